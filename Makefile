@@ -4,7 +4,6 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 UV := $(VENV)/bin/uv
-UV_VERSION := 0.13.7
 # The machine's own certificates, where it has some: they know a company's proxy.
 export UV_SYSTEM_CERTS ?= $(if $(wildcard /etc/ssl/certs/ca-certificates.crt),1,0)
 # A shell may say so; without compiled code every start and every test compiles all of Mudra.
@@ -21,15 +20,17 @@ LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference
 # Two at a time, each with its own words in one piece: `make lint` and `make test` are for two cores.
 BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 PAGES_LOG := .build/pages.txt
+TYPES_LOG := .build/types.txt
 
-.PHONY: screenshots assets help setup run test test-all test-pages test-slow lint $(LINTS) bench \
-	docs clean
+.PHONY: screenshots assets help setup run test test-all test-security test-pages test-slow lint $(LINTS) \
+	bench docs sbom clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
-$(UV):
+$(UV): tools/uv.txt
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r tools/uv.txt
+	@touch $@
 
 $(STAMP): pyproject.toml uv.lock | $(UV)
 	@$(UV) sync --quiet --frozen --all-extras --compile-bytecode
@@ -68,16 +69,19 @@ lint-reference:
 	@$(BIN)/python -m tools.reference --check
 lint-verification:
 	@$(BIN)/python -m tools.verification --check
+	@$(BIN)/python -m tools.cryptography_page --check
 
 # What one test compares with: libraries of Node.js, which itself is a Python package here.
 $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
-	@cd $(NODE_DIR) && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund && \
+	@cd $(NODE_DIR) && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --ignore-scripts --no-audit --no-fund && \
 		touch $(CURDIR)/$@ || echo "note: npm packages cannot be had, the test that needs them is skipped"
 
-# Types first, they take longest; the npm packages come meanwhile.
+# The quick lints first. Types beside the tests: without a cache they keep one core busy for 40 s
+# while the other has nothing to do.
 test: $(STAMP) ## everything that must hold before a change lands
-	@$(BESIDE) $(LINTS) $(NODE_STAMP) assets
-	@$(MAKE) --no-print-directory -j 2 test-pages test-all; failed=$$?; cat $(PAGES_LOG); exit $$failed
+	@$(BESIDE) $(filter-out lint-types,$(LINTS)) $(NODE_STAMP) assets
+	@$(MAKE) --no-print-directory -j 3 test-types test-pages test-all; failed=$$?; \
+		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
 test-all:
 	@$(BIN)/pytest -n 2 --dist worksteal --ignore tests/browser
@@ -86,6 +90,13 @@ test-all:
 test-pages:
 	@mkdir -p $(dir $(PAGES_LOG))
 	@$(BIN)/pytest tests/browser >$(PAGES_LOG) 2>&1
+
+test-security: $(STAMP) ## the attacks alone, each as a test; they are part of make test too
+	@$(BIN)/pytest -n 2 --dist worksteal tests/security
+
+test-types:
+	@mkdir -p $(dir $(TYPES_LOG))
+	@$(BIN)/mypy >$(TYPES_LOG) 2>&1
 
 test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
 	@$(BIN)/pytest -n 2 -m slow --ignore tests/browser
@@ -96,6 +107,14 @@ bench: $(STAMP) ## the headline figures, as ratios
 docs: $(STAMP) ## write the generated reference anew
 	@$(BIN)/python -m tools.reference
 	@$(BIN)/python -m tools.verification
+	@$(BIN)/python -m tools.cryptography_page
+
+sbom: $(STAMP) ## write what Mudra is made of as CycloneDX: dist/*.cdx.json
+	@mkdir -p dist
+	@$(UV) export --quiet --frozen --all-extras --no-dev --format cyclonedx1.5 -o dist/mudra.cdx.json >/dev/null
+	@cd $(ASSETS) && PATH="$(CURDIR)/$(BIN):$$PATH" npm sbom --package-lock-only \
+		--sbom-format cyclonedx >$(CURDIR)/dist/console.cdx.json
+	@ls dist/*.cdx.json
 
 screenshots: $(STAMP) assets ## take the pictures of the README anew (needs Chromium)
 	@tools/install_program.sh chromium >/dev/null

@@ -26,7 +26,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from bench.sizes import sized
 
 FIPS = sized(1_000, 100)
-EVENTS = sized(400_000, 20_000)
+EVENTS = sized(400_000, 2_000)
 BATCH = 1_000
 ROUTES = [
     "/v2/Accounts/discover", "/v2/Accounts/link", "/v2/Accounts/link/verify", "/v2/Consent",
@@ -34,7 +34,8 @@ ROUTES = [
 ]  # fmt: skip  # seven of the calls
 TICKS = os.sysconf("SC_CLK_TCK")
 START = (
-    "import sys; from mudra.cli.commands.agent import app; app(['run', '--config', sys.argv[1]])"
+    "import sys; from mudra.cli.commands.entity.agent import app; "
+    "app(['run', '--config', sys.argv[1]])"
 )
 
 
@@ -137,7 +138,11 @@ def through_http(directory: Path) -> tuple[float, float]:
     with agent(directory) as running, httpx.Client() as client:
         before = running.cpu()
         for packed in bodies:
-            client.post(f"{running.address}/sna/v1/aa", content=packed).raise_for_status()
+            client.post(
+                f"{running.address}/sna/v1/aa",
+                content=packed,
+                headers={"Content-Type": "application/json"},
+            ).raise_for_status()
         used = running.cpu() - before
         assert running.metric("mudra_agent_events_total") == EVENTS
         return EVENTS / used, running.memory()

@@ -10,7 +10,7 @@ what is measured (that an agent keeps these rules: tests/faults/test_agent_deliv
 A backlog of 72 hours is 432 windows; by default each agent has fewer, the oldest of them, and the
 time for 432 follows from the CPU that a push costs service and database, since in a short run most
 of the time is spent waiting as `Retry-After` says. The CPU is counted on until all sums are made.
-What an answer took is what the service says itself of all answers, and beside it what an agent saw.
+What an answer took is what the service reports of all answers, and next to it what an agent saw.
 Goals: p99 of the operator below 1 s, the whole backlog gone in under 30 minutes, nothing lost.
 """
 
@@ -36,7 +36,7 @@ from tests.support.metrics_payloads import notification_metrics, request_metrics
 from bench.entity_token import make_members
 from bench.push import cpu_of_tree
 from bench.sizes import argument, sized
-from bench.support import RunningService, cpu_seconds, percentile, worker_pids
+from bench.support import RunningService, cpu_seconds, data_directory, percentile, worker_pids
 from mudra.agent.clock import SECOND
 from mudra.agent.delivery.backoff import BETWEEN_STARTS, IN_FLIGHT
 from mudra.metrics.payload.catalogue import WINDOW, window_start
@@ -55,7 +55,7 @@ _RETRY_AFTER: Final = re.compile(rb"\r\nretry-after: *(\d+)", re.IGNORECASE)
 
 
 class Line:
-    """One keep-alive connection; opened anew when the service has closed it."""
+    """One keep-alive connection; opened again when the service has closed it."""
 
     def __init__(self, port: int, address: str) -> None:
         self._port, self._address = port, address
@@ -146,9 +146,9 @@ class Returning:
 
 def asked_to_wait(head: bytes, answer: bytes) -> float:
     """Seconds until the next try, as an agent waits."""
-    told = _RETRY_AFTER.search(head)
-    assert told is not None, head + answer
-    return int(told[1]) + random.random()
+    shown = _RETRY_AFTER.search(head)
+    assert shown is not None, head + answer
+    return int(shown[1]) + random.random()
 
 
 async def all_return(port: int, agents: list[Returning], seen: list[tuple[int, float]]) -> float:
@@ -161,8 +161,8 @@ async def all_return(port: int, agents: list[Returning], seen: list[tuple[int, f
 
 def own_times(log: Path) -> list[float]:
     """Seconds that the service says it took for each push, taken or sent away."""
-    told = (json.loads(line) for line in log.read_text().splitlines() if f'"{PUSH}"' in line)
-    return [one["ms"] / 1000 for one in told]
+    shown = (json.loads(line) for line in log.read_text().splitlines() if f'"{PUSH}"' in line)
+    return [one["ms"] / 1000 for one in shown]
 
 
 def sums_made(data_dir: Path) -> float:
@@ -196,7 +196,7 @@ def main() -> None:
     """Measure and print."""
     windows, number = int(argument(1, 12, 1)), int(argument(2, 200, 4))
     with tempfile.TemporaryDirectory() as folder:
-        data_dir = Path(folder) / "data"
+        data_dir = data_directory(folder)
         secrets = make_members(data_dir, number, "AA")
         seen: list[tuple[int, float]] = []
         agents = [
@@ -217,8 +217,8 @@ def main() -> None:
         kept = stored(data_dir)
         inside = own_times(data_dir.parent / "service.log")
     payloads = 2 * windows * number
-    # Sums are made by the job beside it, and can be made when all is there: an acknowledged
-    # payload is stored. The database's share in making them so far cannot be told apart.
+    # Sums are made by the job next to it, and can be made when all is there: an acknowledged
+    # payload is stored. The database's share in making them so far cannot be distinguished.
     each, with_sums = receiving / payloads, used / payloads
     print(f"agent_return: {number} agents, {windows} windows of both tags each, {FIPS} FIPs")
     print(f"  answers by status: {dict(Counter(status for status, _ in seen))}")

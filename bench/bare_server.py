@@ -15,6 +15,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from uvicorn._types import ASGIReceiveCallable, ASGISendCallable, Scope
 
+from bench.sizes import SHORT
+
 _BODY = b"t" * 1100
 """As long as an answer with an Entity Access Token."""
 
@@ -26,8 +28,10 @@ def bare_server(workers: int) -> Iterator[tuple[int, list[int]]]:
         first = held.enter_context(_listener(0))
         port: int = first.getsockname()[1]
         sockets = [first, *(held.enter_context(_listener(port)) for _ in range(workers - 1))]
-        spawn = multiprocessing.get_context("spawn")
-        processes = [spawn.Process(target=_serve, args=(one,)) for one in sockets]
+        # In a run of the smallest size nothing is measured that memory of the parent could blur.
+        context = multiprocessing.get_context
+        start = context("fork").Process if SHORT else context("spawn").Process
+        processes = [start(target=_serve, args=(one,)) for one in sockets]
         for process in processes:
             process.start()
         try:

@@ -2,7 +2,7 @@
 
     python -m bench.guessing [SECONDS]
 
-Others ask for entity tokens and sign in; beside them one guesses from 1,000 addresses in
+Others ask for entity tokens and sign in; next to them one guesses from 1,000 addresses in
 turn, first while these are open (each guess is hashed and counted), then from addresses that
 ten failures have closed (each is refused before anything is hashed). Goal: p99 of the others
 rises by no more than 10 %. Medians over rounds in which calm and guessing take turns.
@@ -12,15 +12,14 @@ import asyncio
 import os
 import statistics
 import tempfile
-from pathlib import Path
 
 from bench.entity_token import make_members, requests_for
 from bench.login_flood import login_request
 from bench.people import make_people
 from bench.sizes import argument, sized
-from bench.support import Load, RunningService, percentile
+from bench.support import Load, RunningService, data_directory, percentile
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.serve import open_store
+from mudra.bootstrap.node.serve import open_store
 from mudra.storage.crypto.password_hash import MIN_MEMORY_MIB
 
 ADDRESSES = 1000
@@ -37,9 +36,9 @@ Waits = tuple[float, float]
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = argument(1, 4.0, 0.5)
+    seconds = argument(1, 4.0, 0.1)
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=MIN_MEMORY_MIB)
+        settings = Settings(data_dir=data_directory(folder), argon2_memory_mib=MIN_MEMORY_MIB)
         members = make_members(settings.data_dir, sized(1000, 20))
         with open_store(settings, create=False) as (conninfo, encryption):
             people = make_people(conninfo, encryption, settings, 20)
@@ -48,7 +47,7 @@ def main() -> None:
             logins = Load(service.port, [login_request(email) for email in people.values()])
             open_still = guesser(service.port, ADDRESSES)
             closed = guesser(service.port, CLOSED, first=ADDRESSES, expect=b"HTTP/1.1 429")
-            asyncio.run(tokens.run(4, 1.0))
+            asyncio.run(tokens.run(4, sized(1.0, 0.1)))
             asyncio.run(close(closed))
             found = {
                 words: [compared(tokens, logins, guesses, seconds) for _ in range(ROUNDS)]
@@ -67,7 +66,7 @@ def main() -> None:
 
 
 def guesser(port: int, addresses: int, first: int = 0, expect: bytes = b"HTTP/1.1 401") -> Load:
-    """Wrong passwords from one address after the other, each for another name that nobody has."""
+    """Wrong passwords from one address after the other, each for another name that no one has."""
     requests = [guess(first + n % addresses, first + n) for n in range(addresses + 20 * CLOSED)]
     return Load(port, requests, expect)
 
@@ -83,7 +82,7 @@ async def close(guesses: Load) -> None:
     """Guess until every address has had its failures."""
     while True:
         before = guesses.failed
-        await guesses.run(1, 1.0)
+        await guesses.run(1, sized(1.0, 0.2))
         if guesses.failed == before:
             break
     guesses.failed = 0
@@ -92,8 +91,8 @@ async def close(guesses: Load) -> None:
 def compared(tokens: Load, logins: Load, guesses: Load, seconds: float) -> Waits:
     """How much longer the slowest hundredth of the others waits while somebody guesses."""
     calm = asyncio.run(others(tokens, logins, None, seconds))
-    beside = asyncio.run(others(tokens, logins, guesses, seconds))
-    return beside[0] / calm[0], beside[1] / calm[1]
+    measured = asyncio.run(others(tokens, logins, guesses, seconds))
+    return measured[0] / calm[0], measured[1] / calm[1]
 
 
 async def others(tokens: Load, logins: Load, guesses: Load | None, seconds: float) -> Waits:

@@ -12,16 +12,23 @@ import asyncio
 import statistics
 import tempfile
 import time
-from pathlib import Path
 
 import argon2
 
 from bench.entity_token import make_members, requests_for
 from bench.people import PASSWORD, make_people
 from bench.sizes import argument, sized
-from bench.support import Load, RunningService, cpu_seconds, form_request, percentile, worker_pids
+from bench.support import (
+    Load,
+    RunningService,
+    cpu_seconds,
+    data_directory,
+    form_request,
+    percentile,
+    worker_pids,
+)
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.serve import open_store
+from mudra.bootstrap.node.serve import open_store
 from mudra.storage.crypto.password_hash import TIME_COST
 
 LOGINS_AT_ONCE = sized(50, 5)
@@ -32,9 +39,9 @@ VARIABLES = {"MUDRA_ENTITY_TOKEN_RATE": "100000", "MUDRA_ENTITY_TOKEN_BURST": "1
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = argument(1, 4.0, 0.6)
+    seconds = argument(1, 4.0, 0.2)
     with tempfile.TemporaryDirectory() as folder:
-        data_dir = Path(folder) / "data"
+        data_dir = data_directory(folder)
         members = make_members(data_dir)
         settings = Settings(data_dir=data_dir)
         with open_store(settings, create=False) as (conninfo, encryption):

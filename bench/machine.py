@@ -1,4 +1,4 @@
-"""How slow this machine is beside the one on which the goals in seconds were set.
+"""How slow this machine is next to the one on which the goals in seconds were set.
 
 Goals that are ratios need nothing of this. A goal in seconds was set on one machine
 (design/quality.md 2.5), where one Argon2id hash took 19 ms; the same hash in the same run says
@@ -27,8 +27,8 @@ def _hash_ms() -> float:
     return (time.process_time() - started) * 1000
 
 
-def told(times: float) -> str:
-    """Say it beside figures in seconds."""
+def speed_note(times: float) -> str:
+    """Say it next to figures in seconds."""
     return (
         f"this machine takes {times:.2f} times as long as the one where goals in seconds were set"
         f" (Argon2id of 19 MiB: {HASH_WHERE_SET_MS * times:.0f} ms, {HASH_WHERE_SET_MS:.0f} there)"

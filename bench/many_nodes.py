@@ -3,8 +3,8 @@
     python -m bench.many_nodes [RESETS]
 
 Goals: p99 ≤ 50 ms after A's answer; with B's notification channel cut ≤ 1 s; never a
-token for the former secret once A has answered. "Seen" is B's first turn in which it
-refuses the former secret and takes the new one. The channel is cut by stopping the
+token for the previous secret once A has answered. "Seen" is B's first turn in which it
+refuses the previous secret and takes the new one. The channel is cut by stopping the
 server's processes behind B's listening connections, as a network does that swallows all.
 """
 
@@ -20,7 +20,7 @@ import psycopg
 
 from bench.people import PASSWORD, make_people
 from bench.sizes import argument, sized
-from bench.support import RunningService, percentile
+from bench.support import RunningService, data_directory, percentile
 from mudra.bootstrap.config import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE
@@ -35,7 +35,10 @@ CUTS = sized(3, 1)
 def main() -> None:
     """Measure and print; 1 when a token was issued that must not be."""
     resets = int(argument(1, 30, 2))
-    with tempfile.TemporaryDirectory() as folder, embedded_server(Path(folder) / "db") as conninfo:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        embedded_server(data_directory(folder, "db")) as conninfo,
+    ):
         homes = [Path(folder) / name / "data" for name in ("a", "b")]
         for home in homes:
             home.mkdir(parents=True, mode=0o700)
@@ -76,7 +79,7 @@ def report(trial: "Trial", seen: list[float], cut: list[float]) -> None:
         f"{len(cut)} resets with the channel cut: worst {worst * 1000:.1f} ms: "
         f"ratio to the goal of 1 s {worst / CUT_GOAL_S:.2f}"
     )
-    print(f"tokens for a former secret: {trial.wrong} (goal 0)", flush=True)
+    print(f"tokens for a previous secret: {trial.wrong} (goal 0)", flush=True)
 
 
 class Trial:
@@ -93,8 +96,8 @@ class Trial:
         login = self._a.post("/user/token/generate", data=form)
         bearer = {"Authorization": f"Bearer {login.raise_for_status().json()['accessToken']}"}
         read = self._a.post("/entity/secret/read", json={"entityId": entity}, headers=bearer)
-        former = str(read.raise_for_status().json()["secret"])
-        assert self._taken(entity, former), "B does not take the secret in force"
+        previous = str(read.raise_for_status().json()["secret"])
+        assert self._taken(entity, previous), "B does not take the secret in force"
         for pid in silenced:
             os.kill(pid, signal.SIGSTOP)
         try:
@@ -103,7 +106,7 @@ class Trial:
             answered_at = time.monotonic()
             new = str(answer.raise_for_status().json()["secret"])
             while True:
-                wrong, taken = self._taken(entity, former), self._taken(entity, new)
+                wrong, taken = self._taken(entity, previous), self._taken(entity, new)
                 self.wrong += wrong
                 if taken and not wrong:
                     return time.monotonic() - answered_at

@@ -4,11 +4,11 @@
 
 For each page: the service's time to the last byte (median of 9, keep-alive), and, where there is
 a Chromium, the first contentful paint (median of 5, scripts and styles kept by the browser as on a
-second visit) of a browser at rest: the page before has drawn its charts. Beside it stands how much
+second visit) of a browser at rest: the page before has drawn its charts. Next to it is how much
 later that is than the paint of a page of one word, which the same browser is shown in between: that
 much is the browser's own, and a machine that is busy or slow shows in both. The first paint of a
 page in parts (decision 0067) is its title and menu; its figures are there after the last byte. A
-page over the goal is marked. Figures are of a quiet machine, or of nothing: the load is told.
+page over the goal is marked. Figures are of a quiet machine, or of nothing: the load is printed.
 """
 
 import os
@@ -21,7 +21,6 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import NamedTuple
 
 import httpx
@@ -30,21 +29,22 @@ from playwright.sync_api import Page as Tab
 from tools.demonstration import Demonstration, Page, demonstration
 from tools.screenshots import signed_in
 
-from bench.machine import slowness, told
+from bench.machine import slowness, speed_note
 from bench.sizes import SHORT, argument, exit_code, sized
+from bench.support import data_directory
 from mudra.demo.network import DEMO_PASSWORD
 
 GOAL_MS = 200.0
 ASKS, PAINTS = sized((9, 5), (1, 1))
-_PAINT = """new Promise(told => new PerformanceObserver(list => {
+_PAINT = """new Promise(resolve => new PerformanceObserver(list => {
     const found = list.getEntriesByName('first-contentful-paint')[0];
-    if (found) told(found.startTime);
+    if (found) resolve(found.startTime);
 }).observe({ type: 'paint', buffered: true }))"""
 _WORD = b"<!doctype html><title>word</title><p>word</p>"
 
 
 class Paint(NamedTuple):
-    """Milliseconds to the first contentful paint: of a page, and of one word beside it."""
+    """Milliseconds to the first contentful paint: of a page, and of one word next to it."""
 
     page: float
     word: float
@@ -55,7 +55,7 @@ def main() -> int:
     days = int(argument(1, 30, 3))
     with (
         tempfile.TemporaryDirectory() as folder,
-        demonstration(Path(folder), days, settled=not SHORT) as network,
+        demonstration(data_directory(folder).parent, days, settled=not SHORT) as network,
     ):
         pages = network.pages()
         load, slow = [os.getloadavg()[0]], slowness()
@@ -77,7 +77,7 @@ def main() -> int:
     words = [one.word for one in painted.values()] or [0.0]
     slowest, late = max(worst), sum(ms > GOAL_MS for ms in worst)
     late_there = sum(ms / slow > GOAL_MS for ms in worst)
-    print(told(slow))
+    print(speed_note(slow))
     print(
         f"{len(pages)} pages, {late} over, {late_there} at that machine's"
         f" speed; slowest ÷ goal: {slowest / GOAL_MS:.2f},"

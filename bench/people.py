@@ -3,9 +3,9 @@
 import asyncio
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.activation import activate, hash_once
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
+from mudra.demo.activation import activate, hash_once
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.storage.crypto.data_encryption import DataEncryption
 

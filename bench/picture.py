@@ -26,7 +26,7 @@ import psycopg
 from tests.support.operators import Operator, new_operator
 from tests.support.service import running_service
 
-from bench.machine import slowness, told
+from bench.machine import slowness, speed_note
 from bench.sizes import sized
 from mudra.demo.traffic import Traffic
 from mudra.metrics.payload.catalogue import WINDOW, window_start
@@ -36,9 +36,9 @@ from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.metrics.partitions import FORMER, HOURS, PAIR_HOURS, RAW, make_partition
-from mudra.storage.metrics.reports import lines_of
-from mudra.storage.metrics.rollups import PostgresRollups
+from mudra.storage.metrics.copy_rows import lines_of
+from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, PREVIOUS, RAW, make_partition
+from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
 AAS = int(os.environ.get("AAS", sized(20, 2)))
 FIPS = int(os.environ.get("FIPS", sized(29, 2)))
@@ -61,7 +61,7 @@ _MOVED = {
 _OF_A_DAY = {
     "metrics_day": ("at", _SUMS),
     "metrics_pair_day": ("at", _PAIRS),
-    "metrics_heard": ("at", "aa_id, tag, windows"),
+    "metrics_received": ("at", "aa_id, tag, windows"),
 }
 
 
@@ -95,14 +95,14 @@ def copy_day(conninfo: str, day: datetime) -> int:
         receipts.cursor().copy(
             "COPY metrics_receipt (receipt_id, aa_id, tag, window_at, version, txn_id,"
             " content_hash, received_at, blocks, findings) FROM STDIN"
-        ) as told,
+        ) as copying,
     ):
         for report in reports(day):
             checked = check_report(encode_report(report), now)
             assert isinstance(checked, CheckedReport), checked
             lines = list(lines_of(checked))
             raw.write(b"".join(lines))
-            told.write_row(
+            copying.write_row(
                 (
                     str(uuid.uuid4()),
                     report.aa_id,
@@ -160,7 +160,7 @@ async def partitions(conninfo: str, first: datetime, last: datetime) -> None:
     day = first
     while day <= last:
         async with database.transaction(within_s=60.0) as transaction:
-            for part in (RAW, FORMER, HOURS, PAIR_HOURS):
+            for part in (RAW, PREVIOUS, HOURS, PAIR_HOURS):
                 await make_partition(transaction, part, day)
         day += DAY
     await database.close()
@@ -267,7 +267,7 @@ def ask(folder: Path, now: datetime) -> None:
     """Ask both in turns and print what came out."""
     with running_service(folder / "few") as few, running_service(folder / "all") as full:
         slow = slowness()
-        print(told(slow))
+        print(speed_note(slow))
         asking = [Asking(new_operator(service, "health"), now) for service in (few, full)]
         for name in asking[0].paths:
             times = [[one.milliseconds(name) for one in asking] for _ in range(ASKS + WARM)][WARM:]

@@ -9,7 +9,7 @@ goal names are the same blocks with counts of 11 to 13 digits, which is the dear
 way to come to that size: white space and long names cost neither side much. All 15
 counts are filled, but for the two types of times, which have none but the first two.
 
-The process that does jobs stands still meanwhile: what it makes of a window, it
+The process that does jobs pauses meanwhile: what it makes of a window, it
 makes after the answer.
 """
 
@@ -38,7 +38,7 @@ from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start
 from mudra.metrics.payload.report import RequestFip, RequestMetrics
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.metrics.reports import lines_of
+from mudra.storage.metrics.copy_rows import lines_of
 
 FIPS = sized(200, 20)
 PUSHES = sized(40, 2)
@@ -148,8 +148,10 @@ def measured(service: Service, conninfo: str, server: int, *, wide: bool) -> tup
     payloads = bodies(aa, PUSHES + 5, wide=wide)
     for body in payloads[:5]:
         assert aa.push(body).status_code == 200
-    jobs = jobs_pid(service.process.pid)
-    os.kill(jobs, signal.SIGSTOP)
+    # The supervisor first: it would replace a process that pauses.
+    still = (service.process.pid, jobs_pid(service.process.pid))
+    for pid in still:
+        os.kill(pid, signal.SIGSTOP)
     before = cpu_of_tree(service.process.pid), cpu_of_tree(server)
     times = []
     for body in payloads[5:]:
@@ -157,7 +159,8 @@ def measured(service: Service, conninfo: str, server: int, *, wide: bool) -> tup
         assert aa.push(body).status_code == 200
         times.append(time.perf_counter() - started)
     used = cpu_of_tree(service.process.pid) - before[0], cpu_of_tree(server) - before[1]
-    os.kill(jobs, signal.SIGCONT)
+    for pid in reversed(still):
+        os.kill(pid, signal.SIGCONT)
     base = bare(conninfo, payloads[5:], window_start(aa.now()) + timedelta(minutes=10))
     print(
         f"  push: {len(payloads[0]) / 1000:.0f} KB,"

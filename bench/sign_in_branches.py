@@ -1,4 +1,4 @@
-"""Whether the time of a refusal tells an account that exists from one that does not (quality A6).
+"""Whether the time of a refusal shows an account that exists from one that does not (quality A6).
 
     python -m bench.sign_in_branches [SAMPLES]
 
@@ -28,11 +28,12 @@ import psycopg
 
 from bench.people import make_people
 from bench.sizes import argument
-from bench.support import form_request
+from bench.support import data_directory, form_request
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.bootstrap.serve import open_store
-from mudra.bootstrap.worker import run_worker
+from mudra.bootstrap.node.heartbeat import Heartbeats, Report
+from mudra.bootstrap.node.serve import open_store
+from mudra.bootstrap.node.worker import run_worker
 from mudra.storage.crypto import password_hash
 from mudra.storage.crypto.data_encryption import DataEncryption
 
@@ -51,11 +52,11 @@ MEMORY_MIB = 1
 
 
 def main() -> None:
-    """Measure and print each branch beside the invented name."""
+    """Measure and print each branch next to the invented name."""
     samples = int(argument(1, 200, 10))
     password_hash.MIN_MEMORY_MIB = MEMORY_MIB  # type: ignore[misc]  # no setting goes so low
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=MEMORY_MIB)
+        settings = Settings(data_dir=data_directory(folder), argon2_memory_mib=MEMORY_MIB)
         with (
             open_store(settings, create=True) as (conninfo, encryption),
             psycopg.connect(conninfo, autocommit=True) as database,
@@ -68,9 +69,9 @@ def main() -> None:
             with worker(settings, conninfo, encryption) as port:
                 took = by_lot(port, database, samples)
     load = f"load {os.getloadavg()[1]:.1f}"
-    told("an invented name itself", took[INVENTED][::2], took[INVENTED][1::2], load)
+    report("an invented name itself", took[INVENTED][::2], took[INVENTED][1::2], load)
     for branch in [branch for branch in BRANCHES if branch != INVENTED]:
-        told(branch, took[branch], took[INVENTED], load)
+        report(branch, took[branch], took[INVENTED], load)
 
 
 @contextlib.contextmanager
@@ -84,21 +85,20 @@ def worker(settings: Settings, conninfo: str, encryption: DataEncryption) -> Ite
             with Path(os.devnull).open("w") as nowhere:  # a line for each request
                 os.dup2(nowhere.fileno(), 1)
                 os.dup2(nowhere.fileno(), 2)
-            run_worker(
-                build_dependencies(settings, conninfo, encryption), listener, held, lambda: None
-            )
+            report = Report(os.open(os.devnull, os.O_WRONLY), Heartbeats(), 0)
+            run_worker(build_dependencies(settings, conninfo, encryption), listener, held, report)
             os._exit(0)
         yield listener.getsockname()[1]
         os.close(holding)  # its lifeline: it ends
         os.waitpid(child, 0)
 
 
-def told(branch: str, one: list[float], invented: list[float], load: str) -> None:
+def report(branch: str, one: list[float], invented: list[float], load: str) -> None:
     """Print how far a branch is from the invented name."""
     one, invented = without_slowest(one), without_slowest(invented)
     apart = statistics.median(one) / statistics.median(invented) - 1
     print(
-        f"{branch} beside an invented name, {len(one)} samples ({load}): medians {apart:+.2%} "
+        f"{branch} next to an invented name, {len(one)} samples ({load}): medians {apart:+.2%} "
         f"apart (goal below 2 %), Welch's t {welch(one, invented):+.2f} (goal below 4.5)"
     )
 

@@ -2,7 +2,7 @@
 
     python -m bench.start [ROUNDS]
 
-Goals: fresh ≤ 6 s, warm ≤ 2 s. Beside them, in CPU seconds, what importing costs: it is
+Goals: fresh ≤ 6 s, warm ≤ 2 s. Next to them, in CPU seconds, what importing costs: it is
 the part of both that does not wait for a disk. The libraries alone are the peer: what any
 service of this stack pays on this machine before its first line of code.
 """
@@ -18,7 +18,7 @@ import urllib.request
 from pathlib import Path
 
 import mudra
-from bench.machine import slowness, told
+from bench.machine import slowness, speed_note
 from bench.sizes import argument, sized
 from bench.support import RunningService
 
@@ -30,12 +30,16 @@ LIBRARIES = (
     "typer", "uvicorn", "uvloop",
 )  # fmt: skip  # a list of names
 _NO_CODE = re.compile("node_modules")
-IMPORTS = ("mudra.bootstrap.command_line", "mudra.cli.commands.token", "mudra.bootstrap.node")
+IMPORTS = (
+    "mudra.bootstrap.command_line",
+    "mudra.cli.commands.entity.token",
+    "mudra.bootstrap.node.processes",
+)
 
 
 def main() -> None:
     """Measure and print."""
-    # As an installed package is; a work tree may have been told not to keep what it compiles.
+    # As an installed package is; a work tree may have been configured not to keep what it compiles.
     compileall.compile_dir(Path(mudra.__file__).parent, quiet=1, rx=_NO_CODE)
     rounds = int(argument(1, 3, 1))
     fresh, warm = [], []
@@ -45,7 +49,7 @@ def main() -> None:
             fresh.append(seconds_to_first_answer(data_dir))
             warm.append(seconds_to_first_answer(data_dir))
     slow = slowness()
-    print(told(slow))
+    print(speed_note(slow))
     for name, measured, goal in (("fresh", fresh, FRESH_GOAL_S), ("warm", warm, WARM_GOAL_S)):
         shown = ", ".join(f"{seconds:.2f}" for seconds in measured)
         print(
@@ -56,7 +60,7 @@ def main() -> None:
     nothing = import_cpu_seconds("sys")
     peer = import_cpu_seconds(", ".join(LIBRARIES)) - nothing
     print(f"import of the libraries alone: {peer:.2f} s of CPU")
-    for module in IMPORTS:
+    for module in sized(IMPORTS, IMPORTS[-1:]):
         seconds = import_cpu_seconds(module) - nothing
         print(f"import {module}: {seconds:.2f} s of CPU, {seconds / peer:.2f} of the libraries'")
 

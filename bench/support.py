@@ -5,6 +5,7 @@ import itertools
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,26 +14,28 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
+from tests.support.forked_command import run_mudra
+from tests.support.preloaded_program import ForkedProgram
+from tests.support.template_database import prepare
+
+from bench.sizes import SHORT
+
 _LISTENS = re.compile(r"  listens +\S+:(?P<port>\d+)$", re.MULTILINE)
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
+_PROGRAM = "from mudra.bootstrap.command_line import run; run()"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class RunningService:
-    """`mudra serve` as a process on a free port; a context manager."""
+    """`mudra serve` as a process on a free port; a context manager.
+
+    In a run of the smallest size it is forked from a process that has the code loaded.
+    """
+
+    program = _PROGRAM
 
     def __init__(self, data_dir: Path, *options: str, **variables: str) -> None:
-        self._command = [
-            sys.executable,
-            "-c",
-            "from mudra.bootstrap.command_line import run; run()",
-            "serve",
-            "--port",
-            "0",
-            "--data-dir",
-            str(data_dir),
-            *options,
-        ]
+        self._words = ["serve", "--port", "0", "--data-dir", str(data_dir), *options]
         self._environment = {**os.environ, "MUDRA_TELEMETRY_PORT": "0", **variables}
         self._log = data_dir.parent / "service.log"
         self.port = 0
@@ -41,10 +44,7 @@ class RunningService:
 
     def __enter__(self) -> Self:
         started = time.monotonic()
-        with self._log.open("w") as log:
-            self._process = subprocess.Popen(
-                self._command, stdout=subprocess.PIPE, stderr=log, text=True, env=self._environment
-            )
+        self._process = self._start()
         assert self._process.stdout is not None
         for line in self._process.stdout:
             found = _LISTENS.search(line)
@@ -57,6 +57,15 @@ class RunningService:
         self.seconds_to_answer = time.monotonic() - started
         return self
 
+    def _start(self) -> "subprocess.Popen[str] | ForkedProgram":
+        if SHORT and self.program == _PROGRAM:
+            return ForkedProgram(self._words, self._environment, errors=self._log)
+        command = [sys.executable, "-c", self.program, *self._words]
+        with self._log.open("w") as log:
+            return subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=log, text=True, env=self._environment
+            )
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -67,6 +76,34 @@ class RunningService:
         self._process.wait(60)
         assert self._process.stdout is not None
         self._process.stdout.close()
+
+
+def data_directory(folder: str, name: str = "data") -> Path:
+    """A data directory in `folder`; within a test run it has the database of that run."""
+    path = Path(folder) / name
+    prepare(path)
+    return path
+
+
+def mudra(*words: str) -> str:
+    """Run a command of mudra to its end; gives what it printed."""
+    if SHORT:
+        done = run_mudra(*words)
+    else:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("MUDRA_")}
+        program = str(Path(sys.executable).with_name("mudra"))
+        done = subprocess.run(
+            [program, *words], check=False, text=True, stdout=subprocess.PIPE, env=environment
+        )
+    done.check_returncode()
+    return done.stdout
+
+
+def free_port() -> int:
+    """A port that is free at this moment."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def form_request(path: str, **fields: str) -> bytes:

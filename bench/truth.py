@@ -10,15 +10,17 @@ import argparse
 import resource
 import sys
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
 from bench.sizes import sized
 from bench.truth_faults import Fault, schedule
-from bench.truth_network import Network, Settings
+from bench.truth_foreign import ForeignNetwork
+from bench.truth_network import AnyNetwork, Network, Settings
 from bench.truth_score import Scores, Verdict
-from mudra.metrics.attribution.engine import judge_window
-from mudra.metrics.attribution.evidence import Evidence
+from mudra.metrics.attribution.engine import evaluate_window
+from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.incidents import REOPEN_WITHIN, Incident, track
 from mudra.metrics.attribution.state import new_state
 
@@ -26,36 +28,46 @@ FIRST = 144 * 20_000
 DAY = 144
 
 
-def run(settings: Settings, days: float, count: int, scores: Scores, *, verbose: bool) -> None:
+@dataclass
+class Plan:
+    """What happens in one network: windows to learn, quiet days, faults."""
+
+    seed: int
+    learn: int
+    days: float
+    faults: int
+
+
+def run(network: AnyNetwork, plan: Plan, scores: Scores, *, verbose: bool) -> None:
     """One network: learn, quiet days, faults."""
-    network = Network(settings)
-    rng = np.random.default_rng([settings.seed, 7])
-    quiet_until = FIRST + settings.learn + int(days * DAY)
+    count, learned = plan.faults, FIRST + plan.learn
+    rng = np.random.default_rng([plan.seed, 7])
+    quiet_until = learned + int(plan.days * DAY)
     busy = int(count * 8) + 40 if count else 0
     faults = schedule(network, quiet_until + 4, busy, count, rng) if count else []
-    state = new_state(settings.aas, settings.fips)
+    state = new_state(*network.volume.shape[1:])
     incidents: tuple[Incident, ...] = ()
     done: list[Incident] = []
     for window in range(FIRST, quiet_until + busy):
         evidence = _draw(network, faults, window)
         begin = time.process_time()
-        judgement = judge_window(evidence, state)
-        state = judgement.state
-        incidents = track(incidents, judgement.causes, window)
+        evaluation = evaluate_window(evidence, state)
+        state = evaluation.state
+        incidents = track(incidents, evaluation.causes, window)
         scores.cpu_s += time.process_time() - begin
         scores.windows += 1
         done += [one for one in incidents if _is_past(one, window)]
         incidents = tuple(one for one in incidents if not _is_past(one, window))
         if verbose:
-            _say(incidents, judgement.implausible, window)
-    past = [one for one in (*done, *incidents) if one.detected >= FIRST + settings.learn]
-    before = sum(one.detected < FIRST + settings.learn for one in (*done, *incidents))
-    print(f"seed {settings.seed}: {len(past)} incidents, {before} while learning", file=sys.stderr)
-    scores.quiet_days += days
-    scores.add(faults, past, quiet_until, settings.seed)
+            _say(incidents, evaluation.implausible, window)
+    past = [one for one in (*done, *incidents) if one.detected >= learned]
+    before = sum(one.detected < learned for one in (*done, *incidents))
+    print(f"seed {plan.seed}: {len(past)} incidents, {before} while learning", file=sys.stderr)
+    scores.quiet_days += plan.days
+    scores.add(faults, past, quiet_until, plan.seed)
 
 
-def _draw(network: Network, faults: list[Fault], window: int) -> Evidence:
+def _draw(network: AnyNetwork, faults: list[Fault], window: int) -> Evidence:
     odds = network.odds(window)
     now = [fault for fault in faults if fault.start - 1 < window < fault.end + 1]
     for fault in now:
@@ -101,6 +113,21 @@ def _story(verdict: Verdict) -> str:
     )
 
 
+def _network(args: argparse.Namespace, seed: int) -> AnyNetwork:
+    if args.foreign:
+        return ForeignNetwork(args.aas, args.fips, seed)
+    return Network(
+        Settings(
+            args.aas,
+            args.fips,
+            seed,
+            wobble=args.wobble,
+            cell_wobble=args.cell_wobble,
+            largest=args.largest,
+        )
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--aas", type=int, default=sized(20, 4))
@@ -115,20 +142,13 @@ def main() -> None:
     parser.add_argument("--cell-wobble", type=float, default=0.3)
     parser.add_argument("--learn", type=int, default=216, help="windows before anything counts")
     parser.add_argument("--largest", type=float, default=10_000)
+    parser.add_argument("--foreign", action="store_true", help="the networks of truth_foreign")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     scores = Scores()
     for seed in range(args.seed, args.seed + args.seeds):
-        settings = Settings(
-            args.aas,
-            args.fips,
-            seed,
-            wobble=args.wobble,
-            cell_wobble=args.cell_wobble,
-            largest=args.largest,
-            learn=args.learn,
-        )
-        run(settings, args.days, args.faults, scores, verbose=args.verbose)
+        plan = Plan(seed, args.learn, args.days, args.faults)
+        run(_network(args, seed), plan, scores, verbose=args.verbose)
     scores.print()
     if args.verbose:
         for one in scores.verdicts:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bench.truth_network import FINOT, REQUESTS, Drawn, Floats, Network, Odds
-from mudra.metrics.attribution.cause import Kind, Locus
-from mudra.metrics.attribution.lanes import CALL_APIS, Api
+from bench.truth_network import FINOT, REQUESTS, AnyNetwork, Drawn, Floats, Odds
+from mudra.metrics.attribution.causes.cause import Kind, Locus
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, Api
 
 
 class FaultKind(enum.StrEnum):
@@ -216,7 +216,7 @@ class Fault:
 
 
 def schedule(
-    network: Network, first: int, windows: int, count: int, rng: np.random.Generator
+    network: AnyNetwork, first: int, windows: int, count: int, rng: np.random.Generator
 ) -> list[Fault]:
     """Faults of all kinds in turn, at random times; no two at once at one AA or FIP."""
     kinds = [kind for kind in FaultKind if kind is not FaultKind.NETWORK] * (count // 19 + 1)
@@ -248,18 +248,18 @@ def _in_the_way(one: Fault, other: Fault) -> bool:
 
 def _fault(  # noqa: C901, PLR0912 - one arm per kind
     kind: FaultKind,
-    network: Network,
+    network: AnyNetwork,
     by_fip: Floats,
     first: int,
     windows: int,
     rng: np.random.Generator,
 ) -> Fault:
-    aas = network.settings.aas
+    aas = network.volume.shape[1]
     length = rng.uniform(6, 18)
     strength = rng.uniform(0.6, 1.0)
     start = first + rng.uniform(0, max(windows - 34, 1))
     aa, fip, api = -1, -1, None
-    large = np.flatnonzero(by_fip >= 10)
+    large = np.flatnonzero(by_fip >= min(10.0, float(np.quantile(by_fip, 0.6))))
     small = np.flatnonzero(by_fip < 4)
     any_fip = int(rng.choice(large))
     busy_aa = int(np.argmax(network.volume[:, :, any_fip].sum(0) * rng.random(aas)))

@@ -7,12 +7,13 @@ taken from raw samples. Faults change the probabilities before calls are drawn.
 
 import math
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mudra.metrics.attribution.evidence import Evidence, empty_evidence
-from mudra.metrics.attribution.lanes import CALL_APIS, TIMED_APIS, Api
+from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Api
 
 Floats = NDArray[np.float64]
 REQUESTS = 9
@@ -67,6 +68,18 @@ class Drawn:
     odds: Odds
     calls: Floats
     """All calls that were made, also those no one reported; API x AA x FIP."""
+
+
+class AnyNetwork(Protocol):
+    """A simulated network; `volume` is calls a window, request API x AA x FIP."""
+
+    volume: Floats
+
+    def odds(self, window: int) -> Odds:
+        """The probabilities of a window in which nothing is wrong."""
+
+    def draw(self, window: int, odds: Odds) -> Drawn:
+        """Draw the calls of a window and report them."""
 
 
 @dataclass

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from bench.truth_faults import NO_FAULT, Fault, FaultKind
-from mudra.metrics.attribution.cause import Kind, Locus
+from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.incidents import Change, Incident
 
 ENOUGH = 100

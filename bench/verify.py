@@ -14,7 +14,7 @@ from collections.abc import Callable
 import httpx
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import RSAKey
 
 from bench.sizes import exit_code, sized
@@ -31,8 +31,7 @@ def main() -> int:
     """Print both figures and their ratio; 1 when the goal is missed."""
     key = RSAKey.generate_key(2048, {"kid": "key-1", "use": "sig", "alg": "RS256"})
     tokens = [_token(key, number) for number in range(TOKENS)]
-    keys = json.dumps({"keys": [key.as_dict(private=False)]}).encode()
-    http = httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, content=keys)))
+    http = httpx.Client(transport=httpx.MockTransport(_issuer(key)))
     verifier = TokenVerifier(ISSUER, http=http, wall=lambda: float(NOW))
     verifier.verify(tokens[0])
     public = key.public_key
@@ -58,6 +57,25 @@ def main() -> int:
     )
     print(f"ratio                      {ratio:8.2f} (goal {GOAL})")
     return exit_code(met=ratio >= GOAL)
+
+
+def _issuer(key: RSAKey) -> Callable[[httpx.Request], httpx.Response]:
+    """Answer with the keys, and with a signed list of a thousand other revoked tokens."""
+    keys = json.dumps({"keys": [key.as_dict(private=False)]}).encode()
+    fields = {
+        "ver": "1.0.0", "issuer": ISSUER, "issuedAt": NOW, "validUntil": NOW + 60,
+        "revoked": [f"revoked-{number}" for number in range(1000)], "notBefore": {},
+    }  # fmt: skip
+    revoked = json.dumps(fields).encode()
+    header = {"alg": "RS256", "kid": "key-1", "b64": False, "crit": ["b64"]}
+    signature = {"x-jws-signature": jws.serialize_compact(header, revoked, key)}
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/revocations"):
+            return httpx.Response(200, content=revoked, headers=signature)
+        return httpx.Response(200, content=keys)
+
+    return respond
 
 
 def _token(key: RSAKey, number: int) -> str:

@@ -14,9 +14,9 @@ import time
 from bench.sizes import sized
 from bench.truth_faults import Fault, FaultKind
 from bench.truth_network import Network, Settings
-from mudra.metrics.attribution.engine import judge_window
-from mudra.metrics.attribution.evidence import Evidence
-from mudra.metrics.attribution.lanes import APIS
+from mudra.metrics.attribution.engine import evaluate_window
+from mudra.metrics.attribution.evidence.evidence import Evidence
+from mudra.metrics.attribution.evidence.lanes import APIS
 from mudra.metrics.attribution.state import State, new_state, state_from_bytes, state_to_bytes
 
 FIRST = 144 * 20_000 + 45
@@ -40,7 +40,7 @@ def measure(aas: int, fips: int) -> None:
     network = Network(Settings(aas, fips, 1))
     state = new_state(aas, fips)
     for window in range(FIRST, FIRST + WARM):
-        state = judge_window(_evidence(network, window, ()), state).state
+        state = evaluate_window(_evidence(network, window, ()), state).state
     after = FIRST + WARM
     quiet = [_evidence(network, after, ()) for _ in range(ASKS)]
     largest = network.volume.sum((0, 1)).argsort()[::-1][:10]
@@ -62,7 +62,7 @@ def _ms(windows: list[Evidence], state: State) -> float:
     times = []
     for evidence in windows:
         begin = time.process_time()
-        judge_window(evidence, state)
+        evaluate_window(evidence, state)
         times.append(1000 * (time.process_time() - begin))
     return statistics.median(times)
 

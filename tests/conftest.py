@@ -8,7 +8,7 @@ from hypothesis import settings
 from tests.support.service import Member, Service, new_member, running_service
 from tests.support.template_database import share
 
-# A machine that runs other things beside is slow: no example fails for its time.
+# A machine that runs other things as well is slow: no example fails for its time.
 settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")
 
@@ -22,14 +22,15 @@ def shared_database(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A sandbox service with one worker. Tests must leave others' members alone."""
-    with running_service(tmp_path_factory.mktemp("one") / "data") as running:
+    with running_service(tmp_path_factory.mktemp("one") / "data", keeps_store=True) as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def service_of_two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A sandbox service with two workers."""
-    with running_service(tmp_path_factory.mktemp("two") / "data", "--workers", "2") as running:
+    data_dir = tmp_path_factory.mktemp("two") / "data"
+    with running_service(data_dir, "--workers", "2", keeps_store=True) as running:
         yield running
 
 

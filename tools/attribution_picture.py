@@ -13,9 +13,9 @@ import numpy as np
 from bench.truth_faults import Fault, FaultKind
 from bench.truth_network import Network, Settings
 
-from mudra.metrics.attribution.engine import judge_window
-from mudra.metrics.attribution.evidence import Evidence
-from mudra.metrics.attribution.lanes import LANES_OF, Symptom
+from mudra.metrics.attribution.engine import evaluate_window
+from mudra.metrics.attribution.evidence.evidence import Evidence
+from mudra.metrics.attribution.evidence.lanes import LANES_OF, Symptom
 from mudra.metrics.attribution.sequential import alarm_level
 from mudra.metrics.attribution.state import new_state
 
@@ -54,7 +54,7 @@ def main(target: Path) -> None:
     found: list[int] = []
     for window in range(FIRST, FALL + WINDOWS):
         evidence = _evidence(network, faults, window)
-        judgement = judge_window(evidence, state)
+        judgement = evaluate_window(evidence, state)
         state = judgement.state
         if window == FALL + 1:
             shares = _shares(evidence)

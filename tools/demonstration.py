@@ -5,9 +5,6 @@ For pictures (`tools.screenshots`) and figures (`bench.pages`): both look at the
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,20 +13,20 @@ from typing import Final
 
 import httpx
 import psycopg
-from bench.support import RunningService
+from bench.support import RunningService, mudra
 
 from mudra.console.framework.navigation import (
     ACCOUNT,
     CONSOLE,
     MEMBER_ITEMS,
     OPERATOR_ITEMS,
+    SECOND_FACTOR,
     member_path,
     operator_path,
 )
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.storage.database.embedded.server import embedded_server
 
-MUDRA: Final = str(Path(sys.executable).with_name("mudra"))
 OPERATOR: Final = "vikram@network.example"
 NEWCOMER: Final = (
     "GODAVARI-FIP", "--type", "FIP", "--name", "Godavari Bank",
@@ -127,6 +124,7 @@ def operator_pages(email: str, aa_id: str, fip_id: str, incident_id: str) -> lis
             if incident_id or name != "incident"
         ),
         Page("account", ACCOUNT, email),
+        Page("second-factor", SECOND_FACTOR, email),
     ]
 
 
@@ -154,11 +152,11 @@ def demonstration(folder: Path, days: int, *, settled: bool = True) -> Iterator[
             f"DECCAN-FIP@{last - 4000}+90",
         ]  # older than the watch looks back: reported by the fill
         incidents = [word for one in troubles for word in ("--incident", one)]
-        _mudra("sandbox", "traffic", "--days", str(days), *incidents, "--json", *where)
+        mudra("sandbox", "traffic", "--days", str(days), *incidents, "--json", *where)
         if settled:
             _wait_for_sums(data_dir)
-        _mudra("member", "onboard", *NEWCOMER, *where)
-        link = json.loads(_mudra("mail", "list", "--json", *where))[-1]["links"][0]
+        mudra("member", "onboard", *NEWCOMER, *where)
+        link = json.loads(mudra("mail", "list", "--json", *where))[-1]["links"][0]
         _move_an_address(root)
         _wait_for_status(root)
         yield Demonstration(root, link)
@@ -181,14 +179,6 @@ def _wait_for_status(root: str) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError(f"the status is not made after {_SUMS_S} s")
         time.sleep(0.5)
-
-
-def _mudra(*words: str) -> str:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("MUDRA_")}
-    done = subprocess.run(
-        [MUDRA, *words], check=True, text=True, stdout=subprocess.PIPE, env=environment
-    )
-    return done.stdout
 
 
 def _move_an_address(root: str) -> None:

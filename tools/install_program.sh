@@ -1,11 +1,18 @@
 #!/bin/sh
-# Find a program that tests need (chromium, java), or install Debian's when that is possible.
+# Find a program that tests need (see below), or install Debian's when that is possible.
 # Writes where it is; without one, says so in one line and ends with 1.
 set -eu
+PATH="$PATH:/usr/sbin:/sbin" # the superuser's directories are not in everyone's path
 case "$1" in
-chromium) names="chromium chromium-browser google-chrome" package=chromium what="the browser tests" ;;
+chromium) names="chromium-headless-shell chromium chromium-browser google-chrome" package=chromium what="the browser tests" ;;
 java) names=javac package=default-jdk-headless what="the test of the Java program" ;;
-*) echo "usage: $0 chromium|java" >&2 && exit 2 ;;
+nginx) names=nginx package=nginx-light what="the test of stopping behind nginx" ;;
+caddy) names=caddy package=caddy what="the test of the example for Caddy" ;;
+systemd-analyze) names=systemd-analyze package=systemd what="the tests of the units" ;;
+haproxy) names=haproxy package=haproxy what="the test of the example for HAProxy" ;;
+pgbouncer) names=pgbouncer package=pgbouncer what="the test behind PgBouncer" ;;
+promtool) names=promtool package=prometheus what="the tests of the alert rules" ;;
+*) echo "usage: $0 caddy|chromium|haproxy|java|nginx|pgbouncer|promtool|systemd-analyze" >&2 && exit 2 ;;
 esac
 find_it() {
     for name in $names; do
@@ -14,7 +21,8 @@ find_it() {
     return 1
 }
 apt() { # bounded: where no mirror answers it must not hold up the tests
-    DEBIAN_FRONTEND=noninteractive timeout 240 apt-get -qq -o DPkg::Lock::Timeout=180 \
+    # In runlevel 1 Debian starts no service that it installs.
+    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive timeout 240 apt-get -qq -o DPkg::Lock::Timeout=180 \
         -o Acquire::Retries=1 -o Acquire::http::Timeout=20 "$@" >/dev/null 2>&1
 }
 find_it && exit 0

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from mudra.agent.host.config_reference import rows
 from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import REFERENCE, Settings
+from mudra.storage.database.retention import RULES, described
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -26,6 +27,7 @@ def main() -> int:
         "settings.md": settings_page(),
         "commands.md": commands_page(),
         "agent.md": agent_page(),
+        "retention.md": retention_page(),
     }
     stale = [
         name
@@ -40,6 +42,25 @@ def main() -> int:
     for name in stale:
         (PAGES / name).write_text(pages[name], encoding="utf-8")
     return 0
+
+
+def retention_page() -> str:
+    """One row for each table of the database, from the rules that the job follows."""
+    rows = [f"| `{table}` | {described(rule)} |" for table, rule in sorted(RULES.items())]
+    return "\n".join(
+        [
+            "# Retention",
+            "",
+            "Made by `make docs` from `mudra.storage.database.retention`. The job `clear-out` runs",
+            "every hour and deletes in batches of 2,000 rows; a test fails for a table without a",
+            "rule.",
+            "",
+            "| table | how long its rows are kept |",
+            "|---|---|",
+            *rows,
+            "",
+        ]
+    )
 
 
 def settings_page() -> str:

@@ -72,7 +72,7 @@ def signed_in(context: BrowserContext, root: str, email: str) -> None:
         return
     page = context.new_page()
     page.goto(f"{root}/console/sign-in")
-    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Email address").fill(email)
     page.get_by_label("Password").fill(DEMO_PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url(lambda url: "sign-in" not in url)

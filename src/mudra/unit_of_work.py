@@ -8,23 +8,29 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.audit.ports import AuditLog, AuditSearch
+from mudra.audit.ports import AuditChain, AuditLog, AuditSearch
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import (
+    AddressChanges,
     Attempts,
     FirstSecret,
+    Invitations,
+    LinkRequests,
     Links,
     MemberSearch,
     Memberships,
     Outbox,
     People,
 )
+from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sessions.session import Sessions
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
+from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.overview.mail_queue import Mailbox, MailQueue
@@ -33,6 +39,7 @@ from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.ports import Registry, VocabularyStore
 from mudra.tokens.ports import (
     IssuedTokens,
+    RegisteredKeys,
     Reminders,
     Secrets,
     SecretUses,
@@ -52,7 +59,11 @@ class UnitOfWork(Struct, frozen=True):
     people: People
     links: Links
     link_factory: LinkFactory
+    address_changes: AddressChanges
+    invitations: Invitations
+    link_requests: LinkRequests
     attempts: Attempts
+    second_factors: SecondFactors
     outbox: Outbox
     memberships: Memberships
     sessions: Sessions
@@ -61,6 +72,7 @@ class UnitOfWork(Struct, frozen=True):
     mail_queue: MailQueue
     mailbox: Mailbox
     audit_search: AuditSearch
+    audit_chain: AuditChain
     secrets: Secrets
     secret_service: SecretService
     first_secret: FirstSecret
@@ -68,17 +80,20 @@ class UnitOfWork(Struct, frozen=True):
     reminders: Reminders
     tokens: IssuedTokens
     token_counts: TokenCounts
+    registered_keys: RegisteredKeys
     registry: Registry
     vocabulary: VocabularyStore
     registration: RegistrationService
     signing_keys: SigningKeyService
     pending_entries: PendingEntries
     pushes: PushService
+    held_reports: HeldReportService
     receipts: ReceiptService
     health: HealthService
     incidents: IncidentService
     silences: SilenceService
     webhooks: WebhookService
+    alarm_preferences: AlarmPreferenceService
 
 
 class OpenUnitOfWork(Protocol):

@@ -24,7 +24,7 @@ LOOKS: Final[tuple[tuple[int, Scheme], ...]] = ((1280, "light"), (390, "dark"))
 @pytest.fixture(scope="module")  # its event loop must be gone before other files run
 def browser() -> Iterator[Browser]:
     chromium = program("chromium")
-    expect.set_options(timeout=_PATIENCE_MS)  # of a machine that does much beside
+    expect.set_options(timeout=_PATIENCE_MS)  # of a machine that does much else
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield launched
@@ -52,7 +52,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-def beside(act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+def in_thread(act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run what needs an event loop of its own: Playwright's holds this thread."""
     with ThreadPoolExecutor(1) as one:
         return one.submit(act, *args, **kwargs).result()
@@ -109,7 +109,7 @@ class Visit:
 def watched(
     browser: Browser, service: Service, axe: str, look: tuple[int, Scheme]
 ) -> Iterator[Visit]:
-    """A page in this look; at the end it has complained of nothing and asked nobody else."""
+    """A page in this look; at the end it has complained of nothing and asked no one else."""
     width, scheme = look
     context = browser.new_context(
         viewport={"width": width, "height": 800},

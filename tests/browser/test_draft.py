@@ -4,13 +4,13 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import Visit, beside
+from tests.browser.conftest import Visit, in_thread
 from tests.support.service import PASSWORD, Member, new_member
 
 from mudra.console.framework.static_assets import STATIC
 
 pytestmark = pytest.mark.skipif(
-    not (STATIC / "built" / "htmx.min.js").exists(), reason="without htmx nothing is told so early"
+    not (STATIC / "built" / "htmx.min.js").exists(), reason="without htmx nothing is shown so early"
 )
 
 
@@ -31,13 +31,13 @@ def signed_out_elsewhere(page: Page) -> None:
 
 def heard(tour: Visit, *failures: str) -> None:
     """What htmx logs of the failures that a test brought about, and no other."""
-    told = [one for one in tour.complaints if not any(failure in one for failure in failures)]
-    assert len(told) < len(tour.complaints)
-    tour.complaints[:] = told
+    shown = [one for one in tour.complaints if not any(failure in one for failure in failures)]
+    assert len(shown) < len(tour.complaints)
+    tour.complaints[:] = shown
 
 
 def test_a_draft_outlives_the_session_that_it_was_typed_in(tour: Visit) -> None:
-    member, page = beside(new_member, tour.service, "FIP"), tour.page
+    member, page = in_thread(new_member, tour.service, "FIP"), tour.page
     name, verdict = page.get_by_label("Name", exact=True), page.locator("#verdict")
     kept = page.get_by_text("Your unsubmitted changes were restored.")
     page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
@@ -70,7 +70,7 @@ def test_a_draft_outlives_the_session_that_it_was_typed_in(tour: Visit) -> None:
 
 
 def test_a_verdict_is_of_the_draft_that_is_seen(tour: Visit) -> None:
-    member, page = beside(new_member, tour.service, "FIP"), tour.page
+    member, page = in_thread(new_member, tour.service, "FIP"), tour.page
     verdict, key = page.locator("#verdict"), page.get_by_label("Public key")
     page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
     signed_in(page, member)

@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 
 from playwright.sync_api import Page, Route, expect
-from tests.browser.conftest import Visit, beside
+from tests.browser.conftest import Visit, in_thread
 from tests.support.service import latest_link, onboard
 
 from mudra.client import TokenVerifier
@@ -29,8 +29,8 @@ def to(page: Page, title: str) -> None:
     page.get_by_role("navigation", name="Console").get_by_role("link", name=title).click()
 
 
-def is_told_while_typing(page: Page) -> None:
-    """What is wrong stands at its field, and how much is wrong stays in sight (htmx is built).
+def shows_errors_while_typing(page: Page) -> None:
+    """What is wrong is at its field, and how much is wrong stays in sight (htmx is built).
 
     So does what was typed before htmx came, which is after the first paint.
     """
@@ -43,7 +43,7 @@ def is_told_while_typing(page: Page) -> None:
     page.unroute("**/htmx.min.js*")
     expect(page.locator("#found-baseurl")).to_contain_text("an absolute https URL")
     page.get_by_label("Public key").fill("{")
-    expect(page.locator("#found-certificate")).to_have_text("This is not JSON yet.")
+    expect(page.locator("#found-certificate")).to_have_text("A field is not valid JSON.")
     expect(page.locator("#verdict")).to_contain_text("A field is not valid JSON")
     expect(page.locator("#verdict")).to_be_in_viewport()
     page.get_by_role("link", name="$.entityinfo.baseurl").click()
@@ -70,19 +70,19 @@ def is_refused_from_elsewhere(page: Page, root: str) -> None:
         other = page.context.new_page()
         other.route(origin, lambda at: at.fulfill(body=form, content_type="text/html"))
         other.goto(origin)
-        with other.expect_response(f"{root}/console/sign-out") as told:
+        with other.expect_response(f"{root}/console/sign-out") as shown:
             other.get_by_role("button", name="Win").click()
-        assert told.value.status == status, origin
+        assert shown.value.status == status, origin
         other.close()
     page.reload()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
 def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
-    entity_id, email = beside(onboard, visit.service)
+    entity_id, email = in_thread(onboard, visit.service)
     page = visit.page
 
-    page.goto(beside(latest_link, visit.service, email))
+    page.goto(in_thread(latest_link, visit.service, email))
     page.get_by_label("New password").fill(PASSWORD)
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Sign in to the console").click()
@@ -120,7 +120,7 @@ def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
         to(page, title)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         if title == "Registration" and HTMX:
-            is_told_while_typing(page)
+            shows_errors_while_typing(page)
         well(visit)
     answer = visit.service.client().post(
         "/v1/entity/token/generate", data={"id": entity_id, "secret": renewed}

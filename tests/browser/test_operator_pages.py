@@ -5,7 +5,7 @@ import re
 import httpx
 import pytest
 from playwright.sync_api import expect
-from tests.browser.conftest import Visit, beside
+from tests.browser.conftest import Visit, in_thread
 from tests.support.operators import Operator, new_operator
 from tests.support.registry_commands import payload, send
 from tests.support.service import PASSWORD, Member, Service, new_member
@@ -18,7 +18,7 @@ SCOPES = ("members", "registry", "health", "keys", "audit")
 
 @pytest.fixture(scope="module")
 def operator(service: Service) -> Operator:
-    return beside(new_operator, service, *SCOPES)
+    return in_thread(new_operator, service, *SCOPES)
 
 
 def sign_in(visit: Visit, operator: Operator) -> None:
@@ -43,11 +43,11 @@ def served_to(reader: Member, member: Member) -> str:
 
 def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: Operator) -> None:
     member, counterparty = (
-        beside(new_member, visit.service),
-        beside(new_member, visit.service, "AA"),
+        in_thread(new_member, visit.service),
+        in_thread(new_member, visit.service, "AA"),
     )
     made = payload(member)
-    beside(send, member, made)
+    in_thread(send, member, made)
     sign_in(visit, operator)
     page = visit.page
 
@@ -56,7 +56,7 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     page.get_by_role("button", name="Approve version 1").click()
     expect(page.get_by_role("status")).to_have_text("Approved.")
     changed = payload(member, baseurl="v2:https://moved.example/v2")  # another key as well
-    beside(send, member, changed, update=True)
+    in_thread(send, member, changed, update=True)
     page.goto(f"{visit.service.root}{operator_path('approvals')}")
     page.get_by_role("link", name=member.entity_id).click()
 
@@ -65,17 +65,17 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     expect(page.locator(".new", has_text="https://moved.example/v2")).to_be_visible()
     assert visit.violations() == []
     assert visit.fits()
-    assert "moved" not in beside(served_to, counterparty, member)
+    assert "moved" not in in_thread(served_to, counterparty, member)
     page.get_by_role("button", name="Approve version 2").click()
     expect(page.get_by_role("status")).to_have_text("Approved.")
-    assert beside(served_to, counterparty, member) == "v2:https://moved.example/v2"
+    assert in_thread(served_to, counterparty, member) == "v2:https://moved.example/v2"
 
 
 def test_each_page_of_operators_is_usable_by_everybody(tour: Visit, operator: Operator) -> None:
     """axe finds nothing, nothing sticks out, the policy is kept, on each page and dialog."""
-    member = beside(new_member, tour.service)
-    aa_id = beside(new_member, tour.service, "AA").entity_id
-    beside(send, member, payload(member))
+    member = in_thread(new_member, tour.service)
+    aa_id = in_thread(new_member, tour.service, "AA").entity_id
+    in_thread(send, member, payload(member))
     sign_in(tour, operator)
     page = tour.page
     written = page.locator("main time").first  # in the reader's zone, UTC on hover

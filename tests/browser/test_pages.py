@@ -4,7 +4,7 @@ import re
 
 import httpx
 from playwright.sync_api import expect
-from tests.browser.conftest import Visit, beside
+from tests.browser.conftest import Visit, in_thread
 from tests.support.metrics_push import pushing_aa
 from tests.support.registry_commands import payload, send
 from tests.support.service import PASSWORD, latest_link, new_member, onboard, set_password
@@ -21,9 +21,9 @@ def is_sound(visit: Visit) -> None:
 
 
 def test_a_weak_password_is_refused_in_words_and_a_good_one_is_taken(tour: Visit) -> None:
-    _, email = beside(onboard, tour.service)
+    _, email = in_thread(onboard, tour.service)
     page = tour.page
-    page.goto(beside(latest_link, tour.service, email))
+    page.goto(in_thread(latest_link, tour.service, email))
     field, problem = page.get_by_label("New password"), page.get_by_role("alert")
     is_sound(tour)
 
@@ -52,11 +52,11 @@ def test_a_weak_password_is_refused_in_words_and_a_good_one_is_taken(tour: Visit
 
 
 def test_a_used_link_says_so_and_a_new_one_can_be_asked_for(tour: Visit) -> None:
-    _, email = beside(onboard, tour.service)
-    link = beside(latest_link, tour.service, email)
+    _, email = in_thread(onboard, tour.service)
+    link = in_thread(latest_link, tour.service, email)
     page = tour.page
     page.goto(link)
-    assert beside(set_password, tour.service.client(), link).status_code == 200
+    assert in_thread(set_password, tour.service.client(), link).status_code == 200
 
     page.get_by_label("New password").fill("granite otter velvet lamp")  # a page that is behind
     with page.expect_response(lambda one: one.status == 410):
@@ -73,12 +73,12 @@ def test_a_used_link_says_so_and_a_new_one_can_be_asked_for(tour: Visit) -> None
 
     expect(page.get_by_text("If the address is known, a link is on its way.")).to_be_visible()
     is_sound(tour)
-    assert beside(latest_link, tour.service, email) != link
+    assert in_thread(latest_link, tour.service, email) != link
 
 
 def test_an_expired_and_a_broken_link_say_so(tour: Visit) -> None:
-    _, email = beside(onboard, tour.service)
-    link = beside(latest_link, tour.service, email)
+    _, email = in_thread(onboard, tour.service)
+    link = in_thread(latest_link, tour.service, email)
 
     tour.page.goto(link[:-3])
     expect(tour.page.get_by_role("heading", name="This link is not valid.")).to_be_visible()
@@ -90,7 +90,7 @@ def test_an_expired_and_a_broken_link_say_so(tour: Visit) -> None:
 
 
 def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) -> None:
-    entity_id, email = beside(onboard, tour.service)
+    entity_id, email = in_thread(onboard, tour.service)
     page = tour.page
     answer = page.goto(f"{tour.service.root}/")
     assert answer is not None
@@ -121,9 +121,9 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) ->
 
 def test_the_public_pages_are_usable_by_everybody(tour: Visit) -> None:
     """axe finds nothing, nothing sticks out, the policy is kept."""
-    fip_id, _ = beside(onboard, tour.service, "FIP")
+    fip_id, _ = in_thread(onboard, tour.service, "FIP")
     root = tour.service.root
-    beside(
+    in_thread(
         tour.service.wait_until,
         lambda: httpx.get(f"{root}/status/fip/{fip_id}", timeout=20).status_code == 200,
     )
@@ -138,9 +138,9 @@ def test_the_public_pages_are_usable_by_everybody(tour: Visit) -> None:
 
 def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) -> None:
     """Reporting and gaps of an AA with its FIPs; a FIP's form, with a difference to approve."""
-    aa, fip = beside(pushing_aa, tour.service), beside(new_member, tour.service, "FIP")
-    assert beside(aa.push, aa.requests(fips=2)).status_code == 200
-    beside(send, fip, payload(fip))
+    aa, fip = in_thread(pushing_aa, tour.service), in_thread(new_member, tour.service, "FIP")
+    assert in_thread(aa.push, aa.requests(fips=2)).status_code == 200
+    in_thread(send, fip, payload(fip))
     page = tour.page
     for email, entity_id, words in (
         (f"asha-{aa.aa_id.split('-')[1]}@member.example", aa.aa_id, ("health", "registration")),
@@ -158,8 +158,8 @@ def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) 
         page.get_by_role("button", name="Sign out").click()
 
 
-def test_without_scripts_what_a_dialog_asks_stands_in_the_page(tour: Visit) -> None:
-    member = beside(new_member, tour.service)
+def test_without_scripts_what_a_dialog_asks_is_in_the_page(tour: Visit) -> None:
+    member = in_thread(new_member, tour.service)
     here = f"{tour.service.root}/console/entity/{member.entity_id}"
     browser = tour.page.context.browser
     assert browser is not None

@@ -11,7 +11,7 @@ import click
 import pytest
 import structlog
 import typer.main
-from tests.support.service import Member, Service, in_store, new_member, onboard
+from tests.support.service import Member, Service, in_own_store, new_member, onboard
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app
@@ -196,7 +196,7 @@ def test_refusals_and_waits_have_codes_of_their_own(service: Service, admin: Mem
     assert "Traceback" not in wrong_password.output
 
 
-def test_nobody_signed_in_is_3_and_an_unreachable_service_5(
+def test_no_one_signed_in_is_3_and_an_unreachable_service_5(
     service: Service, tmp_path: Path
 ) -> None:
     alone = {**service.environment, "MUDRA_CONFIG_DIR": str(tmp_path)}
@@ -303,7 +303,7 @@ def test_what_a_command_logs_stays_out_of_its_answer(
     async def act(_: Dependencies) -> None:
         structlog.get_logger().warning("channel lost")
 
-    in_store(service, act)
+    in_own_store(service, act)
     shown = capsys.readouterr()
     structlog.reset_defaults()
 

@@ -1,4 +1,4 @@
-"""Commands about people's tokens and members' status, beside a running service."""
+"""Commands about people's tokens and members' status, next to a running service."""
 
 import json
 
@@ -58,7 +58,7 @@ def test_a_member_is_suspended_restored_and_retired_for_good(service: Service) -
 
     shown(member, "member", "suspend", member.entity_id, "--reason", "a leak")
     suspended = member.entity_token(secret)
-    shown(member, "member", "restore", member.entity_id, "--reason", "mended")
+    shown(member, "member", "restore", member.entity_id, "--reason", "fixed")
     restored = member.entity_token(secret)
     shown(member, "member", "retire", member.entity_id, "--reason", "left")
     again = member.service.cli("member", "restore", member.entity_id, "--reason", "no", check=False)

@@ -138,7 +138,7 @@ def test_an_admin_submits_and_updates_with_the_kept_sign_in(
     )
 
 
-def test_an_admin_is_told_every_finding_and_never_submits_for_another(
+def test_an_admin_sees_every_finding_and_never_submits_for_another(
     admin: Member, service: Service, tmp_path
 ):
     wrong = service.cli(
@@ -208,7 +208,7 @@ def test_a_word_that_an_operator_adds_is_taken_from_then_on(service: Service, tm
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "reported"),
     [
         (("approve", "NO-SUCH"), 1, "no entry NO-SUCH"),
         (("history", "NO-SUCH"), 1, "no entity NO-SUCH"),
@@ -220,5 +220,5 @@ def test_a_word_that_an_operator_adds_is_taken_from_then_on(service: Service, tm
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
-def test_what_cannot_be_done_is_told(service: Service, words, code, told):
-    assert told in run(service, *words, code=code)
+def test_what_cannot_be_done_is_reported(service: Service, words, code, reported):
+    assert reported in run(service, *words, code=code)

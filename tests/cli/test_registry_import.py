@@ -1,4 +1,4 @@
-"""Many entries at once: imported on a bare data directory and beside a service, and back out."""
+"""Many entries at once: imported on a bare data directory and next to a service, and back out."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ from tests.support.service import Service, new_member, running_service
 from mudra.registry.directory.directory import set_hash
 from mudra.registry.payload.entry import digest
 
-ENTRIES = 600
+ENTRIES = 150
 BEFORE = 30
 """Brought in by an import that did not come to its end."""
 
@@ -34,7 +34,9 @@ def stopped(tmp_path_factory) -> Service:
     return running
 
 
-def test_six_hundred_entries_are_imported_resumed_and_mirrored(service_of_two: Service, tmp_path):
+def test_a_hundred_and_fifty_entries_are_imported_resumed_and_mirrored(
+    service_of_two: Service, tmp_path
+):
     reader = Registry(new_member(service_of_two, "AA"))
     file = tmp_path / "directory.json"
     payloads = [fip(40_000 + number) for number in range(ENTRIES)]

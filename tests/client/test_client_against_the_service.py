@@ -1,5 +1,7 @@
 """The client library against the service itself, nothing in between."""
 
+import contextlib
+import threading
 from datetime import timedelta
 
 import pytest
@@ -12,6 +14,7 @@ from mudra.client import (
     NotAnEntityToken,
     Role,
     SecretRefused,
+    TokenRevoked,
     TokenVerifier,
 )
 
@@ -24,6 +27,25 @@ def test_a_token_from_the_source_is_passed_by_the_verifier(member: Member) -> No
 
     assert (token.entity_id, token.role) == (member.entity_id, Role.FIP)
     assert token.expires_at - token.issued_at == timedelta(hours=24)
+
+
+def test_a_revoked_token_is_refused_at_the_next_look_at_the_list(member: Member) -> None:
+    steady = Hands(0)
+    service, secret = member.service, member.secret()
+    verifier = TokenVerifier(service.issuer, wall=service.wall, steady=steady)
+    token = member.entity_token(secret).json()["accessToken"]
+    verifier.verify(token)
+
+    member.client.post("/oauth2/revoke", data={"token": token}, auth=(member.entity_id, secret))
+    steady.now += 15
+    with contextlib.suppress(TokenRevoked):
+        verifier.verify(token)  # has the list read again
+    for thread in threading.enumerate():
+        if thread.name == "mudra-revocations":
+            thread.join(5)
+
+    with pytest.raises(TokenRevoked):
+        verifier.verify(token)
 
 
 def test_the_metadata_lead_to_the_same_keys(member: Member) -> None:

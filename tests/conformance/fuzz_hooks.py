@@ -20,7 +20,7 @@ from mudra.metrics.payload.catalogue import WINDOW, window_start
 
 SPARED = set(os.environ.get("FUZZ_SPARED", "").split(","))
 """User IDs and tokens of the callers: a fuzzer that reads lists finds them there."""
-NOBODY = "00000000-0000-4000-8000-000000000007"
+UNKNOWN = "00000000-0000-4000-8000-000000000007"
 HARMLESS = {
     "/sandbox/v1/clock": {"advance": "PT1S"},
     "/iam/v1/entity/admin/handover": {"entityId": "NO-SUCH-ENTITY"},
@@ -33,6 +33,12 @@ ENTITY = os.environ.get("FUZZ_ENTITY", "")
 _NOW = datetime.now(UTC)
 _SOON = {"begins": _NOW.isoformat(), "ends": (_NOW + timedelta(days=1)).isoformat()}
 HARMLESS["/operator/v1/health/silences"] = {**_SOON, "entityId": "", "reason": "planned work"}
+HARMLESS["/iam/v1/user/alarm/preferences"] = {
+    "quietFrom": "22:00",
+    "quietUntil": "06:00",
+    "timeZone": "Asia/Kolkata",
+}
+HARMLESS["/metrics/perf/v1/maintenance"] = {**_SOON, "reason": "planned work"}
 ANY_TIME = {"from", "to", "next"}
 """Left out of valid queries: no schema says that one is before the other."""
 AA = os.environ.get("FUZZ_AA", "")
@@ -47,7 +53,7 @@ schemathesis.openapi.format("email", _WORD.map(lambda word: f"{word[::2]}.{word}
 schemathesis.openapi.format("webhook-url", _WORD.map("https://{}.example/alarms".format))
 schemathesis.openapi.format("plain-line", _WORD.map("Ravi {}".format))
 
-# Each of the examples is drawn anew. Else half of the run goes into thousands of variants of one
+# Each of the examples is drawn again. Else half of the run goes into thousands of variants of one
 # that are thrown away unsent: the search for more answers of 2xx, where half of all are already.
 _PHASES = [phase for phase in Phase if phase is not Phase.target]
 settings.register_profile("drawn", settings.get_profile("default"), phases=_PHASES)
@@ -66,10 +72,10 @@ def filter_case(context: schemathesis.HookContext, case: schemathesis.Case) -> b
 def before_call(
     context: schemathesis.HookContext, case: schemathesis.Case, kwargs: dict[str, object]
 ) -> None:
-    """Name nobody in place of the caller: what a list gave is put into a case after the filter."""
+    """Name no one in place of the caller: what a list gave is put into a case after the filter."""
     for name, value in list((case.path_parameters or {}).items()):
         if str(value) in SPARED:
-            case.path_parameters[name] = NOBODY
+            case.path_parameters[name] = UNKNOWN
             if isinstance(case.body, dict) and case.body.get("entityinfo") and is_positive(case):
                 case.body = valid_entry(case)  # an entry names its address
     if isinstance(case.body, dict) and is_positive(case):  # examples are not mapped

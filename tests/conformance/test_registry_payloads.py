@@ -22,7 +22,7 @@ from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 
@@ -76,7 +76,7 @@ def places(value: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 
 def size(payload: object) -> int:
-    """Bytes of it as JSON. Lengthened thrice, each within the other, they were 20 GB."""
+    """Bytes of it as JSON. Lengthened three times, each within the other, they were 20 GB."""
     return len(json.dumps(payload))
 
 
@@ -105,7 +105,7 @@ def happens(draw: st.DrawFn, payload: Any, place: tuple[Any, ...]) -> None:
 
 
 @dataclass
-class Desk:
+class RegistryOperator:
     """Posts payloads as an operator, and remembers which were taken."""
 
     own: Service
@@ -128,8 +128,8 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(own: Service) -> Desk:
-    return Desk(own, new_operator(own, "registry"), own.client())
+def staff(own: Service) -> RegistryOperator:
+    return RegistryOperator(own, new_operator(own, "registry"), own.client())
 
 
 def pointed_at(payload: object, path: str) -> bool:
@@ -154,16 +154,16 @@ def pointed_at(payload: object, path: str) -> bool:
     return True
 
 
-def judge(desk: Desk, payload: dict[str, Any]) -> None:
+def check_submission(staff: RegistryOperator, payload: dict[str, Any]) -> None:
     """Post it; the answer is right, and what is kept agrees with it."""
-    answer = desk.post(payload)
+    answer = staff.post(payload)
     body = answer.json()
 
     too_large = len(answer.request.content) > LARGEST_BODY
     assert answer.status_code in ({413} if too_large else {200, 400, 409}), answer.text
     if answer.status_code == 200:
         assert (body["status"], body["version"]) == ("submitted", 1)
-        desk.taken.append((payload["entityinfo"]["id"], payload))
+        staff.taken.append((payload["entityinfo"]["id"], payload))
         return
     if answer.status_code == 400:
         assert body["errorCode"] == "InvalidRequest"
@@ -173,19 +173,21 @@ def judge(desk: Desk, payload: dict[str, Any]) -> None:
     info = payload.get("entityinfo")
     entity_id = info.get("id") if isinstance(info, dict) else None
     if isinstance(entity_id, str) and re.fullmatch(r"[A-Za-z0-9@_-]{1,64}", entity_id):
-        assert answer.status_code == 409 or not desk.known(entity_id)
+        assert answer.status_code == 409 or not staff.known(entity_id)
 
 
-def all_of_it_is_there(desk: Desk) -> None:
+def all_of_it_is_there(staff: RegistryOperator) -> None:
     """What was taken waits as the whole that was sent."""
-    assert desk.taken
+    assert staff.taken
 
     async def records(dependencies: Dependencies) -> dict[str, Record | None]:
         async with dependencies.unit_of_work() as work:
-            return {entity_id: await work.registry.record(entity_id) for entity_id, _ in desk.taken}
+            return {
+                entity_id: await work.registry.record(entity_id) for entity_id, _ in staff.taken
+            }
 
-    kept = in_store(desk.own, records)
-    for entity_id, payload in desk.taken:
+    kept = in_store(staff.own, records)
+    for entity_id, payload in staff.taken:
         record = kept[entity_id]
         assert record is not None
         sent = check_payload(
@@ -194,19 +196,21 @@ def all_of_it_is_there(desk: Desk) -> None:
         assert isinstance(sent, CheckedPayload)
         assert record.pending is not None
         assert record.pending.entry == sent.entry
-    desk.taken.clear()
+    staff.taken.clear()
 
 
-def test_a_damaged_payload_is_refused_by_path_or_waits_whole(desk: Desk) -> None:
-    fuzz(desk, EXAMPLES)
+def test_a_damaged_payload_is_refused_by_path_or_waits_whole(staff: RegistryOperator) -> None:
+    fuzz(staff, EXAMPLES)
 
 
 @pytest.mark.slow
-def test_thousands_of_damaged_payloads_are_refused_by_path_or_wait_whole(desk: Desk) -> None:
-    fuzz(desk, EXAMPLES_BEFORE_A_RELEASE)
+def test_thousands_of_damaged_payloads_are_refused_by_path_or_wait_whole(
+    staff: RegistryOperator,
+) -> None:
+    fuzz(staff, EXAMPLES_BEFORE_A_RELEASE)
 
 
-def fuzz(desk: Desk, examples: int) -> None:
+def fuzz(staff: RegistryOperator, examples: int) -> None:
     @settings(
         max_examples=examples,
         deadline=None,
@@ -216,7 +220,7 @@ def fuzz(desk: Desk, examples: int) -> None:
     )
     @given(damaged())
     def each(payload: dict[str, Any]) -> None:
-        judge(desk, payload)
+        check_submission(staff, payload)
 
     each()
-    all_of_it_is_there(desk)
+    all_of_it_is_there(staff)

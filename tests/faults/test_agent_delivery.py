@@ -70,8 +70,8 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
         assert len(operator.stored) == 864, operator.describe()
         assert took < 30 * 60 * SECOND
         gaps = [
-            later - former
-            for former, later in zip(operator.pushes, operator.pushes[2:], strict=False)
+            later - previous
+            for previous, later in zip(operator.pushes, operator.pushes[2:], strict=False)
         ]
         assert min(gap.total_seconds() for gap in gaps) >= 0.99
         assert operator.most_in_flight <= 2
@@ -154,8 +154,8 @@ def test_a_rotation_needs_no_restart_and_its_warning_is_shown(tmp_path: Path) ->
 
         assert len(operator.stored) == 72
         lives = [
-            (later - former).total_seconds()
-            for former, later in zip(operator.tokens, operator.tokens[1:], strict=False)
+            (later - previous).total_seconds()
+            for previous, later in zip(operator.tokens, operator.tokens[1:], strict=False)
         ]
         assert all(life >= 0.74 * 3_600 for life in lives)
         assert agent.pusher.metrics.failed == 0

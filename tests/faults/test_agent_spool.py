@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,9 +34,10 @@ def _filled(directory: Path, size: int) -> tuple[Spool, dict[int, bytes]]:
 
 def _copied(source: Path, target: Path) -> Path:
     """The files of a spool as a crash leaves them."""
-    (target / "payloads").mkdir(parents=True)
+    target.mkdir(mode=0o700, parents=True)
+    (target / "payloads").mkdir()
     for path in [*source.glob("agent.db*"), *(source / "payloads").iterdir()]:
-        (target / path.relative_to(source)).write_bytes(path.read_bytes())
+        shutil.copy(path, target / path.relative_to(source))
     return target
 
 

@@ -1,11 +1,13 @@
 """While the database is away: 503 in time, keys and liveness go on; back without a restart."""
 
+import asyncio
 import os
 import signal
 import time
 from pathlib import Path
 
 import httpx
+from tests.support.console import reader
 from tests.support.processes import children
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
@@ -21,10 +23,25 @@ def freeze(service: Service, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
-def test_a_database_that_does_not_answer_is_told_as_503_in_time(data_dir: Path) -> None:
+def asked_at_once(service: Service, bearer: dict[str, str]) -> tuple[list[int], float]:
+    """Statuses of 60 calls at once, three for each connection, and the seconds until the last."""
+
+    async def ask() -> list[int]:
+        async with httpx.AsyncClient(verify=NO_TLS, timeout=30) as client:
+            url = f"{service.issuer}/v1/user/token/list"
+            answers = await asyncio.gather(*(client.get(url, headers=bearer) for _ in range(60)))
+        return [one.status_code for one in answers]
+
+    began = time.monotonic()
+    return asyncio.run(ask()), time.monotonic() - began
+
+
+def test_a_database_that_does_not_answer_is_reported_as_503_in_time(data_dir: Path) -> None:
     with running_service(data_dir) as service:
         member = new_member(service)
         bearer, secret = member.bearer(), member.secret()
+        browser = reader(service)
+        browser.sign_in(member.email)
         freeze(service, signal.SIGSTOP)
         try:
             started = time.monotonic()
@@ -37,13 +54,22 @@ def test_a_database_that_does_not_answer_is_told_as_503_in_time(data_dir: Path) 
             keys = httpx.get(f"{service.issuer}/.well-known/jwks.json", timeout=10, verify=NO_TLS)
             live = httpx.get(f"{service.root}/livez", timeout=10, verify=NO_TLS)
             ready = httpx.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+            crowd, crowd_s = asked_at_once(service, bearer)
+            page = browser.get("/console")
+            form = browser.sign_in(member.email)
         finally:
             freeze(service, signal.SIGCONT)
 
         assert (token.status_code, read.status_code, ready.status_code) == (503, 503, 503)
         assert int(read.headers["retry-after"]) >= 1
         assert read.json()["errorCode"] == "ServiceUnavailable"
+        assert (page.status_code, page.headers["refresh"]) == (503, "5")
+        assert "tries again every 5 seconds" in page.text
+        assert form.status_code == 503
+        assert "refresh" not in form.headers
         assert answered < 5
+        assert set(crowd) == {503}
+        assert crowd_s < 8
         assert (keys.status_code, live.status_code) == (200, 200)
         assert len(keys.json()["keys"]) == 4
 

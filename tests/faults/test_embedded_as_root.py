@@ -23,7 +23,7 @@ from mudra.storage.database.embedded.account import UNSHARED_UID
 from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root chooses another account")
-NOBODY = 65534
+OTHER_UID = 65534
 DAC_OVERRIDE = 1 << 1
 
 
@@ -114,11 +114,11 @@ def test_a_link_among_the_data_is_not_followed_when_it_is_given_away(tmp_path):
 
 @AS_ROOT
 def test_an_ordinary_user_runs_it_under_the_own_account_and_root_joins_without_taking_it(open_dir):
-    os.chown(open_dir, NOBODY, NOBODY)
-    with holder(open_dir, before=_as(NOBODY)) as ordinary:
+    os.chown(open_dir, OTHER_UID, OTHER_UID)
+    with holder(open_dir, before=_as(OTHER_UID)) as ordinary:
         url = ordinary.answer()
         write_a_row(url)
-        assert server_uid(open_dir) == NOBODY
+        assert server_uid(open_dir) == OTHER_UID
         with embedded_server(open_dir) as joined:
             assert joined == url
 
@@ -128,9 +128,9 @@ def test_an_ordinary_user_runs_it_under_the_own_account_and_root_joins_without_t
             assert f"cannot pass {_first_closed(sys.prefix)}" in root.answer()
         else:
             assert read_the_row(root.answer())
-            assert server_uid(open_dir) == NOBODY
+            assert server_uid(open_dir) == OTHER_UID
 
-    with holder(open_dir, before=_as(NOBODY)) as ordinary:
+    with holder(open_dir, before=_as(OTHER_UID)) as ordinary:
         assert read_the_row(ordinary.answer())
 
 

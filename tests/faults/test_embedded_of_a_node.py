@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.support.embedded_holder import is_gone, keeper, postmaster, until
+from tests.support.embedded_holder import is_gone, postmaster, supervisor, until
 from tests.support.service import running_service
 
 RUN = "from mudra.bootstrap.command_line import run; run()"
@@ -22,9 +22,9 @@ def is_ready(service):
     return service.client().get(f"{service.root}/readyz").status_code == 200
 
 
-def test_a_node_heals_its_database_when_keeper_and_postmaster_were_killed(service):
+def test_a_node_heals_its_database_when_supervisor_and_postmaster_were_killed(service):
     server = postmaster(service.data_dir)
-    os.kill(keeper(service.data_dir), signal.SIGKILL)
+    os.kill(supervisor(service.data_dir), signal.SIGKILL)
     os.kill(server, signal.SIGKILL)
 
     until(lambda: not is_ready(service), 10)

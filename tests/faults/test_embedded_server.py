@@ -12,10 +12,10 @@ from tests.support.embedded_holder import (
     answers,
     holder,
     is_gone,
-    keeper,
     postmaster,
     read_the_row,
     run,
+    supervisor,
     until,
     write_a_row,
 )
@@ -25,7 +25,7 @@ from mudra.storage.database.embedded import server as embedded
 from mudra.storage.database.embedded.account import UNSHARED_UID
 from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 
-NOBODY = 65534
+OTHER_UID = 65534
 
 
 def test_data_outlives_the_holder(tmp_path):
@@ -174,7 +174,7 @@ def test_a_killed_postmaster_is_replaced_while_the_server_is_held(tmp_path):
 def test_the_next_holder_recovers_when_everything_was_killed(tmp_path):
     with holder(tmp_path) as killed:
         write_a_row(killed.answer())
-        pids = [keeper(tmp_path), killed.process.pid, postmaster(tmp_path)]
+        pids = [supervisor(tmp_path), killed.process.pid, postmaster(tmp_path)]
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
 
@@ -194,12 +194,12 @@ def test_a_stale_pid_file_whose_number_another_process_now_has_does_no_harm(tmp_
     assert is_gone(tmp_path)
 
 
-def test_a_killed_keeper_is_replaced_by_the_next_holder_without_a_restart(tmp_path):
+def test_a_killed_supervisor_is_replaced_by_the_next_holder_without_a_restart(tmp_path):
     with holder(tmp_path) as first:
         url = first.answer()
         server = postmaster(tmp_path)
-        os.kill(keeper(tmp_path), signal.SIGKILL)
-        until(lambda: not embedded_locks.is_held(tmp_path, embedded_locks.KEEPER))
+        os.kill(supervisor(tmp_path), signal.SIGKILL)
+        until(lambda: not embedded_locks.is_held(tmp_path, embedded_locks.SUPERVISOR))
 
         with holder(tmp_path) as second:
             assert second.answer() == url
@@ -210,18 +210,18 @@ def test_a_killed_keeper_is_replaced_by_the_next_holder_without_a_restart(tmp_pa
             until(lambda: is_gone(tmp_path))
 
 
-def test_a_holder_whose_keeper_was_killed_still_leaves_nothing_behind(tmp_path):
+def test_a_holder_whose_supervisor_was_killed_still_leaves_nothing_behind(tmp_path):
     with embedded_server(tmp_path) as url:
-        os.kill(keeper(tmp_path), signal.SIGKILL)
-        until(lambda: not embedded_locks.is_held(tmp_path, embedded_locks.KEEPER))
+        os.kill(supervisor(tmp_path), signal.SIGKILL)
+        until(lambda: not embedded_locks.is_held(tmp_path, embedded_locks.SUPERVISOR))
         assert answers(url)
 
     assert is_gone(tmp_path)
 
 
-def test_control_c_in_the_holders_terminal_reaches_neither_server_nor_keeper(tmp_path):
+def test_control_c_in_the_holders_terminal_reaches_neither_server_nor_supervisor(tmp_path):
     with embedded_server(tmp_path):
-        for pid in (postmaster(tmp_path), keeper(tmp_path)):
+        for pid in (postmaster(tmp_path), supervisor(tmp_path)):
             assert os.getsid(pid) != os.getsid(0)
 
 
@@ -251,7 +251,7 @@ def test_no_lock_is_open_in_the_server_but_the_one_that_shows_that_it_lives(tmp_
     }
 
 
-def test_a_first_start_that_was_cut_off_begins_anew(tmp_path):
+def test_a_first_start_that_was_cut_off_starts_over(tmp_path):
     (tmp_path / "postgres.new").mkdir()
     (tmp_path / "postgres.new" / "PG_VERSION").write_text("18\n")
 
@@ -283,12 +283,13 @@ def test_a_socket_directory_that_another_user_prepared_is_refused(tmp_path, trap
     if trap == "link":
         folder.symlink_to(tmp_path)
     else:
-        folder.mkdir(mode=0o777 if trap == "mode" else 0o700)
+        folder.mkdir()
+        folder.chmod(0o777 if trap == "mode" else 0o700)
     if trap == "owner":
         if os.geteuid() != 0:
             folder.rmdir()
             pytest.skip("only root can give a directory away")
-        os.chown(folder, NOBODY, NOBODY)
+        os.chown(folder, OTHER_UID, OTHER_UID)
     elif os.geteuid() == 0:
         os.chown(folder, UNSHARED_UID, UNSHARED_UID, follow_symlinks=False)
 

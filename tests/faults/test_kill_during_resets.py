@@ -35,7 +35,7 @@ class Journal:
     statuses: list[int] = field(default_factory=list)
 
     def reset_without_pause(self, stop: threading.Event) -> None:
-        """Ask for resets until told to stop; most are refused, which is fine."""
+        """Ask for resets until asked to stop; most are refused, which is fine."""
         url = self.member.service.issuer + "/v1/entity/secret/reset"
         while not stop.is_set():
             try:

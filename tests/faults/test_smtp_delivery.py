@@ -22,7 +22,7 @@ from mudra.shared.secret_text import SecretText
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
 
-LETTER = Email("asha@bank.example", "Demo: héllo", "Hello Asha,\n\n.\n\nline\n", "<p>Hello</p>")
+EMAIL = Email("asha@bank.example", "Demo: héllo", "Hello Asha,\n\n.\n\nline\n", "<p>Hello</p>")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LOGIN = "user:p%40ss%3Aword%2F1@"
 
@@ -32,9 +32,9 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
-def hand_over(url: str, letter: Email = LETTER) -> Delivered | Undelivered:
+def hand_over(url: str, outgoing: Email = EMAIL) -> Delivered | Undelivered:
     server = mail_server(SecretText(url), "mudra@network.example", "Demo Network")
-    return asyncio.run(deliver(server, letter, mail_id="mail-1", written_at=NOON))
+    return asyncio.run(deliver(server, outgoing, mail_id="mail-1", written_at=NOON))
 
 
 def test_a_email_arrives_whole():
@@ -47,7 +47,7 @@ def test_a_email_arrives_whole():
     assert mail.sender == "mudra@network.example"
     assert mail.recipients == ["asha@bank.example"]
     assert message["Subject"] == "Demo: héllo"
-    # The lone dot neither ends the letter nor is lost.
+    # The lone dot neither ends the email nor is lost.
     text = message.get_body(("plain",)).get_content()
     assert text.splitlines() == ["Hello Asha,", "", ".", "", "line"]
 
@@ -151,7 +151,7 @@ def test_a_server_that_is_away_is_tried_again():
 
 @contextmanager
 def talking(first_words: bytes) -> Iterator[int]:
-    """Listen, say these words to whoever comes, and then keep silent."""
+    """Listen, say these words to anyone who comes, and then keep silent."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         guests: list[socket.socket] = []
 
@@ -190,10 +190,10 @@ def test_a_server_that_hangs_or_babbles_ends_by_the_time_limit(
 
 
 def test_a_email_that_cannot_be_sent_is_final_and_says_why(tmp_path: Path):
-    letter = Email("asha@bank.example, eve@evil.example", "s", "t", "<p>h</p>")
+    outgoing = Email("asha@bank.example, eve@evil.example", "s", "t", "<p>h</p>")
 
     with smtp_sink() as sink:
-        outcome = hand_over(f"smtp://127.0.0.1:{sink.port}", letter)
+        outcome = hand_over(f"smtp://127.0.0.1:{sink.port}", outgoing)
 
     assert outcome == Undelivered(
         again=False, problem="the email cannot be sent: to must be one plain email address"

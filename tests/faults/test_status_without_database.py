@@ -7,7 +7,7 @@ import httpx
 from tests.faults.test_database_gone import freeze
 from tests.support.service import NO_TLS, onboard, running_service
 
-TOLD = "Live data is not available right now"
+NOTICE = "Live data is not available right now"
 
 
 def test_the_status_is_shown_from_the_last_snapshot(data_dir: Path) -> None:
@@ -16,22 +16,22 @@ def test_the_status_is_shown_from_the_last_snapshot(data_dir: Path) -> None:
         fresh = httpx.get(f"{service.root}/status", timeout=20, verify=NO_TLS)
         kept = data_dir / "status-snapshot.json"
         assert "Narmada Bank" in fresh.text
-        assert TOLD not in fresh.text
+        assert NOTICE not in fresh.text
         assert "Narmada Bank" in kept.read_text()
 
         answers: list[httpx.Response] = []
 
-        def told() -> bool:
+        def shown() -> bool:
             answers.append(httpx.get(f"{service.root}/status", timeout=20, verify=NO_TLS))
-            return TOLD in answers[-1].text
+            return NOTICE in answers[-1].text
 
         freeze(service, signal.SIGSTOP)
         try:
-            service.wait_until(told, 40)
+            service.wait_until(shown, 40)
         finally:
             freeze(service, signal.SIGCONT)
 
         assert {answer.status_code for answer in answers} == {200}
         assert "Narmada Bank" in answers[-1].text
         assert max(answer.elapsed.total_seconds() for answer in answers) < 8
-        service.wait_until(lambda: not told(), 40)
+        service.wait_until(lambda: not shown(), 40)

@@ -23,7 +23,7 @@ from tests.http.test_one_connection_per_request import (
 )
 from tests.support.in_process import in_process
 from tests.support.metrics_payloads import as_value, request_metrics
-from tests.support.registry_payloads import fip
+from tests.support.registry_payloads import fip, weakness
 
 import mudra
 from mudra.metrics.payload.catalogue import window_start
@@ -72,6 +72,7 @@ def passed(network: Network, request: Callable[[], httpx.Response]) -> list[str]
     async def profile(hook: Any) -> None:
         sys.setprofile(hook)
 
+    weakness.cache_clear()  # a service has checked no key before
     network.served.do(profile(note))
     try:
         response = request()

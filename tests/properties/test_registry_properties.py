@@ -26,10 +26,10 @@ from mudra.registry.lifecycle.register import (
     update_entry,
 )
 from mudra.registry.payload.entry import canonical
+from mudra.registry.payload.fields.network_rules import read_ip, read_port
+from mudra.registry.payload.fields.timestamp import read_timestamp
+from mudra.registry.payload.fields.url_rules import AddressPolicy, baseurl_faults, url_faults
 from mudra.registry.payload.inspection import Inspection
-from mudra.registry.payload.network_rules import read_ip, read_port
-from mudra.registry.payload.timestamp import read_timestamp
-from mudra.registry.payload.url_rules import AddressPolicy, baseurl_faults, url_faults
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType
@@ -85,19 +85,19 @@ def check(raw: object, *, older: bool = False) -> CheckedPayload | list[Finding]
     return check_payload(raw, AddressPolicy(), shipped_vocabulary(), older=older)
 
 
-def judged(raw: object, *, older: bool) -> None:
+def inspect_payload(raw: object, *, older: bool) -> None:
     result = check(raw, older=older)
-    told = result.notes if isinstance(result, CheckedPayload) else result
-    msgspec.json.encode([*told])
-    assert all(one.sentence() for one in told)
-    refused = any(one.severity is Severity.ERROR for one in told)
+    shown = result.notes if isinstance(result, CheckedPayload) else result
+    msgspec.json.encode([*shown])
+    assert all(one.sentence() for one in shown)
+    refused = any(one.severity is Severity.ERROR for one in shown)
     assert refused is isinstance(result, list)
 
 
 @given(anything, st.booleans())
 @settings(max_examples=200, deadline=None)
 def test_any_json_value_is_judged_and_nothing_raises(raw, older):
-    judged(raw, older=older)
+    inspect_payload(raw, older=older)
 
 
 @given(st.data(), st.sampled_from([fip, fiu, aa]), anything, st.booleans())
@@ -110,7 +110,7 @@ def test_a_good_payload_with_anything_anywhere_is_judged(data, make, value, olde
     )
     place = data.draw(st.sampled_from(places(payload)))
 
-    judged(replaced(payload, place, value), older=older)
+    inspect_payload(replaced(payload, place, value), older=older)
 
 
 @given(texts)
@@ -247,11 +247,11 @@ class Network:
             statuses = [one.status for one in record.versions]
             assert [one.number for one in record.versions] == [*range(1, len(statuses) + 1)]
             assert statuses.count(VersionStatus.LIVE) == (
-                record.standing in {EntityStatus.LIVE, EntityStatus.SUSPENDED}
+                record.status in {EntityStatus.LIVE, EntityStatus.SUSPENDED}
             )
             assert sum(one in PENDING for one in statuses) <= 1
-            assert gets_no_token(record.standing) is self.last_word_is_stop(entity_id)
-            listed |= {entity_id} if record.standing is EntityStatus.LIVE else set()
+            assert gets_no_token(record.status) is self.last_word_is_stop(entity_id)
+            listed |= {entity_id} if record.status is EntityStatus.LIVE else set()
             for one in record.versions:
                 assert not one.equal_to or one.entry == record.versions[one.equal_to - 1].entry
         assert set(asyncio.run(self.registry.current()).listed) == listed

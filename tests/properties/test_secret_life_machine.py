@@ -88,8 +88,8 @@ class Model:
         self.resets.append(self.now)
 
     def check(self, text: str) -> type:
-        told = [k for k in self.secrets if k.is_current or k.grace_until is not None][-8:]
-        kept = next((k for k in told if k.text == text), None)
+        reported = [k for k in self.secrets if k.is_current or k.grace_until is not None][-8:]
+        kept = next((k for k in reported if k.text == text), None)
         if kept is None:
             return SecretUnknown
         if kept.is_current:

@@ -79,7 +79,7 @@ def test_acts_are_sealed_and_vouched_for(sealed_data: tuple[Path, Member]) -> No
         "DELETE FROM audit_seal",
     ],
 )
-def test_whoever_touches_the_database_is_found_out(copied: Path, act: str) -> None:
+def test_anyone_who_touches_the_database_is_found_out(copied: Path, act: str) -> None:
     with embedded_server(copied) as url, psycopg.connect(url, autocommit=True) as connection:
         connection.execute(act.encode())
 

@@ -86,11 +86,11 @@ def sink() -> Iterator[SmtpSink]:
         yield running
 
 
-def send_for_real(sink: SmtpSink, letter: Email) -> bool:
-    """Hand the letter over; True when it arrived, and then it is whole and to one reader only."""
+def send_for_real(sink: SmtpSink, message: Email) -> bool:
+    """Hand the email over; True when it arrived, and then it is whole and to one reader only."""
     sink.received.clear()
     server = mail_server(SecretText(f"smtp://127.0.0.1:{sink.port}"), "mudra@network.example")
-    outcome = asyncio.run(deliver(server, letter, mail_id="mail-1", written_at=NOON))
+    outcome = asyncio.run(deliver(server, message, mail_id="mail-1", written_at=NOON))
     if isinstance(outcome, Undelivered):
         assert not outcome.again, outcome.problem
         assert sink.received == []
@@ -129,11 +129,11 @@ def test_no_fact_of_a_email_can_add_a_header_or_a_reader(kind: NoticeKind, field
         facts = {n: "2026-03-01T12:00:00Z" if n in TIMES else "1" for n in FACTS[kind]}
         facts[field] = payload
         try:
-            letter = writer.compose(Notice("asha@bank.example", kind, facts))
-        except ValueError:  # LetterError, or no time where a time must be
+            message = writer.compose(Notice("asha@bank.example", kind, facts))
+        except ValueError:  # EmailFactsError, or no time where a time must be
             continue
         try:
-            raw = message_of(letter, "mudra@network.example", "1", NOON).as_bytes()
+            raw = message_of(message, "mudra@network.example", "1", NOON).as_bytes()
         except EmailFactsError:
             continue
         assert_plain(raw)
@@ -144,7 +144,7 @@ def test_no_name_that_onboarding_accepts_can_add_a_header_or_a_reader(payload: s
     name = display_name(payload)
     if not isinstance(name, str):
         return
-    letter = EmailComposer("Demo Network").compose(
+    message = EmailComposer("Demo Network").compose(
         Notice(
             "asha@bank.example",
             NoticeKind.INVITATION,
@@ -157,7 +157,7 @@ def test_no_name_that_onboarding_accepts_can_add_a_header_or_a_reader(payload: s
         )
     )
 
-    assert send_for_real(sink, letter)
+    assert send_for_real(sink, message)
 
 
 @pytest.mark.parametrize("field", ["to", "subject", "text", "html"])
@@ -178,15 +178,15 @@ def test_the_network_and_its_sender_cannot_add_a_header_either():
             server = mail_server(SecretText("smtp://127.0.0.1"), "m@n.example", payload)
         except MailUrlError:
             continue
-        letter = Email("asha@bank.example", "s", "t", "<p>h</p>")
-        assert_plain(message_of(letter, server.sender, "1", NOON, server.sender_name).as_bytes())
+        message = Email("asha@bank.example", "s", "t", "<p>h</p>")
+        assert_plain(message_of(message, server.sender, "1", NOON, server.sender_name).as_bytes())
 
 
 def test_no_mail_id_can_add_a_header():
-    letter = Email("asha@bank.example", "s", "t", "<p>h</p>")
+    message = Email("asha@bank.example", "s", "t", "<p>h</p>")
     for payload in PAYLOADS:
         with pytest.raises(EmailFactsError):
-            message_of(letter, "m@n.example", payload, NOON)
+            message_of(message, "m@n.example", payload, NOON)
 
 
 def test_no_payload_is_an_address():
@@ -196,7 +196,7 @@ def test_no_payload_is_an_address():
 
 
 def test_a_service_writes_to_one_reader_whatever_an_operator_sends(tmp_path: Path):
-    """I8: every field of an onboarding that reaches a letter, over HTTP to a real mail server."""
+    """I8: every field of an onboarding that reaches an email, over HTTP to a real mail server."""
     with (
         smtp_sink() as outside,
         running_service(
@@ -217,11 +217,11 @@ def test_a_service_writes_to_one_reader_whatever_an_operator_sends(tmp_path: Pat
                 assert field != "adminEmail" or answer.status_code == 400, payload
                 taken += answer.status_code == 200
         eventually(lambda: len(outside.received) == taken + 1, 60)  # and the operator's own
-        letters = list(outside.received)
+        emails = list(outside.received)
 
     assert taken >= 10
-    assert len(letters) == taken + 1
-    for letter in letters:
-        (reader,) = letter.recipients
+    assert len(emails) == taken + 1
+    for message in emails:
+        (reader,) = message.recipients
         assert reader.endswith(("@bank.example", "@network.example"))
-        assert_plain(letter.content, reader)
+        assert_plain(message.content, reader)

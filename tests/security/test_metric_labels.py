@@ -1,4 +1,4 @@
-"""Nobody can make the service's own metrics grow: labels come from a closed set."""
+"""No one can make the service's own metrics grow: labels come from a closed set."""
 
 import itertools
 import random
@@ -39,9 +39,9 @@ def measured(tmp_path: Path) -> Iterator[tuple[Service, str]]:
 
 
 def random_path(draw: random.Random, prefix: str) -> str:
-    letters = string.ascii_letters + string.digits + "-_.~"
+    characters = string.ascii_letters + string.digits + "-_.~"
     return prefix + "/".join(
-        MARK + "".join(draw.choices(letters, k=draw.randint(1, 20)))
+        MARK + "".join(draw.choices(characters, k=draw.randint(1, 20)))
         for _ in range(draw.randint(1, 3))
     )
 

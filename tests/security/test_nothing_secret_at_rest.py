@@ -5,10 +5,12 @@ import binascii
 import os
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote
 
-import psycopg
 import pytest
+from tests.support.console import reader
+from tests.support.second_factor import enroll, enter_code
 from tests.support.service import (
     Service,
     latest_link,
@@ -20,7 +22,7 @@ from tests.support.service import (
 from mudra.storage.database.embedded import server as embedded
 from mudra.storage.database.embedded.server import embedded_server
 
-PG_DUMP = embedded._programs() / "pg_dump"
+PG_DUMP = embedded.programs() / "pg_dump"
 NEW_PASSWORD = "another-canary-password/with+signs=%"
 
 
@@ -44,7 +46,7 @@ def forms_of(secret: str) -> dict[str, bytes]:
         decoded = base64.urlsafe_b64decode(with_padding)
     except (binascii.Error, ValueError):
         decoded = b""
-    if len(decoded) >= 16:  # the bytes that the text stands for
+    if len(decoded) >= 16:  # the bytes that the text means
         forms["decoded"] = decoded
         forms["decoded hex"] = decoded.hex().encode()
     return {name: form for name, form in forms.items() if len(form) >= 12}
@@ -107,6 +109,14 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, d
         canaries["new password"] = NEW_PASSWORD
         set_password(client, latest_link(service, member.email), NEW_PASSWORD)
         client.post("/oauth2/revoke", data={"token": canaries["user token"]})
+        browser = reader(service)
+        browser.sign_in(member.email, NEW_PASSWORD)
+        app, codes = enroll(browser, service)
+        canaries |= {"key of the app": app.secret, "recovery code": codes[0].replace("-", "")}
+        again = reader(service)
+        again.sign_in(member.email, NEW_PASSWORD)
+        enter_code(again, codes[0])
+        canaries["used recovery code"] = codes[0]
         service.advance("PT6M")
         yield service, canaries
 
@@ -143,16 +153,21 @@ def test_the_files_of_the_database_hold_no_secret_either(
     story: tuple[Service, dict[str, str]],
 ) -> None:
     service, canaries = story
-    with (
-        embedded_server(service.data_dir) as conninfo,
-        psycopg.connect(conninfo, autocommit=True) as connection,
-    ):
-        connection.execute("CHECKPOINT")
 
     files = [p for p in (service.data_dir / "postgres").rglob("*") if p.is_file()]
     assert len(files) > 100
+    # What no checkpoint has written to the tables yet is in the write-ahead log.
+    assert any(b"entity:secret:create" in bytes_of(file) for file in files)
     for file in files:
-        assert found(canaries, file.read_bytes()) == [], file
+        assert found(canaries, bytes_of(file)) == [], file
+
+
+def bytes_of(file: Path) -> bytes:
+    """What a file of a running server holds: some, such as caches of catalogs, come and go."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def test_the_log_and_the_terminal_hold_no_secret_in_any_form(

@@ -33,14 +33,22 @@ CHANGES = "/cr/v2/changes"
 
 # What each caller gets for A, B and a missing entry; who is not named gets 401 for each.
 EXPECTED = {
+    # The same content under the same `txnid` as before is answered as the first time.
     ("POST", ENTRIES): {
-        "admin A": (409, 401, 401),
-        "entity A": (409, 401, 401),
-        "admin B": (401, 409, 401),
-        "entity B": (401, 409, 401),
-        "operator registry": (409, 409, 200),
+        "admin A": (200, 401, 401),
+        "entity A": (200, 401, 401),
+        "admin B": (401, 200, 401),
+        "entity B": (401, 200, 401),
+        "operator registry": (200, 200, 200),
     },
-    # It changes nothing: what an operator asks about nobody's entry is answered like any other.
+    ("PUT", ENTRIES): {
+        "admin A": (200, 401, 401),
+        "entity A": (200, 401, 401),
+        "admin B": (401, 200, 401),
+        "entity B": (401, 200, 401),
+        "operator registry": (200, 200, 404),
+    },
+    # It changes nothing: what an operator asks about an entry of no one is answered like any other.
     ("POST", LINT): {
         "admin A": (200, 401, 401),
         "entity A": (200, 401, 401),
@@ -55,7 +63,7 @@ EXPECTED = {
         "entity B": (401, 200, 401),
         "operator registry": (200, 200, 404),
     },
-    # Without a reason: who may retire is told what is missing. An entity may not end itself.
+    # Without a reason: who may retire learns what is missing. An entity may not end itself.
     ("DELETE", ENTRY): {
         "admin A": (400, 401, 401),
         "admin B": (401, 400, 401),
@@ -84,7 +92,7 @@ class Cast:
     payloads: dict[str, dict]
 
     def send(self, call: str, path: str, caller: str, which: str) -> httpx.Response:
-        # Nobody's entry is another one for each caller and call: an operator's POST makes it.
+        # No one's entry is another one for each caller and call: an operator's POST makes it.
         payload = self.payloads[which] if which in self.payloads else nobodys(f"{call}-{caller}")
         address = path.replace("{entity_type:str}", "FIP").replace(
             "{entity_id:str}", payload["entityinfo"]["id"]

@@ -38,8 +38,9 @@ class InMemory:
     counts: dict[str, History] = field(default_factory=dict)
     by_address: dict[str, list[datetime]] = field(default_factory=dict)
     acts: list[AuditEntry] = field(default_factory=list)
+    entered: list[tuple[str, str, datetime]] = field(default_factory=list)
     hashes: int = 0
-    told: list[object] = field(default_factory=list)
+    guesses: list[object] = field(default_factory=list)
 
     async def now(self) -> datetime:
         return self.at
@@ -59,13 +60,26 @@ class InMemory:
     async def address_failed(self, address: str, now: datetime) -> None:
         self.by_address.setdefault(address, []).append(now)
 
-    async def guessed(self, *told: object) -> None:
-        self.told.append(told)
+    async def lock_address(self, _: str) -> None:
+        """One thread needs no lock."""
+
+    async def successes(self, name: str, since: datetime, *, address: str = "") -> list[datetime]:
+        return [
+            at
+            for who, where, at in self.entered
+            if who == name and at > since and address in {"", where}
+        ]
+
+    async def succeeded(self, name: str, address: str, now: datetime) -> None:
+        self.entered.append((name, address, now))
+
+    async def guessed(self, *guesses: object) -> None:
+        self.guesses.append(guesses)
 
     async def append(self, entry: AuditEntry) -> None:
         self.acts.append(entry)
 
-    async def verify(self, stored: str | None, password: SecretText) -> bool:
+    async def verify(self, stored: str | None, password: SecretText, **_: str) -> bool:
         self.hashes += 1
         return stored == f"hash-of-{password.reveal()}"
 
@@ -99,6 +113,7 @@ def attempt(memory: InMemory, name: str, password: str, address: str = "") -> ob
             open_work=memory.unit_of_work,
             hasher=memory,
             bulkhead=Bulkhead(1, 1.0),
+            hourly=20,
         )
     )
 

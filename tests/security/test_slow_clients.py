@@ -12,7 +12,7 @@ OF_EACH_KIND = 12
 EARLY_S = 0.5
 """Clocks of two processes are compared; an end this much before its limit is none too early."""
 LATE_S = 30.0
-"""A machine that runs other tests beside is late, never deaf: without a limit nothing ends at all."""
+"""A machine that runs other tests as well is late, never deaf: without a limit nothing ends at all."""
 PATH = "/iam/v1/entity/token/generate"
 HEAD = (
     f"POST {PATH} HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\n"

@@ -23,7 +23,7 @@ from mudra.client import (
     WrongAudience,
     WrongIssuer,
 )
-from mudra.client.compact import MAX_LENGTH
+from mudra.client.verification.compact import MAX_LENGTH
 
 
 @pytest.fixture(scope="module")

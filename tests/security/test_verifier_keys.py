@@ -32,7 +32,7 @@ def steady():
 
 @pytest.fixture
 def verifier(issuer, steady):
-    verifier = TokenVerifier(issuer.url, wall=Hands(), steady=steady)
+    verifier = TokenVerifier(issuer.url, wall=Hands(), steady=steady, revocations=False)
     yield verifier
     verifier.close()
 
@@ -113,7 +113,7 @@ def test_a_withdrawn_key_is_refused_after_the_next_fetch(issuer, verifier, stead
 
 
 def test_a_remembered_token_is_forgotten_with_its_key(issuer, steady):
-    verifier = TokenVerifier(issuer.url, remember=5, wall=Hands(), steady=steady)
+    verifier = TokenVerifier(issuer.url, remember=5, wall=Hands(), steady=steady, revocations=False)
     token = issuer.token()
     assert accepted(verifier, token)
     assert accepted(verifier, token)
@@ -127,7 +127,7 @@ def test_a_remembered_token_is_forgotten_with_its_key(issuer, steady):
 
 def test_a_remembered_token_is_not_checked_again_but_its_time_is(issuer, steady):
     wall = Hands()
-    verifier = TokenVerifier(issuer.url, remember=5, wall=wall, steady=steady)
+    verifier = TokenVerifier(issuer.url, remember=5, wall=wall, steady=steady, revocations=False)
     token = issuer.token()
 
     assert verifier.verify(token) is verifier.verify(token)
@@ -137,7 +137,7 @@ def test_a_remembered_token_is_not_checked_again_but_its_time_is(issuer, steady)
 
 
 def test_the_memory_is_bounded(issuer, steady):
-    verifier = TokenVerifier(issuer.url, remember=3, wall=Hands(), steady=steady)
+    verifier = TokenVerifier(issuer.url, remember=3, wall=Hands(), steady=steady, revocations=False)
 
     for number in range(10):
         verifier.verify(issuer.token(jti=f"jti-{number}"))
@@ -272,7 +272,7 @@ def test_no_one_waits_for_a_slow_issuer_while_an_older_key_is_cached(issuer, ver
 
 def test_many_tasks_cause_one_fetch(issuer, steady):
     async def check():
-        verifier = AsyncTokenVerifier(issuer.url, wall=Hands(), steady=steady)
+        verifier = AsyncTokenVerifier(issuer.url, wall=Hands(), steady=steady, revocations=False)
         tokens = await asyncio.gather(*(verifier.verify(issuer.token()) for _ in range(8)))
         await verifier.aclose()
         return tokens
@@ -283,7 +283,9 @@ def test_many_tasks_cause_one_fetch(issuer, steady):
 
 def test_the_metadata_can_say_where_the_keys_are(issuer, steady):
     issuer.metadata = {"issuer": issuer.url, "jwks_uri": issuer.url + "/keys"}
-    verifier = TokenVerifier(issuer.url, ask_metadata=True, wall=Hands(), steady=steady)
+    verifier = TokenVerifier(
+        issuer.url, ask_metadata=True, wall=Hands(), steady=steady, revocations=False
+    )
 
     assert accepted(verifier, issuer.token())
     assert issuer.requests == ["/iam/.well-known/openid-configuration", "/iam/keys"]
@@ -299,7 +301,9 @@ def test_the_metadata_can_say_where_the_keys_are(issuer, steady):
 )
 def test_metadata_of_another_issuer_are_not_followed(metadata, issuer, steady):
     issuer.metadata = metadata
-    verifier = TokenVerifier(issuer.url, ask_metadata=True, wall=Hands(), steady=steady)
+    verifier = TokenVerifier(
+        issuer.url, ask_metadata=True, wall=Hands(), steady=steady, revocations=False
+    )
 
     with pytest.raises(KeysUnavailable):
         verifier.verify(issuer.token())

@@ -12,6 +12,9 @@ OPERATORS = (
     ("GET", "/operator/v1/health/aas"),
     ("GET", "/operator/v1/health/pairs"),
     ("GET", "/operator/v1/health/matrix"),
+    ("GET", "/operator/v1/health/held-reports"),
+    ("POST", f"/operator/v1/health/held-reports/{NONE}/admit"),
+    ("POST", f"/operator/v1/health/held-reports/{NONE}/refuse"),
     ("GET", "/operator/v1/health/silences"),
     ("GET", "/operator/v1/health/webhooks"),
     ("POST", "/operator/v1/health/silences"),
@@ -26,10 +29,14 @@ MEMBERS = {
     ("GET", f"{METRICS}/receipts"): {"AA"},
     ("GET", f"{METRICS}/health"): {"AA", "FIP"},
     ("GET", f"{METRICS}/feed"): {"AA", "FIU"},
+    ("GET", f"{METRICS}/feed/events"): {"AA", "FIU"},
     ("GET", f"{METRICS}/incidents"): {"AA", "FIP", "FIU"},
     ("GET", f"{METRICS}/webhooks"): {"AA", "FIP", "FIU"},
     ("POST", f"{METRICS}/webhooks"): {"AA", "FIP", "FIU"},
     ("POST", f"{METRICS}/webhooks/{NONE}/remove"): {"AA", "FIP", "FIU"},
+    ("GET", f"{METRICS}/maintenance"): {"AA", "FIP", "FIU"},
+    ("POST", f"{METRICS}/maintenance"): {"AA", "FIP", "FIU"},
+    ("POST", f"{METRICS}/maintenance/{NONE}/end"): {"AA", "FIP", "FIU"},
 }
 
 
@@ -51,7 +58,9 @@ def callers(service):
 def status(service, caller, method, path):
     client, headers = caller
     body = {"json": {}} if method == "POST" else {}
-    return client.request(method, service.root + path, headers=headers, **body).status_code
+    # A stream does not end by itself.
+    with client.stream(method, service.root + path, headers=headers, **body) as answer:
+        return answer.status_code
 
 
 @pytest.mark.parametrize(("method", "path"), OPERATORS)

@@ -16,7 +16,7 @@ from mudra.agent.spool.event_recorder import EventRecorder
 def config(directory: Path, **changes: object) -> Config:
     secret = directory / "secret"
     if not secret.exists():
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         secret.write_text("s3cret\n")
         secret.chmod(0o600)
     values: dict[str, object] = {

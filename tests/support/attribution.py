@@ -5,11 +5,11 @@ from functools import cache
 
 import numpy as np
 
-from mudra.metrics.attribution.cause import Cause, Locus, Standing
-from mudra.metrics.attribution.engine import judge_window
-from mudra.metrics.attribution.evidence import Evidence, empty_evidence
+from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Locus
+from mudra.metrics.attribution.engine import evaluate_window
+from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS, Api
 from mudra.metrics.attribution.incidents import Incident, track
-from mudra.metrics.attribution.lanes import CALL_APIS, TIMED_APIS, Api
 from mudra.metrics.attribution.state import State, new_state
 
 FIRST = 144 * 20_000
@@ -40,13 +40,13 @@ def learned(aas: int = 5, fips: int = 6, calls: float = 40) -> State:
     """A state with thirty even windows behind it."""
     state = new_state(aas, fips)
     for window in range(FIRST, LEARNED):
-        state = judge_window(even_window(window, aas, fips, calls), state).state
+        state = evaluate_window(even_window(window, aas, fips, calls), state).state
     return state
 
 
 def failing(share: float, aa: int | None = None, fip: int | None = None,
             api: Api | None = None) -> Fault:  # fmt: skip
-    """Calls of these cells fail; None stands for all."""
+    """Calls of these cells fail; None means all."""
 
     def apply(evidence: Evidence) -> None:
         apis = REQUESTS if api is None else CALL_APIS.index(api)
@@ -70,7 +70,7 @@ def only_caller(aa: int, fip: int) -> Fault:
     return apply
 
 
-def judge(
+def evaluate(
     state: State, faults: Iterable[Fault], windows: int = 1, calls: float = 40
 ) -> tuple[State, tuple[Cause, ...]]:
     """Judge windows with these faults; the causes are those of the last one."""
@@ -80,14 +80,14 @@ def judge(
         evidence = even_window(state.window + 1, aas, fips, calls)
         for fault in faults:
             fault(evidence)
-        judgement = judge_window(evidence, state)
-        state, causes = judgement.state, judgement.causes
+        evaluation = evaluate_window(evidence, state)
+        state, causes = evaluation.state, evaluation.causes
     return state, causes
 
 
 def named(causes: Iterable[Cause]) -> set[Locus]:
     """The places of the causes that are not over."""
-    return {cause.locus for cause in causes if cause.standing is not Standing.RECOVERED}
+    return {cause.locus for cause in causes if cause.status is not CauseStatus.RECOVERED}
 
 
 def incidents_of(story: Iterable[tuple[int, Iterable[Fault]]], state: State | None = None,
@@ -97,6 +97,6 @@ def incidents_of(story: Iterable[tuple[int, Iterable[Fault]]], state: State | No
     incidents: tuple[Incident, ...] = ()
     for windows, faults in story:
         for _ in range(windows):
-            state, causes = judge(state, faults, calls=calls)
+            state, causes = evaluate(state, faults, calls=calls)
             incidents = track(incidents, causes, state.window)
     return incidents

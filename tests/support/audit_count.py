@@ -12,7 +12,7 @@ from mudra.cli.local.store import with_store
 
 
 def audit_count(service: Service) -> int:
-    """Count the events, beside the service, as a command would."""
+    """Count the events, next to the service, as a command would."""
 
     async def act(dependencies: Dependencies) -> int:
         async with dependencies.database.transaction() as transaction:

@@ -7,6 +7,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Final
 
+from tests.support import set_clock
+
 from mudra.bootstrap import command_line
 from mudra.storage.crypto import password_hash
 
@@ -27,6 +29,7 @@ def cheap_hashes() -> Iterator[None]:
 
 
 def run() -> None:
-    """Run the mudra program so."""
+    """Run the mudra program so, and by a clock that a test sets where it named one."""
+    set_clock.install()
     with cheap_hashes():
         command_line.run()

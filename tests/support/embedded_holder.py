@@ -29,7 +29,7 @@ except EmbeddedServerError as error:
 
 
 class Holder:
-    """A process of its own that holds the server until told to leave."""
+    """A process of its own that holds the server until asked to leave."""
 
     def __init__(self, data_dir, *, before=(), kind="plain"):
         self.process = subprocess.Popen(
@@ -73,7 +73,7 @@ def until(condition, seconds=20):
 def is_gone(data_dir):
     return not any(
         embedded_locks.is_held(data_dir, name)
-        for name in (embedded_locks.ALIVE, embedded_locks.KEEPER, embedded_locks.HOLDERS)
+        for name in (embedded_locks.ALIVE, embedded_locks.SUPERVISOR, embedded_locks.HOLDERS)
     )
 
 
@@ -109,7 +109,7 @@ def status(pid, field):
     raise KeyError(field)
 
 
-def keeper(data_dir):
+def supervisor(data_dir):
     return int(status(postmaster(data_dir), "PPid"))
 
 

@@ -5,7 +5,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import RSAKey
 
 NOW = 1_772_366_400
@@ -20,6 +20,7 @@ class Issuer:
         self.status = 200
         self.jwks_bytes = None
         self.metadata = None
+        self.revocations = None
         self.requests = []
         self.secrets = {"the-secret"}
         self.token_answer = {}
@@ -72,6 +73,8 @@ class Issuer:
         headers = {"cache-control": self.cache_control, "content-type": "application/json"}
         if path.endswith("/.well-known/openid-configuration"):
             return 200, {}, json.dumps(self.metadata).encode()
+        if path.endswith("/revocations") and self.revocations is not None:
+            return self.revocations
         if not path.endswith(("/protocol/openid-connect/certs", "/keys")):
             return 404, {}, b""
         if self.jwks_bytes is not None:
@@ -88,6 +91,24 @@ class Issuer:
         count = len(self.seen_forms)
         answer = {"accessToken": f"token-{count}", "expiresIn": 86400, "tokenType": "Bearer"}
         return 200, self.token_headers, json.dumps({**answer, **self.token_answer}).encode()
+
+    def publish_revocations(self, key=None, header=None, **changes):
+        """Publish a signed list; `changes` replace its fields."""
+        key = key or self.keys[0]
+        fields = {
+            "ver": "1.0.0",
+            "issuer": self.url,
+            "issuedAt": NOW,
+            "validUntil": NOW + 60,
+            "revoked": [],
+            "notBefore": {},
+        }
+        body = json.dumps({**fields, **changes}).encode()
+        head = {"alg": "RS256", "kid": key.kid, "b64": False, "crit": ["b64"], **(header or {})}
+        registry = jws.JWSRegistry(algorithms=["RS256"])
+        registry.max_payload_length = 10_000_000
+        signature = jws.serialize_compact(head, body, key, registry=registry)
+        self.revocations = 200, {"x-jws-signature": signature}, body
 
     def claims(self, **changes):
         claims = {

@@ -24,6 +24,7 @@ class PushingAa:
     aa_id: str
     token: str
     client: httpx.Client
+    admin: str = ""
 
     @property
     def bearer(self) -> dict[str, str]:
@@ -89,7 +90,7 @@ def pushing_aa(service: Service) -> PushingAa:
     """Onboard an AA of its own for a test."""
     member = new_member(service, "AA")
     token = member.entity_token(member.secret()).json()["accessToken"]
-    return PushingAa(service, member.entity_id, token, member.client)
+    return PushingAa(service, member.entity_id, token, member.client, member.email)
 
 
 def utc(moment: datetime) -> str:

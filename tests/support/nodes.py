@@ -19,7 +19,7 @@ from tests.support.template_database import prepare
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
-from mudra.bootstrap.serve import open_store
+from mudra.bootstrap.node.serve import open_store
 from mudra.identity.accounts.user import User, UserState
 from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.credential_cache import CredentialCache

@@ -7,8 +7,8 @@ import httpx
 from tests.support.service import PASSWORD, Service, in_store
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.activation import activate
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.demo.activation import activate
 from mudra.identity.operators.manage_operators import OperatorSaved, save_operator
 from mudra.identity.operators.operator import Scope
 

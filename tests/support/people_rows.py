@@ -24,13 +24,13 @@ CALLERS = (
     "revoked user",
     "disabled user",
     "wrong audience",
-    "signed by nobody",
+    "signed by no one",
 )
 ADMINS_OF = {"A": {"admin A", "second admin A"}, "B": {"admin B"}, "missing": set[str]()}
 SIGNED_IN = {"admin A", "second admin A", "former admin A", "admin B", "operator without scope"} | {
     f"operator {scope}" for scope in SCOPES
 }
-"""Whose User Access Token stands, whatever it gives."""
+"""Whose User Access Token is valid, whatever it gives."""
 ANY_SCOPE = "any"
 
 
@@ -45,7 +45,7 @@ class Row:
     body: Mapping[str, object] = field(default_factory=dict)
     scope: str = ""
     own: bool = True
-    """Without a scope: an admin of the very entity; else whoever is signed in."""
+    """Without a scope: an admin of the very entity; else anyone who is signed in."""
 
     def admits(self, caller: str, which: str) -> bool:
         """Say whether the caller may do this to the object."""
@@ -61,14 +61,14 @@ def _row(method: str, path: str, *answers: int, scope: str = "", **body: object)
 
 
 UNKNOWN_ID = str(uuid.UUID(int=7))
-NOBODY = "nobody@member.example"
+UNKNOWN = "nobody@member.example"
 _MEMBERS = "/operator/v1/members"
 _USER = "/operator/v1/users/{user}"
 
 ROWS = (
     _row("POST", "/iam/v1/entity/admin/list", 200, entityId="{entity}"),
     _row("POST", "/iam/v1/entity/admin/add", 200, entityId="{entity}", email="{email}"),
-    _row("POST", "/iam/v1/entity/admin/remove", 404, entityId="{entity}", email=NOBODY),
+    _row("POST", "/iam/v1/entity/admin/remove", 404, entityId="{entity}", email=UNKNOWN),
     # To oneself: refused by the rule, not by the right.
     _row("POST", "/iam/v1/entity/admin/handover", 400, entityId="{entity}", email="{own}"),
     _row("POST", "/iam/v1/entity/contact/set", 200, entityId="{entity}", email=""),
@@ -77,6 +77,8 @@ ROWS = (
     _row("GET", "/iam/v1/entity/activity?entityId={entity}", 200),
     Row("GET", "/iam/v1/user/session/list", frozenset({200}), own=False),
     Row("POST", "/iam/v1/user/session/end", frozenset({200}), {"sessionId": "0" * 16}, own=False),
+    Row("GET", "/iam/v1/user/alarm/preferences", frozenset({200}), own=False),
+    Row("POST", "/iam/v1/user/alarm/preferences", frozenset({200}), own=False),
     Row("GET", "/iam/v1/user/token/list", frozenset({200}), own=False),
     Row("POST", "/iam/v1/user/token/revoke", frozenset({200}), {"jti": UNKNOWN_ID}, own=False),
     _row("GET", _MEMBERS, 200, scope="members"),
@@ -105,13 +107,13 @@ ROWS = (
         *("POST", f"{_MEMBERS}/admins/remove", 404),
         scope="members",
         entityId="{entity}",
-        email=NOBODY,
+        email=UNKNOWN,
     ),
     _row(
         *("POST", f"{_MEMBERS}/admins/handover", 404),
         scope="members",
         entityId="{entity}",
-        leaving=NOBODY,
+        leaving=UNKNOWN,
         email="{email}",
     ),
     _row("POST", f"{_MEMBERS}/contact", 200, 404, scope="members", entityId="{entity}", email=""),
@@ -120,6 +122,8 @@ ROWS = (
     _row("POST", f"{_USER}/enable", 200, 404, scope="members"),
     _row("POST", f"{_USER}/invite", 200, 404, scope="members"),
     _row("POST", f"{_USER}/email", 409, 404, scope="members", email="{email}"),
+    _row("POST", f"{_USER}/email/confirm", 404, scope="members", email="{email}"),
+    _row("POST", f"{_USER}/second-factor/reset", 409, 404, scope="members"),
     _row("GET", f"{_MEMBERS}/{{entity}}/tokens", 200, 404, scope="members"),
     _row("GET", f"{_USER}/tokens", 200, 404, scope="members"),
     _row("POST", f"{_USER}/tokens/revoke", 200, 404, scope="members", jti=UNKNOWN_ID),

@@ -1,11 +1,11 @@
-"""Processes of this machine, as /proc tells of them."""
+"""Processes of this machine, as /proc shows of them."""
 
 import contextlib
 from pathlib import Path
 
 
 def children(pid: int) -> list[int]:
-    """The direct children of a process, the oldest first as long as numbers do not begin anew."""
+    """The direct children of a process, the oldest first as long as numbers do not start over."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):

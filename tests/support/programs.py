@@ -11,7 +11,7 @@ _SCRIPT = Path(__file__).parents[2] / "tools" / "install_program.sh"
 
 @cache
 def program(name: str) -> str:
-    """Where `chromium` or `java` is; a test is skipped that cannot have it."""
+    """Where `chromium`, `java` or `nginx` is; a test is skipped that cannot have it."""
     found = subprocess.run(
         [str(_SCRIPT), name], capture_output=True, text=True, timeout=900, check=False
     )

@@ -8,7 +8,7 @@ from tests.support.registry_payloads import fip
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 
@@ -42,8 +42,8 @@ def live(registry, raw=None):
     return submit(registry, raw or fip(), approved=True)
 
 
-def standing(registry, entity_id="FIP-0"):
-    return registry.records[entity_id].standing
+def status(registry, entity_id="FIP-0"):
+    return registry.records[entity_id].status
 
 
 def shown(registry):

@@ -45,7 +45,7 @@ class Registry:
         )
 
     def lint(self, payload: Any, kind: str = "FIP") -> httpx.Response:
-        """Ask what a submission would be told."""
+        """Ask which findings a submission would have."""
         return httpx.post(
             f"{self.root}/lint/{kind}", json=payload, headers=self.entity, timeout=30, verify=NO_TLS
         )

@@ -8,8 +8,8 @@ from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import RegistryRefusal
-from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
+from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 
 START = dt.datetime(2026, 1, 15, 9, 30, tzinfo=dt.UTC)
@@ -20,7 +20,9 @@ class MemoryRegistry:
 
     def __init__(self) -> None:
         self.now = START
+        self.one_operator = True
         self.records: dict[str, Record] = {}
+        self._holding: dict[str, list[Version]] = {}
         self.onboarded: dict[str, EntityType] = {}
         self.log: list[Change] = []
         self.token_effects: list[tuple[str, TokenEffect]] = []
@@ -57,8 +59,8 @@ class MemoryRegistry:
         )
 
     def _holder(self, own: str, same) -> str:
-        for entity_id, record in self.records.items():
-            if entity_id != own and any(same(one) for one in record.versions if _holds(one)):
+        for entity_id, versions in self._holding.items():
+            if entity_id != own and any(map(same, versions)):
                 return entity_id
         return ""
 
@@ -71,7 +73,9 @@ class MemoryRegistry:
 
     async def keep(self, decision: Decision) -> None:
         self.kept.append(decision)
-        self.records[decision.after.entity_id] = decision.after
+        after = decision.after
+        self.records[after.entity_id] = after
+        self._holding[after.entity_id] = [one for one in after.versions if _holds(one)]
         if decision.tokens is not TokenEffect.NONE:
             self.token_effects.append((decision.after.entity_id, decision.tokens))
         published = decision.publication

@@ -6,9 +6,13 @@ import functools
 import hashlib
 from typing import Any
 
-# Four real public keys; their private parts were never kept.
-from mudra.registry.payload.weak_keys import weakness
+from mudra.registry.payload.fields import certificate, weak_keys
 
+weakness = functools.cache(weak_keys.weakness)
+"""As tests ask it: their few keys are checked thousands of times, at some milliseconds each."""
+certificate.weakness = weakness  # type: ignore[attr-defined]  # what the check imports
+
+# Four real public keys; their private parts were never kept.
 MODULI = (
     (
         "rmvBLvYtQV0CsgmX0s7A1GUhdDvfIg_YKPKcJHfrPoHHA4fCIIIwozAjpFacus2-xgZrkoHegaDMp1GNv_m2Mn"

@@ -27,7 +27,9 @@ class RegistryNode:
     async def run(self, use_case, *arguments, **options):
         """Run one use case of the registry in a transaction of its own."""
         async with self.database.transaction() as transaction:
-            return await use_case(PostgresRegistry(transaction), *arguments, **options)
+            return await use_case(
+                PostgresRegistry(transaction, one_operator=True), *arguments, **options
+            )
 
     async def record(self, entity_id: str):
         return await self.run(lambda registry: registry.record(entity_id))

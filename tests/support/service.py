@@ -23,15 +23,17 @@ from typing import TypeVar
 
 import httpx
 from tests.support.cheap_hashes import cheap_hashes
+from tests.support.open_store import OpenStore
+from tests.support.preloaded_program import ForkedProgram
 from tests.support.template_database import prepare
 from typer.testing import CliRunner, Result
 
 from mudra.audit.event import Caller
 from mudra.bootstrap import local_store
-from mudra.bootstrap.activation import activate, hash_once
 from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.demo.activation import activate, hash_once
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 
 T = TypeVar("T")
@@ -47,11 +49,13 @@ _ADDRESS_LINE = re.compile(r"Mudra answers at (?P<issuer>http://\S+)")
 class Service:
     """A running service."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | ForkedProgram
     issuer: str
     data_dir: Path
     environment: dict[str, str]
     full_hashes: bool = False
+    keeps_store: bool = False
+    _store: OpenStore | None = None
     _clients: list[httpx.Client] = field(default_factory=list)
     _password_hash: str = ""
 
@@ -113,6 +117,15 @@ class Service:
         assert not check or done.exit_code == 0, done.output
         return done
 
+    def in_store(self, act: Callable[[Dependencies], Awaitable[T]]) -> T:
+        """Act on this service's data as its commands do, in this process."""
+        settings = load_settings(self.environment, {})
+        if not self.keeps_store:
+            return local_store.in_store(settings, act)
+        if self._store is None:
+            self._store = OpenStore(settings)
+        return self._store.act(act)
+
     async def password_hash(self, dependencies: Dependencies) -> str:
         """The hash of PASSWORD under this service's pepper, made once."""
         if not self._password_hash:
@@ -124,6 +137,9 @@ class Service:
         """Stop it and give its exit code."""
         for client in self._clients:
             client.close()
+        if self._store is not None:
+            self._store.close()
+            self._store = None
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(60)
@@ -143,12 +159,15 @@ def running_service(
     sandbox: bool = True,
     from_nothing: bool = False,
     full_hashes: bool = False,
+    keeps_store: bool = False,
     **variables: str,
 ) -> Iterator[Service]:
     """Start `mudra serve` on a free port and stop it at the end.
 
-    `from_nothing` leaves it to the service to make its database, as on its very first start;
-    `full_hashes` makes a password hash cost what the setting says.
+    It is forked from a process that has the code loaded, but for the two that start as `mudra`
+    does: `from_nothing` leaves it to the service to make its database, as on its very first start;
+    `full_hashes` makes a password hash cost what the setting says; `keeps_store` leaves the store
+    open between the members that tests make, where no test kills the service or its database.
     """
     if not from_nothing and "MUDRA_DATABASE_URL" not in variables:
         prepare(data_dir)
@@ -158,31 +177,21 @@ def running_service(
         "MUDRA_DATA_DIR": str(data_dir),
         "MUDRA_TELEMETRY_PORT": "0",
         "MUDRA_ARGON2_MEMORY_MIB": "19",
+        "MUDRA_STOP_PAUSE_S": "0",
+        "MUDRA_SIGN_IN_HOURLY": "1000",
         "MUDRA_CONFIG_DIR": str(data_dir / "user-config"),
         **variables,
     }
-    program = "mudra.bootstrap.command_line" if full_hashes else "tests.support.cheap_hashes"
-    mode = ["--sandbox"] if sandbox else []
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            f"from {program} import run; run()",
-            "serve",
-            *mode,
-            "--port",
-            str(port),
-            *options,
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-    )
+    arguments = ["serve", *(["--sandbox"] if sandbox else []), "--port", str(port), *options]
+    process: subprocess.Popen[str] | ForkedProgram
+    if from_nothing or full_hashes:
+        process = _started_afresh(arguments, environment, full_hashes=full_hashes)
+    else:
+        process = ForkedProgram(arguments, environment)
     try:
         issuer = _wait_for_address(process)
         environment["MUDRA_BASE_URL"] = issuer
-        yield_this = Service(process, issuer, data_dir, environment, full_hashes)
+        yield_this = Service(process, issuer, data_dir, environment, full_hashes, keeps_store)
         yield yield_this
         yield_this.stop()
     finally:
@@ -193,7 +202,20 @@ def running_service(
         process.stdout.close()
 
 
-def _wait_for_address(process: "subprocess.Popen[str]") -> str:
+def _started_afresh(
+    arguments: list[str], environment: dict[str, str], *, full_hashes: bool
+) -> subprocess.Popen[str]:
+    program = "mudra.bootstrap.command_line" if full_hashes else "tests.support.cheap_hashes"
+    return subprocess.Popen(
+        [sys.executable, "-c", f"from {program} import run; run()", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    )
+
+
+def _wait_for_address(process: subprocess.Popen[str] | ForkedProgram) -> str:
     assert process.stdout is not None
     deadline = time.monotonic() + START_S
     heard = ""
@@ -322,4 +344,9 @@ async def _onboarded(dependencies: Dependencies, new: NewMember) -> Onboarded:
 
 def in_store(service: Service, act: Callable[[Dependencies], Awaitable[T]]) -> T:
     """Act on a running service's data as its commands do, in this process."""
+    return service.in_store(act)
+
+
+def in_own_store(service: Service, act: Callable[[Dependencies], Awaitable[T]]) -> T:
+    """Act as a command does that opens the store for itself, in this thread."""
     return local_store.in_store(load_settings(service.environment, {}), act)

@@ -66,7 +66,7 @@ class SmtpSink:
 
 @dataclass(frozen=True)
 class Certificate:
-    """Files of a certificate that only those trust who are told to."""
+    """Files of a certificate that only those trust who are configured to."""
 
     cert: Path
     key: Path

@@ -1,7 +1,7 @@
 """A migrated, empty database that is made once for a test run; every other is a copy of it.
 
 To make a cluster and run all migrations takes two seconds of a core, and a run has some sixty
-databases. Keys at rest are not part of it: each data directory makes its own at its start.
+databases. Its superuser still signs in, which a start of the service ends. Keys at rest are not part of it: each data directory makes its own at its start.
 """
 
 import fcntl
@@ -9,12 +9,14 @@ import os
 import subprocess
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from mudra.storage.database.embedded.locks import ALIVE, is_held
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
+from mudra.storage.database.roles import OWNER, SERVICE, Role, as_role, grant, make_roles
 
 _run: list[Path] = []
 
@@ -22,7 +24,17 @@ _run: list[Path] = []
 def share(factory: pytest.TempPathFactory) -> None:
     """Say where the processes of this run find each other: before the first database is made."""
     base = factory.getbasetemp()
-    _run.append(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    use(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+def use(run: Path) -> None:
+    """Share with the processes of a test run that has this directory."""
+    _run.append(run)
+
+
+def directory() -> Path:
+    """The directory of this test run."""
+    return _run[-1]
 
 
 def prepare(data_dir: Path) -> None:
@@ -41,7 +53,20 @@ def _made_once(run: Path) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)  # given up when the file is closed
         if not made.exists():
             with embedded_server(run / "prepared.new") as url:
-                migrate(url)
+                make_roles(url, Role(OWNER), Role(SERVICE))
+                migrate(as_role(url, OWNER))
+                grant(as_role(url, OWNER), SERVICE)
+                _leave_the_disk_alone(url)
             assert not is_held(run / "prepared.new", ALIVE), "its server has not stopped"
             (run / "prepared.new").rename(made)
     return made / CLUSTER
+
+
+def _leave_the_disk_alone(url: str) -> None:
+    """Let its copies not wait for the disk: a killed server loses nothing so, only a power cut does.
+
+    What is in a commit is still written before it is answered (synchronous_commit stays).
+    """
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("ALTER SYSTEM SET full_page_writes = off")

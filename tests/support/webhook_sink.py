@@ -31,7 +31,7 @@ class Posted:
         return self.headers["webhook-id"]
 
     def is_signed_by(self, secret: str) -> bool:
-        """Check as Standard Webhooks 1 tells receivers to."""
+        """Check as Standard Webhooks 1 requires."""
         key = base64.b64decode(secret.removeprefix("whsec_"))
         signed = f"{self.message_id}.{self.headers['webhook-timestamp']}.".encode() + self.body
         wanted = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
@@ -46,13 +46,18 @@ class WebhookSink:
     posted: list[Posted] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
     location: str = ""
+    may_answer: threading.Event = field(default_factory=threading.Event)
+    """Cleared, a message is received and not answered."""
+
+    def __post_init__(self) -> None:
+        self.may_answer.set()
 
     def about(self, entity_id: str) -> list[Posted]:
         """What came about an entity."""
         return [one for one in self.posted if one.data["data"]["entityId"] == entity_id]
 
     def events(self, entity_id: str) -> list[str]:
-        """What it was told about an entity."""
+        """What it received about an entity."""
         return [one.data["type"] for one in self.about(entity_id)]
 
 
@@ -66,6 +71,7 @@ def webhook_sink() -> Iterator[WebhookSink]:
             body = self.rfile.read(int(self.headers["content-length"]))
             named = {name.lower(): value for name, value in self.headers.items()}
             sink.posted.append(Posted(self.path, named, body))
+            sink.may_answer.wait(30)
             self.send_response(sink.answers.pop(0) if sink.answers else 204)
             if sink.location:
                 self.send_header("Location", sink.location)

@@ -15,8 +15,8 @@ from mudra.storage.database.migrate import HEAD, migrate
 from mudra.storage.database.schema import metadata
 from mudra.storage.database.upgrade import alembic_config
 
-_MADE_BY_HAND = {"xid"}
-"""Columns that only the database itself reads."""
+_MADE_BY_HAND = {"xid", "audit_event_written"}
+"""A column, and its index, that only the sealer reads."""
 
 
 def differences(url: str) -> list[object]:
@@ -26,7 +26,7 @@ def differences(url: str) -> list[object]:
 
     def ours(thing: object, name: str | None, kind: str, _: bool, __: object) -> bool:
         known = kind != "table" or name in metadata.tables
-        return known and not (kind == "column" and name in _MADE_BY_HAND)
+        return known and not (kind in {"column", "index"} and name in _MADE_BY_HAND)
 
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"include_object": ours})

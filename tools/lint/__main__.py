@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.lint.commit_rule import no_commit_outside_database
-from tools.lint.docstring_rule import package_says_never
+from tools.lint.docstring_rule import docstring_begins_with_a_verb, package_says_never
 from tools.lint.language_rule import only_plain_words
 from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
@@ -38,6 +38,7 @@ def main(root: Path) -> int:
         no_secret_in_a_sentence,
         no_drawer,
         package_says_never,
+        docstring_begins_with_a_verb,
         no_broad_suppress,
         only_plain_words,
         no_foreign_place(root, Path.home()),

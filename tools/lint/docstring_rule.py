@@ -1,4 +1,4 @@
-"""A package says what it owns and what it never does (ARCHITECTURE.md)."""
+"""Docstrings: a package says what it never does, a function begins with a verb."""
 
 import ast
 from collections.abc import Iterator
@@ -15,3 +15,20 @@ def package_says_never(source: Source) -> Iterator[Fault]:
         yield Fault(source.path, 1, "a package needs a docstring: what it owns, what it never does")
     elif "never" not in text.lower():
         yield Fault(source.path, 1, "the package's docstring must say what it never does")
+
+
+QUESTIONS = frozenset(
+    {"How", "Tell", "What", "When", "Where", "Whether", "Which", "Who", "Whose", "Why"}
+)
+
+
+def docstring_begins_with_a_verb(source: Source) -> Iterator[Fault]:
+    """Refuse the docstring of a function that begins like a question."""
+    if not source.is_python or not source.under("src/mudra/"):
+        return
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = (ast.get_docstring(node) or "").partition(" ")[0]
+            if first in QUESTIONS:
+                sentence = f"{node.name}: begin with a verb (Return, Issue, …), not {first!r}"
+                yield Fault(source.path, node.lineno, sentence)

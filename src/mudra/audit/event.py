@@ -24,9 +24,15 @@ class EventName(enum.StrEnum):
     USER_PASSWORD_DISABLE = "user:password:disable"  # noqa: S105 -- the name of an event
     USER_SIGN_IN_SUCCEED = "user:sign_in:succeed"
     USER_SIGN_IN_REFUSE = "user:sign_in:refuse"
+    USER_FACTOR_ADD = "user:factor:add"
+    USER_FACTOR_REMOVE = "user:factor:remove"
+    USER_FACTOR_USE = "user:factor:use"
+    USER_FACTOR_REFUSE = "user:factor:refuse"
+    USER_RECOVERY_RENEW = "user:recovery:renew"
     USER_SESSION_BEGIN = "user:session:begin"
     USER_SESSION_END = "user:session:end"
     USER_TOKEN_ISSUE = "user:token:issue"  # noqa: S105 -- the name of an event
+    USER_ALARMS_CHANGE = "user:alarms:change"
     USER_TOKEN_REVOKE = "user:token:revoke"  # noqa: S105 -- the name of an event
 
     ENTITY_SECRET_CREATE = "entity:secret:create"  # noqa: S105 -- the name of an event
@@ -65,6 +71,8 @@ class EventName(enum.StrEnum):
 
     METRICS_REPORT_ACCEPT = "metrics:report:accept"
     METRICS_REPORT_REFUSE = "metrics:report:refuse"
+    METRICS_HELD_REPORT_ADMIT = "metrics:held_report:admit"
+    METRICS_HELD_REPORT_REFUSE = "metrics:held_report:refuse"
     METRICS_INCIDENT_ACKNOWLEDGE = "metrics:incident:acknowledge"
     METRICS_SILENCE_BEGIN = "metrics:silence:begin"
     METRICS_SILENCE_END = "metrics:silence:end"
@@ -77,7 +85,10 @@ class EventName(enum.StrEnum):
     MAIL_LETTER_SEND = "mail:letter:send"
 
     AUDIT_CHAIN_VERIFY = "audit:chain:verify"
+    AUDIT_EPOCH_OPEN = "audit:epoch:open"
+    AUDIT_RESTORE_CONFIRM = "audit:restore:confirm"
     AUDIT_RECORD_EXPORT = "audit:record:export"
+    DATABASE_BACKUP_RESTORE = "database:backup:restore"
     SANDBOX_CLOCK_ADVANCE = "sandbox:clock:advance"
     SANDBOX_HISTORY_FILL = "sandbox:history:fill"
 

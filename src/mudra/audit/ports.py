@@ -1,11 +1,15 @@
 """What auditing asks of storage and of the key ring."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from mudra.audit.chain import Checkpoint, Row
+from msgspec import Struct
+
+from mudra.audit.acts import NO_ACTS, Acts
+from mudra.audit.chain import Checkpoint, Epoch, Row, SealedRow
 from mudra.audit.event import AuditEntry
+from mudra.audit.place import Reached, Unsealed
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 
 
@@ -18,35 +22,136 @@ class AuditLog(Protocol):
 
 
 class Ledger(Protocol):
-    """What the one sealer asks, after the rows were committed."""
+    """The chain in the database: what the one sealer and a verification ask."""
 
     async def head(self) -> Checkpoint:
         """The current head of the chain; `START` before the first seal. Holds the sealer's lock."""
         ...
 
-    async def next_unsealed(self, after: int, limit: int) -> Sequence[Row]:
-        """Committed rows without a seal, oldest first, numbered from `after` + 1.
+    async def count(self) -> int:
+        """Return how many rows are sealed."""
+        ...
 
-        A row counts as committed only when no transaction that began before it is
-        still open, so that none slips in behind the head.
+    async def cluster(self) -> str:
+        """Name the cluster, its timeline, the database and the table."""
+        ...
+
+    async def epochs(self) -> Sequence[Epoch]:
+        """All epochs in order; raises CheckpointForged."""
+        ...
+
+    async def add_epoch(self, epoch: Epoch) -> None:
+        """Sign and store a new epoch."""
+        ...
+
+    async def next_unsealed(self, after: int, epoch: int, limit: int) -> Sequence[Row]:
+        """Committed rows without a seal, in the order of their transactions.
+
+        They are numbered from `after` + 1. A row counts as committed only when no
+        transaction of this database that began before it is still open, so that none
+        slips in behind the head.
+        """
+        ...
+
+    async def next_restored(
+        self, after: int, epoch: int, until: datetime, limit: int
+    ) -> Sequence[Row]:
+        """Give rows without a seal that came with the database out of another cluster.
+
+        Those are the ones of transactions that this cluster has not reached, and the ones
+        written by `until`.
         """
         ...
 
     async def keep_seals(self, rows: Sequence[Row], hashes: Sequence[bytes]) -> None:
-        """Store the number and hash of each row."""
+        """Store number, epoch and hash of each row."""
+        ...
+
+    def sealed(self) -> AsyncIterator[SealedRow]:
+        """All sealed rows by their number, page by page, so that a table of any length fits."""
+        ...
+
+    async def acts(self, after: int, until: int) -> Acts:
+        """Return the acts among the sealed rows from number `after` + 1 to `until`."""
+        ...
+
+    async def present(self, row_ids: Sequence[int]) -> frozenset[tuple[int, datetime]]:
+        """Return which of these rows there are, each with its time."""
+        ...
+
+    async def reached(self) -> Reached:
+        """Return how far the sealer came. Ask before `unsealed`."""
+        ...
+
+    async def unsealed(self, limit: int) -> Sequence[Unsealed]:
+        """Rows without a seal, and such as have a number that the table never gave out."""
+        ...
+
+    async def now(self) -> datetime:
+        """The time, which stamps events."""
+        ...
+
+    async def is_service_running(self) -> bool:
+        """Return whether another process of the service is connected to this database."""
+        ...
+
+
+class Checkpoints(Protocol):
+    """The checkpoints that all nodes share, in the database."""
+
+    async def last(self) -> Checkpoint:
+        """The newest checkpoint; `START` when there is none. Raises CheckpointForged."""
+        ...
+
+    async def all(self) -> Sequence[Checkpoint]:
+        """Every checkpoint in order; raises CheckpointForged."""
+        ...
+
+    async def add(self, checkpoint: Checkpoint) -> None:
+        """Sign and store a checkpoint, and wake the nodes that copy it to their second place."""
         ...
 
 
 class Witness(Protocol):
     """The second place, out of reach of one who can write to the database."""
 
-    async def last(self) -> Checkpoint:
-        """The newest checkpoint published; `START` when there is none."""
+    def all(self) -> Sequence[Checkpoint]:
+        """Every checkpoint that was written there; raises CheckpointForged."""
         ...
 
-    async def publish(self, checkpoint: Checkpoint) -> None:
-        """Sign `checkpoint.statement()` and keep both."""
+    def newest(self) -> Checkpoint | None:
+        """The latest written there; raises CheckpointForged."""
         ...
+
+    def acts(self) -> Sequence[tuple[Checkpoint, Acts]]:
+        """Every checkpoint with the acts that were written with it; raises CheckpointForged."""
+        ...
+
+    def publish(self, checkpoint: Checkpoint, acts: Acts = NO_ACTS) -> None:
+        """Sign the checkpoint and its acts and write them, durable before this returns."""
+        ...
+
+
+class AuditChain(Struct, frozen=True):
+    """The chain with its checkpoints, in one transaction."""
+
+    ledger: Ledger
+    checkpoints: Checkpoints
+    witness: Witness
+    clock_is_moved: bool = False
+    """Whether the clock is the sandbox's, whose times prove nothing."""
+
+
+class AuditWork(Protocol):
+    """What of a unit of work is needed to verify."""
+
+    @property
+    def audit_log(self) -> AuditLog:
+        """The audit log."""
+
+    @property
+    def audit_chain(self) -> AuditChain:
+        """The chain over it."""
 
 
 class AuditSearch(Protocol):

@@ -1,21 +1,137 @@
-"""The sealer's one use case: run by one process at a time, so requests never wait for it."""
+"""The sealer's use cases: run by one process at a time, so requests never wait for it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from mudra.audit.chain import Checkpoint, checkpoint_due, seal
-from mudra.audit.ports import Ledger, Witness
+from mudra.audit.chain import Checkpoint, CheckpointForged, Epoch, checkpoint_due, enter, seal
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditChain, AuditLog
+from mudra.audit.second_place import compare, to_copy
+from mudra.shared.refusal import Refusal
 
 BATCH = 1000
 
 
-async def seal_next(ledger: Ledger, witness: Witness, now: datetime) -> int:
-    """Seal one batch in order and publish a checkpoint when due; give the rows sealed."""
-    head = await ledger.head()
-    rows = await ledger.next_unsealed(head.count, BATCH)
+class NothingToConfirm(Refusal, frozen=True):
+    """The second place has no checkpoint that the database lacks."""
+
+
+async def seal_next(chain: AuditChain, audit_log: AuditLog, now: datetime) -> int:
+    """Seal one batch in order and sign a checkpoint when due; give the rows sealed.
+
+    In another cluster than before (after a restore or a fail-over) it opens the next epoch.
+    """
+    head = await chain.ledger.head()
+    epochs = await chain.ledger.epochs()
+    cluster = await chain.ledger.cluster()
+    if not epochs or epochs[-1].cluster != cluster:
+        epochs, head = await _enter_cluster(chain, audit_log, head, epochs, cluster, now)
+    epoch = epochs[-1].number
+    rows = await chain.ledger.next_unsealed(head.count, epoch, BATCH)
     if rows:
-        hashes = seal(rows, head.head)
-        await ledger.keep_seals(rows, hashes)
-        head = Checkpoint(head.count + len(rows), hashes[-1], now)
-    if checkpoint_due(await witness.last(), head.count, now):
-        await witness.publish(Checkpoint(head.count, head.head, now))
+        hashes = seal(rows, enter(head.head, [e for e in epochs if e.number > head.epoch]))
+        await chain.ledger.keep_seals(rows, hashes)
+        head = Checkpoint(head.count + len(rows), hashes[-1], now, epoch)
+    last = await chain.checkpoints.last()
+    if checkpoint_due(last, head.count, now) or (head.count and last.epoch < epoch):
+        await chain.checkpoints.add(Checkpoint(head.count, head.head, now, epoch))
     return len(rows)
+
+
+async def _enter_cluster(  # what the sealer has just read
+    chain: AuditChain,
+    audit_log: AuditLog,
+    head: Checkpoint,
+    epochs: Sequence[Epoch],
+    cluster: str,
+    now: datetime,
+) -> tuple[Sequence[Epoch], Checkpoint]:
+    found = head.count
+    if epochs:
+        head = await _seal_what_came_along(chain, head, epochs, now)
+    number = epochs[-1].number + 1 if epochs else 1
+    opened = Epoch(number, cluster, found, head.count, now)
+    await chain.ledger.add_epoch(opened)
+    if epochs:
+        await _record(audit_log, EventName.AUDIT_EPOCH_OPEN, Caller("system"), opened)
+    return [*epochs, opened], head
+
+
+async def _seal_what_came_along(
+    chain: AuditChain, head: Checkpoint, epochs: Sequence[Epoch], now: datetime
+) -> Checkpoint:
+    """Seal the rows that the previous cluster had written and not yet sealed, as its own."""
+    previous, until = epochs[-1].number, _known_until(chain, now)
+    while rows := await chain.ledger.next_restored(head.count, previous, until, BATCH):
+        hashes = seal(rows, enter(head.head, [e for e in epochs if e.number > head.epoch]))
+        await chain.ledger.keep_seals(rows, hashes)
+        head = Checkpoint(head.count + len(rows), hashes[-1], now, previous)
+    return head
+
+
+def _known_until(chain: AuditChain, now: datetime) -> datetime:
+    """Until when the previous cluster is known to have written; the rest is of this one."""
+    try:
+        newest = chain.witness.newest()
+    except CheckpointForged:  # a verification names it; sealing goes on
+        return now
+    return newest.at if newest else now
+
+
+async def confirm_restore(
+    chain: AuditChain, audit_log: AuditLog, caller: Caller, now: datetime
+) -> Epoch | NothingToConfirm:
+    """Record that an operator meant a restore: what it took back is no fault from now on.
+
+    Opens an epoch that begins where the database last agreed with the second place.
+    """
+    witnessed = chain.witness.all()
+    stored = await chain.checkpoints.all()
+    head = await chain.ledger.head()
+    epochs = await chain.ledger.epochs()
+    cluster = await chain.ledger.cluster()
+    if epochs and epochs[-1].cluster != cluster:
+        # The sealer has not run here yet: what came along must be sealed before the new epoch.
+        epochs, head = await _enter_cluster(chain, audit_log, head, epochs, cluster, now)
+    compared = compare(stored, witnessed, epochs)
+    contradicted = len(compared.required) > len(stored)
+    if not epochs or not (contradicted or any(not loss.confirmed for loss in compared.losses)):
+        return NothingToConfirm()
+    known = set(stored)
+    agreed = max((one.count for one in witnessed if one in known), default=0)
+    opened = Epoch(
+        epochs[-1].number + 1,
+        cluster,
+        agreed if contradicted else head.count,
+        head.count,
+        now,
+        confirmed_by=caller.actor,
+    )
+    await chain.ledger.add_epoch(opened)
+    await _record(audit_log, EventName.AUDIT_RESTORE_CONFIRM, caller, opened)
+    return opened
+
+
+async def copy_checkpoints(chain: AuditChain) -> bool:
+    """Write to this node's second place what it lacks; False when it contradicts the database."""
+    newest = chain.witness.newest()
+    stored = await chain.checkpoints.all()
+    missing = to_copy(stored, newest, await chain.ledger.epochs())
+    if missing is None:
+        return False
+    wanted, before = set(missing), 0
+    for checkpoint in stored:
+        if checkpoint in wanted:
+            acts = await chain.ledger.acts(before, checkpoint.count)
+            chain.witness.publish(checkpoint, acts)
+        before = checkpoint.count
+    return True
+
+
+async def _record(log: AuditLog, event: EventName, caller: Caller, opened: Epoch) -> None:
+    detail: dict[str, str | int] = {
+        "epoch": opened.number,
+        "cluster": opened.cluster,
+        "after": opened.after,
+    }
+    await log.append(AuditEntry(event, caller, detail=detail))

@@ -1,16 +1,37 @@
 """What a verification of the whole audit found, in words for operators."""
 
+import enum
+
 from msgspec import Struct
+
+
+class AuditState(enum.StrEnum):
+    """What is the matter with the audit, the worst first."""
+
+    BROKEN = "broken"
+    """A row or a checkpoint is not as it was written."""
+    STOPPED = "stopped"
+    """Events wait for their seal for too long while the service runs."""
+    RESTORED = "restored"
+    """A restore took events back, and no operator has confirmed it."""
+    INTACT = "intact"
 
 
 class AuditVerdict(Struct, frozen=True):
     """Whether every sealed row is as it was written; `problem` is empty when it is.
 
-    `rows` were read without fault, `vouched` of them agree with a checkpoint
-    that is stored next to the database.
+    `rows` were read without fault, `vouched` of them agree with a checkpoint, `waiting`
+    are not sealed yet. `notes` are facts that are no fault, such as confirmed restores.
     """
 
-    intact: bool
+    state: AuditState
     rows: int
     vouched: int
     problem: str
+    waiting: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def intact(self) -> bool:
+        """Return whether nothing is the matter."""
+        return self.state is AuditState.INTACT

@@ -15,4 +15,9 @@ class ServiceClock:
 
     def __call__(self) -> datetime:
         """Give the present, moved by the offset."""
-        return datetime.now(UTC) + self.offset
+        return self.machine() + self.offset
+
+    @staticmethod
+    def machine() -> datetime:
+        """Give the present as the machine has it."""
+        return datetime.now(UTC)

@@ -7,19 +7,31 @@ database alone take longer than most commands.
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from mudra.bootstrap.config import ConfigError, Settings, load_settings, shown_settings
+from mudra.audit.event import Caller
+from mudra.bootstrap.config import ConfigError, Settings, load_settings
+from mudra.bootstrap.shown_settings import shown_settings
 from mudra.cli.local.program import CommandFailed, Dependencies, LocalSettings, provide
 from mudra.cli.main import app
 from mudra.cli.output.output import Exit
 from mudra.demo.network import Demo
-from mudra.overview.diagnosis import Diagnosis
-from mudra.overview.setting_details import SettingDetails
+from mudra.overview.administration import Diagnosis, SettingDetails
+from mudra.overview.backups import (
+    BackupDetails,
+    BackupMade,
+    BackupOrder,
+    OnProgress,
+    RestoreOrder,
+    RestoreReport,
+)
+from mudra.shared.secret_text import SecretText
 
 __all__ = ["app", "run"]
 
 T = TypeVar("T")
+PRIVATE: Final = 0o077
+"""No file that a service or a command makes can be read by others."""
 
 
 class _Program:
@@ -40,6 +52,7 @@ class _Program:
         """Open data directory and database for one action; raises CommandFailed."""
         from mudra.bootstrap.local_store import in_store  # noqa: PLC0415  # loads the drivers
 
+        os.umask(PRIVATE)
         return in_store(self.settings({"data_dir": data_dir}), action)
 
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
@@ -47,6 +60,53 @@ class _Program:
         from mudra.bootstrap.diagnosis import diagnose  # noqa: PLC0415  # loads the drivers
 
         return diagnose(self.settings({"data_dir": data_dir}))
+
+    def prepare_database(self, data_dir: Path | None) -> Sequence[str]:
+        """Make roles, schema and rights of the database; raises CommandFailed."""
+        settings = self.settings({"data_dir": data_dir})
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.node.serve import prepare_database  # noqa: PLC0415
+
+        with opening():
+            return prepare_database(settings)
+
+    def make_backup(
+        self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress
+    ) -> BackupMade:
+        """Back up the database; raises CommandFailed."""
+        settings = self.settings({"data_dir": data_dir})
+        from mudra.bootstrap.backup.backup import make_backup  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+
+        os.umask(PRIVATE)
+        with opening():
+            return make_backup(settings, order, on_progress)
+
+    def check_backup(self, order: RestoreOrder, on_progress: OnProgress) -> BackupDetails:
+        """Read a backup to its end; raises CommandFailed when anything is wrong with it."""
+        from mudra.bootstrap.backup.restore import check_backup  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+
+        with opening():
+            return check_backup(order, on_progress)
+
+    def new_backup_key(self) -> tuple[SecretText, str]:
+        """Make a private and a public key for backups."""
+        from mudra.storage.backup.encryption import new_identity  # noqa: PLC0415  # loads the cipher
+
+        return new_identity()
+
+    def restore(
+        self, order: RestoreOrder, caller: Caller, data_dir: Path | None, on_progress: OnProgress
+    ) -> RestoreReport:
+        """Restore a backup and end what a rollback must end; raises CommandFailed."""
+        settings = self.settings({"data_dir": data_dir})
+        from mudra.bootstrap.backup.restore import restore  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+
+        os.umask(PRIVATE)
+        with opening():
+            return restore(settings, order, caller, on_progress)
 
     def serve(
         self,
@@ -57,8 +117,9 @@ class _Program:
         """Run a node until it is stopped; returns the exit code; raises CommandFailed."""
         settings = self.settings(overrides)
         from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.serve import serve  # noqa: PLC0415
+        from mudra.bootstrap.node.serve import serve  # noqa: PLC0415
 
+        os.umask(PRIVATE)
         with opening():
             return serve(settings, announce, demo)
 

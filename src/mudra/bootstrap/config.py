@@ -5,113 +5,37 @@ default. `REFERENCE` lists them all; the reference page and `mudra config` are
 made from it.
 """
 
-import difflib
-import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from dataclasses import field as dataclass_field
+from datetime import timedelta
 from pathlib import Path
-from typing import Final, TypeVar, cast
+from typing import Final, cast
 from urllib.parse import urlsplit
 
-from mudra.overview.setting_details import SettingDetails, Source
-from mudra.shared.loopback import is_loopback
+from mudra.bootstrap.setting import Setting
+from mudra.bootstrap.setting import setting as _setting
+from mudra.bootstrap.setting_parsers import Network
+from mudra.bootstrap.setting_parsers import addresses as _addresses
+from mudra.bootstrap.setting_parsers import choice as _choice
+from mudra.bootstrap.setting_parsers import flag as _flag
+from mudra.bootstrap.setting_parsers import key_size as _key_size
+from mudra.bootstrap.setting_parsers import networks as _networks
+from mudra.bootstrap.setting_parsers import paths as _paths
+from mudra.bootstrap.setting_parsers import port as _port
+from mudra.bootstrap.setting_parsers import public_keys as _public_keys
+from mudra.bootstrap.setting_parsers import second_place as _second_place
+from mudra.bootstrap.setting_parsers import text as _text
+from mudra.bootstrap.setting_parsers import url as _url
+from mudra.bootstrap.setting_parsers import whole as _whole
+from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
+from mudra.overview.administration import Source
+from mudra.shared.network_address import is_loopback
 from mudra.shared.secret_text import SecretText
-
-T = TypeVar("T")
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-_MAX_PORT: Final = 65535
 
 
 class ConfigError(Exception):
     """A setting is wrong: the text names it, what is allowed and where it came from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """How one setting is read and explained."""
-
-    env: str
-    parse: Callable[[str], object]
-    allowed: str
-    meaning: str
-    secret: bool = False
-
-
-def _text(value: str) -> str:
-    if not value.strip():
-        raise ValueError
-    return value.strip()
-
-
-def _port(value: str) -> int:
-    number = int(value)
-    if not 0 <= number <= _MAX_PORT:
-        raise ValueError
-    return number
-
-
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def parse(value: str) -> int:
-        number = int(value)
-        if not low <= number <= high:
-            raise ValueError
-        return number
-
-    return parse
-
-
-def _flag(value: str) -> bool:
-    return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
-        value.lower()
-    ]
-
-
-def _url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
-        raise ValueError
-    return value.rstrip("/")
-
-
-def _networks(value: str) -> tuple[Network, ...]:
-    return tuple(ipaddress.ip_network(part.strip()) for part in value.split(",") if part.strip())
-
-
-def _choice(*allowed: str) -> Callable[[str], str]:
-    def parse(value: str) -> str:
-        if value not in allowed:
-            raise ValueError
-        return value
-
-    return parse
-
-
-def _key_size(value: str) -> int:
-    return int(_choice("2048", "3072", "4096")(value))
-
-
-def _paths(value: str) -> tuple[str, ...]:
-    prefixes = tuple("/" + part.strip().strip("/") for part in value.split(",") if part.strip())
-    if not prefixes or "/" in prefixes:
-        raise ValueError
-    return prefixes
-
-
-def _setting(  # one call reads as one row of the reference
-    env: str,
-    default: T,
-    parse: Callable[[str], object],
-    allowed: str,
-    meaning: str,
-    *,
-    secret: bool = False,
-) -> T:
-    return dataclass_field(
-        default=default,
-        metadata={"setting": Setting(f"MUDRA_{env}", parse, allowed, meaning, secret)},
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,13 +48,28 @@ class Settings:
         "DATA_DIR", Path("var"), Path, "a directory", "embedded database, master key, logs"
     )
     database_url: SecretText | None = _setting(
-        "DATABASE_URL",
+        "DATABASE_URL", None, SecretText, "postgresql://user:password@host/database",
+        "PostgreSQL 15 or later to use instead of the embedded one", secret=True,
+    )  # fmt: skip
+    database_owner_url: SecretText | None = _setting(
+        "DATABASE_OWNER_URL",
         None,
         SecretText,
         "postgresql://user:password@host/database",
-        "PostgreSQL 15 or later to use instead of the embedded one",
+        "the same database as the role that owns the schema: migrations run as it, and the role of "
+        "MUDRA_DATABASE_URL can then neither change the schema nor the audit",
         secret=True,
     )
+    database_direct_url: SecretText | None = _setting(
+        "DATABASE_DIRECT_URL", None, SecretText, "postgresql://user:password@host/database",
+        "the same database and user without PgBouncer, for what listens and locks; with it "
+        "MUDRA_DATABASE_URL may lead to PgBouncer in transaction mode",
+        secret=True,
+    )  # fmt: skip
+    database_admin_url: SecretText | None = _setting(
+        "DATABASE_ADMIN_URL", None, SecretText, "postgresql://user:password@host/database",
+        "the same database as a superuser, for mudra database prepare alone", secret=True,
+    )  # fmt: skip
     base_url: str = _setting(
         "BASE_URL",
         "",
@@ -139,7 +78,22 @@ class Settings:
         "public address of the token service, the issuer of its tokens; "
         "http://HOST:PORT/iam when not set",
     )
+    plain_http: bool = _setting(
+        "PLAIN_HTTP",
+        False,
+        _flag,
+        "true or false",
+        "start although the public address is http on a name or address that others reach",
+    )
     workers: int = _setting("WORKERS", 1, _whole(1, 64), "1 to 64", "processes that serve HTTP")
+    stop_pause_s: int = _setting(
+        "STOP_PAUSE_S",
+        5,
+        _whole(0, 300),
+        "0 to 300",
+        "seconds after SIGTERM in which requests are still answered, with Connection: close and a "
+        "red /readyz, so that proxies choose another node; 0 in the sandbox",
+    )
     telemetry_host: str = _setting(
         "TELEMETRY_HOST", "127.0.0.1", _text, "a name or address", "where /metrics listens"
     )
@@ -150,6 +104,14 @@ class Settings:
         "a port 0 to 65535",
         "port of the Prometheus figures at /metrics; 9464, or a free one when that is taken",
     )
+    realm_paths: tuple[str, ...] = _setting(
+        "REALM_PATHS",
+        (),
+        _paths,
+        "paths, separated by commas, such as /auth/realms/NAME",
+        "where an earlier identity server had its realm: keys and token endpoint answer below "
+        "them too, at /protocol/openid-connect/certs and /protocol/openid-connect/token",
+    )
     registry_prefixes: tuple[str, ...] = _setting(
         "REGISTRY_PREFIXES", ("/cr/v2",), _paths, "paths, separated by commas", "registry addresses"
     )
@@ -159,6 +121,14 @@ class Settings:
         _flag,
         "true or false",
         "every entity sees every live entry of the registry",
+    )
+    registry_one_operator: bool | None = _setting(
+        "REGISTRY_ONE_OPERATOR",
+        None,
+        _flag,
+        "true or false",
+        "one operator may approve the keys and addresses that the same one submitted; "
+        "true in the sandbox when not set, else false",
     )
     registry_writes_per_hour: int = _setting(
         "REGISTRY_WRITES_PER_HOUR",
@@ -191,8 +161,8 @@ class Settings:
     metrics_push_blocks: int = _setting(
         "METRICS_PUSH_BLOCKS",
         5000,
-        _whole(1, 1000000),
-        "1 to 1000000",
+        _whole(1, 20000),
+        "1 to 20000",
         "blocks in a payload, one for each FIP",
     )
     metrics_push_unknown_fips: int = _setting(
@@ -208,21 +178,52 @@ class Settings:
     metrics_hour_days: int = _setting(
         "METRICS_HOUR_DAYS", 400, _whole(8, 3650), "8 to 3650", "how long sums by hour are kept"
     )
+    metrics_day_days: int = _setting(
+        "METRICS_DAY_DAYS", 3650, _whole(400, 36500), "400 to 36500",
+        "how long sums by day, closed incidents and counts of tokens by day are kept",
+    )  # fmt: skip
+    mail_days: int = _setting(
+        "MAIL_DAYS", 90, _whole(7, 3650), "7 to 3650", "how long sent and refused emails are kept"
+    )
+    audit_checkpoints: str = _setting(
+        "AUDIT_CHECKPOINTS",
+        "file",
+        _second_place,
+        "file, file:PATH, directory:PATH, syslog:SOCKET or syslog:HOST:PORT",
+        "second place of the audit's checkpoints: a file in the data directory or elsewhere, "
+        "a directory such as a mounted object store, or a system log",
+    )
+    backup_dir: Path | None = _setting(
+        "BACKUP_DIR", None, Path, "a directory", "where mudra backup create puts backups"
+    )
+    backup_recipients: tuple[str, ...] = _setting(
+        "BACKUP_RECIPIENTS", (), _public_keys, "keys age1…, separated by commas",
+        "public keys to which backups are encrypted; mudra backup key makes a pair",
+    )  # fmt: skip
     webhook_networks: tuple[Network, ...] = _setting(
-        "WEBHOOK_NETWORKS",
-        (),
-        _networks,
-        "networks in CIDR form, separated by commas",
+        "WEBHOOK_NETWORKS", (), _networks, "networks in CIDR form, separated by commas",
         "private networks that webhooks may reach, besides public addresses",
-    )
+    )  # fmt: skip
+    health_escalation_minutes: int = _setting(
+        "HEALTH_ESCALATION_MINUTES", 30, _whole(5, 1440), "5 to 1440",
+        "an open incident that no one has acknowledged for so long is escalated",
+    )  # fmt: skip  # one line for what is the same in all settings
+    health_escalation_to: tuple[str, ...] = _setting(
+        "HEALTH_ESCALATION_TO", (), _addresses, "email addresses, separated by commas",
+        "who hears of incidents that no one has acknowledged; no one by default",
+    )  # fmt: skip
+    health_storm_alarms: int = _setting(
+        "HEALTH_STORM_ALARMS", 5, _whole(1, 1000), "1 to 1000",
+        "more alarms than so many for one reader are a storm: one email lists them all",
+    )  # fmt: skip
+    health_storm_minutes: int = _setting(
+        "HEALTH_STORM_MINUTES", 10, _whole(1, 240), "1 to 240",
+        "within how many minutes; a storm that continues has one email in each of them",
+    )  # fmt: skip
     smtp_url: SecretText | None = _setting(
-        "SMTP_URL",
-        None,
-        SecretText,
-        "smtp://user:password@host:587 or smtps://…",
-        "mail server; without one, mails stay in the development mailbox",
-        secret=True,
-    )
+        "SMTP_URL", None, SecretText, "smtp://user:password@host:587 or smtps://…",
+        "mail server; without one, mails stay in the development mailbox", secret=True,
+    )  # fmt: skip
     mail_from: str = _setting(
         "MAIL_FROM", "mudra@localhost", _text, "an e-mail address", "sender of mails"
     )
@@ -268,6 +269,23 @@ class Settings:
     entity_token_burst: int = _setting(
         "ENTITY_TOKEN_BURST", 200, _whole(1, 100000), "1 to 100000", "tokens at once above the rate"
     )
+    sign_in_hourly: int = _setting(
+        "SIGN_IN_HOURLY", 20, _whole(1, 100000), "1 to 100000", "sign-ins of one account in an hour"
+    )
+    second_factor: str | None = _setting(
+        "SECOND_FACTOR", None, _choice(*FactorRoles), "none, operators, members or everyone",
+        "who must sign in to the console with a second factor; operators when not set, "
+        "none in the sandbox",
+    )  # fmt: skip
+    second_factor_tokens: str = _setting(
+        "SECOND_FACTOR_TOKENS", "password", _choice(*TokenFactor), "password, otp or off",
+        "what /user/token/generate asks of people with a second factor: the password alone, as "
+        "specified; otp as well; or off: they get no token by password",
+    )  # fmt: skip
+    step_up_minutes: int = _setting(
+        "STEP_UP_MINUTES", 5, _whole(1, 60), "1 to 60",
+        "for how long a typed password or code is proof enough for serious acts in the console",
+    )  # fmt: skip
     argon2_memory_mib: int = _setting(
         "ARGON2_MEMORY_MIB", 64, _whole(19, 1024), "19 to 1024", "memory of one password hash, MiB"
     )
@@ -293,6 +311,33 @@ class Settings:
     def issuer(self) -> str:
         """`{base_url}` of the specification: the issuer of tokens and root of token endpoints."""
         return self.base_url or f"http://{_bracketed(self.host)}:{self.port}/iam"
+
+    @property
+    def pause_s(self) -> float:
+        """Return how long a stop waits: in the sandbox there is no proxy in front."""
+        return 0 if self.sandbox else self.stop_pause_s
+
+    @property
+    def one_operator_decides(self) -> bool:
+        """Return whether an operator may approve what the same one submitted to the registry."""
+        chosen = self.registry_one_operator
+        return self.sandbox if chosen is None else chosen
+
+    @property
+    def factor_roles(self) -> FactorRoles:
+        """Return whose sign-in to the console needs a second factor."""
+        default = FactorRoles.NONE if self.sandbox else FactorRoles.OPERATORS
+        return FactorRoles(self.second_factor or default)
+
+    @property
+    def factor_for_tokens(self) -> TokenFactor:
+        """Return what a token by password asks of people with a second factor."""
+        return TokenFactor(self.second_factor_tokens)
+
+    @property
+    def step_up(self) -> timedelta:
+        """Return for how long a typed password or code is proof enough."""
+        return timedelta(minutes=self.step_up_minutes)
 
     @property
     def token_prefix(self) -> str:
@@ -334,51 +379,20 @@ def load_settings(
     return settings
 
 
-def shown_settings(settings: Settings) -> tuple[SettingDetails, ...]:
-    """Give every setting in force with where it came from, in the order of the reference."""
-    return tuple(
-        SettingDetails(
-            setting.env,
-            _shown(getattr(settings, name), secret=setting.secret),
-            settings.sources.get(name, Source.DEFAULT),
-            setting.meaning,
-            setting.allowed,
-        )
-        for name, setting in REFERENCE.items()
-    )
-
-
-def _shown(value: object, *, secret: bool) -> str:
-    if value is None or value == "":
-        return ""
-    if secret:
-        return "set"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def unknown_names(environment: Mapping[str, str]) -> list[str]:
-    """Sentences about `MUDRA_…` variables that no setting reads: most likely typing errors."""
-    known = {setting.env for setting in REFERENCE.values()} | OTHER_VARIABLES
-    sentences = []
-    for name in sorted(environment):
-        if name.startswith("MUDRA_") and name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            sentences.append(f"{name} is not a setting of Mudra{hint}")
-    return sentences
-
-
-OTHER_VARIABLES: Final = frozenset(
-    {"MUDRA_MASTER_KEY", "MUDRA_MASTER_KEY_COMMAND", "MUDRA_PASSWORD", "MUDRA_CONFIG_DIR"}
-)
-"""Variables that other files read: key material never enters the settings object."""
-
-
 def _check_together(settings: Settings) -> None:
     if settings.sandbox and not is_loopback(settings.host):
         raise ConfigError(
             f"MUDRA_HOST must be a loopback address in the sandbox, not {settings.host!r}: "
             "its mailbox and time machine are open to anyone who can reach it"
+        )
+    public = urlsplit(settings.issuer)
+    if (
+        public.scheme == "http"
+        and not is_loopback(public.hostname or "")
+        and not settings.plain_http
+    ):
+        raise ConfigError(
+            f"MUDRA_BASE_URL must be https for other machines, not {settings.issuer}: passwords, "
+            "secrets and tokens could be read on the way; set it to the address of the proxy that "
+            "ends TLS, or MUDRA_PLAIN_HTTP=true for a test network"
         )

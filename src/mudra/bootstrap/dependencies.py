@@ -2,62 +2,85 @@
 
 import contextlib
 import secrets
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from msgspec import Struct
 
+from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller
-from mudra.audit.verdict import AuditVerdict
-from mudra.bootstrap.audit_check import verify_audit
+from mudra.audit.ports import AuditChain, Witness
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
+from mudra.bootstrap.master_key_rotation import rewrap_all
+from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.mail.compose import EmailComposer
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident_detection import DetectionService
+from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.maintenance import MaintenanceWork
+from mudra.metrics.notifications.alarm_mail import StormRule
+from mudra.metrics.notifications.alarm_mailer import AlarmMailer
+from mudra.metrics.notifications.escalation import Escalation
 from mudra.metrics.notifications.notifier import Notifier
+from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.payload.validation import ContentLimits
 from mudra.metrics.rollup.rollup_service import RollupService
+from mudra.overview.administration import Rewrapped
 from mudra.registry.lifecycle.registration import RegistrationService
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.registry.ports import CheckSubmission
 from mudra.shared.ids import fresh_id
 from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.audit.chain import PostgresLedger
+from mudra.storage.audit.checkpoints import PostgresCheckpoints
 from mudra.storage.audit.search import PostgresAuditSearch
-from mudra.storage.audit.witness import FileWitness
+from mudra.storage.audit.witness import open_witness, read_collected
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.key_pairs import KeyPairs
+from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.database import MAX_CONNECTIONS, Database, Transaction
+from mudra.storage.database.primary import of_primary
 from mudra.storage.database.time_machine import PostgresTimeMachine
+from mudra.storage.identity.address_changes import PostgresAddressChanges
 from mudra.storage.identity.attempts import PostgresAttempts
+from mudra.storage.identity.invitations import PostgresInvitations
+from mudra.storage.identity.link_requests import PostgresLinkRequests
 from mudra.storage.identity.member_search import PostgresMemberSearch
 from mudra.storage.identity.memberships import PostgresMemberships
 from mudra.storage.identity.people import PostgresLinks, PostgresPeople
+from mudra.storage.identity.second_factors import PostgresSecondFactors
 from mudra.storage.identity.sessions import PostgresSessions
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
+from mudra.storage.metrics.alarm_mails import PostgresAlarmMails, PostgresAlarmPreferences
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
+from mudra.storage.metrics.attribution import PostgresDetections, PostgresFipStates
+from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
-from mudra.storage.metrics.rollup_queries import PostgresRollupQueries
-from mudra.storage.metrics.rollups import PostgresRollups
-from mudra.storage.metrics.series import PostgresSeries
+from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
+from mudra.storage.metrics.rollups.rollups import PostgresRollups
+from mudra.storage.metrics.rollups.series import PostgresSeries
 from mudra.storage.registry.pending_entries import PostgresPendingEntries
 from mudra.storage.registry.registry import PostgresRegistry
 from mudra.storage.registry.vocabulary import PostgresVocabulary
 from mudra.storage.registry.write_budget import PostgresWriteBudget
 from mudra.storage.tokens.key_fetches import PostgresKeyFetches
+from mudra.storage.tokens.registered_keys import PostgresRegisteredKeys
 from mudra.storage.tokens.reminders import PostgresReminders
 from mudra.storage.tokens.secret_use import PostgresSecretUses
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
@@ -73,6 +96,7 @@ if TYPE_CHECKING:
     from mudra.demo.past import Past
 
 ACTIVATION_PATH = "/activate"
+CONSOLE_PATH = "/console"
 _NO_CONTACT = "the operator of the network"
 _PUSH_RATE_S = 600
 
@@ -82,19 +106,28 @@ class Dependencies(Struct, frozen=True):
 
     settings: Settings
     clock: ServiceClock
+    clock_watch: ClockWatch
     invalidation: CacheInvalidation
     database: Database
     encryption: DataEncryption
     writer: EmailComposer
     time_machine: PostgresTimeMachine
     partitions: KnownPartitions
-    witness: FileWitness
+    witness: Witness
+    check_submission: CheckSubmission = check_here
+    prepare_check: Callable[[], Awaitable[None]] = nothing_to_prepare
 
     @contextlib.asynccontextmanager
     async def unit_of_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
         """Open a transaction with all its ports; it must end `within_s` seconds."""
         async with self.database.transaction(within_s=within_s) as transaction:
             yield self._work(transaction)
+
+    async def rewrap(
+        self, caller: Caller, begin: Callable[[int], None], on_progress: Callable[[int], None]
+    ) -> Rewrapped:
+        """Wrap every encrypted value under the active master key; both are given counts."""
+        return await rewrap_all(self.database, self.encryption.keyring, caller, begin, on_progress)
 
     async def demo_aas(self) -> Sequence[str]:
         """List the AAs of the demonstration network; empty when there is none."""
@@ -110,18 +143,28 @@ class Dependencies(Struct, frozen=True):
 
         return await fill_history(self, past, aa_ids, on_progress)
 
-    async def verify_audit(self, caller: Caller) -> AuditVerdict:
-        """Verify every sealed row and every checkpoint, and record that it was done."""
-        return await verify_audit(self, caller)
+    def audit_chain(self, transaction: Transaction) -> AuditChain:
+        """The audit chain in a transaction, with this node's second place."""
+        return AuditChain(
+            PostgresLedger(transaction, self.encryption),
+            PostgresCheckpoints(transaction, self.encryption),
+            self.witness,
+            clock_is_moved=self.settings.sandbox,
+        )
+
+    def collected_checkpoints(self, file: Path) -> Sequence[Checkpoint]:
+        """Read checkpoints out of a collected system log; raises CheckpointForged, OSError."""
+        with file.open("rb") as lines:
+            return read_collected(lines, self.encryption)
 
     @property
     def address_policy(self) -> AddressPolicy:
-        """Which addresses an entry may hold: any in the sandbox, public https elsewhere."""
+        """Return which addresses an entry may hold: any in the sandbox, public https elsewhere."""
         return AddressPolicy(self.settings.sandbox, self.settings.sandbox)
 
     @property
     def reach(self) -> Reach:
-        """Where messages of webhooks may go: anywhere in the sandbox, public https elsewhere."""
+        """Return where webhook messages may go: anywhere in the sandbox, public https elsewhere."""
         return Reach(self.address_policy, self.settings.webhook_networks)
 
     def outbox(self, transaction: Transaction) -> PostgresOutbox:
@@ -138,15 +181,19 @@ class Dependencies(Struct, frozen=True):
         """Open a transaction for the scheduled jobs of metrics."""
         async with self.database.transaction(within_s=within_s) as transaction:
             members = OnboardedMembers(transaction)
-            incidents = PostgresIncidents(transaction)
-            rollups = PostgresRollupQueries(transaction)
+            incidents = PostgresDetections(transaction)
             messages = PostgresWebhooks(transaction, self.encryption)
-            notifier = Notifier(messages, PostgresPeople(transaction), self.outbox(transaction))
+            escalation = Escalation(
+                timedelta(minutes=self.settings.health_escalation_minutes),
+                self.settings.health_escalation_to,
+            )
+            notifier = Notifier(
+                messages, self._mailer(transaction), self.outbox(transaction), escalation
+            )
             yield MaintenanceWork(
                 now=await transaction.now(),
                 detection=DetectionService(
-                    observations=incidents,
-                    rollups=rollups,
+                    store=incidents,
                     members=members,
                     silences=PostgresSilences(transaction),
                     notifier=notifier,
@@ -155,7 +202,7 @@ class Dependencies(Struct, frozen=True):
                 rollups=RollupService(PostgresRollups(transaction)),
                 tables=PostgresMetricsTables(transaction),
                 messages=messages,
-                health=HealthService(rollups, PostgresSeries(transaction), members),
+                health=_health(transaction, members, incidents),
                 incidents=IncidentService(incidents, PostgresAuditLog(transaction)),
             )
 
@@ -166,17 +213,23 @@ class Dependencies(Struct, frozen=True):
         outbox = self.outbox(transaction)
         memberships = PostgresMemberships(transaction)
         tokens = PostgresIssuedTokens(transaction)
-        registration = self._registration(transaction)
         notices = NoticeService(memberships, outbox)
+        registration = self._registration(transaction, notices)
         secret_store = PostgresSecrets(transaction, self.encryption)
         secret_uses = PostgresSecretUses(transaction)
         network = OnboardedMembers(transaction)
+        pushes, held_reports = self._reporting(transaction, network, notices, audit_log)
+        incidents = PostgresIncidents(transaction)
         return UnitOfWork(
             audit_log=audit_log,
             people=people,
             links=links,
             link_factory=LinkFactory(secrets.token_bytes, self.settings.issuer + ACTIVATION_PATH),
+            address_changes=PostgresAddressChanges(transaction),
+            invitations=PostgresInvitations(transaction),
+            link_requests=PostgresLinkRequests(transaction, self.encryption),
             attempts=PostgresAttempts(transaction, self.encryption),
+            second_factors=PostgresSecondFactors(transaction, self.encryption),
             outbox=outbox,
             memberships=memberships,
             sessions=PostgresSessions(transaction),
@@ -185,6 +238,7 @@ class Dependencies(Struct, frozen=True):
             mail_queue=PostgresMailQueue(transaction),
             mailbox=outbox,
             audit_search=PostgresAuditSearch(transaction),
+            audit_chain=self.audit_chain(transaction),
             secrets=secret_store,
             first_secret=FirstSecretService(secret_store, audit_log, secrets.token_bytes),
             secret_service=SecretService(
@@ -194,34 +248,61 @@ class Dependencies(Struct, frozen=True):
             reminders=PostgresReminders(transaction),
             tokens=tokens,
             token_counts=PostgresTokenCounts(transaction),
+            registered_keys=PostgresRegisteredKeys(transaction),
             registry=registration.registry,
             vocabulary=registration.vocabulary,
             registration=registration,
             signing_keys=self._signing_keys(transaction, audit_log),
             pending_entries=PostgresPendingEntries(transaction),
-            pushes=PushService(
-                PostgresReports(transaction, self.partitions),
-                network,
-                audit_log,
-                ContentLimits(
-                    self.settings.metrics_push_blocks, self.settings.metrics_push_unknown_fips
-                ),
-            ),
+            pushes=pushes,
+            held_reports=held_reports,
             receipts=ReceiptService(PostgresReceipts(transaction), network),
-            health=HealthService(
-                PostgresRollupQueries(transaction), PostgresSeries(transaction), network
-            ),
-            incidents=IncidentService(PostgresIncidents(transaction), audit_log),
+            health=_health(transaction, network, incidents),
+            incidents=IncidentService(incidents, audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
             webhooks=self._webhooks(transaction, network, audit_log),
+            alarm_preferences=AlarmPreferenceService(
+                PostgresAlarmPreferences(transaction), audit_log
+            ),
         )
 
-    def _registration(self, transaction: Transaction) -> RegistrationService:
+    def _mailer(self, transaction: Transaction) -> AlarmMailer:
+        rule = StormRule(
+            self.settings.health_storm_alarms,
+            timedelta(minutes=self.settings.health_storm_minutes),
+        )
+        # The console is next to the token service, not under its path.
+        console = urljoin(self.settings.issuer, CONSOLE_PATH)
+        return AlarmMailer(PostgresAlarmMails(transaction), self.outbox(transaction), rule, console)
+
+    def _reporting(
+        self,
+        transaction: Transaction,
+        network: OnboardedMembers,
+        notices: NoticeService,
+        audit_log: PostgresAuditLog,
+    ) -> tuple[PushService, HeldReportService]:
+        reports = PostgresReports(transaction, self.partitions)
+        held = PostgresHeldReports(transaction, reports)
+        limits = ContentLimits(
+            self.settings.metrics_push_blocks, self.settings.metrics_push_unknown_fips
+        )
+        return (
+            PushService(reports, held, notices, network, audit_log, limits),
+            HeldReportService(held, audit_log),
+        )
+
+    def _registration(
+        self, transaction: Transaction, notices: NoticeService
+    ) -> RegistrationService:
         return RegistrationService(
-            PostgresRegistry(transaction),
+            PostgresRegistry(
+                transaction, one_operator=self.settings.one_operator_decides, notices=notices
+            ),
             PostgresVocabulary(transaction),
             PostgresWriteBudget(transaction, self.settings.registry_writes_per_hour),
             self.address_policy,
+            self.check_submission,
         )
 
     def _signing_keys(
@@ -257,11 +338,26 @@ def build_dependencies(
 ) -> Dependencies:
     """Make the storage of this process; nothing is connected yet."""
     clock = ServiceClock()
-    invalidation = CacheInvalidation(conninfo)
-    database = Database(conninfo, invalidation, lambda: clock.offset, connections=connections)
+    clock_watch = ClockWatch(clock.machine)
+    own = settings.database_direct_url
+    direct = of_primary(own.reveal()) if own else conninfo
+    invalidation = CacheInvalidation(
+        # The time machine waits for every process of a sandbox.
+        direct,
+        clock_watch,
+        never_idle=settings.sandbox,
+    )
+    database = Database(
+        conninfo,
+        invalidation,
+        lambda: clock.offset,
+        connections=connections,
+        direct=direct if own else None,
+    )
     return Dependencies(
         settings=settings,
         clock=clock,
+        clock_watch=clock_watch,
         invalidation=invalidation,
         database=database,
         encryption=encryption,
@@ -270,5 +366,17 @@ def build_dependencies(
         ),
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),
-        witness=FileWitness(settings.data_dir, encryption.checkpoint_key),
+        witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
+    )
+
+
+def _health(
+    transaction: Transaction, members: OnboardedMembers, incidents: PostgresIncidents
+) -> HealthService:
+    return HealthService(
+        PostgresRollupQueries(transaction),
+        PostgresSeries(transaction),
+        members,
+        incidents,
+        PostgresFipStates(transaction),
     )

@@ -7,15 +7,25 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+import psycopg
 import sqlalchemy as sa
 
+from mudra.audit.sealing import copy_checkpoints
+from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.config import Settings, unknown_names
+from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store
+from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed
-from mudra.overview.diagnosis import Diagnosis
+from mudra.overview.administration import Diagnosis
+from mudra.storage.audit.sealing_delay import sealing_delay
+from mudra.storage.backup.restored_store import last_backup
+from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import FILE
+from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
+from mudra.storage.database.database import MAX_CONNECTIONS
+from mudra.storage.database.roles import excess_rights
 from mudra.storage.database.tables import entity, entity_secret, mail_outbox
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
@@ -23,12 +33,22 @@ from mudra.tokens.signing_keys.key_lifecycle import signing
 
 _MIN_FREE: Final = 1 << 30
 _MAX_CLOCK_OFFSET: Final = timedelta(seconds=1)
+_DIRECT_EACH: Final = 3
+"""Connections of a process that listen, announce or lock, without a pooler."""
+_POOL: Final = 20
+"""Server connections that are enough behind PgBouncer: transactions take milliseconds."""
+_MAX_BACKUP_AGE: Final = timedelta(hours=26)
 _MAX_MAIL_WAIT: Final = timedelta(hours=1)
 
 
 def diagnose(settings: Settings) -> Sequence[Diagnosis]:
     """Run every check; a database that cannot be opened is one that failed."""
-    found = [*_settings_check(), *_disk(settings), *_master_key(settings)]
+    found = [
+        *_settings_check(),
+        *_disk(settings),
+        *_master_key(settings),
+        *_two_operators(settings),
+    ]
     try:
         return [*found, *in_store(settings, _examine)]
     except CommandFailed as failed:
@@ -38,6 +58,19 @@ def diagnose(settings: Settings) -> Sequence[Diagnosis]:
 def _settings_check() -> list[Diagnosis]:
     unknown = unknown_names(os.environ)
     return [Diagnosis("settings", not unknown, "; ".join(unknown) or "all known")]
+
+
+def _two_operators(settings: Settings) -> list[Diagnosis]:
+    if settings.sandbox:
+        return []
+    alone = settings.one_operator_decides
+    text = (
+        "one operator alone can change a member's key: add a second operator and remove "
+        "MUDRA_REGISTRY_ONE_OPERATOR"
+        if alone
+        else "another operator approves what an operator submits"
+    )
+    return [Diagnosis("registry", not alone, text)]
 
 
 def _disk(settings: Settings) -> list[Diagnosis]:
@@ -63,13 +96,30 @@ def _master_key(settings: Settings) -> list[Diagnosis]:
 
 async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
     checks: list[Callable[[Dependencies], Awaitable[Diagnosis]]] = [
+        _roles,
         _clock,
         _signing_keys,
         _secrets,
         _one_secret_each,
         _mail,
+        _audit,
+        _backup,
+        _connections,
     ]
     return [await check(dependencies) for check in checks]
+
+
+async def _roles(dependencies: Dependencies) -> Diagnosis:
+    """The service's role has no right that an attacker who speaks SQL through it could use."""
+    with psycopg.connect(dependencies.database.conninfo, connect_timeout=5) as connection:
+        excess = excess_rights(connection)
+    text = "the service's role owns nothing"
+    if excess:
+        text = (
+            f"the service's role may {', '.join(excess)}: run mudra database prepare "
+            "(docs/how-to/prepare-the-database.md)"
+        )
+    return Diagnosis("database roles", not excess, text)
 
 
 async def _clock(dependencies: Dependencies) -> Diagnosis:
@@ -105,13 +155,25 @@ async def _signing_keys(dependencies: Dependencies) -> Diagnosis:
 
 
 async def _secrets(dependencies: Dependencies) -> Diagnosis:
-    async with dependencies.unit_of_work() as work:
-        members = await work.people.members()
-        for member in members:
-            holding = await work.secrets.held(member.entity_id)
-            if holding is not None:
-                await work.secrets.text_of(holding.current)
-    return Diagnosis("secrets", passed=True, text=f"{len(members)} can be decrypted")
+    """Decrypt all but emails, which are many and of no use later."""
+    keyring = dependencies.encryption.keyring
+    checked = [sealed for sealed in COLUMNS if sealed.column.table is not mail_outbox]
+    try:
+        count = sum(
+            [
+                await count_readable(dependencies.database.transaction, keyring, sealed)
+                for sealed in checked
+            ]
+        )
+    except (CiphertextInvalid, MasterVersionMissing) as error:
+        return Diagnosis("secrets", passed=False, text=str(error))
+    async with dependencies.database.transaction() as transaction:
+        versions = await master_versions(transaction, checked)
+    old = sum(number for version, number in versions.items() if version != keyring.active)
+    text = f"{count} encrypted values can be decrypted"
+    if old:
+        text += f"; {old} of them under an old master key: run mudra keys rewrap"
+    return Diagnosis("secrets", passed=True, text=text)
 
 
 async def _one_secret_each(dependencies: Dependencies) -> Diagnosis:
@@ -147,3 +209,59 @@ async def _mail(dependencies: Dependencies) -> Diagnosis:
             text=f"{waiting} emails have waited for over an hour: see mudra mail list",
         )
     return Diagnosis("mail", passed=True, text="no email has waited for over an hour")
+
+
+async def _audit(dependencies: Dependencies) -> Diagnosis:
+    """Events are sealed in time, and the second place agrees with the database (quality L4)."""
+    async with dependencies.database.transaction() as transaction:
+        chain = dependencies.audit_chain(transaction)
+        agrees = await copy_checkpoints(chain)
+        delay = await sealing_delay(transaction)
+        running = await chain.ledger.is_service_running()
+    if not agrees:
+        return Diagnosis(
+            "audit",
+            passed=False,
+            text="the second place has a checkpoint that the database contradicts: "
+            "run mudra audit verify",
+        )
+    if running and delay.seconds > MAX_WAIT.total_seconds():
+        by = f", held back by {delay.held_by}" if delay.held_by else ""
+        text = f"sealing has stopped: an event has waited for {delay.seconds / 60:.0f} minutes{by}"
+        return Diagnosis("audit", passed=False, text=text)
+    return Diagnosis("audit", passed=True, text="sealed in time, and its second place agrees")
+
+
+async def _backup(dependencies: Dependencies) -> Diagnosis:
+    """A backup that is made every day has not stopped; who makes none may have another way."""
+    async with dependencies.database.transaction() as transaction:
+        last = await last_backup(transaction)
+    if last is None:
+        return Diagnosis("backup", passed=True, text="mudra backup create has not been used yet")
+    age = ServiceClock()() - last
+    text = f"the last one is {age.total_seconds() / 3600:.1f} hours old"
+    passed = age <= _MAX_BACKUP_AGE
+    return Diagnosis("backup", passed, text if passed else f"{text}: run mudra backup create")
+
+
+async def _connections(dependencies: Dependencies) -> Diagnosis:
+    """The server takes the connections of this node at its busiest; says how large to make it."""
+    processes = dependencies.settings.workers + 1
+    pooled, direct = processes * MAX_CONNECTIONS, processes * _DIRECT_EACH
+    with psycopg.connect(dependencies.database.direct, connect_timeout=5) as connection:
+        row = connection.execute("SHOW max_connections").fetchone()
+    assert row is not None
+    most = int(str(row[0]))
+    if dependencies.settings.database_direct_url is None:
+        needed = pooled + direct
+        text = f"this node opens {needed} at most, the server takes {most} from all nodes"
+        advice = "raise max_connections, or put PgBouncer in front (docs/operations/running.md)"
+    else:
+        needed = direct + _POOL
+        text = (
+            f"this node opens {direct} direct ones and {pooled} at PgBouncer at most (its "
+            f"max_client_conn), which needs default_pool_size {_POOL}; the server takes {most}"
+        )
+        advice = "raise max_connections"
+    passed = needed <= most
+    return Diagnosis("connections", passed, text if passed else f"{text}: {advice}")

@@ -9,25 +9,41 @@ from typing import Final, TypeVar
 
 import psycopg
 import structlog
+from sqlalchemy.exc import DBAPIError
 
 from mudra.bootstrap.config import Settings
+from mudra.bootstrap.data_directory import DataDirectoryUnusable
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
-from mudra.bootstrap.serve import open_store
-from mudra.bootstrap.supervisor import CannotListen
+from mudra.bootstrap.node.serve import open_store
+from mudra.bootstrap.node.supervisor import CannotListen
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit
 from mudra.mail.compose import TemplateError
 from mudra.mail.mail_server import MailUrlError
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.storage.backup.archive import BackupDamaged
+from mudra.storage.backup.encryption import BackupKeyInvalid, BackupUnreadable
+from mudra.storage.backup.postgres_dump import DumpFailed
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import MasterKeyError
 from mudra.storage.database.embedded.server import EmbeddedServerError
 from mudra.storage.database.migrate import SchemaUnknown
+from mudra.storage.database.outage import outage_of
+from mudra.storage.database.roles import AdminTooWeak
 
 T = TypeVar("T")
 
 _NO_RESPONSE: Final = (
     "the database did not answer: check MUDRA_DATABASE_URL, or MUDRA_DATA_DIR and the service"
+)
+
+
+_NO_RIGHT: Final = (
+    "the database's user may not do what Mudra needs: run mudra database prepare, set "
+    "MUDRA_DATABASE_OWNER_URL, or let the user own the schema (ALTER SCHEMA public OWNER TO …)"
+)
+_NO_ADDRESS: Final = (
+    "MUDRA_DATABASE_URL cannot be read: write postgresql://user:password@host/database"
 )
 
 
@@ -37,7 +53,12 @@ def opening() -> Iterator[None]:
     try:
         yield
     except (
+        BackupDamaged,
+        BackupKeyInvalid,
+        BackupUnreadable,
         CannotListen,
+        DataDirectoryUnusable,
+        DumpFailed,
         EmbeddedServerError,
         MailUrlError,
         MasterKeyError,
@@ -45,22 +66,45 @@ def opening() -> Iterator[None]:
         TemplateError,
     ) as error:
         raise CommandFailed(str(error)) from error
+    except AdminTooWeak as error:
+        raise CommandFailed(
+            "MUDRA_DATABASE_ADMIN_URL must name a superuser: it makes the roles and gives the "
+            "database to its owner"
+        ) from error
     except (CiphertextInvalid, MasterVersionMissing) as error:
         raise CommandFailed(f"{error}: is this the master key of this database?") from error
     except DatabaseUnavailable as error:
-        raise CommandFailed(_NO_RESPONSE, Exit.UNREACHABLE) from error
-    except psycopg.OperationalError as error:
-        # What the driver or the server said names host, port and user, but no password.
-        reason = " ".join(str(error).split())
-        text = f"{_NO_RESPONSE} ({reason})" if reason else _NO_RESPONSE
-        raise CommandFailed(text, Exit.UNREACHABLE) from error
-    except psycopg.ProgrammingError as error:
-        if error.sqlstate is not None:
-            raise  # said by a server, so the address was right
+        raise CommandFailed(_way_out(error), Exit.UNREACHABLE) from error
+    except (psycopg.Error, DBAPIError) as error:
+        failed = _of_driver(error)
+        if failed is None:
+            raise
+        raise failed from error
+
+
+def _of_driver(error: psycopg.Error | DBAPIError) -> CommandFailed | None:
+    """Explain what the driver or the server said; None for what is a fault of ours."""
+    said = error.orig if isinstance(error, DBAPIError) else error
+    if isinstance(said, psycopg.errors.InsufficientPrivilege):
+        return CommandFailed(f"{_NO_RIGHT} ({said.diag.message_primary})")
+    if isinstance(said, psycopg.ProgrammingError) and said.sqlstate is None:
         # Its text repeats what could not be read, and that holds a password.
-        raise CommandFailed(
-            "MUDRA_DATABASE_URL cannot be read: write postgresql://user:password@host/database"
-        ) from error
+        return CommandFailed(_NO_ADDRESS)
+    outage = outage_of(error)
+    if outage is None:
+        return None
+    # What the driver or the server said names host, port and user, but no password.
+    reason = " ".join(str(said).split())
+    text = _way_out(outage)
+    return CommandFailed(f"{text} ({reason})" if reason else text, Exit.UNREACHABLE)
+
+
+def _way_out(outage: DatabaseUnavailable) -> str:
+    if outage.cause in {Outage.READ_ONLY, Outage.STANDBY}:
+        return f"{outage.sentence}: let MUDRA_DATABASE_URL lead to the primary, or make it writable"
+    if outage.cause is Outage.DISK_FULL:
+        return f"{outage.sentence}: make room there"
+    return _NO_RESPONSE
 
 
 def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]]) -> T:
@@ -74,7 +118,7 @@ def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]])
             "MUDRA_DATA_DIR, or start the service once, which makes it"
         )
     with opening(), open_store(settings, create=False) as (conninfo, encryption):
-        settings = _with_recorded_base(settings, conninfo)
+        settings = _with_recorded(settings, conninfo)
         return asyncio.run(_run(build_dependencies(settings, conninfo, encryption), action))
 
 
@@ -95,12 +139,17 @@ async def _listening(dependencies: Dependencies) -> AsyncIterator[None]:
         await dependencies.database.close()
 
 
-def _with_recorded_base(settings: Settings, conninfo: str) -> Settings:
-    """Take the base address that the service recorded, unless this command has its own."""
-    if settings.base_url:
-        return settings
+def _with_recorded(settings: Settings, conninfo: str) -> Settings:
+    """Take what the service recorded, unless this command has a setting of its own."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
-        row = connection.execute(
-            "SELECT value FROM service_fact WHERE name = 'base-url'"
-        ).fetchone()
-    return replace(settings, base_url=row[0]) if row else settings
+        facts: dict[str, str] = dict(
+            connection.execute(
+                "SELECT name, value FROM service_fact"
+                " WHERE name IN ('base-url', 'registry-one-operator')"
+            ).fetchall()
+        )
+    if not settings.base_url and "base-url" in facts:
+        settings = replace(settings, base_url=facts["base-url"])
+    if settings.registry_one_operator is None and "registry-one-operator" in facts:
+        settings = replace(settings, registry_one_operator=facts["registry-one-operator"] == "true")
+    return settings

@@ -7,8 +7,11 @@ from time import monotonic
 from litestar.types import ASGIApp
 from msgspec import Struct
 
-from mudra.bootstrap.config import Settings, shown_settings
+from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.node.node_state import NodeState
+from mudra.bootstrap.separate_process.push_check import PushChecker
+from mudra.bootstrap.shown_settings import shown_settings
 from mudra.console.framework.error_page import not_found_page
 from mudra.console.framework.static_files import static_files
 from mudra.console.pages.public.activation import activation_page
@@ -19,21 +22,26 @@ from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
-from mudra.metrics.payload.push_limits import PushLimits
+from mudra.http.token import oauth
+from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.credential_cache import CredentialCache
+from mudra.storage.caching.revocation_list import RevocationListCache
 from mudra.storage.caching.revoked_tokens import RevokedTokenCache
 from mudra.storage.crypto.password_hash import Argon2Passwords
+from mudra.storage.metrics.attribution import FIP_STATES_CHANGED
 from mudra.storage.registry.directory_log import PostgresDirectoryLog
 from mudra.storage.tokens.issue_log import BatchedIssueLog
 from mudra.storage.tokens.key_fetches import BatchedKeyFetches
 from mudra.storage.tokens.node_keys import NodeKeys
+from mudra.tokens.authentication.assertion_authenticator import AssertionAuthenticator
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
 
@@ -44,7 +52,8 @@ class Edge(Struct, frozen=True):
     """The HTTP edge of one worker process, with what must run next to it."""
 
     dependencies: Dependencies
-    service: HttpDependencies
+    http: HttpDependencies
+    node: NodeState
     keys: NodeKeys
     issue_log: BatchedIssueLog
     key_fetches: BatchedKeyFetches
@@ -69,13 +78,7 @@ class Edge(Struct, frozen=True):
 def open_http_edge(dependencies: Dependencies) -> Edge:
     """Put the HTTP edge of a worker together."""
     settings = dependencies.settings
-    keys = NodeKeys(
-        dependencies.database,
-        dependencies.encryption,
-        dependencies.invalidation,
-        dependencies.clock,
-        settings.token_type_header,
-    )
+    keys = _node_keys(dependencies)
     issue_log = BatchedIssueLog(dependencies.database)
     log = PostgresDirectoryLog(dependencies.database, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
@@ -83,22 +86,26 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     credentials = CredentialCache(
         dependencies.database, dependencies.encryption, dependencies.invalidation
     )
+    entities = _entity_authenticator(dependencies, credentials, issue_log)
     terms = token_terms(settings)
-    service = HttpDependencies(
+    node = NodeState(
+        dependencies.database, dependencies.clock_watch, dependencies.encryption.keyring
+    )
+    push_limits = _push_limits(dependencies)
+    http = HttpDependencies(
         settings=settings,
         shown_settings=shown_settings(settings),
         clock=dependencies.clock,
         unit_of_work=dependencies.unit_of_work,
-        entity_tokens=EntityTokenIssuer(
-            EntityAuthenticator(
-                credentials,
-                KeyedRateLimit(settings.entity_token_rate, settings.entity_token_burst, monotonic),
-                dependencies.encryption.secret_mac,
-                issue_log,
-                dependencies.clock,
+        on_new_states=lambda listener: dependencies.invalidation.on_change(
+            lambda key: listener() if key in {FIP_STATES_CHANGED, "*"} else None
+        ),
+        entity_tokens=EntityTokenIssuer(entities, keys, issue_log, terms, fresh_id),
+        assertion_tokens=AssertionTokenIssuer(
+            AssertionAuthenticator(
+                entities, dependencies.unit_of_work, oauth.assertion_audiences(settings)
             ),
             keys,
-            issue_log,
             terms,
             fresh_id,
         ),
@@ -112,16 +119,51 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         ),
         signer=keys,
         key_fetches=key_fetches,
-        verify_audit=dependencies.verify_audit,
+        revocation_lists=_revocation_lists(dependencies, keys),
         directory=DirectoryReads(log=log, listings=_signed_listings(keys)),
-        push_limits=_push_limits(dependencies),
+        push_limits=push_limits,
+        prepare_check=dependencies.prepare_check,
+        check_push=PushChecker(dependencies.clock, push_limits).check,
         hasher=Argon2Passwords(dependencies.encryption.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,
         new_id=fresh_id,
-        database_ready=dependencies.database.reachable,
+        node=node,
         time_machine=dependencies.time_machine if settings.sandbox else None,
     )
-    return Edge(dependencies, service, keys, issue_log, key_fetches)
+    return Edge(dependencies, http, node, keys, issue_log, key_fetches)
+
+
+def _entity_authenticator(
+    dependencies: Dependencies, credentials: CredentialCache, issue_log: BatchedIssueLog
+) -> EntityAuthenticator:
+    settings = dependencies.settings
+    return EntityAuthenticator(
+        credentials,
+        KeyedRateLimit(settings.entity_token_rate, settings.entity_token_burst, monotonic),
+        dependencies.encryption.secret_mac,
+        issue_log,
+        dependencies.clock,
+    )
+
+
+def _node_keys(dependencies: Dependencies) -> NodeKeys:
+    return NodeKeys(
+        dependencies.database,
+        dependencies.encryption,
+        dependencies.invalidation,
+        dependencies.clock,
+        dependencies.settings.token_type_header,
+    )
+
+
+def _revocation_lists(dependencies: Dependencies, keys: NodeKeys) -> RevocationListCache:
+    return RevocationListCache(
+        dependencies.database,
+        dependencies.invalidation,
+        keys,
+        dependencies.settings.issuer,
+        dependencies.clock,
+    )
 
 
 def _signed_listings(keys: NodeKeys) -> SignedListings:
@@ -132,15 +174,17 @@ def _signed_listings(keys: NodeKeys) -> SignedListings:
 
 
 def _push_limits(dependencies: Dependencies) -> PushLimits:
-    settings = dependencies.settings
-    return PushLimits(
-        KeyedRateLimit(
-            settings.metrics_push_rate / _PUSH_RATE_S,
-            settings.metrics_push_burst,
+    rate, burst = dependencies.settings.metrics_push_rate, dependencies.settings.metrics_push_burst
+
+    def limit(rate: int, burst: int) -> KeyedRateLimit:
+        return KeyedRateLimit(
+            rate / _PUSH_RATE_S,
+            burst,
             lambda: monotonic() + dependencies.clock.offset.total_seconds(),
-        ),
-        random.randint,
-    )
+        )
+
+    whole = limit(of_all(rate), of_all(burst))
+    return PushLimits(limit(rate, burst), whole, random.randint, upload_places())
 
 
 def application(edge: Edge) -> ASGIApp:
@@ -150,10 +194,10 @@ def application(edge: Edge) -> ASGIApp:
     status = public_status_pages(StatusCache(dependencies.settings.data_dir))
     pages = [activation_page(prefix), static_files(prefix), status]
     if not dependencies.settings.sandbox:
-        return build_app(edge.service, [*pages, console_pages(edge.service)], not_found_page)
+        return build_app(edge.http, [*pages, console_pages(edge.http)], not_found_page)
 
-    console = console_pages(edge.service, [operator_sandbox])
-    return build_app(edge.service, [*pages, console, sandbox_home(DEMO_PASSWORD)], not_found_page)
+    console = console_pages(edge.http, [operator_sandbox])
+    return build_app(edge.http, [*pages, console, sandbox_home(DEMO_PASSWORD)], not_found_page)
 
 
 def token_terms(settings: Settings) -> TokenTerms:

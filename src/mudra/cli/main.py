@@ -6,16 +6,15 @@ importing them all would cost more than a warm start of the service.
 
 from collections.abc import Callable, Iterator, MutableMapping
 from importlib import import_module
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, cast
 
 import typer
 import typer.main
-from typer._click import Command, Context
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 
 class _Call(NamedTuple):
-    """A command of one word: a function of a module of this package, and its examples."""
+    """A command of one word: a function of a module of `commands/`, and its examples."""
 
     module: str
     example: str
@@ -23,42 +22,52 @@ class _Call(NamedTuple):
 
 _CALLS: Final = {
     "serve": _Call(
-        "serve",
+        "node.serve",
         "mudra serve --sandbox --demo · MUDRA_DATABASE_URL=postgresql://… mudra serve --workers 4",
     ),
-    "login": _Call("login", "mudra login lakshmi@kaveribank.example"),
-    "doctor": _Call("doctor", "mudra doctor --json"),
-    "board": _Call("board", "mudra board --json"),
+    "login": _Call("account.login", "mudra login lakshmi@kaveribank.example"),
+    "doctor": _Call("node.doctor", "mudra doctor --json"),
+    "restore": _Call(
+        "node.restore",
+        "mudra restore mudra-20261122T023000Z.dump.age --identity backup.key --data-dir /srv/mudra",
+    ),
+    "board": _Call("network.board", "mudra board --json"),
 }
-_NOUNS: Final = (
-    "member",
-    "mail",
-    "admin",
-    "operator",
-    "password",
-    "entity",
-    "secret",
-    "token",
-    "session",
-    "keys",
-    "agent",
-    "sandbox",
-    "audit",
-    "registry",
-    "health",
-    "jwk",
-    "config",
-)
-"""Each is a module of this package with an `app` of its own."""
+_NOUNS: Final = {
+    "member": "network.member",
+    "mail": "node.mail",
+    "admin": "network.admin",
+    "operator": "network.operator",
+    "password": "account.password",
+    "entity": "entity.entity",
+    "secret": "entity.secret",
+    "token": "entity.token",
+    "session": "account.session",
+    "alarms": "account.alarms",
+    "keys": "node.keys",
+    "database": "node.database",
+    "backup": "node.backup",
+    "agent": "entity.agent",
+    "sandbox": "node.sandbox",
+    "audit": "network.audit",
+    "registry": "registry.entries",
+    "health": "network.health",
+    "jwk": "registry.jwk",
+    "config": "node.config",
+}
+"""The module of `commands/` whose `app` has the commands of a noun."""
 
 
-class _Lazy(MutableMapping[str, Command]):
+_Command: TypeAlias = TyperCommand | TyperGroup
+
+
+class _Lazy(MutableMapping[str, _Command]):
     """The commands by name; each is imported when it is taken out."""
 
     def __init__(self) -> None:
-        self._taken: dict[str, Command] = {}
+        self._taken: dict[str, _Command] = {}
 
-    def __getitem__(self, name: str) -> Command:
+    def __getitem__(self, name: str) -> _Command:
         if name not in self:
             raise KeyError(name)
         if name not in self._taken:
@@ -74,7 +83,7 @@ class _Lazy(MutableMapping[str, Command]):
     def __len__(self) -> int:
         return len(_CALLS) + len(_NOUNS)
 
-    def __setitem__(self, name: str, command: Command) -> None:
+    def __setitem__(self, name: str, command: _Command) -> None:
         self._taken[name] = command
 
     def __delitem__(self, name: str) -> None:
@@ -86,20 +95,20 @@ class _Commands(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:  # Typer's own, passed on
         super().__init__(**attributes)
-        self.commands = _Lazy()
+        self.commands = cast("Any", _Lazy())  # Typer does not export the type that it declares
 
-    def list_commands(self, ctx: Context) -> list[str]:  # noqa: ARG002  # as the base has it
+    def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002  # as the base has it
         """Name them in the order of the table, importing none."""
         return list(self.commands)
 
 
-def _noun(name: str) -> Command:
-    group = typer.main.get_group(import_module(f"mudra.cli.commands.{name}").app)
+def _noun(name: str) -> TyperGroup:
+    group = typer.main.get_group(import_module(f"mudra.cli.commands.{_NOUNS[name]}").app)
     group.name = name
     return group
 
 
-def _call(name: str) -> Command:
+def _call(name: str) -> TyperCommand:
     module, example = _CALLS[name]
     function: Callable[..., None] = getattr(import_module(f"mudra.cli.commands.{module}"), name)
     alone = typer.Typer(
@@ -108,7 +117,9 @@ def _call(name: str) -> Command:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     alone.command(name, epilog=f"Example: {example}")(function)
-    return typer.main.get_command(alone)
+    command = typer.main.get_command(alone)
+    assert isinstance(command, TyperCommand)
+    return command
 
 
 app = typer.Typer(

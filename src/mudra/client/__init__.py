@@ -7,28 +7,44 @@
     )
     httpx.get(address, headers={"Authorization": tokens.authorization()})
 
-    verifier = TokenVerifier("https://iam.example.org/iam")
+    verifier = TokenVerifier(
+        "https://iam.example.org/iam", audience="account-aggregator-network"
+    )
     caller = verifier.verify(received)     # EntityToken(entity_id="ACME-FIU", role=Role.FIU, ...)
 
-Both have an `Async...` twin with the same names. Every error is a `MudraClientError`
+    directory = Directory("https://registry.example.org/cr/v2", tokens, verifier, file=Path("copy"))
+    peer = directory.entry("ACME-FIP")     # base_url, certificate, payload
+    signer = BodySigner(Path("signing-key.pem").read_bytes(), kid="our-key-1")
+    client = httpx.Client(auth=EntityTokenAuth(tokens, header="aa_api_key", signer=signer))
+    directory.check_body("ACME-FIP", body, headers["x-jws-signature"])
+
+`mudra.client.web.asgi` and `.wsgi` have middleware that checks the token of each caller.
+All have an `Async...` twin with the same names, but BodySigner. Every error is a `MudraClientError`
 that says what is wrong and what to do. Never imports a package of the service.
 """
 
 from mudra.client.async_token_source import AsyncEntityTokenSource
 from mudra.client.async_verifier import AsyncTokenVerifier
+from mudra.client.directory.async_directory import AsyncDirectory
+from mudra.client.directory.copy import DirectoryEntry
+from mudra.client.directory.directory import Directory
 from mudra.client.entity_token import EntityToken, Role
 from mudra.client.errors import (
     BadSignature,
+    DirectoryUnavailable,
     KeysUnavailable,
     MudraClientError,
     NotAnEntityToken,
+    RevocationsUnavailable,
     SecretRefused,
     SecretUnreadable,
     ServiceUnavailable,
+    SignatureRefused,
     TokenExpired,
     TokenMalformed,
     TokenNotYetValid,
     TokenRefused,
+    TokenRevoked,
     TooManyRequests,
     UnexpectedResponse,
     UnknownKey,
@@ -36,27 +52,43 @@ from mudra.client.errors import (
     WrongIssuer,
 )
 from mudra.client.grant import GraceWarning
+from mudra.client.signing.body_signature import SIGNATURE_HEADER, BodySigner, RegisteredKey
 from mudra.client.token_source import EntityTokenSource
 from mudra.client.verifier import TokenVerifier
+from mudra.client.web.httpx_auth import AsyncEntityTokenAuth, EntityTokenAuth
+from mudra.client.web.token_headers import TOKEN_HEADERS
 
 __all__ = [
+    "SIGNATURE_HEADER",
+    "TOKEN_HEADERS",
+    "AsyncDirectory",
+    "AsyncEntityTokenAuth",
     "AsyncEntityTokenSource",
     "AsyncTokenVerifier",
     "BadSignature",
+    "BodySigner",
+    "Directory",
+    "DirectoryEntry",
+    "DirectoryUnavailable",
     "EntityToken",
+    "EntityTokenAuth",
     "EntityTokenSource",
     "GraceWarning",
     "KeysUnavailable",
     "MudraClientError",
     "NotAnEntityToken",
+    "RegisteredKey",
+    "RevocationsUnavailable",
     "Role",
     "SecretRefused",
     "SecretUnreadable",
     "ServiceUnavailable",
+    "SignatureRefused",
     "TokenExpired",
     "TokenMalformed",
     "TokenNotYetValid",
     "TokenRefused",
+    "TokenRevoked",
     "TokenVerifier",
     "TooManyRequests",
     "UnexpectedResponse",

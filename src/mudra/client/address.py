@@ -11,11 +11,16 @@ def checked_url(url: str, *, allow_http: bool) -> str:
         raise ValueError(f"the address must be absolute and begin with https://, not {url!r}")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("the address must have no user, query or fragment")
-    if parts.scheme == "http" and not allow_http and not _is_this_machine(parts.hostname):
+    if not is_safe(parts.scheme, parts.hostname, allow_http=allow_http):
         raise ValueError(
             f"{url} is not https; pass allow_http=True if the network in between is yours"
         )
     return url.rstrip("/")
+
+
+def is_safe(scheme: str, host: str, *, allow_http: bool) -> bool:
+    """Return whether credentials may go there: https, this machine, a trusted network."""
+    return scheme == "https" or allow_http or _is_this_machine(host)
 
 
 def _is_this_machine(host: str) -> bool:

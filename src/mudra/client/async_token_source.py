@@ -55,7 +55,7 @@ class AsyncEntityTokenSource:
 
     @property
     def error(self) -> MudraClientError | None:
-        """Why the last renewal failed; None after a success."""
+        """Return why the last renewal failed; None after a success."""
         return self._renewal.error
 
     async def token(self) -> str:

@@ -6,10 +6,13 @@ import logging
 import httpx
 
 from mudra.client import clock
-from mudra.client.check import Expected
+from mudra.client.async_revocation_follower import AsyncRevocationFollower
 from mudra.client.entity_token import EntityToken
-from mudra.client.key_location import KeyFetchError, check_size, check_status, locate
-from mudra.client.verification import Verification
+from mudra.client.signing.body_signature import signing_key_id
+from mudra.client.verification.check import Expected
+from mudra.client.verification.key_location import KeyFetchError, check_size, check_status, locate
+from mudra.client.verification.revocations import Revocations
+from mudra.client.verification.verification import Verification
 
 _log = logging.getLogger("mudra.client")
 
@@ -26,6 +29,8 @@ class AsyncTokenVerifier:
         ask_metadata: bool = False,
         allow_http: bool = False,
         remember: int = 0,
+        revocations: bool = True,
+        max_revocation_age: float | None = None,
         http: httpx.AsyncClient | None = None,
         wall: clock.Seconds = clock.wall,
         steady: clock.Seconds = clock.steady,
@@ -33,6 +38,15 @@ class AsyncTokenVerifier:
         self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
         self._http = http or httpx.AsyncClient(timeout=5)
         self._verification = Verification(Expected(issuer, audience), remember, wall, steady)
+        self._revocations = (
+            AsyncRevocationFollower(
+                Revocations(issuer, max_revocation_age, wall, steady),
+                self._http,
+                self._verification.key,
+            )
+            if revocations
+            else None
+        )
         self._fetching = asyncio.Lock()
 
     async def verify(self, token: str) -> EntityToken:
@@ -40,10 +54,22 @@ class AsyncTokenVerifier:
         parsed = self._verification.parse(token)
         if self._verification.must_fetch(parsed.kid):
             await self._refresh(parsed.kid)
-        return self._verification.verify(parsed)
+        verified = self._verification.verify(parsed)
+        if self._revocations is not None:
+            await self._revocations.check(verified)
+        return verified
+
+    async def check_signature(self, body: bytes, signature: str) -> None:
+        """Raise SignatureRefused unless the issuer signed these bytes; see TokenVerifier."""
+        kid = signing_key_id(signature)
+        if self._verification.must_fetch(kid):
+            await self._refresh(kid)
+        self._verification.check_signature(kid, body, signature)
 
     async def aclose(self) -> None:
         """Close the connections to the issuer."""
+        if self._revocations is not None:
+            await self._revocations.aclose()
         await self._http.aclose()
 
     async def _refresh(self, kid: str) -> None:

@@ -3,8 +3,10 @@
     MudraClientError
       TokenRefused        the token that was presented: answer 401 to its bearer
         TokenMalformed  BadSignature  UnknownKey  TokenExpired  TokenNotYetValid
-        WrongIssuer  WrongAudience  NotAnEntityToken
-      KeysUnavailable     the issuer's keys could not be had: answer 503
+        WrongIssuer  WrongAudience  NotAnEntityToken  TokenRevoked
+      SignatureRefused    a body that its sender did not sign as registered
+      DirectoryUnavailable                no proven copy of the registry yet
+      KeysUnavailable  RevocationsUnavailable     answer 503: the issuer could not be asked
       SecretRefused  SecretUnreadable     our own credentials
       RetryableError      TooManyRequests  ServiceUnavailable
       UnexpectedResponse  another server answered
@@ -66,6 +68,22 @@ class WrongAudience(TokenRefused):
 
 class NotAnEntityToken(TokenRefused):
     """It is genuine, but belongs to a person or has no known role."""
+
+
+class TokenRevoked(TokenRefused):
+    """It was revoked, or its entity was suspended after it was issued."""
+
+
+class SignatureRefused(MudraClientError):
+    """A body whose signature is missing, of another form, or by another key."""
+
+
+class DirectoryUnavailable(MudraClientError):
+    """The registry could not be read, and there is no copy that was proven complete."""
+
+
+class RevocationsUnavailable(MudraClientError):
+    """The issuer's list of revoked tokens is older than `max_revocation_age` permits."""
 
 
 class KeysUnavailable(MudraClientError):

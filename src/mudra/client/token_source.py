@@ -60,7 +60,7 @@ class EntityTokenSource:
 
     @property
     def error(self) -> MudraClientError | None:
-        """Why the last renewal failed; None after a success."""
+        """Return why the last renewal failed; None after a success."""
         return self._renewal.error
 
     def token(self) -> str:

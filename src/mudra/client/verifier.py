@@ -6,10 +6,13 @@ import threading
 import httpx
 
 from mudra.client import clock
-from mudra.client.check import Expected
 from mudra.client.entity_token import EntityToken
-from mudra.client.key_location import KeyFetchError, check_size, check_status, locate
-from mudra.client.verification import Verification
+from mudra.client.revocation_follower import RevocationFollower
+from mudra.client.signing.body_signature import signing_key_id
+from mudra.client.verification.check import Expected
+from mudra.client.verification.key_location import KeyFetchError, check_size, check_status, locate
+from mudra.client.verification.revocations import Revocations
+from mudra.client.verification.verification import Verification
 
 _log = logging.getLogger("mudra.client")
 
@@ -21,6 +24,10 @@ class TokenVerifier:
     when given. Keys come from `{issuer}/protocol/openid-connect/certs`, from
     `keys_url`, or with `ask_metadata` from the address in the issuer's metadata.
     `remember` caches that many results, so that a token seen again costs no RSA.
+
+    The issuer's list of revoked tokens is read every 15 seconds, unless `revocations`
+    is False; with `max_revocation_age` (seconds) no token is accepted while the last
+    list is older than that.
 
     Raises ValueError for an address that is neither https nor on this machine,
     unless `allow_http` says that the network in between is trusted.
@@ -35,6 +42,8 @@ class TokenVerifier:
         ask_metadata: bool = False,
         allow_http: bool = False,
         remember: int = 0,
+        revocations: bool = True,
+        max_revocation_age: float | None = None,
         http: httpx.Client | None = None,
         wall: clock.Seconds = clock.wall,
         steady: clock.Seconds = clock.steady,
@@ -42,18 +51,41 @@ class TokenVerifier:
         self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
         self._http = http or httpx.Client(timeout=5)
         self._verification = Verification(Expected(issuer, audience), remember, wall, steady)
+        self._revocations = (
+            RevocationFollower(
+                Revocations(issuer, max_revocation_age, wall, steady),
+                self._http,
+                self._verification.key,
+            )
+            if revocations
+            else None
+        )
         self._fetching = threading.Lock()
 
     def verify(self, token: str) -> EntityToken:
         """Return the content of a valid token.
 
         Raises a TokenRefused for what is to be answered by 401, and KeysUnavailable
-        when the issuer was out of reach for longer than its keys are good.
+        or RevocationsUnavailable when the issuer was out of reach for too long.
         """
         parsed = self._verification.parse(token)
         if self._verification.must_fetch(parsed.kid):
             self._refresh(parsed.kid)
-        return self._verification.verify(parsed)
+        verified = self._verification.verify(parsed)
+        if self._revocations is not None:
+            self._revocations.check(verified)
+        return verified
+
+    def check_signature(self, body: bytes, signature: str) -> None:
+        """Raise SignatureRefused unless the issuer signed these bytes (RFC 7797).
+
+        So are the registry's answers, in `x-jws-signature`. Raises KeysUnavailable when the
+        issuer was out of reach for too long.
+        """
+        kid = signing_key_id(signature)
+        if self._verification.must_fetch(kid):
+            self._refresh(kid)
+        self._verification.check_signature(kid, body, signature)
 
     def close(self) -> None:
         """Close the connections to the issuer."""

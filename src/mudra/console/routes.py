@@ -10,48 +10,60 @@ from mudra.console.framework.error_page import error_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.pages.member import (
     account,
+    account_alarms,
     activity,
     health,
     overview,
     people,
     registration,
+    second_factor,
     secret,
     try_it,
 )
 from mudra.console.pages.operator import approvals as operator_approvals
 from mudra.console.pages.operator import audit as operator_audit
-from mudra.console.pages.operator import dashboard as operator_board
-from mudra.console.pages.operator import health_board, health_subject, incidents, silences
+from mudra.console.pages.operator import dashboard as operator_dashboard
 from mudra.console.pages.operator import keys as operator_keys
 from mudra.console.pages.operator import mails as operator_mails
 from mudra.console.pages.operator import member as operator_member
 from mudra.console.pages.operator import members as operator_members
 from mudra.console.pages.operator import operators as operator_people
 from mudra.console.pages.operator import settings as operator_settings
-from mudra.console.pages.public import sign_in
+from mudra.console.pages.operator.health import (
+    health_overview,
+    health_subject,
+    held_reports,
+    incidents,
+    silences,
+)
+from mudra.console.pages.public import second_step, sign_in
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.router import Router
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()
 
 
 def console_pages(
-    service: HttpDependencies, more: Sequence[ControllerRouterHandler] = ()
+    dependencies: HttpDependencies, more: Sequence[ControllerRouterHandler] = ()
 ) -> Router:
     """Mount the console; its errors are pages. `more` are a sandbox's."""
     handlers: list[ControllerRouterHandler] = [
         *sign_in.handlers,
+        *second_step.handlers,
         *account.handlers,
+        *account_alarms.handlers,
+        *second_factor.handlers,
         *overview.handlers,
-        *operator_board.handlers,
-        *health_board.handlers,
+        *operator_dashboard.handlers,
+        *health_overview.handlers,
         *health_subject.handlers,
         *incidents.handlers,
         *silences.handlers,
+        *held_reports.handlers,
         *operator_members.handlers,
         *operator_member.handlers,
         *operator_approvals.handlers,
@@ -72,18 +84,24 @@ def console_pages(
         CONSOLE,
         route_handlers=handlers,
         exception_handlers={
-            DatabaseUnavailable: lambda _, error: _unavailable(service, error),
-            Exception: lambda request, error: _unexpected(service, request, error),
+            ServiceUnavailable: lambda request, error: _unavailable(dependencies, request, error),
+            Exception: lambda request, error: _unexpected(dependencies, request, error),
         },
     )
 
 
-def _unavailable(service: HttpDependencies, error: Exception) -> Response[str]:
-    _log.warning("database unavailable", error=str(error))
-    return error_page(service, Unavailable(), "Out of reach for the moment")
+def _unavailable(
+    dependencies: HttpDependencies, request: AnyRequest, error: Exception
+) -> Response[str]:
+    assert isinstance(error, ServiceUnavailable)
+    _log.warning("unavailable", cause=error.cause, error=str(error))
+    refusal, heading = Unavailable(error.sentence), "Out of reach for the moment"
+    # A form would be sent twice, and htmx shows what it gets inside the page.
+    reloads = request.method == "GET" and "hx-request" not in request.headers
+    return error_page(dependencies, refusal, heading, reloads=reloads)
 
 
-def _unexpected(service: HttpDependencies, _: AnyRequest, error: Exception) -> Response[str]:
+def _unexpected(dependencies: HttpDependencies, _: AnyRequest, error: Exception) -> Response[str]:
     txn_id = new_txn_id()
     _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
-    return error_page(service, Unexpected(), "That went wrong", txn_id)
+    return error_page(dependencies, Unexpected(), "That went wrong", txn_id)

@@ -13,7 +13,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
 
-from mudra.demo.traffic import FAILING_PERCENT, NOTICE_SHARES, PACKET_BYTES, SHARES, Traffic
+from mudra.demo.traffic import (
+    FAILING_PERCENT,
+    NOTICE_SHARES,
+    PACKET_BYTES,
+    SHARES,
+    SLOWER_IN_DISRUPTION,
+    USUAL_MS,
+    USUAL_NOTICE_MS,
+    Traffic,
+)
 from mudra.metrics.payload.catalogue import (
     NOTIFICATION_CALLS,
     REQUEST_CALLS,
@@ -28,9 +37,6 @@ SendEvent = dict[str, object]
 
 MAX_STEP_MS: Final = 60_000
 """After a longer pause, as when the sandbox's clock moved, calls in progress are dropped."""
-_USUAL_MS: Final = (5.6, 0.7)
-"""Of the logarithm: half of the responses take up to 270 ms, one in a hundred over 1.4 s."""
-_SLOWER_IN_TROUBLE: Final = 6
 _NO_ANSWER_MS: Final = 31_000
 _DONE: Final = 0.93
 _FAILED: Final = 0.04
@@ -71,9 +77,9 @@ class Systems:
         return int(mean) + (self.dice.random() < mean % 1)
 
     def _call(self, fip: str, code: RequestType, call: Call, at: int, moment: datetime) -> None:
-        hits = [one for one in self.traffic.troubles if one.hits(fip, code, moment)]
+        hits = [one for one in self.traffic.disruptions if one.hits(fip, code, moment)]
         failing = max((one.failing_percent for one in hits), default=FAILING_PERCENT)
-        took = int(self.dice.lognormvariate(*_USUAL_MS)) * (_SLOWER_IN_TROUBLE if hits else 1)
+        took = int(self.dice.lognormvariate(*USUAL_MS)) * (SLOWER_IN_DISRUPTION if hits else 1)
         key = str(uuid.UUID(int=self.dice.getrandbits(128)))
         self._add_event(at, "requestOut", fip, call, key)
         if self.dice.random() * 100 < failing:
@@ -94,7 +100,7 @@ class Systems:
 
     def _end_session(self, fip: str, session: str, at: int) -> None:
         """Adds the FIP's notifications about requested data; some sessions never end."""
-        ready_at = at + int(self.dice.lognormvariate(9, 0.5))
+        ready_at = at + int(self.dice.lognormvariate(*USUAL_NOTICE_MS))
         if self.dice.random() < _FIRST_PENDING:
             self._receive(
                 fip, NotificationType.FI, (at + ready_at) // 2, _notice(session, fip, "PENDING")

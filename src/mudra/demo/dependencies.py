@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from mudra.metrics.maintenance import MaintenanceWork
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Database
 from mudra.storage.database.time_machine import MovableClock, PostgresTimeMachine
 from mudra.storage.metrics.reports import KnownPartitions
@@ -19,6 +20,10 @@ class DemoSettings(Protocol):
     @property
     def data_dir(self) -> Path:
         """The data directory, which contains the agents' files."""
+
+    @property
+    def argon2_memory_mib(self) -> int:
+        """The memory of one password hash, in MiB."""
 
     @property
     def host(self) -> str:
@@ -47,6 +52,10 @@ class Dependencies(Protocol):
     @property
     def clock(self) -> MovableClock:
         """The service's clock."""
+
+    @property
+    def encryption(self) -> DataEncryption:
+        """The keys in the store."""
 
     @property
     def time_machine(self) -> PostgresTimeMachine:

@@ -8,19 +8,21 @@ health is available at once, the rest follows.
 import random
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import DEMO_NETWORK
 from mudra.demo.past import Past
 from mudra.metrics.health.recorded_history import HistoryService, PastReport, take_history
-from mudra.metrics.incidents.incident_detection import BEFORE_OPEN, LOOK_BACK
-from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.incidents.detection_service import WATCHED
+from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import Report, encode_report
+from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.metrics.copy_rows import storable
 from mudra.storage.metrics.receipts import PostgresReceipts
 from mudra.storage.metrics.reports import PostgresReports
 
@@ -28,6 +30,9 @@ _DAY: Final = timedelta(days=1)
 _PUSH_DELAY_S: Final = (35, 95)
 """Seconds from the end of a window to the arrival of its payloads, as agents push."""
 _CHUNK_S: Final = 30.0
+_EVALUATE_S: Final = 600.0
+_NO_MARKS: Final = datetime.max.replace(tzinfo=UTC)
+"""No window is marked for the watch: all are evaluated together, in their order."""
 
 
 async def demo_aas(dependencies: Dependencies) -> tuple[str, ...]:
@@ -66,7 +71,6 @@ async def fill_history(
     Returns the number of payloads stored. Windows with a simulated failure replace
     stored content.
     """
-    watched_from = dependencies.clock() - LOOK_BACK - BEFORE_OPEN
     stored = 0
     for day in past.days:
         for aa_id in aa_ids:
@@ -79,15 +83,18 @@ async def fill_history(
                     PostgresReceipts(transaction),
                     PostgresAuditLog(transaction),
                 )
-                stored += await take_history(aa_id, reports, watched_from, history)
+                stored += await take_history(aa_id, reports, _NO_MARKS, history)
             on_progress()
-    # Incidents of the last hours are detected by the regular job, which also raises the alarms.
-    for trouble in past.traffic.troubles:
-        if trouble.end < dependencies.clock() - LOOK_BACK:
-            within = TimeRange(trouble.begin - _DAY / 12, trouble.end + _DAY)
-            async with dependencies.metrics_maintenance(within_s=_CHUNK_S) as work:
-                await work.detection.detect_past(within, work.now)
+    if stored:
+        async with dependencies.metrics_maintenance(within_s=_EVALUATE_S) as work:
+            await work.detection.evaluate_past(_evaluated_from(past, work.now), work.now)
     return stored
+
+
+def _evaluated_from(past: Past, now: datetime) -> datetime:
+    """The first window to evaluate: that of the watched time, or a day before a disruption."""
+    begins = [one.begin - _DAY for one in past.traffic.disruptions]
+    return max(past.within.first, window_start(min([now - WATCHED, *begins])))
 
 
 def _reports(past: Past, aa_id: str, day: TimeRange) -> Iterator[PastReport]:
@@ -95,7 +102,7 @@ def _reports(past: Past, aa_id: str, day: TimeRange) -> Iterator[PastReport]:
         if (aa_id, window) in past.left_out:
             continue
         dice = random.Random(f"{past.seed} {aa_id} {window.isoformat()}")  # noqa: S311  # no secret
-        hit = any(one.begin <= window < one.end for one in past.traffic.troubles)
+        hit = any(one.begin <= window < one.end for one in past.traffic.disruptions)
         received_at = window + WINDOW + timedelta(seconds=dice.uniform(*_PUSH_DELAY_S))
         for make in (past.traffic.requests, past.traffic.notifications):
             report = make(aa_id, window, str(uuid.uuid4()), dice)
@@ -104,7 +111,7 @@ def _reports(past: Past, aa_id: str, day: TimeRange) -> Iterator[PastReport]:
             )
 
 
-def _checked(report: Report, received_at: datetime) -> CheckedReport:
+def _checked(report: Report, received_at: datetime) -> StorableReport:
     checked = check_report(encode_report(report), received_at)
     assert isinstance(checked, CheckedReport), checked
-    return checked
+    return storable(checked)

@@ -44,7 +44,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.unavailable import DatabaseUnavailable
 
 STEP_S: Final = 1.0
-STEWARD_S: Final = 60.0
+SECRET_CHECK_S: Final = 60.0
 MAX_FILLED: Final = timedelta(days=30)
 MAX_UNREPORTED: Final = 5_000
 _log = structlog.get_logger()
@@ -184,7 +184,11 @@ async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.Asyn
             events, aa.unsent = aa.unsent, []
             url = f"http://{aa.agent.config.http.listen[0]}/sna/v1/aa"
             try:
-                response = await http.post(url, content=msgspec.json.encode(events))
+                response = await http.post(
+                    url,
+                    content=msgspec.json.encode(events),
+                    headers={"Content-Type": "application/json"},
+                )
                 response.raise_for_status()
             except httpx.HTTPError as error:
                 aa.unsent = events[-MAX_UNREPORTED:]
@@ -197,7 +201,7 @@ async def _replace_secrets(
 ) -> None:
     """Fetches the new secret after a rotation, as an AA's operations team would."""
     while True:
-        await asyncio.sleep(STEWARD_S)
+        await asyncio.sleep(SECRET_CHECK_S)
         for aa in aas:
             tokens = aa.agent.tokens
             if tokens.warning is not None or isinstance(tokens.error, SecretRefused):

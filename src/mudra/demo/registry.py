@@ -9,9 +9,9 @@ from mudra.demo.network import DemoMember
 from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import Decision
 from mudra.registry.lifecycle.register import submit_entry
-from mudra.registry.payload.certificate import Certificate
+from mudra.registry.payload.fields.certificate import Certificate
+from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.registry.payload.new_jwk import new_key
-from mudra.registry.payload.timestamp import wire_time
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.ids import fresh_id

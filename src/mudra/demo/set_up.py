@@ -3,9 +3,10 @@
 Idempotent: existing members and operators stay as they are, also when changed since.
 """
 
-from typing import Final, Protocol
+from typing import Final
 
 from mudra.audit.event import Caller
+from mudra.demo.activation import activate, hash_once
 from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import (
     DEMO_NETWORK,
@@ -26,17 +27,7 @@ _OPERATORS: Final = UserFilter(operators_only=True)
 _MAX_COUNT: Final = 1000
 
 
-class Activation(Protocol):
-    """Sets passwords through the links of invitations."""
-
-    async def hash_once(self, password: str) -> str:
-        """Hashes a password that many accounts share."""
-
-    async def activate(self, invited: User, password_hash: str) -> None:
-        """Sets the password of an invited user."""
-
-
-async def set_up_demo(dependencies: Dependencies, activation: Activation) -> None:
+async def set_up_demo(dependencies: Dependencies) -> None:
     """Onboards and activates the members and operators that do not exist yet."""
     async with dependencies.unit_of_work() as work:
         existing = {member.entity_id for member in await work.people.members()}
@@ -48,11 +39,11 @@ async def set_up_demo(dependencies: Dependencies, activation: Activation) -> Non
     if not missing and not absent:
         return
     # One hash for all: they share the password that the screen shows anyway.
-    hashed = await activation.hash_once(DEMO_PASSWORD)
+    hashed = await hash_once(dependencies, DEMO_PASSWORD)
     for operator in absent:
-        await activation.activate(await _add_operator(dependencies, operator), hashed)
+        await activate(dependencies, await _add_operator(dependencies, operator), hashed)
     for member in missing:
-        await activation.activate(await _onboard(dependencies, member), hashed)
+        await activate(dependencies, await _onboard(dependencies, member), hashed)
     if missing:
         await register_demo(dependencies, missing)
 

@@ -5,6 +5,7 @@ For the sandbox, benchmarks and tests; all counts follow from the dice alone.
 
 import math
 import random
+import statistics
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final, TypedDict, cast
@@ -49,8 +50,15 @@ NOTICE_SHARES: Final = {  # the same for notifications from FIPs other than FI n
 }
 FAILING_PERCENT: Final = 0.4
 """Of calls on an ordinary day: few enough that small numbers cause no incident by chance."""
+USUAL_MS: Final = (5.6, 0.7)
+"""Of the logarithm: half of the responses take up to 270 ms, one in a hundred over 1.4 s."""
+USUAL_NOTICE_MS: Final = (9.0, 0.5)
+"""The same from an FI request to its last notification."""
+SLOWER_IN_DISRUPTION: Final = 6
 PACKET_BYTES: Final = (9_000, 60_000)
 _BUSIEST_HOUR_UTC: Final = 7.5  # 13:00 in India
+_NORMAL: Final = statistics.NormalDist()
+_SMALLEST: Final = 1e-9
 _VERSION: Final = "2.1.0"
 
 
@@ -64,7 +72,7 @@ class _Head(TypedDict):
     aa_id: str
 
 
-class Trouble(Struct, frozen=True):
+class Disruption(Struct, frozen=True):
     """A FIP that fails (or is slow) during some windows; type None for all its APIs."""
 
     fip_id: str
@@ -85,7 +93,7 @@ class Traffic(Struct, frozen=True):
 
     fip_ids: Sequence[str]
     busiest: int = 300
-    troubles: Sequence[Trouble] = ()
+    disruptions: Sequence[Disruption] = ()
 
     def load(self, place: int, moment: datetime) -> float:
         """Returns the FI requests in ten minutes from one AA to the FIP at this place."""
@@ -133,16 +141,15 @@ class Traffic(Struct, frozen=True):
     def _block(
         self, code: RequestType, fip_id: str, window: datetime, calls: int, dice: random.Random
     ) -> RequestBlock:
-        hits = [one for one in self.troubles if one.hits(fip_id, code, window)]
+        hits = [one for one in self.disruptions if one.hits(fip_id, code, window)]
         bad = bool(hits)
         percent = max((one.failing_percent for one in hits), default=FAILING_PERCENT)
-        p50 = int(dice.lognormvariate(5.6, 0.35) * (6 if bad else 1))
-        pxx = (p50, p50 * 3, p50 * 6, p50 * 9)
+        usual = USUAL_NOTICE_MS if code in TIMINGS else USUAL_MS
+        pxx = _percentiles(calls, *usual, SLOWER_IN_DISRUPTION if bad else 1, dice)
         if code in TIMINGS:
-            slow = tuple(40 * one for one in pxx)
             counts = [0] * COUNTS
             counts[Position.TOTAL] = counts[Position.OK_200] = calls
-            return RequestBlock(code.value, cast("tuple[int, int, int, int]", slow), _fixed(counts))
+            return RequestBlock(code.value, pxx, _fixed(counts))
         counts = _counts(calls, percent, dice)
         size = str(counts[Position.OK_200] * dice.randint(*PACKET_BYTES))
         return RequestBlock(
@@ -173,6 +180,26 @@ def _counts(calls: int, failing_percent: float, dice: random.Random) -> list[int
     unanswered = failed - failed // 2 - failed // 3
     counts[Position.OK_200] = calls - sum(counts[1:]) - unanswered
     return counts
+
+
+def _percentiles(
+    calls: int, location: float, scale: float, slower: float, dice: random.Random
+) -> tuple[int, int, int, int]:
+    """Returns p50, p95, p99 and the maximum of so many lognormal times, by nearest rank.
+
+    The k-th smallest of n uniform numbers has a beta distribution: the four are drawn from
+    the highest down, each below the one before.
+    """
+    share, rank, times = 1.0, calls + 1, []
+    for percent in (100, 99, 95, 50):
+        wanted = max(1, math.ceil(calls * percent / 100))
+        if wanted < rank:
+            share *= dice.betavariate(wanted, rank - wanted)
+            rank = wanted
+        quantile = _NORMAL.inv_cdf(min(max(share, _SMALLEST), 1 - _SMALLEST))
+        times.append(max(1, int(slower * math.exp(location + scale * quantile))))
+    p100, p99, p95, p50 = times
+    return p50, p95, p99, p100
 
 
 def _fi_notifications(calls: int, dice: random.Random) -> NotificationBlock:

@@ -15,12 +15,19 @@ from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Sen
 from msgspec import Struct
 
 from mudra.http import sandbox
-from mudra.http.account import entity_admins, own_access, own_activity, password
+from mudra.http.account import (
+    confirm_link,
+    entity_admins,
+    own_access,
+    own_activity,
+    own_alarms,
+    password,
+)
 from mudra.http.dependencies import HttpDependencies, HttpSettings
 from mudra.http.health.health_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
 from mudra.http.operator import audit as operator_audit
-from mudra.http.operator import dashboard as operator_board
+from mudra.http.operator import dashboard as operator_dashboard
 from mudra.http.operator import keys as operator_keys
 from mudra.http.operator import mails as operator_mails
 from mudra.http.operator import members as operator_members
@@ -30,8 +37,8 @@ from mudra.http.operator import token_counts as operator_token_counts
 from mudra.http.operator import users as operator_users
 from mudra.http.registry import directory_reads as registry_reads
 from mudra.http.registry import entity_info
+from mudra.http.request.body.request_body import Headers
 from mudra.http.request.envelope import Envelope, new_txn_id
-from mudra.http.request.request_body import Headers
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import (
     InvalidField,
@@ -47,14 +54,17 @@ from mudra.http.server.head import with_head
 from mudra.http.server.instrumentation import set_route, with_route
 from mudra.http.server.options import with_options
 from mudra.http.server.router import Router
+from mudra.http.server.spelling import has_second_spelling
 from mudra.http.token import (
     entity_secret,
     entity_token,
     oauth,
+    realm,
+    revocations,
     user_token,
     well_known,
 )
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()
 
@@ -74,7 +84,7 @@ _OPERATOR_HANDLERS: Final = [
     *operator_registry.handlers,
     *operator_token_counts.handlers,
     *operator_keys.handlers,
-    *operator_board.handlers,
+    *operator_dashboard.handlers,
 ]
 
 
@@ -88,61 +98,71 @@ def _no_page(_: HttpDependencies, __: AnyRequest, ___: Exception) -> None:
 
 
 def build_app(
-    service: HttpDependencies, pages: Pages = (), lost: NotFoundPage = _no_page
+    dependencies: HttpDependencies, pages: Pages = (), lost: NotFoundPage = _no_page
 ) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
-    litestar = with_head(with_route(with_options(_litestar(service, pages, lost))))
-    hot_path = _hot_path(service)
+    litestar = with_head(with_route(with_options(_litestar(dependencies, pages, lost))))
+    hot_path = _hot_path(dependencies)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
             await litestar(scope, receive, send)
+        elif (outage := dependencies.node.out_of_service()) and scope["path"] not in probes.PATHS:
+            await _unavailable(outage, dependencies).send(send)
+        elif has_second_spelling(scope):
+            await refusal(Envelope(new_txn_id(), dependencies.clock()), NoSuchAddress()).send(send)
         elif scope["path"] == hot_path and scope["method"] == "POST":
             set_route(scope, hot_path)
-            await _hot(entity_token.generate, scope, receive, send, service)
-        elif scope["method"] == "GET" and registry_reads.addressed(scope, service):
+            await _hot(entity_token.generate, scope, receive, send, dependencies)
+        elif scope["method"] == "GET" and registry_reads.addressed(scope, dependencies):
             set_route(scope, registry_reads.ROUTE)
-            await _hot(registry_reads.respond, scope, receive, send, service)
+            await _hot(registry_reads.respond, scope, receive, send, dependencies)
         else:
             await litestar(scope, receive, send)
 
     return app
 
 
-def build_fast_path(service: HttpDependencies) -> FastPath:
+def build_fast_path(dependencies: HttpDependencies) -> FastPath:
     """Build what answers the hot path without the application, whenever memory suffices."""
 
     def try_respond(headers: Headers, body: bytes, peer: str) -> PendingResponse | None:
+        if dependencies.node.out_of_service():
+            return None  # the application says why
         try:
-            pending = entity_token.try_fast_path(headers, body, peer, service)
+            pending = entity_token.try_fast_path(headers, body, peer, dependencies)
+        except ServiceUnavailable as error:
+            return ReadyResponse(_unavailable(error, dependencies))
         except Exception as error:  # noqa: BLE001  # the last catcher: logged, answered with 500
-            return ReadyResponse(_unexpected(error, service))
-        return None if pending is None else _CatchingResponse(pending, service)
+            return ReadyResponse(_unexpected(error, dependencies))
+        return None if pending is None else _CatchingResponse(pending, dependencies)
 
-    return FastPath(_hot_path(service), try_respond)
+    return FastPath(_hot_path(dependencies), try_respond)
 
 
 class _CatchingResponse(Struct):
     """A response whose errors become a 500: other connections wait behind it."""
 
     pending: PendingResponse
-    service: HttpDependencies
+    dependencies: HttpDependencies
 
     def sign(self) -> None:
         try:
             self.pending.sign()
+        except ServiceUnavailable as error:
+            self.pending = ReadyResponse(_unavailable(error, self.dependencies))
         except Exception as error:  # noqa: BLE001  # the last catcher: logged, answered with 500
-            self.pending = ReadyResponse(_unexpected(error, self.service))
+            self.pending = ReadyResponse(_unexpected(error, self.dependencies))
 
     def response(self) -> JsonResponse:
         try:
             return self.pending.response()
         except Exception as error:  # noqa: BLE001  # the last catcher: logged, answered with 500
-            return _unexpected(error, self.service)
+            return _unexpected(error, self.dependencies)
 
 
-def _hot_path(service: HttpDependencies) -> str:
-    return f"{service.settings.token_prefix}/v1/entity/token/generate"
+def _hot_path(dependencies: HttpDependencies) -> str:
+    return f"{dependencies.settings.token_prefix}/v1/entity/token/generate"
 
 
 async def _hot(  # the three ASGI arguments, and who answers
@@ -150,20 +170,26 @@ async def _hot(  # the three ASGI arguments, and who answers
     scope: Scope,
     receive: Receive,
     send: Send,
-    service: HttpDependencies,
+    dependencies: HttpDependencies,
 ) -> None:
     try:
-        await answering(scope, receive, send, service)
-    except DatabaseUnavailable:
-        await refusal(Envelope(new_txn_id(), service.clock()), Unavailable()).send(send)
+        await answering(scope, receive, send, dependencies)
+    except ServiceUnavailable as error:
+        await _unavailable(error, dependencies).send(send)
     except Exception as error:  # noqa: BLE001  # the last catcher: logged, answered as 500
-        await _unexpected(error, service).send(send)
+        await _unexpected(error, dependencies).send(send)
 
 
-def _unexpected(error: Exception, service: HttpDependencies) -> JsonResponse:
-    envelope = Envelope(new_txn_id(), service.clock())
+def _unexpected(error: Exception, dependencies: HttpDependencies) -> JsonResponse:
+    envelope = Envelope(new_txn_id(), dependencies.clock())
     _log.error("unexpected fault", txn_id=envelope.txn_id, exc_info=error)
     return refusal(envelope, Unexpected())
+
+
+def _unavailable(error: ServiceUnavailable, dependencies: HttpDependencies) -> JsonResponse:
+    envelope = Envelope(new_txn_id(), dependencies.clock())
+    _log.warning("unavailable", cause=error.cause, txn_id=envelope.txn_id, error=str(error))
+    return refusal(envelope, Unavailable(error.sentence))
 
 
 class _Litestar(Litestar):
@@ -174,19 +200,23 @@ class _Litestar(Litestar):
         return [*plugins, MsgspecDIPlugin()]
 
 
-def _litestar(service: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_page) -> Litestar:
+def _litestar(
+    dependencies: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_page
+) -> Litestar:
     issuer_router = Router(
-        service.settings.token_prefix or "/",
+        dependencies.settings.token_prefix or "/",
         route_handlers=[
             Router(
                 "/v1",
                 route_handlers=[
                     user_token.generate,
-                    entity_token.described_route(service),
+                    entity_token.described_route(dependencies),
                     *entity_secret.handlers,
+                    *confirm_link.handlers,
                     *entity_admins.handlers,
                     *own_activity.handlers,
                     *own_access.handlers,
+                    *own_alarms.handlers,
                     password.set_by_link,
                     password.forgot,
                 ],
@@ -194,36 +224,38 @@ def _litestar(service: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_
             oauth.token,
             oauth.introspect,
             oauth.revoke,
+            revocations.revocations,
             well_known.jwks,
             well_known.configuration,
         ],
     )
     handlers: list[ControllerRouterHandler] = [
         issuer_router,
-        well_known.authorization_server_route(service.settings.token_prefix),
+        well_known.authorization_server_route(dependencies.settings.token_prefix),
+        *realm.realm_routes(dependencies.settings.realm_paths),
         probes.livez,
         probes.readyz,
         document_router(),
         Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS),
-        *metrics_routes(service.settings.metrics_prefixes),
-        *entity_info.registry_routers(service.settings.registry_prefixes),
+        *metrics_routes(dependencies.settings.metrics_prefixes, dependencies.on_new_states),
+        *entity_info.registry_routers(dependencies.settings.registry_prefixes),
         *pages,
     ]
-    if service.time_machine is not None:
+    if dependencies.time_machine is not None:
         handlers += sandbox.handlers
     return _Litestar(
         route_handlers=handlers,
-        dependencies={"service": Provide(lambda: service, sync_to_thread=False)},
-        exception_handlers=_exception_handlers(service, lost),
-        response_headers=safety_headers(service.settings),
+        dependencies={"dependencies": Provide(lambda: dependencies, sync_to_thread=False)},
+        exception_handlers=_exception_handlers(dependencies, lost),
+        response_headers=safety_headers(dependencies.settings),
         openapi_config=openapi_config(),
         logging_config=None,
-        request_max_body_size=None,  # http/request/request_body.py bounds every body
+        request_max_body_size=None,  # http/request/body/request_body.py bounds every body
     )
 
 
 def safety_headers(settings: HttpSettings) -> list[ResponseHeader]:
-    """What every answer of the framework carries; HSTS for a year where all is https (I10)."""
+    """Return the headers of every response; HSTS for a year where all is https (I10)."""
     https = settings.issuer.startswith("https://")
     return [*_SAFETY_HEADERS, _ONLY_HTTPS] if https else _SAFETY_HEADERS
 
@@ -232,17 +264,17 @@ _Answer = Response[bytes] | Response[str]
 
 
 def _exception_handlers(
-    service: HttpDependencies, lost: NotFoundPage
+    dependencies: HttpDependencies, lost: NotFoundPage
 ) -> dict[int | type[Exception], Callable[[AnyRequest, Exception], _Answer]]:
     def envelope() -> Envelope:
-        return Envelope(new_txn_id(), service.clock())
+        return Envelope(new_txn_id(), dependencies.clock())
 
     def not_found(request: AnyRequest, error: Exception) -> _Answer:
-        page = lost(service, request, error)
+        page = lost(dependencies, request, error)
         return page or refusal(envelope(), NoSuchAddress()).response()
 
     def method_not_allowed(request: AnyRequest, error: Exception) -> _Answer:
-        if (page := lost(service, request, error)) is not None:
+        if (page := lost(dependencies, request, error)) is not None:
             return page
         headers = (error.headers if isinstance(error, HTTPException) else None) or {}
         allowed = next((v for k, v in headers.items() if k.lower() == "allow"), "")
@@ -258,16 +290,16 @@ def _exception_handlers(
         return refusal(envelope(), InvalidField("the request cannot be read")).response()
 
     def unavailable(_: AnyRequest, error: Exception) -> Response[bytes]:
-        _log.warning("database unavailable", error=str(error))
-        return refusal(envelope(), Unavailable()).response()
+        assert isinstance(error, ServiceUnavailable)
+        return _unavailable(error, dependencies).response()
 
     def unexpected(_: AnyRequest, error: Exception) -> Response[bytes]:
-        return _unexpected(error, service).response()
+        return _unexpected(error, dependencies).response()
 
     return {
         NotFoundException: not_found,
         MethodNotAllowedException: method_not_allowed,
         HTTPException: framework,
-        DatabaseUnavailable: unavailable,
+        ServiceUnavailable: unavailable,
         Exception: unexpected,
     }

@@ -3,23 +3,28 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network
+from time import monotonic
 from typing import Protocol, TypeAlias
 
 from litestar.params import SkipValidation
 from msgspec import Struct, field
 
-from mudra.audit.event import Caller
-from mudra.audit.verdict import AuditVerdict
+from mudra.http.request.push_check import CheckPush
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
+from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.metrics.payload.push_limits import PushLimits
-from mudra.overview.setting_details import SettingDetails
+from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
+from mudra.shared.fair_turns import FairTurns
+from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
+from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
-from mudra.tokens.ports import KeyFetchLog, Signer
+from mudra.tokens.ports import KeyFetchLog, RevocationLists, Signer
 from mudra.unit_of_work import OpenUnitOfWork
 
 Network = IPv4Network | IPv6Network
@@ -37,16 +42,40 @@ class HttpSettings(Protocol):
         """Path of the issuer."""
 
     @property
+    def realm_paths(self) -> Sequence[str]:
+        """Paths of earlier realms, at which keys and tokens can be had too."""
+
+    @property
     def registry_prefixes(self) -> Sequence[str]:
         """Paths of the registry."""
 
     @property
     def registry_open(self) -> bool:
-        """Whether every entity sees every live entry."""
+        """Return whether every entity sees every live entry."""
+
+    @property
+    def one_operator_decides(self) -> bool:
+        """Return whether an operator may approve what the same one submitted to the registry."""
 
     @property
     def metrics_prefixes(self) -> Sequence[str]:
         """Paths of the metrics push."""
+
+    @property
+    def sign_in_hourly(self) -> int:
+        """Return how often one account may sign in within an hour."""
+
+    @property
+    def factor_roles(self) -> FactorRoles:
+        """Return whose sign-in needs a second factor."""
+
+    @property
+    def factor_for_tokens(self) -> TokenFactor:
+        """Return what `user/token/generate` asks of people with a second factor."""
+
+    @property
+    def step_up(self) -> timedelta:
+        """Return for how long a typed password or code is proof enough for a serious act."""
 
     @property
     def trusted_proxies(self) -> Sequence[Network]:
@@ -58,7 +87,7 @@ class HttpSettings(Protocol):
 
     @property
     def sandbox(self) -> bool:
-        """Whether this is a sandbox."""
+        """Return whether this is a sandbox."""
 
     @property
     def smtp_url(self) -> SecretText | None:
@@ -72,6 +101,20 @@ class TimeMachine(Protocol):
         """Move the service's clock forward on all nodes; returns the new time."""
 
 
+class NodeState(Protocol):
+    """What may keep this process from answering."""
+
+    @property
+    def stopping(self) -> bool:
+        """Return whether this process ends soon: what lasts must end now."""
+
+    def out_of_service(self) -> ServiceUnavailable | None:
+        """Return why no request may be answered; asks memory alone."""
+
+    async def outage(self) -> ServiceUnavailable | None:
+        """Return why a load balancer should choose another node; asks the database too."""
+
+
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
@@ -79,20 +122,28 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     shown_settings: Sequence[SettingDetails]
     clock: Callable[[], datetime]
     unit_of_work: OpenUnitOfWork
+    on_new_states: Callable[[Callable[[], None]], None]
+    """Has a function called whenever the states of FIPs in the feed may have changed."""
     entity_tokens: EntityTokenIssuer
+    assertion_tokens: AssertionTokenIssuer
     user_tokens: UserTokenIssuer
     bearer: BearerAuthenticator
     signer: Signer
     key_fetches: KeyFetchLog
-    verify_audit: Callable[[Caller], Awaitable[AuditVerdict]]
+    revocation_lists: RevocationLists
     push_limits: PushLimits
+    prepare_check: Callable[[], Awaitable[None]]
+    """Readies the check of registry payloads, before a transaction is opened for it."""
+    check_push: CheckPush
     directory: DirectoryReads
     hasher: PasswordHasher
     random_bytes: Callable[[int], bytes]
     new_id: Callable[[], str]
-    database_ready: Callable[[], Awaitable[bool]]
+    node: NodeState
     time_machine: TimeMachine | None
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
+    registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
+    registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
     sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
 
 

@@ -14,7 +14,8 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
-from mudra.identity.accounts.user import HeldToken, User, UserState
+from mudra.identity.accounts.user import AddressChange, HeldToken, User, UserState
+from mudra.identity.memberships.invitation import Invitation
 from mudra.identity.memberships.member import Admin, Member, MemberStatus
 from mudra.identity.memberships.member_search import (
     ExpiringSecret,
@@ -24,6 +25,7 @@ from mudra.identity.memberships.member_search import (
     UserRow,
 )
 from mudra.identity.operators.operator import Scope
+from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sign_in.throttle import History
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
@@ -106,6 +108,15 @@ class Memberships(Protocol):
     async def set_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
         """Store an operator's scopes; none ends the role."""
 
+    async def lock_operators(self) -> None:
+        """Let acts on people wait for each other until this transaction ends."""
+
+    async def managers(self) -> frozenset[str]:
+        """Return the user IDs of the active operators who can manage operators."""
+
+    async def manages_since(self, user_id: str) -> datetime | None:
+        """Return since when an operator can manage operators; None when it cannot."""
+
     async def tokens(self, user_id: str) -> Sequence[HeldToken]:
         """Return a user's tokens that have not expired, the newest first."""
 
@@ -145,6 +156,59 @@ class Links(Protocol):
         """Return the times at which links were sent to a user."""
 
 
+class Invitations(Protocol):
+    """Invitations by which an entity's admins ask others to become one."""
+
+    async def add(self, invitation: Invitation) -> None:
+        """Store an invitation; an earlier one of the entity to the same address ends."""
+
+    async def sent(self, entity_id: str) -> Sequence[datetime]:
+        """Return when the entity sent its invitations of the last 24 hours."""
+
+    async def pending(self, entity_id: str) -> Sequence[Invitation]:
+        """Return the invitations of an entity that can still be accepted, the oldest first."""
+
+    async def find(self, token_hash: bytes) -> Invitation | None:
+        """Find an invitation by its link, and hold its lock for this transaction."""
+
+    async def end(self, invitation_id: str, now: datetime, *, accepted: bool) -> None:
+        """End an invitation that was accepted or withdrawn."""
+
+
+class AddressChanges(Protocol):
+    """Changes of operators' addresses that wait to be confirmed."""
+
+    async def request(self, change: AddressChange) -> None:
+        """Store a change; it replaces the earlier one of the same user."""
+
+    async def of_user(self, user_id: str) -> AddressChange | None:
+        """Find the change of a user, and hold its lock for this transaction."""
+
+    async def find(self, token_hash: bytes) -> AddressChange | None:
+        """Find a change by the link that was sent, and hold its lock."""
+
+    async def remove(self, user_id: str) -> None:
+        """Delete the change of a user."""
+
+
+class LinkRequest(Struct, frozen=True):
+    """A "forgot password" as it was typed, whether or not the name is known."""
+
+    username: str
+    address: str
+    txn_id: str
+
+
+class LinkRequests(Protocol):
+    """Requests for a link that a job looks at: the answer waits for none of its work."""
+
+    async def ask(self, request: LinkRequest) -> None:
+        """Store a request, the same way for every name; dropped while thousands wait."""
+
+    async def take(self, limit: int) -> Sequence[LinkRequest]:
+        """Take the oldest requests, so that no other transaction takes them."""
+
+
 class GuessedAccount(Struct, frozen=True):
     """A user whose password someone is guessing."""
 
@@ -169,6 +233,17 @@ class Attempts(Protocol):
 
     async def address_failed(self, address: str, now: datetime) -> None:
         """Record a failure from an address."""
+
+    async def lock_address(self, address: str) -> None:
+        """Let attempts from an address wait for each other until this transaction ends."""
+
+    async def successes(
+        self, username: str, since: datetime, *, address: str = ""
+    ) -> Sequence[datetime]:
+        """Return when a name signed in, from anywhere or from one address."""
+
+    async def succeeded(self, username: str, address: str, now: datetime) -> None:
+        """Record a sign-in of a name from an address."""
 
     async def count_since(self, since: datetime) -> int:
         """Count the failures over all names and addresses."""
@@ -210,7 +285,16 @@ class NoticeKind(enum.StrEnum):
     OLD_SECRET_IN_USE = "old_secret_in_use"  # noqa: S105
     SIGN_IN_WAITS = "sign_in_waits"
     HEALTH_ALARM = "health_alarm"
+    HEALTH_ESCALATED = "health_escalated"
+    HEALTH_DIGEST = "health_digest"
+    ADMIN_INVITATION = "admin_invitation"
+    ADMIN_INVITED = "admin_invited"
+    REPORT_HELD = "report_held"
     ADDRESS_CHANGED = "address_changed"
+    ADDRESS_CONFIRM = "address_confirm"
+    REGISTRY_CHANGED = "registry_changed"
+    SERVICE_RESTORED = "service_restored"
+    SECOND_FACTOR = "second_factor"
 
 
 class Notice(Struct, frozen=True):
@@ -237,10 +321,14 @@ class HashingBusy(Refusal, frozen=True):
 class PasswordHasher(Protocol):
     """A slow hash with bounded use of the machine."""
 
-    async def hash(self, password: SecretText) -> str | HashingBusy:
-        """Hash a password."""
+    async def hash(
+        self, password: SecretText, *, account: str = "", origin: str = ""
+    ) -> str | HashingBusy:
+        """Hash a password; `account` and `origin` share the queue fairly."""
 
-    async def verify(self, stored: str | None, password: SecretText) -> bool | HashingBusy:
+    async def verify(
+        self, stored: str | None, password: SecretText, *, account: str = "", origin: str = ""
+    ) -> bool | HashingBusy:
         """Check a password; without a stored hash it takes as long and returns False."""
 
     def needs_rehash(self, stored: str) -> bool:
@@ -276,8 +364,24 @@ class IdentityUnitOfWork(Protocol):
         """One-use links."""
 
     @property
+    def link_requests(self) -> LinkRequests:
+        """Requests for a link to set a password."""
+
+    @property
+    def invitations(self) -> Invitations:
+        """Invitations of an entity's admins."""
+
+    @property
+    def address_changes(self) -> AddressChanges:
+        """Changes of operators' addresses that wait to be confirmed."""
+
+    @property
     def attempts(self) -> Attempts:
         """Failed sign-ins."""
+
+    @property
+    def second_factors(self) -> SecondFactors:
+        """Second factors of people."""
 
     @property
     def tokens(self) -> UserTokens:

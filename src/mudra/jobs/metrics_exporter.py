@@ -4,6 +4,7 @@ Set by the job that detects incidents, as of the last closed window. What is not
 known (no calls) is NaN: an old value would look like health.
 """
 
+from collections.abc import Sequence
 from math import nan
 from typing import Final
 
@@ -13,18 +14,22 @@ from mudra.jobs.telemetry import (
     API_P50,
     API_REQUESTS,
     API_SUCCESS,
+    CAUSES,
     INCIDENTS_OPEN,
     LAST_WINDOW,
     WINDOWS_MISSING,
 )
 from mudra.metrics.health.picture import ApiPicture, Grouping
+from mudra.metrics.incidents.incident import Subject
+from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import closed_before
 
 _exported: Final[set[tuple[Gauge, tuple[str, str]]]] = set()
 """The labels set for the last window, by this process, the only one that sets them."""
-_MAX_COUNTED: Final = 10_000
+_causes: Final[set[tuple[str, str, str, str]]] = set()
+"""The labels of all causes that this process exported."""
 
 
 async def export_health(work: MaintenanceWork) -> None:
@@ -33,7 +38,7 @@ async def export_health(work: MaintenanceWork) -> None:
     rows = await work.health.rows(last, Grouping.FIP, work.now)
     onboarded = await work.health.onboarded_fips()
     proof = (await work.health.coverage(last, work.now)).proof()
-    still_open = await work.incidents.latest(only_open=True, limit=_MAX_COUNTED)
+    still_open = await work.incidents.open_causes()
     # A gauge of several processes cannot delete its labels: those not set again become NaN.
     for gauge, labels in _exported:
         gauge.labels(*labels).set(nan)
@@ -42,9 +47,18 @@ async def export_health(work: MaintenanceWork) -> None:
         # A gauge never deletes a label: no label for a FIP ID that only an AA reported.
         for api in row.apis if row.subject.fip_id in onboarded else ():
             _export_api(row.subject.fip_id, api)
-    WINDOWS_MISSING.set(proof.windows_expected - proof.windows_heard)
+    WINDOWS_MISSING.set(proof.windows_expected - proof.windows_received)
     INCIDENTS_OPEN.set(len(still_open))
+    _export_causes([one.incident.subject for one in still_open])
     LAST_WINDOW.set(last.end.timestamp())
+
+
+def _export_causes(subjects: Sequence[Subject]) -> None:
+    names = [name_of(one) for one in subjects]
+    now = {(one.kind.value, one.entity_id, one.peer_id, one.type) for one in names}
+    _causes.update(now)
+    for labels in _causes:
+        CAUSES.labels(*labels).set(labels in now)
 
 
 def _export_api(fip_id: str, api: ApiPicture) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 import structlog
 
 from mudra.jobs.metrics_exporter import export_health
+from mudra.jobs.retry_delay import pause_after
 from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import (
     ALARMS,
@@ -28,11 +29,12 @@ from mudra.metrics.notifications.webhook_delivery import (
 )
 from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
-from mudra.shared.retry_delay import pause_after
 from mudra.unit_of_work import TRANSACTION_S
 
 WORK_S: Final = 60.0
 RECOUNT_S: Final = 600.0
+DETECT_S: Final = 600.0
+"""Reports of days ago let all windows since be evaluated again, in one transaction."""
 _log = structlog.get_logger()
 
 
@@ -123,16 +125,15 @@ async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -
 
 
 async def detect_incidents(open_work: OpenMaintenance) -> None:
-    """Observes windows with new content, detects incidents, exports the last window's health."""
-    async with open_work(within_s=TRANSACTION_S) as work:
-        hours = await work.detection.stale_hours(work.now)
-    for hour in hours:
-        async with open_work(within_s=WORK_S) as work:
-            await work.detection.observe(hour)
+    """Judges windows, detects incidents and exports the last window's health."""
+    more = True
+    while more:
+        async with open_work(within_s=DETECT_S) as work:
+            detected = await work.detection.detect(work.now)
+        _count(detected.notifications)
+        more = detected.more
     async with open_work(within_s=WORK_S) as work:
-        found = await work.detection.detect(work.now, [window for hour in hours for window in hour])
         await export_health(work)
-    _count(found)
 
 
 def _count(notifications: Sequence[IncidentNotification]) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import structlog
 
+from mudra.identity.accounts.send_link import send_requested_links
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
+from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
 from mudra.overview.mail_queue import StoredEmail
-from mudra.shared.retry_delay import pause_after
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 from mudra.unit_of_work import OpenUnitOfWork
 
@@ -53,6 +54,14 @@ async def watch_sign_ins(open_work: OpenUnitOfWork) -> int:
             remedy="look for user:sign_in:refuse in the audit, by address",
         )
     return failures
+
+
+async def send_links(open_work: OpenUnitOfWork) -> None:
+    """Sends the links that "forgot password" requested, until none waits."""
+    found = 1
+    while found:
+        async with open_work() as work:
+            found = await send_requested_links(work)
 
 
 async def notify_guessing(open_work: OpenUnitOfWork) -> None:

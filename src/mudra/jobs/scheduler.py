@@ -14,7 +14,7 @@ import structlog
 from msgspec import Struct
 
 from mudra.shared.clock import Clock
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import ServiceUnavailable
 
 STOP_S: Final = 5.0
 """The time for a run to finish after the stop; then its transaction is rolled back."""
@@ -36,6 +36,9 @@ class Job(Struct, frozen=True, kw_only=True):
     """The change after which it runs at once, in addition to its period."""
     follows_clock: bool = False
     """True for a job that runs at once when the sandbox's clock is moved."""
+
+    on_every_node: bool = False
+    """True for a job that each node runs for itself, in every period and at its start."""
 
     def is_woken_by(self, change: str) -> bool:
         """Returns whether a change makes it run at once; `*` is any change, after an outage."""
@@ -102,7 +105,7 @@ class Scheduler:
         woken = self._woken[job.name]
         while not self._stopping:
             woken.clear()
-            if self._changed[job.name]:
+            if self._changed[job.name] or job.on_every_node:
                 self._changed[job.name] = False
                 await self._attempt(job)
             else:
@@ -115,15 +118,15 @@ class Scheduler:
             slot = await self._runs.begin(job.name, job.every, job.offset)
             if slot is not None:
                 await self._runs.end(job.name, slot, await self._attempt(job))
-        except DatabaseUnavailable as error:
-            _log.warning("job waits for the database", job=job.name, error=str(error))
+        except ServiceUnavailable as error:
+            _log.warning("job waits", job=job.name, error=str(error))
 
     async def _attempt(self, job: Job) -> str:
         """Runs the job; returns the kind of its failure, empty after a success."""
         try:
             await job.run()
-        except DatabaseUnavailable as error:
-            _log.warning("job waits for the database", job=job.name, error=str(error))
+        except ServiceUnavailable as error:
+            _log.warning("job waits", job=job.name, error=str(error))
             failure = type(error).__name__
         except Exception as error:  # noqa: BLE001  # logged; the other jobs must go on
             _log.exception("job failed; it is tried again", job=job.name)

@@ -16,6 +16,21 @@ SIGN_IN_FAILURES = Gauge(
     "Failed sign-ins of the last five minutes, over all names and addresses",
     multiprocess_mode="livemax",
 )
+AUDIT_UNSEALED = Gauge(
+    "mudra_audit_unsealed_seconds",
+    "Age of the oldest audit event that waits for its seal; above 900 sealing has stopped",
+    multiprocess_mode="livemax",
+)
+AUDIT_CONTRADICTED = Gauge(
+    "mudra_audit_contradicted",
+    "1 when the second place has a checkpoint that the database contradicts",
+    multiprocess_mode="livemax",
+)
+BACKUP_AGE = Gauge(
+    "mudra_backup_age_seconds",
+    "Age of the last finished mudra backup; absent until there is one",
+    multiprocess_mode="livemostrecent",
+)
 JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])
 SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
 RECOUNTS = Counter(
@@ -47,6 +62,13 @@ API_P50 = Gauge(
 )
 INCIDENTS_OPEN = Gauge(
     "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
+)
+CAUSES = Gauge(
+    "mudra_health_cause",
+    "1 while this is the cause of an open incident: a FIP, an AA, some of their APIs, the path"
+    " from an AA to a FIP (peer), the network, or an AA whose reports are missing",
+    ["kind", "entity", "peer", "api"],
+    multiprocess_mode="livemostrecent",
 )
 WINDOWS_MISSING = Gauge(
     "mudra_metrics_windows_missing",

@@ -24,6 +24,12 @@ _LAYOUT: Final = "email.html.j2"
 _LAYOUT_ALIAS: Final = "letter.html.j2"
 """The previous name, which operators' own templates may still have."""
 _CODE_INDENT: Final = "    "
+_LINK_LABELS: Final = {
+    NoticeKind.ADMIN_INVITATION: "View the invitation",
+    NoticeKind.ADDRESS_CONFIRM: "Confirm the new address",
+    NoticeKind.HEALTH_ALARM: "Open the console",
+    NoticeKind.HEALTH_DIGEST: "Open the console",
+}
 _SAMPLE_TIME: Final = "2026-01-31T12:00:00.000Z"
 
 
@@ -79,7 +85,14 @@ class EmailComposer:
             to=notice.to,
             subject=subject.strip(),
             text=body.strip() + "\n",
-            html=html.render(facts | {"subject": subject.strip(), "paragraphs": _paragraphs(body)}),
+            html=html.render(
+                facts
+                | {
+                    "subject": subject.strip(),
+                    "paragraphs": _paragraphs(body),
+                    "link_label": _LINK_LABELS.get(notice.kind, "Set your password"),
+                }
+            ),
             attachments=_attachments(notice.kind, facts),
         )
 

@@ -15,7 +15,10 @@ _OF_SECRET: Final = ("user_name", "entity_id", "entity_name")
 FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.INVITATION: ("user_name", "entity_name", "link", "valid_hours"),
     NoticeKind.ACCOUNT_INVITATION: ("user_name", "link", "valid_hours"),
-    NoticeKind.PASSWORD_RESET: ("user_name", "link", "valid_hours"),
+    NoticeKind.ADMIN_INVITATION: ("user_name", "entity_name", "invited_by", "link", "valid_hours"),
+    NoticeKind.ADMIN_INVITED: (*_OF_SECRET, "invited", "invited_by"),
+    # manages_secrets is "yes" or empty.
+    NoticeKind.PASSWORD_RESET: ("user_name", "link", "valid_hours", "manages_secrets"),
     NoticeKind.PASSWORD_CHANGED: ("user_name",),
     # old_secret_ends_at is empty when the old secret ended at once.
     NoticeKind.SECRET_RESET: (
@@ -29,8 +32,22 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("ends_at", "last_used_at", "use_count", "address_count"),
     ),
     NoticeKind.SIGN_IN_WAITS: ("user_name", "failures", "last_failure_at"),
-    NoticeKind.HEALTH_ALARM: ("title", "story", "entity_id"),
+    # over is empty while the incident is open, entity_id for alarms of the whole network.
+    NoticeKind.HEALTH_ALARM: ("title", "story", "entity_id", "over", "severity", "link"),
+    # incidents has " | " between them; more is empty when all are listed.
+    NoticeKind.HEALTH_DIGEST: ("open", "over", "incidents", "more", "link"),
+    # reason and changes may be empty.
+    NoticeKind.REGISTRY_CHANGED: (
+        *_OF_SECRET,
+        *("what", "done_by", "done_at", "reason", "changes"),
+    ),
+    NoticeKind.HEALTH_ESCALATED: ("number", "incidents", "minutes"),
+    NoticeKind.REPORT_HELD: (*_OF_SECRET, "window", "claimed", "plausible", "what"),
+    # secret_lost is "yes" or empty.
+    NoticeKind.SERVICE_RESTORED: (*_OF_SECRET, "restored_to", "restored_at", "secret_lost"),
     NoticeKind.ADDRESS_CHANGED: ("user_name", "old_address", "new_address"),
+    NoticeKind.ADDRESS_CONFIRM: ("user_name", "new_address", "link", "valid_hours"),
+    NoticeKind.SECOND_FACTOR: ("user_name", "what"),
 }
 
 

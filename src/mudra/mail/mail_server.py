@@ -22,7 +22,7 @@ from mudra.identity.accounts.email_address import (
     display_name,
     normalize_email,
 )
-from mudra.shared.loopback import is_loopback
+from mudra.shared.network_address import is_loopback
 from mudra.shared.secret_text import SecretText
 
 _PORTS: Final = {"smtp": 587, "smtps": 465}

@@ -7,7 +7,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.incidents.incident_detection import DetectionService
+from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.ports import MetricsTables, WebhookMessages
 from mudra.metrics.rollup.rollup_service import RollupService

@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.metrics.incidents.incident import AaCalls, FipApi, Observation, StoredIncident, Subject
+from mudra.metrics.health.fip_state_ports import FipStateStore
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
+from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
+from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, Receipt, WindowKey
-from mudra.metrics.payload.report import RequestBlock
-from mudra.metrics.payload.validation import CheckedReport, ReportRefused
+from mudra.metrics.payload.report_facts import StorableReport
+from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup.rollup import Cell, Rollup
@@ -48,12 +51,12 @@ class Reports(Protocol):
         """Returns what is stored of this push and this window."""
         ...
 
-    async def carry_out(self, decision: Decision, checked: CheckedReport) -> None:
+    async def carry_out(self, decision: Decision, checked: StorableReport) -> None:
         """Writes counts, receipt and findings; on replacement keeps the previous version."""
         ...
 
     async def accept_all(
-        self, accepted: Sequence[tuple[Accept, CheckedReport]], watched_from: datetime
+        self, accepted: Sequence[tuple[Accept, StorableReport]], watched_from: datetime
     ) -> None:
         """Writes many at once; incidents are detected in windows from `watched_from` on."""
         ...
@@ -94,14 +97,6 @@ class DayMark(Struct, frozen=True):
     last_received_at: datetime
 
 
-class Calls(NamedTuple):
-    """Calls of one type by one AA to one FIP in one window; never one of the two timings."""
-
-    aa_id: str
-    fip_id: str
-    block: RequestBlock
-
-
 class RollupQueries(Protocol):
     """Sums of any time range, from roll-ups of whole hours and days where there are, else raw."""
 
@@ -126,19 +121,15 @@ class RollupQueries(Protocol):
         """Returns the sums for the matrix, over one type of request or over all calls."""
         ...
 
-    async def calls_of(self, window: datetime) -> Sequence[Calls]:
-        """Returns all calls of one window, from its raw rows, for incident detection."""
-        ...
-
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
         ...
 
-    async def heard_until(self, within: TimeRange) -> datetime | None:
+    async def reported_until(self, within: TimeRange) -> datetime | None:
         """Returns the end of the last window that any AA reported; None for no report."""
         ...
 
-    async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
+    async def received(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """Returns how many windows each AA reported, with or without traffic."""
         ...
 
@@ -191,7 +182,7 @@ class RollupStore(Protocol):
         """Replaces the stored sums; with `pairs` those of the matrix as well."""
         ...
 
-    async def replace_heard(self, stale: Stale, day: datetime) -> None:
+    async def replace_received(self, stale: Stale, day: datetime) -> None:
         """Replaces the number of windows that an AA reported on a day."""
         ...
 
@@ -220,19 +211,15 @@ class MetricsTables(Protocol):
         ...
 
     async def drop_raw(self, before: datetime) -> Sequence[str]:
-        """Drops raw rows and refused payloads from before a day; returns the dropped tables."""
+        """Drops raw rows, held and refused reports of before a day; returns the dropped tables."""
         ...
 
     async def drop_hours(self, before: datetime) -> Sequence[str]:
         """Drops sums by hour and receipts from before a day; returns the dropped tables."""
         ...
 
-    async def drop_observations(self, before: datetime) -> None:
-        """Deletes the observations of windows from before a moment."""
-        ...
-
     async def drop_silences(self, before: datetime) -> None:
-        """Deletes silences that ended before a moment."""
+        """Deletes silences that ended before a moment, and what is known of emails until then."""
         ...
 
 
@@ -253,6 +240,10 @@ class Members(Protocol):
 
     async def is_member(self, entity_id: str) -> bool:
         """Returns whether an entity of this ID was ever onboarded."""
+        ...
+
+    async def is_fiu(self, entity_id: str) -> bool:
+        """Returns whether a FIU was ever onboarded under this ID."""
         ...
 
     async def names(self) -> Mapping[str, str]:
@@ -285,36 +276,49 @@ class Incidents(Protocol):
         ...
 
 
-class Observations(Incidents, Protocol):
-    """The observations of each window that incident detection stores, and its incidents."""
+class Detections(Incidents, FipStateStore, Protocol):
+    """What incident detection reads and remembers."""
 
-    async def lock(self) -> None:
-        """Locks out other detections until the transaction ends."""
+    async def lock(self, *, patient: bool) -> None:
+        """Locks out other detections until the transaction ends; `patient` waits for minutes."""
         ...
 
     async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
         """Returns closed windows with new content, and the stale marks that say so."""
         ...
 
-    async def still_stale(self, marks: Iterable[int]) -> set[int]:
-        """Returns those of the marks that no other process has handled."""
+    async def clear(self, marks: Sequence[int]) -> None:
+        """Deletes the stale marks of windows that were evaluated."""
         ...
 
-    async def replace(
-        self,
-        window: datetime,
-        observed: Mapping[FipApi | AaCalls, Observation],
-        marks: Sequence[int],
+    async def calls(self, within: TimeRange) -> Sequence[CallSums]:
+        """Returns the counts of these windows from their raw rows."""
+        ...
+
+    async def received(self, within: TimeRange) -> Sequence[Received]:
+        """Returns the first receipt of each AA, tag and window."""
+        ...
+
+    async def first_received(self, since: datetime) -> datetime | None:
+        """Returns the first window from this one on that any AA reported; None for none."""
+        ...
+
+    async def last_evaluated(self) -> datetime | None:
+        """Returns the last window that was evaluated; None before the first."""
+        ...
+
+    async def journal_before(self, window: datetime) -> bytes | None:
+        """Returns the latest journal from before a window; None when there is none."""
+        ...
+
+    async def save_journals(
+        self, journals: Sequence[tuple[datetime, bytes]], *, since: datetime, drop_before: datetime
     ) -> None:
-        """Replaces the observations of a window and deletes the stale marks handled by it."""
+        """Replaces all journals from a window on; keeps older ones of full hours."""
         ...
 
-    async def within(self, within: TimeRange) -> Mapping[Subject, Sequence[Observation]]:
-        """Returns the observations of these windows, by subject."""
-        ...
-
-    async def received(self, within: TimeRange) -> Mapping[str, Mapping[datetime, datetime]]:
-        """Returns when the request metrics of each window were first received, by AA."""
+    async def mark_escalated(self, incident_ids: Sequence[str], now: datetime) -> None:
+        """Stores that these incidents were escalated."""
         ...
 
     async def save(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
@@ -357,12 +361,22 @@ class Webhooks(Protocol):
 class WebhookMessages(Protocol):
     """Messages that wait for delivery."""
 
-    async def post(self, entity_id: str, body: bytes, now: datetime) -> None:
-        """Queues a message for each webhook of the entity and of the network."""
+    async def post(
+        self, entity_ids: Sequence[str], body: bytes, now: datetime, *,
+        fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
+    ) -> None:  # fmt: skip
+        """Queues one message for each webhook of these entities and of the network.
+
+        And for each that names this FIP. `chats` has the bodies for formats of chats.
+        """
         ...
 
     async def take_due(self, limit: int) -> Sequence[WaitingMessage]:
         """Takes due messages, so that no other process delivers them."""
+        ...
+
+    async def still_taken(self, message: WaitingMessage) -> bool:
+        """Extends the claim; returns False when another process took the message, or it is gone."""
         ...
 
     async def delivered(self, message: WaitingMessage) -> None:

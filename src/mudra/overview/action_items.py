@@ -10,16 +10,28 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity, able_admins
 from mudra.identity.memberships.member_search import MemberFilter
-from mudra.metrics.health.status_history import api_name
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.incidents.incident import (
+    AaApi,
+    AaCalls,
+    AaReporting,
+    Fip,
+    FipApi,
+    Incident,
+    Network,
+    Path,
+)
+from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.payload.held_reports import HeldReport
+from mudra.overview.ports import AttentionReads
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import span
 from mudra.tokens.secrets.secret_service import SecretUsage
-from mudra.unit_of_work import UnitOfWork
 
 _DAY: Final = timedelta(days=1)
 _SOON: Final = timedelta(days=7)
@@ -64,6 +76,8 @@ class Facts(Struct, frozen=True):
     missing: int
     now: datetime
     incidents: Sequence[Incident] = ()
+    held: Sequence[HeldReport] = ()
+    """Implausible reports that wait for an operator's decision, the latest first."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -74,10 +88,10 @@ class MemberAttention(Struct, frozen=True):
 
 
 async def member_attention(
-    work: UnitOfWork, user: User, entity_id: str
+    work: AttentionReads, user: User, entity_id: str
 ) -> MemberAttention | NotYourEntity:
     """List what needs the attention of an entity's admins."""
-    used = await work.secret_service.usage(entity_id, user)
+    used = await work.secret_service.usage(entity_id, user, Caller(f"user:{user.user_id}"))
     if isinstance(used, NotYourEntity):
         return used
     (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
@@ -90,12 +104,13 @@ async def member_attention(
         missing=await _missing_windows(work, entity_id, member.entity_type, used.now),
         now=used.now,
         incidents=[one.incident for one in found],
+        held=await work.held_reports.waiting_of(entity_id),
     )
     return MemberAttention(facts, action_items(facts))
 
 
 async def _missing_windows(
-    work: UnitOfWork, entity_id: str, entity_type: str, now: datetime
+    work: AttentionReads, entity_id: str, entity_type: str, now: datetime
 ) -> int:
     if entity_type != EntityType.AA.value:
         return 0
@@ -109,6 +124,7 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
         *_secret(facts.used, facts.now),
         *_old_secret(facts.used, facts.now),
         *_reporting(facts),
+        *_held(facts.held),
         *_registration(facts.record),
         *_people(facts.able_admins),
     ]
@@ -117,19 +133,30 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
 
 def _incident(incident: Incident, now: datetime) -> ActionItem:
     lasts = f"For {span(now - incident.began)}"
-    failed = 100 - 100 * incident.succeeded // max(1, incident.judged)
-    rate = f"{failed} % of calls failed in its bad windows"
+    found = f"{symptom_text(incident)} in its bad windows"
     match incident.subject:
+        case Fip():
+            what, act = "Your APIs are failing", "Compare AAs"
+            why = f"{lasts}, as reported by the AAs: {found}."
         case FipApi(_, code):
-            api = api_name(code)
+            api = api_names(code)
             what, act = f"{api[:1].upper()}{api[1:]} failing", "Compare AAs"
-            why = f"{lasts}, as reported by the AAs: {rate}."
+            why = f"{lasts}, as reported by the AAs: {found}."
         case AaCalls():
             what, act = "Your calls to FIPs are failing", "See which"
-            why = f"{lasts}: {rate}."
+            why = f"{lasts}: {found}."
+        case AaApi(_, code):
+            what, act = f"Your calls to FIPs are failing: {api_names(code)}", "See which"
+            why = f"{lasts}: {found}."
         case AaReporting():
             what, act = "Your agent is not reporting", "See missing reports"
             why = f"{lasts}. Run mudra agent status on its host to check it."
+        case Path(aa_id, fip_id):
+            what, act = f"The path between {aa_id} and {fip_id} is failing", "See the calls"
+            why = f"{lasts}: {found}. Both reach others."
+        case Network():
+            what, act = "The whole network is failing", "See the calls"
+            why = f"{lasts}: {found}."
     return ActionItem(Weight.NOW, what, why, "health", act)
 
 
@@ -168,12 +195,27 @@ def _reporting(facts: Facts) -> Sequence[ActionItem]:
     return [ActionItem(Weight.SOON, what, why, "health", "See missing reports")]
 
 
+def _held(held: Sequence[HeldReport]) -> Sequence[ActionItem]:
+    if not held:
+        return []
+    latest, number = held[0], len(held)
+    what = "A report is held as implausible"
+    if number > 1:
+        what = f"{number} reports are held as implausible"
+    why = (
+        f"The latest claims {latest.doubt.claimed:,} {latest.doubt.what} in the window of"
+        f" {latest.window:%Y-%m-%d %H:%M} UTC; at most {latest.doubt.limit:,} are plausible."
+        " It counts in no sum until an operator admits it. When it is wrong, push the window again."
+    )
+    return [ActionItem(Weight.SOON, what, why, "health", "See reports")]
+
+
 def _registration(record: Record | None) -> Sequence[ActionItem]:
     page = "registration"
     if record is None:
         why = "Other members cannot find you in the registry."
         return [ActionItem(Weight.SOON, "No registration yet", why, page, "Register")]
-    if record.standing is EntityStatus.SUSPENDED:
+    if record.status is EntityStatus.SUSPENDED:
         why = "No new tokens are issued; ask the operator of the network."
         return [ActionItem(Weight.NOW, "The registration is suspended", why, page, "See why")]
     last = record.versions[-1]

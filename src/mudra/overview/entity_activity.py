@@ -9,7 +9,7 @@ from msgspec import Struct
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
-from mudra.unit_of_work import UnitOfWork
+from mudra.overview.ports import ActivityReads
 
 DAYS: Final = timedelta(days=14)
 
@@ -23,7 +23,7 @@ class EntityActivity(Struct, frozen=True):
 
 
 async def entity_activity(
-    work: UnitOfWork, user: User, entity_id: str, *, before: int | None, limit: int
+    work: ActivityReads, user: User, entity_id: str, *, before: int | None, limit: int
 ) -> EntityActivity | NotYourEntity:
     """Return the tokens of the last 14 days and the events before the one numbered `before`."""
     if entity_id not in user.administers:
@@ -35,7 +35,7 @@ async def entity_activity(
     )
 
 
-async def names_of_admins(work: UnitOfWork, entity_id: str) -> Mapping[str, str]:
+async def names_of_admins(work: ActivityReads, entity_id: str) -> Mapping[str, str]:
     """Return the addresses of an entity's admins by the actor that its audit log names."""
     return {f"user:{one.user_id}": one.email for one in await work.memberships.admins(entity_id)}
 

@@ -37,11 +37,15 @@ class DeliveryQueue(Protocol):
         """Take emails whose time has come, so that no other sender takes them."""
         ...
 
+    async def still_taken(self, mail: StoredEmail) -> bool:
+        """Extend the claim; returns False when another node took the email, or it is gone."""
+        ...
+
     async def sent(self, mail_id: str) -> None:
         """Record that an email was delivered."""
         ...
 
-    async def failed(self, mail_id: str, error: str, again_in: timedelta | None) -> None:
+    async def failed(self, mail: StoredEmail, error: str, again_in: timedelta | None) -> None:
         """Record a failure, and when to try again (None: never)."""
         ...
 
@@ -63,6 +67,10 @@ async def deliver_due(
         async with open_queue() as (queue, _):
             due = await queue.take_due(_BATCH)
         for mail in due:
+            async with open_queue() as (queue, _):
+                # A slow mail server may have held up the emails before it for minutes.
+                if not await queue.still_taken(mail):
+                    continue
             outcome = await send(mail)
             async with open_queue() as (queue, audit_log):
                 await _settle(mail, outcome, queue, audit_log, pause_after)
@@ -84,7 +92,7 @@ async def _settle(
         await audit_log.append(AuditEntry(EventName.MAIL_LETTER_SEND, caller))
         return
     again_in = pause_after(mail.attempts) if outcome.again else None
-    await queue.failed(mail.mail_id, outcome.problem, again_in)
+    await queue.failed(mail, outcome.problem, again_in)
     await audit_log.append(
         AuditEntry(
             EventName.MAIL_LETTER_SEND, caller, reason=outcome.problem, outcome=Outcome.FAILED

@@ -13,11 +13,13 @@ from msgspec import Struct
 
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.status_history import api_name
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, StoredIncident
+from mudra.metrics.incidents.incident import AaReporting, StoredIncident
+from mudra.metrics.incidents.subject import name_of, text_of
+from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.payload.held_reports import HeldReport
 from mudra.overview.mail_queue import QueuedMail
+from mudra.overview.ports import DashboardReads
 from mudra.registry.lifecycle.pending_entries import PendingEntry
-from mudra.unit_of_work import UnitOfWork
 
 WITHIN: Final = timedelta(days=7)
 URGENT: Final = timedelta(days=2)
@@ -32,6 +34,7 @@ class Kind(enum.StrEnum):
     INCIDENT = "incident"
     SECRET = "secret"  # noqa: S105  # a value of the interface
     APPROVAL = "approval"
+    HELD_REPORT = "held-report"
     MAIL = "mail"
     NO_ADMIN = "no-admin"
 
@@ -52,12 +55,13 @@ NEEDED: Final = {
     Kind.INCIDENT: Scope.HEALTH,
     Kind.SECRET: Scope.MEMBERS,
     Kind.APPROVAL: Scope.REGISTRY,
+    Kind.HELD_REPORT: Scope.HEALTH,
     Kind.MAIL: Scope.MEMBERS,
     Kind.NO_ADMIN: Scope.MEMBERS,
 }
 
 
-class BoardRow(Struct, frozen=True):
+class DashboardRow(Struct, frozen=True):
     """One thing to do. `subject` is the ID of what it is about: an entity, incident or mail."""
 
     kind: Kind
@@ -66,23 +70,24 @@ class BoardRow(Struct, frozen=True):
     entity_id: str
     at: datetime
     what: str
-    next_act: str
+    next_step: str
 
 
-class Board(Struct, frozen=True):
+class Dashboard(Struct, frozen=True):
     """The rows that these scopes show, and the kinds that they do not."""
 
-    rows: tuple[BoardRow, ...]
+    rows: tuple[DashboardRow, ...]
     hidden: tuple[Kind, ...]
 
 
-async def board(work: UnitOfWork, scopes: frozenset[Scope]) -> Board:
-    """Gather the rows for an operator with these scopes."""
+async def read_dashboard(work: DashboardReads, scopes: frozenset[Scope]) -> Dashboard:
+    """Collect the rows for an operator with these scopes."""
     now = await work.people.now()
-    rows: list[BoardRow] = []
+    rows: list[DashboardRow] = []
     if Scope.HEALTH in scopes:
         found = await work.incidents.latest(only_open=True, entity_id=None, limit=MAX_COUNT)
         rows += [_incident(one) for one in found]
+        rows += _held(await work.held_reports.list())
     if Scope.MEMBERS in scopes:
         rows += [
             _secret(one, now) for one in await work.member_search.expiring(now + WITHIN, MAX_COUNT)
@@ -93,52 +98,43 @@ async def board(work: UnitOfWork, scopes: frozenset[Scope]) -> Board:
     if Scope.REGISTRY in scopes:
         rows += [_approval(one) for one in await work.pending_entries.waiting(MAX_COUNT)]
     hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)
-    return Board(_worst_first(rows), hidden)
+    return Dashboard(_worst_first(rows), hidden)
 
 
-def _worst_first(rows: Iterable[BoardRow]) -> tuple[BoardRow, ...]:
+def _worst_first(rows: Iterable[DashboardRow]) -> tuple[DashboardRow, ...]:
     urgencies, kinds = list(Urgency), list(Kind)
     return tuple(
         sorted(rows, key=lambda row: (urgencies.index(row.urgency), kinds.index(row.kind), row.at))
     )
 
 
-def _incident(stored: StoredIncident) -> BoardRow:
+def _incident(stored: StoredIncident) -> DashboardRow:
     incident = stored.incident
     taken = f" (owner: {stored.owner})" if stored.acknowledged_by else ""
     act = "View the incident" if stored.acknowledged_by else "Acknowledge the incident"
-    match incident.subject:
-        case AaReporting(aa_id):
-            return BoardRow(
-                Kind.SILENT_AA,
-                Urgency.BROKEN,
-                stored.incident_id,
-                aa_id,
-                incident.began,
-                f"{aa_id} is not sending metrics{taken}",
-                "Ask whether its agent is running",
-            )
-        case AaCalls(aa_id):
-            entity_id, what = aa_id, aa_id
-        case FipApi(fip_id, code):
-            entity_id, what = fip_id, f"{fip_id}: {api_name(code)}"
-    failing = _failing(incident.succeeded, incident.judged)
-    return BoardRow(
+    name = name_of(incident.subject)
+    if isinstance(incident.subject, AaReporting):
+        return DashboardRow(
+            Kind.SILENT_AA,
+            Urgency.BROKEN,
+            stored.incident_id,
+            name.entity_id,
+            incident.began,
+            f"{name.entity_id} is not sending metrics{taken}",
+            "Ask whether its agent is running",
+        )
+    return DashboardRow(
         Kind.INCIDENT,
         Urgency.BROKEN,
         stored.incident_id,
-        entity_id,
+        name.entity_id,
         incident.began,
-        f"{what}: {failing}{taken}",
+        f"{text_of(incident.subject)}: {symptom_text(incident)}{taken}",
         act,
     )
 
 
-def _failing(succeeded: int, judged: int) -> str:
-    return f"{100 - 100 * succeeded // max(1, judged)} % of calls failing"
-
-
-def _secret(one: ExpiringSecret, now: datetime) -> BoardRow:
+def _secret(one: ExpiringSecret, now: datetime) -> DashboardRow:
     expired = one.expires_at <= now
     used = one.last_used_at is not None and one.last_used_at > now - WITHIN
     state = "has expired: no new tokens" if expired else "expires soon"
@@ -150,10 +146,12 @@ def _secret(one: ExpiringSecret, now: datetime) -> BoardRow:
     else:
         urgency = Urgency.SOON if one.expires_at <= now + URGENT else Urgency.WAITS
     act = "Ask its admin to reset it" if one.able else "Give it an admin who can act"
-    return BoardRow(Kind.SECRET, urgency, one.entity_id, one.entity_id, one.expires_at, what, act)
+    return DashboardRow(
+        Kind.SECRET, urgency, one.entity_id, one.entity_id, one.expires_at, what, act
+    )
 
 
-def _approval(one: PendingEntry) -> BoardRow:
+def _approval(one: PendingEntry) -> DashboardRow:
     version = "first registration" if one.live is None else f"version {one.pending.number}"
     due = one.pending.goes_live_at
     if due is not None:
@@ -163,12 +161,31 @@ def _approval(one: PendingEntry) -> BoardRow:
         what = f"{one.entity_id}'s {version} is awaiting approval" + (f": {risks}" if risks else "")
         act = "Compare, then approve or reject"
     at = due or one.pending.submitted_at
-    return BoardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
+    return DashboardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
 
 
-def _mail(one: QueuedMail) -> BoardRow:
+def _held(reports: Sequence[HeldReport]) -> list[DashboardRow]:
+    """One row for each AA: its reports are doubted for one reason."""
+    by_aa: dict[str, list[HeldReport]] = {}
+    for one in reports:
+        by_aa.setdefault(one.aa_id, []).append(one)
+    return [
+        DashboardRow(
+            Kind.HELD_REPORT,
+            Urgency.WAITS,
+            aa_id,
+            aa_id,
+            min(one.received_at for one in held),
+            f"{len(held)} implausible report{'' if len(held) == 1 else 's'} of {aa_id}, in no sum",
+            "Admit or refuse",
+        )
+        for aa_id, held in by_aa.items()
+    ]
+
+
+def _mail(one: QueuedMail) -> DashboardRow:
     how = "was rejected" if one.given_up else f"failed {one.attempts} times"
-    return BoardRow(
+    return DashboardRow(
         Kind.MAIL,
         Urgency.BROKEN if one.given_up else Urgency.SOON,
         one.mail_id,
@@ -179,10 +196,10 @@ def _mail(one: QueuedMail) -> BoardRow:
     )
 
 
-def _alone(one: MemberRow) -> BoardRow:
+def _alone(one: MemberRow) -> DashboardRow:
     invited = "its admin has not set a password" if one.admins else "it has no admin"
     act = "Send the invitation again" if one.admins else "Add an admin"
-    return BoardRow(
+    return DashboardRow(
         Kind.NO_ADMIN,
         Urgency.WAITS,
         one.entity_id,
@@ -193,6 +210,6 @@ def _alone(one: MemberRow) -> BoardRow:
     )
 
 
-def counted(rows: Sequence[BoardRow]) -> dict[Kind, int]:
+def counted(rows: Sequence[DashboardRow]) -> dict[Kind, int]:
     """Count the rows of each kind."""
     return {kind: sum(row.kind is kind for row in rows) for kind in Kind}

@@ -2,20 +2,46 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mudra.registry.directory.directory import Change, Directory
 from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import RegistryRefusal
-from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
-from mudra.registry.payload.vocabulary import Addition
+from mudra.registry.payload.fields.certificate import KeyFacts
+from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.registry.payload.refusals import PayloadNotChecked
+from mudra.registry.payload.validation import CheckedPayload
+from mudra.registry.payload.vocabulary import Addition, Vocabulary
+from mudra.shared.finding import Finding
+
+
+class Address(NamedTuple):
+    """Where a payload was sent to; `entity_id` is None for a first submission."""
+
+    entity_type: str
+    entity_id: str | None
+
+
+class CheckSubmission(Protocol):
+    """Checks a payload without keeping other requests waiting; it may take 0.1 s."""
+
+    async def __call__(
+        self, payload: object, policy: AddressPolicy, vocabulary: Vocabulary, address: Address
+    ) -> CheckedPayload | list[Finding] | PayloadNotChecked:
+        """Return the checked payload, or its findings."""
+        ...
 
 
 class Registry(Protocol):
     """The entries with all their versions, in one transaction."""
+
+    @property
+    def one_operator(self) -> bool:
+        """Return whether one operator may approve what the same one submitted (a setting)."""
+        ...
 
     async def lock(self) -> dt.datetime:
         """Lock the registry until the transaction ends; returns the time of its writes.
@@ -53,7 +79,8 @@ class Registry(Protocol):
         """Carry out a decision, all of it in this transaction.
 
         Stores versions and status, publishes with the next sequence number,
-        stops or resumes tokens, writes the audit row and notifies the other nodes.
+        stops or resumes tokens, writes the audit row, notifies the other nodes, and
+        queues the emails to the member.
         """
         ...
 

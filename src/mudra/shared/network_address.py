@@ -1,4 +1,4 @@
-"""The address of a client as text, and the key under which limits count it."""
+"""Network addresses: parsed from text, counted by limits, and which of them are this machine."""
 
 import re
 from functools import lru_cache
@@ -36,3 +36,13 @@ def parse_address(text: str) -> Address | None:
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return address.ipv4_mapped
     return address
+
+
+def is_loopback(host: str) -> bool:
+    """Report whether a host to listen on or connect to is this machine itself."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -31,3 +31,12 @@ class KeyedRateLimit:
         if len(self._due) > _MAX_KEYS:
             self._due.popitem(last=False)
         return 0
+
+    def is_used_up(self, key: str) -> bool:
+        """Return whether the next use would have to wait; counts nothing."""
+        now = self._monotonic()
+        return max(self._due.get(key, now), now) + self._interval - now > self._tolerance
+
+    def __len__(self) -> int:
+        """Return how many keys are remembered."""
+        return len(self._due)

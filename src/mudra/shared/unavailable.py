@@ -1,5 +1,52 @@
-"""The one failure of the database that every edge handles."""
+"""Why a node cannot do its work for the moment: what every edge answers with 503."""
+
+import enum
+from typing import Final
 
 
-class DatabaseUnavailable(Exception):
-    """The database did not answer; it is unknown whether a write took place (quality F3, S6)."""
+class Outage(enum.StrEnum):
+    """The cause, for the log and `/readyz`; each has a sentence of its own."""
+
+    UNREACHABLE = "unreachable"
+    READ_ONLY = "read-only"
+    STANDBY = "standby"
+    DISK_FULL = "disk-full"
+    ALL_IN_USE = "all-in-use"
+    SCHEMA = "schema"
+    CLOCK = "clock"
+    MASTER_KEY = "master-key"
+    SIGNING_KEY = "signing-key"
+    STOPPING = "stopping"
+
+
+_SENTENCES: Final = {
+    Outage.UNREACHABLE: "the service cannot reach its database",
+    Outage.READ_ONLY: "the service's database is read-only",
+    Outage.STANDBY: "the service's database is a standby, which takes no changes",
+    Outage.DISK_FULL: "the disk of the service's database is full",
+    Outage.ALL_IN_USE: "all connections to the service's database are in use",
+    Outage.SCHEMA: "the schema of the service's database is that of another release",
+    Outage.CLOCK: "the clock of this node is wrong",
+    Outage.MASTER_KEY: "this node has not all versions of the master key",
+    Outage.SIGNING_KEY: "no signing key can be used yet",
+    Outage.STOPPING: "this node is stopping",
+}
+
+
+class ServiceUnavailable(Exception):
+    """This node cannot do it now, and may be able to soon.
+
+    `sentence` is for callers; `detail`, for the log alone, says what the machine said.
+    """
+
+    def __init__(self, cause: Outage, detail: str = "", sentence: str = "") -> None:
+        self.cause: Final = cause
+        self.sentence: Final = sentence or _SENTENCES[cause]
+        super().__init__(f"{self.sentence} ({detail})" if detail else self.sentence)
+
+
+class DatabaseUnavailable(ServiceUnavailable):
+    """The database did not do it; it is unknown whether a write took place (quality F3, S6)."""
+
+    def __init__(self, detail: str = "", cause: Outage = Outage.UNREACHABLE) -> None:
+        super().__init__(cause, detail)

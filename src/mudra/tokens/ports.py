@@ -1,6 +1,6 @@
 """What the use cases of this area ask of storage, memory and signing keys."""
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Protocol, TypeAlias
 
@@ -87,6 +87,14 @@ class EntityCredentials(Struct, frozen=True):
     entity_type: EntityType
     active: bool
     secrets: tuple[StoredSecret, ...]
+    tokens_not_before: datetime | None = None
+    """Tokens issued before this time ended when the entity was suspended."""
+
+    def accepts(self, issued_at: datetime) -> bool:
+        """Return whether a token of the entity, issued then, is valid as far as the entity goes."""
+        return self.active and (
+            self.tokens_not_before is None or issued_at >= self.tokens_not_before
+        )
 
 
 class CredentialSource(Protocol):
@@ -107,6 +115,21 @@ class Revocations(Protocol):
 
     async def is_revoked(self, jti: str) -> bool:
         """Return whether a token was revoked."""
+
+
+class SignedList(Struct, frozen=True):
+    """The revocation list as it is sent."""
+
+    body: bytes
+    signature: str
+    """A detached JWS over the body (RFC 7797)."""
+
+
+class RevocationLists(Protocol):
+    """The revocation list, from memory where it is valid."""
+
+    async def current(self) -> SignedList:
+        """Return a list that is seconds old at most and has every committed revocation."""
 
 
 class EntityTokenLog(Protocol):
@@ -137,6 +160,9 @@ class IssuedTokens(Protocol):
     async def keep_user_token(self, record: UserTokenRecord) -> None:
         """Store a user token that is about to be returned."""
 
+    async def end_oldest(self, user_id: str, keep: int, now: datetime) -> Sequence[str]:
+        """End the oldest live tokens of a user beyond `keep`; returns the jti of each."""
+
     async def user_token(self, jti: str) -> UserTokenRecord | None:
         """Find a user token."""
 
@@ -152,6 +178,12 @@ class IssuedTokens(Protocol):
     async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
         """Store an entity token as revoked; False when it was already."""
 
+    async def entity_token_revoked(self, jti: str) -> bool:
+        """Return whether an entity token was revoked, from the database."""
+
+    async def entity_accepts(self, entity_id: str, issued_at: datetime) -> bool:
+        """Return whether an entity is active, and its tokens of that time have not ended."""
+
 
 class DayCount(Struct, frozen=True):
     """Entity Access Tokens issued on one day of UTC."""
@@ -165,6 +197,19 @@ class TokenCounts(Protocol):
 
     async def by_day(self, entity_id: str, since: date) -> Sequence[DayCount]:
         """Return the days since then on which the entity got any, in order."""
+
+    async def add(self, entity_id: str) -> None:
+        """Count one token issued today."""
+
+
+class RegisteredKeys(Protocol):
+    """The keys of members' live entries, and the assertions that they signed."""
+
+    async def live_key(self, entity_id: str) -> Mapping[str, str] | None:
+        """Return the key of the entity's live entry as a JWK; None without such an entry."""
+
+    async def use_assertion(self, entity_id: str, jti: str, expires_at: datetime) -> bool:
+        """Store that an assertion was used; False when it was already."""
 
 
 # Signing keys.

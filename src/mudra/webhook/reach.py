@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from mudra.registry.payload.url_rules import AddressPolicy, AnyIp, ip_faults, url_faults
+from mudra.registry.payload.fields.url_rules import AddressPolicy, AnyIp, ip_faults, url_faults
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -8,14 +8,16 @@ no proxy of the environment is used, and only the status of the response is read
 import asyncio
 import ipaddress
 import socket
+import ssl
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Final
 
 import httpx
 
 from mudra.metrics.notifications.webhook import WaitingMessage
-from mudra.registry.payload.url_rules import AnyIp
+from mudra.registry.payload.fields.url_rules import AnyIp
 from mudra.webhook.reach import Reach, literal_ip
 from mudra.webhook.sign import signed_headers
 
@@ -68,6 +70,12 @@ async def _resolved(url: httpx.URL) -> Sequence[AnyIp]:
     return [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Returns the trusted authorities, read once: it takes longer than many receivers do."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 async def _posted(
     url: httpx.URL, addresses: Sequence[AnyIp], body: bytes, headers: Mapping[str, str]
 ) -> str:
@@ -80,6 +88,7 @@ async def _posted(
         timeout=httpx.Timeout(_WHOLE_S, connect=_CONNECT_S),
         follow_redirects=False,
         trust_env=False,
+        verify=_trusted(),
     ) as client:
         for address in addresses[:_MAX_ADDRESSES]:
             try:

@@ -125,7 +125,7 @@ def test_the_account_page_ends_other_sessions_and_tokens(resident: Member) -> No
     assert again.headers["location"].endswith("told=nothing")
 
 
-def test_nobody_ends_a_session_of_somebody_else(resident: Member, member: Member) -> None:
+def test_no_one_ends_a_session_of_somebody_else(resident: Member, member: Member) -> None:
     mine = signed_in(resident)
     mine_id = shown(resident, "session", "list")[0]["sessionId"]
     stranger = signed_in(member)
@@ -152,7 +152,8 @@ def test_an_aa_sees_its_fips_by_command_as_in_the_api(service: Service) -> None:
     table = service.cli("entity", "health", aa.aa_id).stdout
 
     assert {row["aaId"] for row in day["rows"]} == {aa.aa_id}
-    assert day["rows"][0]["apis"] == week["rows"][0]["apis"]
+    # Times of a week come from sums of days, whose bounds are wider than those of one window.
+    assert counted(day["rows"][0]) == counted(week["rows"][0])
     assert "SUCCESS" in table
     assert "windows" in table
     gaps = shown(own, "entity", "reports", aa.aa_id)
@@ -185,55 +186,55 @@ def test_an_operator_has_pictures_and_matrix_by_command_as_in_the_api(service: S
     assert aa.push(aa.requests(fips=1)).status_code == 200
     service.advance("PT10M")
 
-    told = json.loads(service.cli("health", "picture", "pairs", "--aa", aa.aa_id, "--json").stdout)
-    asked = {"from": told["from"], "to": told["to"]}
+    seen = json.loads(service.cli("health", "picture", "pairs", "--aa", aa.aa_id, "--json").stdout)
+    asked = {"from": seen["from"], "to": seen["to"]}
     rows = noc.get("/health/pairs", aaId=aa.aa_id, **asked).json()["rows"]
-    assert [counted(row) for row in told["rows"]] == [counted(row) for row in rows]
-    assert told["rows"][0].keys() == rows[0].keys()
+    assert [counted(row) for row in seen["rows"]] == [counted(row) for row in rows]
+    assert seen["rows"][0].keys() == rows[0].keys()
     assert aa.aa_id in service.cli("health", "picture", "aas", "--csv").stdout
     matrix = json.loads(service.cli("health", "matrix", "--last", "PT1H", "--json").stdout)
     cells = noc.get("/health/matrix", **{"from": matrix["from"], "to": matrix["to"]}).json()
     assert matrix["cells"] == cells["cells"]
-    assert "LIKELY CAUSE" in service.cli("health", "matrix").stdout
+    assert "CAUSE" in service.cli("health", "matrix").stdout
     words_come_first(noc, aa.aa_id)
-    counts_come_last(noc, aa.aa_id, told["rows"][0]["fipId"])
+    counts_come_last(noc, aa.aa_id, seen["rows"][0]["fipId"])
     for wrong in (["picture", "banks"], ["picture", "--last", "PT1S"], ["matrix", "--type", "x"]):
         assert service.cli("health", *wrong, check=False).exit_code == 2
 
 
 def words_come_first(noc: Operator, aa_id: str) -> None:
     """A page says in words how things stand; charts and their table are a part of its own."""
-    desk = Reader(noc.client, noc.root)
-    desk.sign_in(noc.email)
+    staff = Reader(noc.client, noc.root)
+    staff.sign_in(noc.email)
     path = f"/console/operator/health/aa/{aa_id}"
-    page, part = desk.get(path).text, desk.get(f"{path}?over-time=part").text
+    page, part = staff.get(path).text, staff.get(f"{path}?over-time=part").text
     assert "calls succeeded" in page
     assert 'hx-trigger="load"' in page
     assert "data-figures" not in page
     assert "data-figures" in part
     assert "<html" not in part
     for whole in ("over-time=shown", "moments.sort=success"):
-        assert "data-figures" in desk.get(f"{path}?{whole}").text
-    assert desk.get(f"{path}?export=moments").text.startswith("From,Success %")
+        assert "data-figures" in staff.get(f"{path}?{whole}").text
+    assert staff.get(f"{path}?export=moments").text.startswith("From,Success %")
 
 
 def counts_come_last(noc: Operator, aa_id: str, fip_id: str) -> None:
-    """The fifteen counts of a pair are a part of their own, and beside nobody else."""
-    desk = Reader(noc.client, noc.root)
-    desk.sign_in(noc.email)
+    """The fifteen counts of a pair are a part of their own, and of no one else."""
+    staff = Reader(noc.client, noc.root)
+    staff.sign_in(noc.email)
     path = f"/console/operator/health/pair/{aa_id}/{fip_id}"
-    page, part = desk.get(path).text, desk.get(f"{path}?as-reported=part").text
+    page, part = staff.get(path).text, staff.get(f"{path}?as-reported=part").text
     assert "Counts as reported" in page
     assert 'id="counts"' not in page
     assert 'id="counts"' in part
     assert "<html" not in part
     assert "as-reported=part" not in part, "its links lead to the page"
     for whole in ("as-reported=shown", "counts.sort=type"):
-        assert 'id="counts"' in desk.get(f"{path}?{whole}").text
-    rows = desk.get(f"{path}?export=counts").text.splitlines()
+        assert 'id="counts"' in staff.get(f"{path}?{whole}").text
+    rows = staff.get(f"{path}?export=counts").text.splitlines()
     assert rows[0].count(",") == len(REQUEST_COUNT_NAMES), "the file holds all fifteen"
     assert len(rows) > 1
-    of_all = desk.get(f"/console/operator/health/aa/{aa_id}?as-reported=part").text
+    of_all = staff.get(f"/console/operator/health/aa/{aa_id}?as-reported=part").text
     assert "Counts as reported" not in of_all
 
 
@@ -241,9 +242,9 @@ def test_operators_have_mailbox_and_time_machine_in_their_console(
     service: Service, resident: Member
 ) -> None:
     operator = new_operator(service, "health")
-    desk = reader(service)
-    desk.sign_in(operator.email)
-    page = desk.get("/console/operator/sandbox")
+    staff = reader(service)
+    staff.sign_in(operator.email)
+    page = staff.get("/console/operator/sandbox")
 
     assert page.status_code == 200
     assert latest_link(service, operator.email) in page.text

@@ -55,9 +55,9 @@ def test_a_second_admin_is_invited_and_gets_the_emails_too(member: Member):
     second.reset()
 
     for email in (member.email, second.email):
-        letter = mails(member.service, email)[-1]
-        assert "was reset on" in letter["text"]
-        assert f"by {second.email}" in letter["text"]
+        message = mails(member.service, email)[-1]
+        assert "was reset on" in message["text"]
+        assert f"by {second.email}" in message["text"]
 
 
 def test_a_removed_admin_has_no_right_from_that_moment(member: Member):
@@ -145,15 +145,15 @@ def test_no_one_changes_the_admins_of_another_entity(service: Service, path: str
 
 
 def test_the_backup_contact_gets_the_emails_of_the_secret(member: Member):
-    desk = address()
-    assert ask(member, "/entity/contact/set", email=desk).json()["contact"] == desk
+    staff = address()
+    assert ask(member, "/entity/contact/set", email=staff).json()["contact"] == staff
 
     member.reset()
     ask(member, "/entity/contact/set", email="")
     member.service.advance("PT6M")
     member.reset()
 
-    assert len(subjects(member.service, desk)) == 1
+    assert len(subjects(member.service, staff)) == 1
 
 
 def test_own_tokens_are_listed_with_their_last_use_and_revoked_one_by_one(member: Member):

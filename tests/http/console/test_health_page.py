@@ -31,7 +31,7 @@ def test_an_aa_sees_what_it_reported_and_another_does_not(service: Service) -> N
     assert not any(fip_id in theirs for fip_id in fip_ids)
 
 
-def test_a_fip_without_reports_is_told_so(service: Service) -> None:
+def test_a_fip_without_reports_is_shown_so(service: Service) -> None:
     fip = new_member(service, "FIP")
 
     shown = page(service, fip.email, fip.entity_id, "?days=7")

@@ -53,7 +53,7 @@ def operators(service: Service) -> dict[str, Operator]:
     return {
         "all": new_operator(service, *SCOPES),
         "noc": new_operator(service, "health"),
-        "desk": new_operator(service, "members"),
+        "members": new_operator(service, "members"),
     }
 
 
@@ -183,8 +183,8 @@ def test_a_member_whose_entry_is_suspended_is_led_to_the_entry(
     assert "This member gets no tokens because its registry entry is suspended." in shown
     assert f'<a href="{entry}">Restore the entry</a>' in shown
     assert 'value="active"' not in shown
-    desk = signed_in(service, operators["desk"]).get(page).text
-    assert "An operator with the scope registry can restore the entry." in desk
+    staff = signed_in(service, operators["members"]).get(page).text
+    assert "An operator with the scope registry can restore the entry." in staff
     boss.act(entry, entry, act="restore")
     assert "This member gets tokens." in boss.get(page).text
 
@@ -360,7 +360,7 @@ def test_the_file_of_the_audit_holds_all_or_says_that_it_would_not(
     assert len(boss.get(f"{page}&export=events").text.splitlines()) == 1501
 
 
-def test_a_time_that_was_chosen_is_told_in_the_zone_of_its_reader(boss: Reader) -> None:
+def test_a_time_that_was_chosen_is_shown_in_the_zone_of_its_reader(boss: Reader) -> None:
     """As every time of the page: a `time` element, which the script writes in that zone."""
     end = window_start(datetime.now(UTC)) - timedelta(hours=1)
     start = end - timedelta(minutes=10)

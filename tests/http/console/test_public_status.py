@@ -1,4 +1,4 @@
-"""The public status: 90 days, no AA named, no small counts told, "no data" never 100 % (issue 6)."""
+"""The public status: 90 days, no AA named, no small counts shown, "no data" never 100 % (issue 6)."""
 
 import csv
 import io
@@ -10,44 +10,40 @@ import httpx
 import msgspec
 import sqlalchemy as sa
 from tests.support.error_body import assert_error
+from tests.support.incidents import an_incident
 from tests.support.metrics_push import PushingAa, pushing_aa
 from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.health.health import health_of_calls
 from mudra.metrics.health.status_history import (
     DayState,
     StatusSnapshot,
     day_of_fip,
     public_incident,
 )
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident
+from mudra.metrics.health.weighing import Weighed, weigh
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
-from mudra.metrics.rollup.latency_distribution import distribution_of
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.rollup.pair import PairSums
 from mudra.storage.metrics.tables import metrics_incident
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 
 
-def health(total: int, ok: int, not_found: int = 0) -> object:
-    counts = (total, ok, 0, 0, 0, not_found, *[0] * 9)
-    return health_of_calls(
-        Rollup(1, counts, (0,) * 7, 0, distribution_of(ok, (100, 200, 300, 400)))
-    )
+def health(total: int, ok: int, not_found: int = 0) -> Weighed:
+    return weigh({"AA": PairSums(total, ok, not_found, ok, ok, ok, 32 * ok, 400)})
 
 
-def incident(subject: object, began: datetime, ended: datetime | None, judged: int) -> Incident:
-    state = Ending.OPEN if ended is None else Ending.RECOVERED
-    return Incident(subject, began, began, ended, state, 2, judged // 2, judged)
+def incident(subject: object, began: datetime, ended: datetime | None, eligible: int) -> Incident:
+    return an_incident(subject, began, ended, eligible=eligible)
 
 
 def get(service: Service, path: str) -> httpx.Response:
     return httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS)
 
 
-def test_a_day_is_told_by_its_calls_and_incidents() -> None:
+def test_a_day_is_reported_by_its_calls_and_incidents() -> None:
     midday = incident(FipApi("F", "fif"), DAY + timedelta(hours=12), DAY + timedelta(hours=13), 200)
 
     assert day_of_fip(DAY, health(500, 499), ()).state is DayState.GOOD
@@ -57,7 +53,7 @@ def test_a_day_is_told_by_its_calls_and_incidents() -> None:
     assert day_of_fip(DAY, health(500, 499), ()).success_percentage == 99.8
 
 
-def test_nothing_is_told_of_few_calls_or_none() -> None:
+def test_nothing_is_reported_of_few_calls_or_none() -> None:
     for seen in (None, health(99, 99), health(500, 0, 500)):
         day = day_of_fip(DAY, seen, ())
         assert (day.state, day.requests, day.success_percentage) == (DayState.NO_DATA, None, None)
@@ -68,7 +64,7 @@ def test_nothing_is_told_of_few_calls_or_none() -> None:
     assert (few.success_percentage, enough.success_percentage) == (None, 50.0)
 
 
-def test_incidents_of_aas_are_not_told() -> None:
+def test_incidents_of_aas_are_not_shown() -> None:
     for subject in (AaCalls("A"), AaReporting("A")):
         assert public_incident(incident(subject, DAY, None, 1000)) is None
 
@@ -80,7 +76,7 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
         assert aa.push(payload).status_code == 200
     service.advance("PT10M")
 
-    # Made anew behind the one who looks, so not always at the first look.
+    # Made again behind the one who looks, so not always at the first look.
     service.wait_until(lambda: "Narmada Bank" in get(service, "/status").text)
     page = get(service, "/status")
     snapshot = msgspec.json.decode(
@@ -109,7 +105,7 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
 
 
 def test_an_unknown_institution_is_not_found(service: Service) -> None:
-    for path in ("/status/fip/NOBODY", "/status/nothing"):
+    for path in ("/status/fip/UNKNOWN", "/status/nothing"):
         page = get(service, path)
         assert (page.status_code, "There is no page at this address." in page.text) == (404, True)
         assert "Network status" in page.text
@@ -117,7 +113,7 @@ def test_an_unknown_institution_is_not_found(service: Service) -> None:
 
 
 def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data") as service:  # whose clock nobody has moved
+    with running_service(tmp_path / "data") as service:  # whose clock no one has moved
         aa, (fip_id, _) = pushing_aa(service), onboard(service, "FIP", name="Narmada Bank")
         midnight = aa.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
         for hours in (-30, -2, 2, 30):  # a good day, two around midnight, a good one
@@ -148,7 +144,7 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
         days = {day.day: day.state for day in fip.days if day.state is not DayState.NO_DATA}
         assert list(days.values()) == ["good", "partly", "partly", "good"]
         assert min(days) == (midnight - timedelta(days=2)).date()
-        assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is told
+        assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is shown
         assert "2 of 4 days without disruption, 86 without data" in get(service, "/status").text
         the_headline_names_a_past_disruption(service, aa)
 
@@ -158,8 +154,8 @@ def the_headline_names_a_past_disruption(service: Service, aa: PushingAa) -> Non
     fip_id, _ = onboard(service, "FIP", name="Tapti Bank")
     says_consent(aa, aa.last_window() - timedelta(hours=2), fip_id, failed=100)
     says_consent(aa, aa.last_window(), fip_id)  # without a recent report nothing is operational
-    told = "<h1>Operational now; Tapti Bank disrupted within 24 hours</h1>"
-    service.wait_until(lambda: told in get(service, "/status").text, 60)
+    shown = "<h1>Operational now; Tapti Bank disrupted within 24 hours</h1>"
+    service.wait_until(lambda: shown in get(service, "/status").text, 60)
     assert 'class="banner warn"' in get(service, "/status").text
 
 
@@ -176,6 +172,7 @@ def says_consent(aa: PushingAa, window: datetime, fip_id: str, failed: int = 0) 
 
 def row(number: int, kind: str, entity_id: str, began: datetime) -> dict[str, object]:
     """Make an incident of two hours as it is stored."""
+    found = an_incident(FipApi(entity_id, "cns"), began)
     return {
         "incident_id": str(UUID(int=number)),
         "kind": kind,
@@ -187,6 +184,12 @@ def row(number: int, kind: str, entity_id: str, began: datetime) -> dict[str, ob
         "ending": "recovered",
         "bad_windows": 10,
         "succeeded": 10,
-        "judged": 1000,
+        "eligible": 1000,
+        "peer_id": "",
+        "refused": False,
+        "detected": began + timedelta(minutes=20),
+        "cause": msgspec.to_builtins(found.cause),
+        "timeline": msgspec.to_builtins(found.timeline),
+        "recipients": [],
         "changed_at": began,
     }

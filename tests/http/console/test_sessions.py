@@ -63,7 +63,7 @@ def test_signing_in_never_leads_elsewhere(
     assert reader(service).sign_in(resident.email, to=elsewhere).headers["location"] == "/console"
 
 
-def test_an_unknown_name_and_a_wrong_password_are_told_alike(
+def test_an_unknown_name_and_a_wrong_password_are_reported_alike(
     service: Service, member: Member
 ) -> None:
     wrong = reader(service).sign_in(member.email, "not-the-password-at-all")
@@ -208,13 +208,13 @@ def test_what_is_sent_while_one_types_never_takes_the_page_away(
     word = signed_in.word(page)
     assert signed_in.act(page, "/console/sign-out").status_code == 303
     typed = {"payload": "{}", "csrf_token": word}
-    nobody = signed_in.post(f"{page}/check", typed, **{"HX-Request": "true"})
+    anonymous = signed_in.post(f"{page}/check", typed, **{"HX-Request": "true"})
     signed_in.sign_in(resident.email)
     stale = signed_in.post(f"{page}/check", typed, **{"HX-Request": "true"})
     sent = signed_in.post(f"{page}/submit", typed)
 
-    assert nobody.status_code == stale.status_code == sent.status_code == 403
-    assert "hx-redirect" not in nobody.headers
+    assert anonymous.status_code == stale.status_code == sent.status_code == 403
+    assert "hx-redirect" not in anonymous.headers
     assert f'href="{page}/submit">Open the page again' in sent.text
 
 
@@ -224,13 +224,13 @@ def test_a_live_page_of_an_ended_session_leads_back_to_itself(
     page = f"{page_of(resident)}/health?days=7"
     live = {"HX-Request": "true", "HX-Current-URL": service.root + page}
     service.advance("PT61M")
-    told = signed_in.get(f"{page_of(resident)}/health", **live).headers["hx-redirect"]
+    shown = signed_in.get(f"{page_of(resident)}/health", **live).headers["hx-redirect"]
 
-    to = signed_in.get(told).text.partition('name="to" value="')[2].partition('"')[0]
+    to = signed_in.get(shown).text.partition('name="to" value="')[2].partition('"')[0]
     assert signed_in.sign_in(resident.email, to=to).headers["location"] == page
 
 
-def test_a_page_is_kept_nowhere_and_framed_by_nobody(signed_in: Reader, resident: Member) -> None:
+def test_a_page_is_kept_nowhere_and_framed_by_no_one(signed_in: Reader, resident: Member) -> None:
     headers = signed_in.get(page_of(resident)).headers
 
     assert headers["cache-control"] == "no-store"
@@ -246,7 +246,7 @@ def test_an_address_without_a_page_says_so(signed_in: Reader) -> None:
     assert "There is no page at this address." in answer.text
 
 
-def test_a_wrong_address_is_told_in_a_page_and_that_of_a_form_leads_to_its_page(
+def test_a_wrong_address_is_reported_in_a_page_and_that_of_a_form_leads_to_its_page(
     service: Service,
 ) -> None:
     browser = reader(service)

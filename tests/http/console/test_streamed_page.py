@@ -1,4 +1,4 @@
-"""A page is sent as far as its title while its figures are read; what fails then is told in it."""
+"""A page is sent as far as its title while its figures are read; what fails then is shown in it."""
 
 import re
 from collections.abc import Iterator
@@ -116,18 +116,18 @@ def pids(watching: psycopg.Connection[tuple[int]], query: LiteralString) -> list
     return [pid for (pid,) in watching.execute(query).fetchall()]
 
 
-def test_a_fault_behind_the_title_is_told_in_the_page_with_its_transaction(
+def test_a_fault_behind_the_title_is_reported_in_the_page_with_its_transaction(
     service: Service, signed_in: Reader, aa: Member, own_health: str
 ) -> None:
     with figures_that_cannot_be_read(service, aa):
-        told = signed_in.get(own_health)
+        shown = signed_in.get(own_health)
         swapped = signed_in.get(own_health, **{"HX-Request": "true"})
         exported = signed_in.get(f"{own_health}?export=health")
 
-    assert "That went wrong" in told.text
-    assert re.search(r"name <code>[0-9a-f-]{36}</code>", told.text)
-    assert FIGURES not in told.text
-    assert "ValidationError" not in told.text
+    assert "That went wrong" in shown.text
+    assert re.search(r"Reference: <code>[0-9a-f-]{36}</code>", shown.text)
+    assert FIGURES not in shown.text
+    assert "ValidationError" not in shown.text
     assert (swapped.status_code, exported.status_code) == (500, 500)
 
 
@@ -150,12 +150,12 @@ def test_a_page_in_parts_keeps_its_headers_and_answers_head(
 def test_what_is_refused_or_is_a_file_keeps_its_status(
     service: Service, signed_in: Reader, operator: Operator, own_health: str
 ) -> None:
-    desk = reader(service)
-    assert desk.sign_in(operator.email).status_code == 303
+    staff = reader(service)
+    assert staff.sign_in(operator.email).status_code == 303
 
-    assert desk.get("/console/operator/health?range=never").status_code == 400
-    assert desk.get("/console/operator/health/api/nothing").status_code == 400
-    assert desk.get("/console/operator/mails").status_code == 403
+    assert staff.get("/console/operator/health?range=never").status_code == 400
+    assert staff.get("/console/operator/health/api/nothing").status_code == 400
+    assert staff.get("/console/operator/mails").status_code == 403
     assert signed_in.get("/console/operator/health").status_code == 403
     assert reader(service).get(own_health).status_code == 303
     exported = signed_in.get(f"{own_health}?export=gaps")

@@ -3,45 +3,41 @@
 import json
 import uuid
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import httpx
-import msgspec
 import pytest
 from tests.support.console import reader
-from tests.support.metrics_push import PushingAa, pushing_aa
-from tests.support.operators import Operator, new_operator
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.health_network import HealthNetwork, a_network, at_fip
+from tests.support.operators import Operator
+from tests.support.service import Member, Service, in_store, new_member, running_service
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
-from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.metrics.payload.catalogue import WINDOW
 
 METRICS = "/metrics/perf/v1"
+ON_CALL = "lead@network.example"
 
 
 @dataclass
 class Network:
-    """A service of its own, an AA that reports, and somebody of the NOC."""
+    """A service of its own, AAs that report, and an operator."""
 
     service: Service
-    aa: PushingAa
+    health: HealthNetwork
     noc: Operator
 
     def report(self, fip_id: str, share: int, windows: int = 2) -> None:
-        """Let the last closed windows hold 100 consents each, of which `share` succeeded."""
-        self.service.advance("PT1H")  # windows of its own for each report
-        for ago in range(windows):
-            counts = [0] * len(Position)
-            counts[Position.TOTAL], counts[Position.OK_200] = 100, share
-            counts[Position.INTERNAL_500] = 100 - share
-            block = RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
-            payload = msgspec.structs.replace(
-                self.aa.requests(self.aa.last_window() - ago * WINDOW),
-                fips=(RequestFip(fip_id, (block,)),),
-            )
-            assert self.aa.push(payload).status_code == 200
+        """Let the next windows hold 100 consents of each AA, of which `share` succeeded."""
+        fault = at_fip(fip_id, "cns", failing=1 - share / 100)
+        self.health.windows(windows, fault, fips=[fip_id, self.health.fips[0].entity_id])
         self.service.advance("PT1S")  # wakes the watch
+
+    def good(self, fip_id: str) -> None:
+        """Let a good hour pass first."""
+        self.report(fip_id, 99, windows=4)
 
     def open_incidents(self, fip_id: str) -> list[dict[str, Any]]:
         answer = self.noc.get("/incidents", entityId=fip_id, open="true")
@@ -56,8 +52,13 @@ class Network:
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
-    with running_service(tmp_path_factory.mktemp("alarms") / "data") as service:
-        yield Network(service, pushing_aa(service), new_operator(service, "health"))
+    with running_service(
+        tmp_path_factory.mktemp("alarms") / "data",
+        MUDRA_HEALTH_ESCALATION_TO=ON_CALL,
+        MUDRA_HEALTH_ESCALATION_MINUTES="30",
+    ) as service:
+        health = a_network(service, aas=3, fips=1)
+        yield Network(service, health, health.noc)
 
 
 @pytest.fixture(scope="module")
@@ -65,16 +66,12 @@ def fip(network) -> Member:
     return new_member(network.service, "FIP")
 
 
-def fip_id() -> str:
-    return f"BANK-{uuid.uuid4().hex[:8]}"
-
-
 def as_entity(member: Member) -> dict[str, str]:
     token = member.entity_token(member.secret()).json()["accessToken"]
     return {"Authorization": f"Bearer {token}"}
 
 
-def test_those_concerned_are_told_of_beginning_and_end_and_can_check_who_tells(network, fip):
+def test_those_concerned_are_notified_of_beginning_and_end_and_can_check_the_sender(network, fip):
     other = new_member(network.service, "FIP")
     with webhook_sink() as noc, webhook_sink() as own, webhook_sink() as others:
         of_all = network.hook(noc.url)
@@ -90,14 +87,14 @@ def test_those_concerned_are_told_of_beginning_and_end_and_can_check_who_tells(n
 
         network.report(fip.entity_id, 20)
         network.service.wait_until(lambda: own.posted and noc.about(fip.entity_id), 60)
-        network.report(fip.entity_id, 99, windows=3)
+        network.report(fip.entity_id, 99, windows=4)
         network.service.wait_until(lambda: len(own.posted) > 1, 60)
 
         opened, closed = own.posted
         assert (opened.data["type"], closed.data["type"]) == ("incident.opened", "incident.closed")
-        told = opened.data["data"]
-        assert (told["kind"], told["type"], told["state"]) == ("fip-api", "cns", "open")
-        assert "20.0 % success" in told["title"]
+        reported = opened.data["data"]
+        assert (reported["kind"], reported["type"], reported["state"]) == ("fip-api", "cns", "open")
+        assert "80 % of calls failing" in reported["title"]
         assert opened.is_signed_by(added[fip.entity_id]["secret"])
         assert not opened.is_signed_by(of_all["secret"])
         assert noc.about(fip.entity_id)[0].is_signed_by(of_all["secret"])
@@ -107,6 +104,31 @@ def test_those_concerned_are_told_of_beginning_and_end_and_can_check_who_tells(n
         assert "secret" not in json.dumps(shown)
         gone = network.noc.post(f"/health/webhooks/{of_all['webhook']['webhookId']}/remove")
         assert gone.status_code == 200
+
+
+def test_chats_get_what_they_read_and_their_address_is_shown_to_no_one(network):
+    bank = new_member(network.service, "FIP").entity_id
+    with webhook_sink() as slack, webhook_sink() as teams:
+        made = [
+            network.hook(sink.url, format=name)["webhook"]
+            for sink, name in ((slack, "slack"), (teams, "teams"))
+        ]
+        network.report(bank, 20)
+        network.service.wait_until(lambda: slack.posted and teams.posted, 60)
+        for one in made:
+            network.noc.post(f"/health/webhooks/{one['webhookId']}/remove")
+
+    (found,) = [one.data for one in slack.posted if bank in one.data["text"]]
+    assert "80 % of calls failing" in found["text"]
+    assert {part["type"] for part in found["blocks"]} == {"header", "section", "context", "actions"}
+    page = found["blocks"][-1]["elements"][0]["url"]
+    assert page.startswith(f"{network.service.root}/console/operator/incidents/")
+    (card,) = [one.data["attachments"][0] for one in teams.posted if bank in one.body.decode()]
+    assert card["contentType"] == "application/vnd.microsoft.card.adaptive"
+    assert bank in card["content"]["body"][0]["inlines"][0]["text"]
+    assert card["content"]["actions"][0]["url"] == page
+    assert [one["format"] for one in made] == ["slack", "teams"]
+    assert all("/alarms" not in one["url"] for one in made)
 
 
 def test_what_is_not_taken_comes_again_under_the_same_id_and_no_redirect_is_followed(network):
@@ -134,8 +156,8 @@ def test_what_is_not_taken_comes_again_under_the_same_id_and_no_redirect_is_foll
         network.noc.post(f"/health/webhooks/{webhook_id}/remove")
 
 
-def test_a_silence_wakes_nobody_and_what_goes_on_is_told_at_its_end(network):
-    quiet, loud = new_member(network.service, "FIP").entity_id, fip_id()
+def test_a_silence_wakes_no_one_and_what_goes_on_is_reported_at_its_end(network):
+    quiet, loud = (new_member(network.service, "FIP").entity_id for _ in range(2))
     with webhook_sink() as sink:
         webhook_id = network.hook(sink.url)["webhook"]["webhookId"]
         silence = json.loads(
@@ -169,15 +191,15 @@ def test_a_silence_wakes_nobody_and_what_goes_on_is_told_at_its_end(network):
 
 
 def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
-    bank = fip_id()
+    bank = new_member(network.service, "FIP").entity_id
     network.report(bank, 20)
     network.service.wait_until(lambda: network.open_incidents(bank), 60)
     incident_id = network.open_incidents(bank)[0]["incidentId"]
 
     page = f"/console/operator/incidents/{incident_id}"
-    desk = reader(network.service)
-    desk.sign_in(network.noc.email)
-    assert "Assign to me" in desk.get(page).text
+    staff = reader(network.service)
+    staff.sign_in(network.noc.email)
+    assert "Assign to me" in staff.get(page).text
 
     network.service.cli("health", "acknowledge", incident_id)
 
@@ -187,15 +209,15 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     unknown = network.service.cli("health", "acknowledge", str(uuid.uuid4()), check=False)
     assert (unknown.exit_code, "no incident of this ID" in unknown.output) == (1, True)
     first = shown["acknowledgedBy"]
-    behind = desk.act(page, f"{page}/acknowledge", instead_of="")
+    behind = staff.act(page, f"{page}/acknowledge", instead_of="")
     assert (behind.status_code, first.removeprefix("operator:") in behind.text) == (409, True)
     assert "nothing was changed" in behind.text
-    assert "Take over" in desk.get(page).text
-    assert desk.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303
+    assert "Take over" in staff.get(page).text
+    assert staff.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303
     taken = network.noc.get(f"/incidents/{incident_id}").json()["incident"]["acknowledgedBy"]
     assert taken == f"operator:{network.noc.email}"
-    assert desk.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303, "sent twice"
-    assert "Take over" not in desk.get(page).text
+    assert staff.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303, "sent twice"
+    assert "Take over" not in staff.get(page).text
 
 
 def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):
@@ -217,6 +239,96 @@ def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):
         assert answer.status_code in {400, 404}, wrong
 
 
+def emails_to(service: Service, to: str) -> list[str]:
+    async def read(dependencies: Dependencies) -> list[str]:
+        async with dependencies.database.transaction() as transaction:
+            return [one.email.text for one in await dependencies.outbox(transaction).mails(to)]
+
+    return in_store(service, read)
+
+
+def test_what_no_one_takes_is_escalated_once_in_one_email(network):
+    taken, left, silent = (new_member(network.service, "FIP").entity_id for _ in range(3))
+
+    def escalated(bank: str) -> list[str]:
+        return [mail for mail in emails_to(network.service, ON_CALL) if bank in mail]
+
+    network.report(taken, 20)
+    network.service.wait_until(lambda: network.open_incidents(taken), 60)
+    incident_id = network.open_incidents(taken)[0]["incidentId"]
+    network.service.cli("health", "acknowledge", incident_id)
+    faults = [at_fip(bank, "cns", failing=0.8) for bank in (left, silent, taken)]
+    fips = [taken, left, silent, network.health.fips[0].entity_id]
+    network.health.windows(2, *faults, fips=fips)
+    network.service.wait_until(lambda: all(map(network.open_incidents, (left, silent))), 60)
+    assert (escalated(left), escalated(silent)) == ([], [])
+    network.service.cli("health", "silence", "--entity", silent, "--reason", "known")
+
+    network.health.windows(5, *faults, fips=fips)
+
+    network.service.wait_until(lambda: escalated(left), 60)
+    network.health.windows(3, *faults, fips=fips)
+    network.health.settled()
+    assert len(escalated(left)) == 1
+    assert (escalated(taken), escalated(silent)) == ([], [])
+
+
+def test_a_member_announces_its_maintenance_and_only_what_outlives_it_opens(network):
+    member = new_member(network.service, "FIP")
+    bank, headers = member.entity_id, as_entity(member)
+    own = f"{network.service.root}{METRICS}/maintenance"
+    now = network.health.aas[0].now()
+    ends = {"ends": (now + 5 * WINDOW).isoformat(), "reason": "new disks"}
+    too_long = {"ends": (now + timedelta(hours=25)).isoformat(), "reason": "all week"}
+    assert member.client.post(own, json=too_long, headers=headers).status_code == 400
+
+    answer = member.client.post(own, json=ends, headers=headers)
+    assert answer.status_code == 200, answer.text
+    silence = answer.json()["silence"]
+    assert (silence["entityId"], silence["maintenance"]) == (bank, True)
+
+    def page() -> str:
+        return member.client.get(f"{network.service.root}/status/fip/{bank}").text
+
+    network.report(bank, 0, windows=3)
+    network.health.settled()
+    network.service.wait_until(lambda: "Planned maintenance" in page(), 60)
+    assert network.open_incidents(bank) == []
+    assert network.noc.get("/incidents", entityId=bank).json()["incidents"] == []
+    other = as_entity(new_member(network.service, "FIP"))
+    assert member.client.get(own, headers=other).json()["silences"] == []
+    end = f"{own}/{silence['silenceId']}/end"
+    assert member.client.post(end, json={}, headers=other).status_code == 404
+
+    assert member.client.post(end, json={}, headers=headers).status_code == 200
+    network.report(bank, 0, windows=4)
+    network.service.wait_until(lambda: network.open_incidents(bank), 60)
+    (incident,) = network.open_incidents(bank)
+    assert incident["began"] > silence["begins"]
+
+
+def test_an_operator_announces_a_maintenance_by_command_and_on_the_page(network, fip):
+    made = network.service.cli(
+        *("health", "maintenance", fip.entity_id, "--for", "PT2H", "--in", "P1D"),
+        *("--reason", "new disks", "--json"),
+    )
+    browser, page = reader(network.service), "/console/operator/incidents"
+    browser.sign_in(network.noc.email)
+    form = {"entity_id": fip.entity_id, "hours": "4", "reason": "new fans", "maintenance": "yes"}
+    assert browser.act(page, "/console/operator/silences", **form).status_code == 303
+    assert f"Planned maintenance: {fip.entity_id}" in browser.get(page).text
+
+    listed = network.noc.get("/health/silences").json()["silences"]
+    found = [one for one in listed if one["entityId"] == fip.entity_id]
+    assert {one["reason"]: one["maintenance"] for one in found} == {
+        "new disks": True,
+        "new fans": True,
+    }
+    assert json.loads(made.stdout)["maintenance"] is True
+    for one in found:
+        network.noc.post(f"/health/silences/{one['silenceId']}/end")
+
+
 @pytest.mark.parametrize(
     ("members", "named"),
     [
@@ -229,11 +341,12 @@ def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):
         ({"ends": "2030-01-01T00:00:00Z", "reason": "a\nb"}, "reason must be one line"),
         ({"ends": "2030-01-01T00:00:00Z", "reason": "x", "type": "sfireqnot"}, "type must be"),
         ({"ends": "2030-01-01T00:00:00Z", "reason": "x", "entityId": "NOBODY"}, "no member"),
+        ({"ends": "2030-01-01T00:00:00Z", "reason": "x", "maintenance": True}, "needs an entityId"),
     ],
 )
 def test_a_silence_that_cannot_be_is_refused_with_what_is_allowed(network, members, named):
     if members.get("ends", "").startswith("2030"):
-        now = network.aa.now()
+        now = network.health.aas[0].now()
         members = {**members, "ends": (now + WINDOW).isoformat()}
 
     answer = network.noc.post("/health/silences", **members)
@@ -252,7 +365,7 @@ def test_no_more_webhooks_than_a_member_may_have_and_none_of_anothers(network, f
     answer = fip.client.post(root, json={"url": "http://127.0.0.1:9/"}, headers=headers)
 
     assert (answer.status_code, answer.json()["errorCode"]) == (409, "Conflict")
-    other = network.aa
+    other = network.health.aas[0]
     one = fip.client.get(root, headers=headers).json()["webhooks"][0]["webhookId"]
     taken = httpx.post(f"{root}/{one}/remove", json={}, headers=other.bearer, timeout=30)
     assert taken.status_code == 404

@@ -13,7 +13,7 @@ AAS = ("SAARTHI-AA", "SETUFLOW-AA")
 PAST_THE_PUSH = "PT12M"
 """From any moment on: the window that runs is over, 30 s are past, and the offset of 60 s at most."""
 WAIT_S = 180
-"""A machine that runs other tests beside is slow; nothing here is a matter of speed."""
+"""A machine that runs other tests next to is slow; nothing here is a matter of speed."""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def status(service, aa_id="SAARTHI-AA"):
         return {}
 
 
-def told(service, aa_id, since):
+def shown(service, aa_id, since):
     """What the service keeps of this AA's pushes, asked for with the agent's own credentials."""
     secret = (config(service, aa_id).parent / "secret").read_text()
     token = httpx.post(
@@ -54,7 +54,7 @@ def told(service, aa_id, since):
     return answer.json()
 
 
-def all_told(found):
+def all_reported(found):
     """Whether both payloads of a window are delivered, and none waits."""
     return found.get("delivered", 0) >= 2 and found.get("backlogPayloads") == 0
 
@@ -73,7 +73,7 @@ def let_a_window_be_delivered(service):
     """Whatever was or was not pushed before: one more window, and nothing that waits."""
     let_calls_come(service)
     service.advance(PAST_THE_PUSH)
-    service.wait_until(lambda: all_told(status(service)), WAIT_S)
+    service.wait_until(lambda: all_reported(status(service)), WAIT_S)
 
 
 def test_calls_of_every_aa_reach_its_agent_over_http(alive):
@@ -89,9 +89,9 @@ def test_calls_of_every_aa_reach_its_agent_over_http(alive):
 def test_the_secret_lies_in_a_file_that_only_its_owner_reads(alive):
     for aa_id in AAS:
         alive.wait_until((config(alive, aa_id).parent / "secret").exists, WAIT_S)
-        told = tomllib.loads(config(alive, aa_id).read_text())
+        shown = tomllib.loads(config(alive, aa_id).read_text())
         secret = config(alive, aa_id).parent / "secret"
-        assert told["credentials"]["secret"] == {"file": str(secret.resolve())}
+        assert shown["credentials"]["secret"] == {"file": str(secret.resolve())}
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
 
 
@@ -101,7 +101,7 @@ def test_a_window_of_events_ends_as_a_receipt_and_in_the_picture(alive):
     found = status(alive)
     # An older window may be delivered after the last one, which has priority.
     since = datetime.fromisoformat(found["lastWindow"]) - timedelta(hours=2)
-    known = told(alive, "SAARTHI-AA", since.isoformat())["receipts"]
+    known = shown(alive, "SAARTHI-AA", since.isoformat())["receipts"]
     assert found["lastReceipt"] in {one["receiptId"] for one in known}
     assert found["deadLetters"] == 0
 
@@ -115,7 +115,8 @@ def test_time_that_is_jumped_over_was_lived_through(alive):
 
     # One window of both tags may be missing for good: that of the jump, when no call was in it.
     alive.wait_until(
-        lambda: sum(gap["windows"] for gap in told(alive, "SAARTHI-AA", since)["gaps"]) <= 2, WAIT_S
+        lambda: sum(gap["windows"] for gap in shown(alive, "SAARTHI-AA", since)["gaps"]) <= 2,
+        WAIT_S,
     )
     let_calls_come(alive)
     before = status(alive)["delivered"]

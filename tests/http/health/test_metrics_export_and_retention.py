@@ -149,7 +149,7 @@ def test_every_expression_of_the_dashboard_asks_for_figures_that_are_there(own, 
     labels = {"fip": fip_id, "api": "cns"}
     own.wait_until(lambda: sample(figures(own).text, "mudra_fip_api_requests", **labels) == 200, 60)
     shown = re.findall(r"(?m)^(mudra_\w+)(?:\{(.*)\})? \S+$", figures(own).text)
-    samples = [(name, dict(re.findall(r'(\w+)="([^"]*)"', told))) for name, told in shown]
+    samples = [(name, dict(re.findall(r'(\w+)="([^"]*)"', reported))) for name, reported in shown]
 
     asked = re.findall(r'"(?:expr|query)": ("(?:[^"\\]|\\.)*mudra_(?:[^"\\]|\\.)*")', DASHBOARD)
 
@@ -172,21 +172,21 @@ def answers(sample, name, matchers, grouped):
     return taken
 
 
-def test_the_public_is_told_nothing_of_fewer_than_a_hundred_calls(own, aa):
+def test_the_public_sees_nothing_of_fewer_than_a_hundred_calls(own, aa):
     few, enough = (new_member(own, "FIP").entity_id for _ in range(2))
     own.advance("PT1H")
     push(aa, consents(few, 99, 99), consents(enough, 100, 99))
 
-    def told(fip_id: str) -> dict[str, object]:
+    def reported(fip_id: str) -> dict[str, object]:
         rows = httpx.get(f"{own.root}/status/v1/fips.json", timeout=30).json()["fips"]
         return next(
             ({**row} for row in rows if (row["fip_id"], row["api"]) == (fip_id, "consent")), {}
         )
 
-    own.wait_until(lambda: told(enough).get("requests") == 100, 60)
+    own.wait_until(lambda: reported(enough).get("requests") == 100, 60)
 
-    assert (told(enough)["status"], told(enough)["success_percentage"]) == ("GOOD", 99.0)
-    shown = told(few)
+    assert (reported(enough)["status"], reported(enough)["success_percentage"]) == ("GOOD", 99.0)
+    shown = reported(few)
     assert shown.pop("status") == "UNSURE"
     assert (shown.pop("fip_id"), shown.pop("api")) == (few, "consent")
     assert set(shown.values()) == {None}
@@ -219,7 +219,7 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
     dropped = in_store(own, make_and_drop)
 
     assert f"metrics_raw_{window:%Y%m%d}" in dropped
-    assert f"metrics_former_{window:%Y%m%d}" in dropped
+    assert f"metrics_previous_{window:%Y%m%d}" in dropped
     assert requests() == 300
     own.advance("P330D")
     assert f"metrics_hour_{window:%Y%m}" in in_store(own, make_and_drop)

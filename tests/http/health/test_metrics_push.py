@@ -28,7 +28,7 @@ def test_a_payload_is_accepted_with_the_documented_answer(aa):
     assert uuid.UUID(body["receiptId"])
 
 
-def test_fips_that_nobody_knows_are_kept_and_noted(aa):
+def test_fips_that_no_one_knows_are_kept_and_noted(aa):
     findings = aa.push(aa.requests()).json()["findings"]
     assert [f["path"] for f in findings] == ["$.fips[0].fipId", "$.fips[1].fipId"]
     assert {f["severity"] for f in findings} == {"note"}
@@ -73,7 +73,7 @@ def test_other_content_of_the_same_window_replaces_it(aa):
     assert receipt["version"] == 3
 
 
-def test_a_tag_without_traffic_is_told_and_is_no_gap(aa):
+def test_a_tag_without_traffic_is_reported_and_is_no_gap(aa):
     window = aa.last_window()
     assert aa.push(aa.requests(window)).status_code == 200
     silent = as_value(aa.notifications(window)) | {"fips": []}
@@ -175,7 +175,7 @@ def test_receipts_show_gaps_late_windows_and_pages(service, aa):
     assert pages == [r["receiptId"] for r in shown["receipts"]]
 
 
-def test_too_many_pushes_of_a_tag_are_told_when_to_come_back(aa):
+def test_too_many_pushes_of_a_tag_are_answered_when_to_come_back(aa):
     """A backlog of 72 hours goes through at once, what comes beyond it waits (quality G4)."""
     payload = aa.requests()
     with ThreadPoolExecutor(2) as pool:
@@ -191,12 +191,12 @@ def test_too_many_pushes_of_a_tag_are_told_when_to_come_back(aa):
     assert aa.push(aa.notifications()).status_code == 200
 
 
-def test_what_an_agent_says_beside_its_payload_is_logged_and_bounded(aa):
+def test_what_an_agent_says_next_to_its_payload_is_logged_and_bounded(aa):
     note = "dropped-full=3, clock-jump=+90.0s " + "x" * 5_000
     answer = aa.push(aa.requests(), **{"Mudra-Agent-Note": note})
 
     log = (aa.service.data_dir / "mudra.log").read_text()
     (line,) = [line for line in log.splitlines() if "agent note" in line and aa.aa_id in line]
-    told = msgspec.json.decode(line)
-    assert told["note"] == note[:300]
-    assert told["txn_id"] == answer.json()["txnId"]
+    reported = msgspec.json.decode(line)
+    assert reported["note"] == note[:300]
+    assert reported["txn_id"] == answer.json()["txnId"]

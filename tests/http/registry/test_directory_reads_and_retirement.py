@@ -1,5 +1,6 @@
 """Reading the directory at a time, again and onwards; ending an entry; and the limit of writes."""
 
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
@@ -178,7 +179,9 @@ def test_a_duplicate_is_refused_without_naming_its_holder(service_of_two: Servic
     same_key["entityinfo"]["certificate"] = payload["entityinfo"]["certificate"] | {"kid": "mine"}
     same_handle["entityinfo"]["entityhandle"] = payload["entityinfo"]["entityhandle"]
 
-    refused = [holder.submit(payload), other.submit(same_key), other.submit(same_handle)]
+    again = payload | {"txnid": str(uuid.uuid4())}
+
+    refused = [holder.submit(again), other.submit(same_key), other.submit(same_handle)]
 
     assert [one.status_code for one in refused] == [409, 409, 409]
     assert {one.json()["errorCode"] for one in refused} == {"Conflict"}

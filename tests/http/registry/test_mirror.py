@@ -8,19 +8,17 @@ import random
 import time
 from pathlib import Path
 
-import httpx
-import msgspec
 import pytest
 from tests.support.registry_actions import OPERATOR, checked
-from tests.support.registry_members import Registry
 from tests.support.registry_payloads import aa, fip, fiu
 from tests.support.registry_postgres import RegistryNode, registry_node
 from tests.support.service import Service, new_member, running_service
 
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.serve import open_store
+from mudra.bootstrap.node.serve import open_store
+from mudra.client import Directory, EntityTokenSource, TokenVerifier
+from mudra.client.directory.copy import DirectoryCopy
 from mudra.registry.directory.directory import visibility_of
-from mudra.registry.directory.mirror import Mirror, Page
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.shared.entity_type import EntityType
@@ -35,7 +33,7 @@ class Writer:
     def __init__(self, node: RegistryNode, seed: int) -> None:
         self.node = node
         self.chance = random.Random(seed)
-        self.standing: dict[int, str] = {}
+        self.status: dict[int, str] = {}
         self.count = 0
 
     async def act(self) -> None:
@@ -43,16 +41,16 @@ class Writer:
         make = MAKERS[number % len(MAKERS)]
         payload = make(number, name=f"Name {self.count}")
         entity_id, run = payload["entityinfo"]["id"], self.node.run
-        standing = self.standing.get(number, "none")
-        if standing == "none":
+        status = self.status.get(number, "none")
+        if status == "none":
             done = await run(submit_entry, checked(payload), OPERATOR, approved=True)
-            self.standing[number] = "live"
-        elif standing == "suspended":
+            self.status[number] = "live"
+        elif status == "suspended":
             done = await run(decide, Command(RegistryAction.RESTORE, entity_id, OPERATOR))
-            self.standing[number] = "live"
+            self.status[number] = "live"
         elif self.chance.random() < 0.15:
             done = await run(decide, Command(RegistryAction.SUSPEND, entity_id, OPERATOR, "a test"))
-            self.standing[number] = "suspended"
+            self.status[number] = "suspended"
         else:
             done = await run(update_entry, checked(payload), OPERATOR)
         assert isinstance(done, Decision), done
@@ -61,38 +59,18 @@ class Writer:
 
 
 class FollowingMember:
-    """A member's program with its copy in a file, as it is after each restart."""
+    """A member's program that starts again for each look, with its copy in a file."""
 
-    def __init__(self, registry: Registry, file: Path) -> None:
-        self.registry, self.file = registry, file
-        file.write_bytes(msgspec.json.encode((0, [])))
-        self.pages = 0
+    def __init__(self, service: Service, file: Path) -> None:
+        self.member, self.file = new_member(service, "AA"), file
+        self.secret = self.member.secret()
 
-    def follow(self, root: str) -> Mirror:
-        upto, kept = msgspec.json.decode(
-            self.file.read_bytes(), type=tuple[int, list[tuple[EntityType, str, str]]]
-        )
-        mirror = Mirror(upto, {(kind, one): body.encode() for kind, one, body in kept})
-        while True:
-            answer = httpx.get(
-                f"{root}/cr/v2/changes",
-                params={"since": mirror.upto},
-                headers=self.registry.entity,
-                timeout=30,
-            )
-            assert answer.status_code == 200, answer.text
-            page = msgspec.json.decode(answer.content, type=Page)
-            mirror = mirror.follow(page)
-            self.pages += 1
-            if not page.more:
-                break
-        assert mirror.hash() == page.hash
-        self.file.write_bytes(
-            msgspec.json.encode(
-                (mirror.upto, [(k, one, body.decode()) for (k, one), body in mirror.bodies.items()])
-            )
-        )
-        return mirror
+    def follow(self, service: Service) -> DirectoryCopy:
+        tokens = EntityTokenSource(service.issuer, self.member.entity_id, lambda: self.secret)
+        verifier = TokenVerifier(service.issuer, wall=service.wall)
+        directory = Directory(f"{service.root}/cr/v2", tokens, verifier, file=self.file)
+        directory.refresh()
+        return directory._following.copy
 
 
 async def write(conninfo: str, writer_of: list[Writer], acts: int, seed: int) -> str:
@@ -115,22 +93,22 @@ def test_a_mirror_proves_itself_complete_through_changes_and_restarts(
     data_dir, writer_of = tmp_path / "data", []
     started = time.monotonic()
     with running_service(data_dir) as service:
-        follower = FollowingMember(Registry(new_member(service, "AA")), tmp_path / "copy.json")
+        follower = FollowingMember(service, tmp_path / "copy.json")
         mirror, truth = follow_rounds(service, follower, writer_of, changes, rounds)
 
     assert writer_of[0].count == changes
     assert mirror.hash() == truth
-    assert len(mirror.bodies) > MEMBERS / 4
-    print(f"{changes} changes, {follower.pages} pages: {time.monotonic() - started:.0f} s")
+    assert len(mirror.entries) > MEMBERS / 4
+    print(f"{changes} changes: {time.monotonic() - started:.0f} s")
 
 
 def follow_rounds(
     service: Service, follower: FollowingMember, writer_of: list[Writer], changes: int, rounds: int
-) -> tuple[Mirror, str]:
+) -> tuple[DirectoryCopy, str]:
     with open_store(Settings(data_dir=service.data_dir), create=False) as (conninfo, _):
         for number in range(rounds):
             acts = changes // rounds + (changes % rounds if number == 0 else 0)
             truth = asyncio.run(write(conninfo, writer_of, acts, 7))
-            mirror = follower.follow(service.root)
+            mirror = follower.follow(service)
             assert mirror.hash() == truth
     return mirror, truth

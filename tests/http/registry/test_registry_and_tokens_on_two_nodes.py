@@ -33,7 +33,7 @@ class TwoNodes:
     operator: Operator
 
     def decide(self, entity_id: str, act: str) -> str:
-        """Decide on an entry at node A; gives its standing."""
+        """Decide on an entry at node A; gives its status."""
         path = f"/registry/entries/{entity_id}/decide"
         answer = self.operator.post(path, act=act, reason="a test")
         assert answer.status_code == 200, answer.text
@@ -110,6 +110,24 @@ def test_a_suspension_on_one_node_stops_tokens_on_the_other_at_its_first_answer(
     print(f"{ROUNDS} suspensions: refused by the other node within {slowest * 1000:.0f} ms")
 
 
+def test_a_suspension_on_one_node_is_in_the_other_nodes_next_revocation_list(
+    nodes: TwoNodes, entity: tuple[str, Asked, Registry]
+) -> None:
+    entity_id, asked, _ = entity
+
+    def listed() -> int:
+        listed = asked.client.get("/revocations").json()["notBefore"].get(entity_id, 0)
+        assert isinstance(listed, int)
+        return listed
+
+    for _ in range(ROUNDS):
+        before = time.time()
+        nodes.decide(entity_id, "suspend")
+        suspended = listed()
+        nodes.decide(entity_id, "restore")
+        assert listed() < before <= suspended
+
+
 def test_a_retirement_on_one_node_ends_tokens_on_the_other_for_good(
     nodes: TwoNodes,
 ) -> None:
@@ -122,7 +140,7 @@ def test_a_retirement_on_one_node_ends_tokens_on_the_other_for_good(
     assert asked.status() == 401
 
 
-def test_a_suspended_entry_keeps_its_member_from_tokens_whatever_the_members_desk_says(
+def test_a_suspended_entry_keeps_its_member_from_tokens_whatever_the_member_status_says(
     nodes: TwoNodes, entity: tuple[str, Asked, Registry]
 ) -> None:
     entity_id, asked, _ = entity

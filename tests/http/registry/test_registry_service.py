@@ -1,6 +1,7 @@
 """The registry through a real service of two workers: submit, approve, read, suspend."""
 
 import json
+import uuid
 
 import httpx
 import pytest
@@ -8,7 +9,7 @@ from joserfc import jws
 from joserfc.jwk import KeySet
 from tests.support.registry_members import Registry, approve, live_entry, payload_of
 from tests.support.registry_payloads import fip
-from tests.support.service import Member, Service, new_member
+from tests.support.service import NO_TLS, Member, Service, new_member
 
 
 @pytest.fixture
@@ -33,7 +34,38 @@ def test_an_entity_registers_itself_and_a_counterparty_reads_it(two):
     assert after.json()["entityinfo"]["name"] == payload["entityinfo"]["name"]
 
 
-def test_an_admin_submits_with_a_user_token_and_nobody_else_may(two):
+def test_a_repeated_submission_is_answered_as_the_first_time(two):
+    registry = Registry(new_member(two, "FIP"))
+    payload = payload_of(registry.member)
+
+    first = registry.submit(payload).json()
+    waiting = registry.submit(payload)
+    approve(registry.member)
+    live = registry.submit(payload)
+    other = registry.submit(payload | {"txnid": str(uuid.uuid4())})
+
+    for again in (waiting, live):
+        assert again.status_code == 200, again.text
+        assert again.json() | {"timestamp": ""} == first | {"timestamp": ""}
+    assert other.status_code == 409
+    assert "txnId" not in first
+
+
+def test_an_update_may_name_its_entry_in_the_body_alone(two):
+    registry, payload = live_entry(two, "FIP")
+    address = f"{registry.root}/entityInfo/FIP"
+    payload["entityinfo"]["name"] = "A Name by PUT"
+
+    updated = httpx.put(address, json=payload, headers=registry.entity, verify=NO_TLS)
+    unknown = httpx.put(
+        address, json=payload_of(new_member(two, "FIP")), headers=registry.entity, verify=NO_TLS
+    )
+
+    assert (updated.status_code, updated.json()["version"]) == (200, 2), updated.text
+    assert unknown.status_code == 401
+
+
+def test_an_admin_submits_with_a_user_token_and_no_one_else_may(two):
     mine, other = new_member(two, "FIP"), Registry(new_member(two, "FIP"))
     payload = payload_of(mine)
 
@@ -130,10 +162,10 @@ def test_the_same_findings_are_had_without_a_submission_and_nothing_is_kept(two)
     others = registry.lint(fip(1))
 
     assert [one.status_code for one in (*asked, lone)] == [200] * 6, [one.text for one in asked]
-    told = [one.json() for one in asked]
-    assert (told[0]["findings"], told[0]["passes"]) == (refused, False)
-    assert [one["severity"] for one in told[1]["findings"]] == ["note"]
-    assert [one["passes"] for one in told] == [False, True, False, False, False]
+    reported = [one.json() for one in asked]
+    assert (reported[0]["findings"], reported[0]["passes"]) == (refused, False)
+    assert [one["severity"] for one in reported[1]["findings"]] == ["note"]
+    assert [one["passes"] for one in reported] == [False, True, False, False, False]
     assert lone.json()["findings"][0]["path"] == "$.type"
     assert (nowhere.status_code, others.status_code) == (404, 401)
     assert registry.lint("x" * 70_000).status_code == 413

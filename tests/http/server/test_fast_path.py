@@ -181,11 +181,11 @@ def test_each_connection_of_a_batch_gets_its_own_response(service: Service, memb
         said = b"".join(iter(lambda talk=talk: talk.recv(65536), b""))
         talk.close()
         head, _, body = said.partition(b"\r\n\r\n")
-        told = json.loads(body)
-        assert told["txnId"] == f"{name}-{place}"
+        shown = json.loads(body)
+        assert shown["txnId"] == f"{name}-{place}"
         assert head.startswith(b"HTTP/1.1 401" if name == "wrong" else b"HTTP/1.1 200")
         if name != "wrong":
-            claims = told["accessToken"].split(".")[1]
+            claims = shown["accessToken"].split(".")[1]
             payload = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
             assert payload["sub"] == asked[name]["id"]
 
@@ -224,12 +224,12 @@ def test_nothing_after_a_last_request_is_processed(service: Service, member: Mem
         b"content-length: %d\r\n\r\n" % len(body)
     ) + body
 
-    def letters() -> int:
+    def emails() -> int:
         return len(json.loads(service.cli("mail", "list", "--to", member.email, "--json").stdout))
 
-    before = letters()
+    before = emails()
     assert spoken(service, [last + behind]).count(b"HTTP/1.1 ") == 1
     assert spoken(service, [last]).startswith(b"HTTP/1.1 200")
-    assert letters() == before
+    assert emails() == before
     assert member.client.post("/v1/user/password/forgot", content=body, headers=JSON).is_success
-    service.wait_until(lambda: letters() == before + 1)
+    service.wait_until(lambda: emails() == before + 1)

@@ -41,13 +41,13 @@ def test_a_reset_is_notified_with_who_did_it_and_what_becomes_of_the_old_secret(
 
     member.reset(oldSecretValidity=7)
 
-    letter = mails(own, member.email)[-1]
-    assert "was reset" in letter["subject"]
-    assert f"by {member.email}" in letter["text"]
-    assert "The old secret works until" in letter["text"]
+    message = mails(own, member.email)[-1]
+    assert "was reset" in message["subject"]
+    assert f"by {member.email}" in message["text"]
+    assert "The old secret works until" in message["text"]
 
 
-def test_a_refused_reset_tells_no_one(own: Service):
+def test_a_refused_reset_notifies_no_one(own: Service):
     member = new_member(own)
     member.reset()
 
@@ -61,8 +61,8 @@ def test_reminders_come_once_each_and_late_ones_as_one(own: Service):
     member = new_member(own)
     reset = "the entity secret of ID was reset"
     expiry = "the entity secret of ID expires in {} days"
-    desk = f"desk-of-{member.entity_id.lower()}@member.example"
-    ask = {"json": {"entityId": member.entity_id, "email": desk}, "headers": member.bearer()}
+    operator = f"staff-of-{member.entity_id.lower()}@member.example"
+    ask = {"json": {"entityId": member.entity_id, "email": operator}, "headers": member.bearer()}
     assert member.client.post("/v1/entity/contact/set", **ask).status_code == 200
     member.reset(secretExpiryDays=40)
 
@@ -71,7 +71,7 @@ def test_reminders_come_once_each_and_late_ones_as_one(own: Service):
     own.advance("P1DT1M")
     expect(member, reset, expiry.format(30))
     own.advance("PT12H")
-    # 14 and 7 days are both passed over: one letter tells what is left.
+    # 14 and 7 days are both passed over: one email shows what is left.
     own.advance("P25D")
     expect(member, reset, expiry.format(30), expiry.format(5))
     own.advance("P20D")
@@ -80,7 +80,7 @@ def test_reminders_come_once_each_and_late_ones_as_one(own: Service):
     own.advance("P20D")
     expect(member, reset, expiry.format(30), expiry.format(5), ended)
     # The backup contact has read the same.
-    assert subjects(own, desk) == subjects(own, member.email)[1:]
+    assert subjects(own, operator) == subjects(own, member.email)[1:]
 
 
 def test_a_reminder_carries_the_date_for_the_calendar(own: Service):
@@ -223,12 +223,12 @@ def test_a_hundred_guesses_take_21_hours_are_notified_three_times_and_end_by_a_l
         waited += int(answer.headers["retry-after"])
         own.advance(f"PT{answer.headers['retry-after']}S")
 
-    told = [f"{at} failed sign-ins to your account" for at in (5, 20, 50)]
-    expect(member, *told)
+    reported = [f"{at} failed sign-ins to your account" for at in (5, 20, 50)]
+    expect(member, *reported)
     assert waited >= 21 * 3600
     assert "after 100 failures the password is disabled" in mails(own, member.email)[-1]["text"]
 
-    # Off: neither the right password nor a wait opens it, and nobody hears of it again.
+    # Off: neither the right password nor a wait opens it, and no one hears of it again.
     own.advance("PT16M")
     right = {"username": member.email, "password": member.password}
     assert member.client.post("/v1/user/token/generate", data=right).status_code == 401
@@ -238,4 +238,4 @@ def test_a_hundred_guesses_take_21_hours_are_notified_three_times_and_end_by_a_l
     assert set_password(member.client, latest_link(own, member.email), another).status_code == 200
     opened = {"username": member.email, "password": another}
     assert member.client.post("/v1/user/token/generate", data=opened).status_code == 200
-    expect(member, *told, "reset your password", "your password was changed")
+    expect(member, *reported, "reset your password", "your password was changed")

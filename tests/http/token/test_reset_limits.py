@@ -19,8 +19,8 @@ def check_refusal(refused: httpx.Response, code: str, about_s: float) -> None:
     assert (refused.status_code, refused.json()["errorCode"]) == (429, code)
     wait = int(refused.headers["Retry-After"])
     assert about_s - 30 < wait <= about_s
-    told = next_time(refused) - datetime.fromisoformat(refused.json()["timestamp"])
-    assert math.ceil(told.total_seconds()) == pytest.approx(wait, abs=1)
+    reported = next_time(refused) - datetime.fromisoformat(refused.json()["timestamp"])
+    assert math.ceil(reported.total_seconds()) == pytest.approx(wait, abs=1)
     assert refused.headers["RateLimit-Policy"] == '"reset";q=5;w=86400'
     assert refused.headers["RateLimit"] == f'"reset";r=0;t={wait}'
 

@@ -115,13 +115,23 @@ def test_grace_never_outlives_the_old_secret_s_own_expiry(each_member: Member) -
     short = each_member.reset(secretExpiryDays=1).json()
     service.advance("PT12H")
 
-    each_member.reset(oldSecretValidity=7)
+    reset = each_member.reset(oldSecretValidity=7).json()
 
     shown = each_member.read().json()
     assert shown["oldSecretExpirationDate"] == short["expirationDate"]
-    assert shown["oldSecretValidity"] == 7
+    # Twelve hours are no whole day.
+    assert reset["oldSecretValidity"] == shown["oldSecretValidity"] == 0
     service.advance("PT12H1S")
     assert said(tokens_of_every_worker(each_member, short["secret"])) == {(401, "SecretGraceEnded")}
+
+
+def test_a_grace_that_is_cut_is_shown_in_whole_days(each_member: Member) -> None:
+    each_member.reset(secretExpiryDays=4)
+    each_member.service.advance("PT12H")
+
+    reset = each_member.reset(oldSecretValidity=7).json()
+
+    assert reset["oldSecretValidity"] == each_member.read().json()["oldSecretValidity"] == 3
 
 
 def test_an_expired_secret_gives_no_token_can_be_read_and_can_be_reset(

@@ -80,6 +80,10 @@ def test_the_metadata_lead_to_the_keys_and_endpoints(keyed: Service, place: str)
             401,
         }
     assert metadata["grant_types_supported"] == ["client_credentials"]
+    assert metadata["response_types_supported"] == ["none"]
+    for name in ("token", "introspection", "revocation"):
+        methods = metadata[f"{name}_endpoint_auth_methods_supported"]
+        assert methods == ["client_secret_basic", "client_secret_post", "private_key_jwt"]
 
 
 def test_each_kind_of_token_has_a_key_of_its_own(keyed_member: Member) -> None:

@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
+from tests.support.incidents import an_incident
 from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.incidents.incident import Ending, FipApi, Incident
-from mudra.metrics.incidents.incident_change import Opened, Updated, Withdrawn
+from mudra.metrics.incidents.incident import FipApi, Incident
+from mudra.metrics.incidents.incident_change import Opened, Updated, withdrawn
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Transaction
@@ -19,7 +20,7 @@ ENDED = BEGAN + timedelta(hours=1)
 
 
 def incident(subject: FipApi, began: datetime = BEGAN) -> Incident:
-    return Incident(subject, began, began, ENDED, Ending.RECOVERED, 2, 100, 200)
+    return an_incident(subject, began, ENDED)
 
 
 def of(service: Service, *batches: list[IncidentNotification]) -> int:
@@ -48,7 +49,7 @@ def opened(one: Incident) -> IncidentNotification:
 def test_an_incident_of_a_subject_and_a_beginning_is_stored_once(service: Service) -> None:
     one = incident(FipApi(f"BANK-{fresh_id()[:8]}", "cns"))
 
-    with pytest.raises(sa.exc.IntegrityError, match="uq_metrics_incident_entity_id"):
+    with pytest.raises(sa.exc.IntegrityError, match="metrics_incident_once"):
         of(service, [opened(one)], [opened(one)])
 
 
@@ -65,6 +66,6 @@ def test_an_incident_may_begin_when_a_withdrawn_one_did(service: Service) -> Non
     first, second = incident(subject), incident(subject, BEGAN + timedelta(minutes=30))
     both = [opened(first), opened(second)]
     moved = IncidentNotification(both[1].incident_id, Updated(second, first), notified=True)
-    gone = IncidentNotification(both[0].incident_id, Withdrawn(first), notified=True)
+    gone = IncidentNotification(both[0].incident_id, withdrawn(first), notified=True)
 
-    assert of(service, both, [moved, gone]) == 1
+    assert of(service, both, [moved, gone]) == 2

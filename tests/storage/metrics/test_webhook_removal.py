@@ -28,7 +28,7 @@ async def kept(dependencies: Dependencies) -> WaitingMessage:
         await transaction.connection.execute(
             sa.insert(webhook_message).values(
                 message_id=message_id, webhook_id=webhook.webhook_id, body=b"{}", made_at=LATER,
-                next_attempt_at=LATER,
+                next_attempt_at=LATER, attempts=2,
             )
         )  # fmt: skip  # a row
     return WaitingMessage(

@@ -24,7 +24,7 @@ from mudra.registry.lifecycle.register import (
     submit_entry,
     update_entry,
 )
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType

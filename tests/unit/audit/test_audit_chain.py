@@ -91,7 +91,7 @@ def test_a_removed_row_is_named(number):
 
 
 @pytest.mark.parametrize("number", range(1, LENGTH))
-def test_a_removed_row_is_named_even_when_the_rest_is_numbered_anew(number):
+def test_a_removed_row_is_named_even_when_the_rest_is_renumbered(number):
     chain = trail(LENGTH)
     del chain[number - 1]
     chain = [
@@ -182,7 +182,7 @@ def test_the_chain_can_be_followed_without_our_code():
     one = row(1, actor='entity:É\u2028\x1f"\\\n', detail={"b": 2, "a": "x"})
     micros = round((one.event.at.timestamp()) * 1_000_000)
     fields = [
-        1, 101, "entity:token:issue", "success", micros, 'entity:É\u2028\x1f"\\\n',
+        1, 101, 1, 0, "entity:token:issue", "success", micros, 'entity:É\u2028\x1f"\\\n',
         "HDFC-FIP", "192.0.2.7", "txn-1", "", {"a": "x", "b": 2},
     ]  # fmt: skip
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
@@ -191,10 +191,10 @@ def test_the_chain_can_be_followed_without_our_code():
     assert seal([one], GENESIS) == [hashlib.sha256(GENESIS + text.encode()).digest()]
 
 
-def test_the_statement_to_be_signed_names_count_head_and_time():
+def test_the_statement_to_be_signed_names_epoch_count_head_and_time():
     assert (
         Checkpoint(2, b"\x01\x02", NOON).statement()
-        == b'["mudra-audit-1",2,"0102",1772366400000000]'
+        == b'["mudra-audit-2",1,2,"0102",1772366400000000]'
     )
 
 

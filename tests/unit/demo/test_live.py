@@ -23,25 +23,25 @@ def test_a_feeder_that_dies_ends_agents_and_feeders_and_is_named(broken: int) ->
     async def story() -> None:
         stop, fault = asyncio.Event(), ValueError("the traffic broke")
         faults = [fault if place == broken else None for place in range(2)]
-        beside = [asyncio.create_task(_feeder(one)) for one in faults]
+        feeders = [asyncio.create_task(_feeder(one)) for one in faults]
         agents = [asyncio.create_task(_agent(stop))]
 
-        (ended,) = await until_stopped(stop, beside, agents)
+        (ended,) = await until_stopped(stop, feeders, agents)
 
         assert ended.exception() is fault
-        assert all(task.done() for task in (*beside, *agents))
+        assert all(task.done() for task in (*feeders, *agents))
 
     asyncio.run(asyncio.wait_for(story(), 30))
 
 
-def test_told_to_stop_nothing_has_ended_by_itself() -> None:
+def test_when_stopped_nothing_has_ended_by_itself() -> None:
     async def story() -> None:
         stop = asyncio.Event()
-        beside = [asyncio.create_task(_feeder(None))]
+        feeders = [asyncio.create_task(_feeder(None))]
         agents = [asyncio.create_task(_agent(stop))]
         stop.set()
 
-        assert await until_stopped(stop, beside, agents) == []
-        assert all(task.done() for task in (*beside, *agents))
+        assert await until_stopped(stop, feeders, agents) == []
+        assert all(task.done() for task in (*feeders, *agents))
 
     asyncio.run(asyncio.wait_for(story(), 30))

@@ -14,12 +14,14 @@ from mudra.shared.email_message import Attachment, Email, email_from_bytes, emai
 from mudra.shared.secret_text import SecretText
 
 LINK = "https://mudra.example/iam/password/set/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+WITH_LINK = {kind for kind, names in FACTS.items() if "link" in names}
 VALUES: dict[str, str | SecretText] = {
     "user_name": "Asha Venkatesan",
     "entity_id": "SUNRISE-FIP",
     "entity_name": "Sunrise Bank",
     "link": SecretText(LINK),
     "valid_hours": "24",
+    "manages_secrets": "yes",
     "reset_by": "Ravi",
     "reset_at": "2026-03-01T12:00:00.000Z",
     "expires_at": "2026-08-28T12:00:00.000Z",
@@ -34,8 +36,28 @@ VALUES: dict[str, str | SecretText] = {
     "last_failure_at": "2026-03-07T10:00:00.000Z",
     "old_address": "asha@bank.example",
     "new_address": "asha.v@bank.example",
+    "invited": "ravi@bank.example",
+    "invited_by": "asha@bank.example",
+    "window": "2026-03-07T10:00:00.000Z",
+    "claimed": "9,000,000",
+    "restored_to": "2026-01-31T02:30:00.000Z",
+    "restored_at": "2026-01-31T12:00:00.000Z",
+    "secret_lost": "yes",
+    "plausible": "40,000",
     "title": "FIP SUNRISE-FIP, FI fetch: bad, 36.0 % success",
     "story": "Success fell to 81 % over two windows.",
+    "what": "was approved",
+    "done_by": "operator:rao@network.example",
+    "done_at": "2026-03-01T12:00:00.000Z",
+    "reason": "checked by phone",
+    "over": "",
+    "open": "2",
+    "more": "",
+    "severity": "major",
+    "number": "2",
+    "incidents": "FIP A: calls slow; FIP B: 90 % of calls failing",
+    "minutes": "30",
+    "changes": "ips: 9.0.0.1 → 9.0.0.2",
 }
 
 
@@ -47,40 +69,66 @@ def write(kind: NoticeKind, writer: EmailComposer | None = None, **changed: str)
 
 @pytest.mark.parametrize("kind", NoticeKind)
 def test_each_email_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
-    letter = write(kind)
+    composed = write(kind)
 
-    assert letter.to == "asha@bank.example"
-    assert letter.subject.startswith("Demo Network: ")
-    assert len(letter.subject) < 100
+    assert composed.to == "asha@bank.example"
+    assert composed.subject.startswith("Demo Network: ")
+    assert len(composed.subject) < 100
     # An alarm goes to all admins and contacts of an entity: it greets none of them by name.
-    named = kind is not NoticeKind.HEALTH_ALARM
-    assert letter.text.startswith("Hello Asha Venkatesan,\n" if named else "Hello,\n")
-    assert "help@network.example" in letter.text
-    assert "{{" not in letter.text + letter.html
-    assert "\n\n\n" not in letter.text
-    assert ("Asha Venkatesan" in letter.html) is named
+    named = kind not in {
+        NoticeKind.HEALTH_ALARM,
+        NoticeKind.HEALTH_DIGEST,
+        NoticeKind.HEALTH_ESCALATED,
+    }
+    assert composed.text.startswith("Hello Asha Venkatesan,\n" if named else "Hello,\n")
+    assert "help@network.example" in composed.text
+    assert "{{" not in composed.text + composed.html
+    assert "\n\n\n" not in composed.text
+    assert ("Asha Venkatesan" in composed.html) is named
 
 
-@pytest.mark.parametrize("kind", [NoticeKind.INVITATION, NoticeKind.PASSWORD_RESET])
-def test_the_link_stands_alone_on_its_line_and_is_found(kind: NoticeKind):
-    letter = write(kind)
+@pytest.mark.parametrize("kind", sorted(WITH_LINK))
+def test_the_link_is_alone_on_its_line_and_is_found(kind: NoticeKind):
+    composed = write(kind)
 
-    assert links_in(letter.text) == [LINK]
-    assert LINK in letter.text.splitlines()
-    assert f'href="{LINK}"' in letter.html
+    assert links_in(composed.text) == [LINK]
+    assert LINK in composed.text.splitlines()
+    assert f'href="{LINK}"' in composed.html
+
+
+@pytest.mark.parametrize("kind", sorted(set(NoticeKind) - WITH_LINK))
+def test_other_emails_hold_no_link(kind: NoticeKind):
+    assert links_in(write(kind).text) == []
+
+
+def test_only_those_who_manage_secrets_read_about_secrets_when_they_reset_a_password():
+    assert "entity secret" in write(NoticeKind.PASSWORD_RESET).text
+    assert "entit" not in write(NoticeKind.PASSWORD_RESET, manages_secrets="").text
 
 
 @pytest.mark.parametrize(
-    "kind", sorted(set(NoticeKind) - {"invitation", "account_invitation", "password_reset"})
+    ("kind", "label"),
+    [
+        (NoticeKind.INVITATION, "Set your password"),
+        (NoticeKind.ADMIN_INVITATION, "View the invitation"),
+        (NoticeKind.ADDRESS_CONFIRM, "Confirm the new address"),
+    ],
 )
-def test_other_emails_hold_no_link(kind: NoticeKind):
-    assert links_in(write(kind).text) == []
+def test_the_button_of_a_link_says_where_it_leads(kind: NoticeKind, label: str):
+    assert f">{label}</a>" in write(kind).html
 
 
 def test_numbers_of_one_are_spoken_of_as_one():
     assert write(NoticeKind.SECRET_EXPIRY, days_left="1").subject[-16:] == "expires in 1 day"
     assert "for 1 hour:" in write(NoticeKind.PASSWORD_RESET, valid_hours="1").text
     assert "for 2 hours:" in write(NoticeKind.PASSWORD_RESET, valid_hours="2").text
+
+
+def test_the_email_of_an_end_promises_no_other():
+    begins, ends = (write(NoticeKind.HEALTH_ALARM, over=over).text for over in ("", "yes"))
+
+    assert "another when the incident is over" in begins
+    assert "another" not in ends
 
 
 def test_a_reset_without_grace_says_that_the_old_secret_has_ended():
@@ -93,10 +141,10 @@ def test_a_reset_without_grace_says_that_the_old_secret_has_ended():
 
 
 def test_the_expiry_reminder_brings_the_date_for_the_calendar():
-    letter = write(NoticeKind.SECRET_EXPIRY)
+    composed = write(NoticeKind.SECRET_EXPIRY)
 
-    assert [a.name for a in letter.attachments] == ["secret-expiry.ics"]
-    lines = letter.attachments[0].content.split("\r\n")
+    assert [a.name for a in composed.attachments] == ["secret-expiry.ics"]
+    lines = composed.attachments[0].content.split("\r\n")
     assert "DTSTART:20260828T120000Z" in lines
     assert "DTSTAMP:20260821T120000Z" in lines
     assert lines[0] == "BEGIN:VCALENDAR"
@@ -113,11 +161,11 @@ def test_all_reminders_of_one_secret_are_one_entry_in_the_calendar():
 
 
 def test_names_are_plain_text_in_html():
-    letter = write(NoticeKind.PASSWORD_CHANGED, user_name='<b onclick="x">&Asha')
+    composed = write(NoticeKind.PASSWORD_CHANGED, user_name='<b onclick="x">&Asha')
 
-    assert "<b " not in letter.html
-    assert "&lt;b onclick=&#34;x&#34;&gt;&amp;Asha" in letter.html
-    assert '<b onclick="x">&Asha' in letter.text
+    assert "<b " not in composed.html
+    assert "&lt;b onclick=&#34;x&#34;&gt;&amp;Asha" in composed.html
+    assert '<b onclick="x">&Asha' in composed.text
 
 
 def test_a_name_that_looks_like_a_template_stays_a_name():
@@ -140,10 +188,10 @@ def test_an_operators_own_template_comes_before_ours(tmp_path: Path):
     (tmp_path / "letter.html.j2").write_text("<p>{{ paragraphs[0].text }}</p>")
     writer = EmailComposer("Demo Network", tmp_path)
 
-    letter = write(NoticeKind.PASSWORD_CHANGED, writer)
+    composed = write(NoticeKind.PASSWORD_CHANGED, writer)
 
-    assert (letter.subject, letter.text) == ("Namaste", "Dear Asha Venkatesan, changed.\n")
-    assert letter.html == "<p>Dear Asha Venkatesan, changed.</p>"
+    assert (composed.subject, composed.text) == ("Namaste", "Dear Asha Venkatesan, changed.\n")
+    assert composed.html == "<p>Dear Asha Venkatesan, changed.</p>"
     assert "designated admin" in write(NoticeKind.INVITATION, writer).text
 
 
@@ -191,9 +239,9 @@ def test_a_template_that_would_never_be_used_is_found_at_the_start(tmp_path: Pat
 
 
 def test_a_email_comes_back_from_its_bytes():
-    letter = write(NoticeKind.SECRET_EXPIRY)
+    composed = write(NoticeKind.SECRET_EXPIRY)
 
-    assert email_from_bytes(email_to_bytes(letter)) == letter
+    assert email_from_bytes(email_to_bytes(composed)) == composed
 
 
 def test_a_email_without_attachments_of_an_older_version_is_read():
@@ -207,11 +255,11 @@ def test_the_repr_of_a_email_hides_its_link():
 
 
 def test_the_message_has_text_html_and_calendar_and_a_stable_id():
-    letter = write(NoticeKind.SECRET_EXPIRY, user_name="आशा वेंकटेशन")
+    composed = write(NoticeKind.SECRET_EXPIRY, user_name="आशा वेंकटेशन")
     at = datetime(2026, 8, 21, 12, tzinfo=UTC)
 
-    raw = message_of(letter, "mudra@network.example", "0b1c-1", at, "Demo Network").as_bytes()
-    again = message_of(letter, "mudra@network.example", "0b1c-1", at, "Demo Network")
+    raw = message_of(composed, "mudra@network.example", "0b1c-1", at, "Demo Network").as_bytes()
+    again = message_of(composed, "mudra@network.example", "0b1c-1", at, "Demo Network")
 
     message = BytesParser(policy=default).parsebytes(raw)
     assert message["Message-ID"] == again["Message-ID"] == "<0b1c-1@network.example>"
@@ -238,7 +286,7 @@ def test_the_message_has_text_html_and_calendar_and_a_stable_id():
     ],
 )
 def test_an_attachment_with_an_odd_name_or_type_is_refused(attachment: Attachment):
-    letter = Email("a@b.example", "s", "t", "h", (attachment,))
+    composed = Email("a@b.example", "s", "t", "h", (attachment,))
 
     with pytest.raises(EmailFactsError, match="attachment"):
-        message_of(letter, "mudra@network.example", "1", datetime(2026, 1, 1, tzinfo=UTC))
+        message_of(composed, "mudra@network.example", "1", datetime(2026, 1, 1, tzinfo=UTC))

@@ -23,7 +23,7 @@ def read(url: str, sender: str = "mudra@network.example") -> MailServer:
         ("smtp://relay.internal:25?starttls=never", "relay.internal", 25, False, False),
     ],
 )
-def test_the_url_tells_how_to_connect(
+def test_the_url_says_how_to_connect(
     url: str, host: str, port: int, implicit: bool, start_tls: bool
 ):
     server = read(url)

@@ -3,8 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
+from tests.support.incidents import an_incident
 
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident, Subject
 from mudra.overview.action_items import Facts, action_items
 from mudra.registry.lifecycle.record import EntityStatus, Record
 from mudra.shared.entity_type import EntityType
@@ -33,7 +34,7 @@ def test_all_is_well_says_nothing() -> None:
     assert whats() == []
 
 
-def test_an_expiring_secret_is_told_from_thirty_days_on() -> None:
+def test_an_expiring_secret_is_shown_from_thirty_days_on() -> None:
     assert whats(31) == []
     assert whats(12) == ["The secret expires in 12 days"]
     assert whats(-1) == ["The secret has expired"]
@@ -71,7 +72,7 @@ def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
     began = NOW - timedelta(hours=6)
 
     def lasting(subject: Subject) -> Incident:
-        return Incident(subject, began, NOW, None, Ending.OPEN, 36, 760, 2_000)
+        return an_incident(subject, began, eligible=2_000, succeeded=760)
 
     found = lasting(FipApi("A-FIP", "fif")), lasting(AaCalls("A")), lasting(AaReporting("A"))
     facts = Facts("FIP", used(-1), 2, None, 0, NOW, found)
@@ -84,6 +85,6 @@ def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
         "The secret has expired",
     ]
     assert lines[0].why == (
-        "For 6 h, as reported by the AAs: 62 % of calls failed in its bad windows."
+        "For 6 h, as reported by the AAs: 62 % of calls failing in its bad windows."
     )
     assert {line.weight for line in lines[:4]} == {0}

@@ -16,6 +16,7 @@ from mudra.console.routes import console_pages
 NO_PAGES = {
     "/console",  # goes on to the first page that one has
     "/console/{rest:path}",  # says that there is none
+    "/console/sign-in/code",  # of a sign-in that waits for it: tests/browser/test_second_factor.py
     "/console/operator/entry",  # goes on to an entry
     "/status/network.json",
     "/status/network.csv",

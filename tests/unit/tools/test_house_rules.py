@@ -8,7 +8,7 @@ import pytest
 from tools.lint import language_rule
 from tools.lint.__main__ import main
 from tools.lint.commit_rule import no_commit_outside_database
-from tools.lint.docstring_rule import package_says_never
+from tools.lint.docstring_rule import docstring_begins_with_a_verb, package_says_never
 from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
 from tools.lint.secret_rule import no_secret_in_a_sentence
@@ -129,6 +129,13 @@ def test_a_package_says_what_it_never_does():
     assert not faults(package_says_never, '"""Tokens. Never sends mail."""', path)
 
 
+def test_the_docstring_of_a_function_begins_with_a_verb():
+    question = 'def life():\n    """How long it lasts."""'
+
+    assert "begin with a verb" in faults(docstring_begins_with_a_verb, question)[0]
+    assert not faults(docstring_begins_with_a_verb, question.replace("How", "Return how"))
+
+
 @pytest.mark.parametrize(
     "text",
     ["try:\n    f()\nexcept Exception:\n    pass", "try:\n    f()\nexcept Exception:\n    x = 1"],
@@ -158,18 +165,14 @@ def test_a_subject_is_short_capitalized_and_without_a_period(subject, count):
 @pytest.mark.parametrize(
     "text", ["def send_letter(): ...", "# so nobody is told", "class MailDesk: ..."]
 )
-def test_private_words_are_refused(text, monkeypatch):
-    monkeypatch.setattr(language_rule, "CHECKED", ("src/",))
-
+def test_private_words_are_refused(text):
     assert faults(language_rule.only_plain_words, text)
 
 
 @pytest.mark.parametrize(
     "text", ["a dead letter", "letters, digits and hyphens", "mail:letter:send"]
 )
-def test_the_fields_own_words_are_free(text, monkeypatch):
-    monkeypatch.setattr(language_rule, "CHECKED", ("src/",))
-
+def test_the_fields_own_words_are_free(text):
     assert not faults(language_rule.only_plain_words, text)
 
 

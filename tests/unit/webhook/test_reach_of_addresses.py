@@ -2,7 +2,7 @@ import ipaddress
 
 import pytest
 
-from mudra.registry.payload.url_rules import AddressPolicy, ip_faults
+from mudra.registry.payload.fields.url_rules import AddressPolicy, ip_faults
 
 PUBLIC = AddressPolicy(allow_http=False, allow_private=False)
 SPECIAL = [

@@ -7,7 +7,7 @@ import socket
 import pytest
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import post
 
@@ -67,7 +67,7 @@ def test_only_success_is_success(status):
         assert len(sink.posted) == 1
 
 
-def test_nobody_there_is_told_without_an_address():
+def test_no_one_there_is_reported_without_an_address():
     outcome = sent("http://127.0.0.1:9/", SANDBOX)
 
     assert outcome == "the call failed: ConnectError"

@@ -62,7 +62,7 @@ class FinalNotification(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
     @property
     def outcome(self) -> Outcome:
-        """How the session ended by this; none for a failure that the AA refused (spec 2.6)."""
+        """Return how this ends the session; None for a failure that the AA refused (spec 2.6)."""
         if self.statuses & SUCCESS:
             return Outcome.SUCCEEDED
         return Outcome.NONE if self.status >= _FIRST_ERROR else Outcome.FAILED

@@ -22,7 +22,11 @@ _RENAMED: Final = frozenset(
     }
 )  # fmt: skip  # the members of Fields that are names
 
-Listen = Annotated[str, Meta(pattern=r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}\Z")]
+Listen = Annotated[
+    str, Meta(pattern=r"^(unix:/[^\s\0]{1,100}|(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5})\Z")
+]
+UNIX: Final = "unix:"
+HostName = Annotated[str, Meta(pattern=r"^[a-z0-9.-]{1,253}\Z")]
 Url = Annotated[str, Meta(pattern=r"^https?://[^\s@]+[^\s@/]\Z")]
 
 
@@ -51,6 +55,10 @@ class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     listen: tuple[Listen, ...] = ("127.0.0.1:4044",)
     acknowledge: Literal["on-disk", "at-once"] = "on-disk"
     """When an event is answered: once it survives a crash, or earlier."""
+    hosts: tuple[HostName, ...] = ()
+    """Names under which programs call the agent, besides `localhost` and addresses of numbers."""
+    token: Source = Source()
+    """What a program must send as a bearer token with events; none when not given."""
 
 
 class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -140,8 +148,11 @@ def _check(config: Config, path: Path) -> None:
     if not Path(config.directory).is_absolute():
         raise ConfigError(f"{path}: directory must be an absolute path")
     for listen in config.http.listen:
+        if listen.startswith(UNIX):
+            continue
         if not 0 <= int(listen.rpartition(":")[2]) <= 65535:  # noqa: PLR2004 - the range of ports
             raise ConfigError(f"{path}: http.listen {listen} must end in a port from 1 to 65535")
+    _check_token(config.http.token, path)
     _check_credentials(config.credentials, path)
     _check_logs(config.log, path)
 
@@ -158,6 +169,11 @@ def _check_credentials(credentials: CredentialSettings, path: Path) -> None:
             f"{path}: credentials.secret must come from file, env or command, not from this "
             "file; put it into a file that only the agent's user may read"
         )
+
+
+def _check_token(token: Source, path: Path) -> None:
+    if token.value or len(token.chosen) > 1:
+        raise ConfigError(f"{path}: http.token must have exactly one of file, env, command")
 
 
 def _check_logs(logs: Sequence[LogSettings], path: Path) -> None:
@@ -205,7 +221,8 @@ ALLOWED: Final = {  # by the last part of the key
     "fips": f"a table of hosts, each with {_ENTITY}",
     "token_url": _ADDRESS,
     "push_url": _ADDRESS,
-    "listen": 'a list of addresses such as "127.0.0.1:4044"',
+    "listen": 'a list of addresses such as "127.0.0.1:4044" or "unix:/run/mudra-agent/socket"',
+    "hosts": "a list of host names in lower case",
     "acknowledge": "on-disk or at-once",
     "format": "nginx, envoy or haproxy",
     "direction": "to-fips or from-fips",
@@ -220,6 +237,7 @@ _TABLES: Final[dict[str, type[msgspec.Struct]]] = {
     "credentials": CredentialSettings,
     "id": Source,
     "secret": Source,
+    "token": Source,
     "http": HttpSettings,
     "log": LogSettings,
     "sessions": SessionSettings,

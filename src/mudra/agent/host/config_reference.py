@@ -38,6 +38,10 @@ _MEANING: Final = {
     "credentials.secret": f"its secret, read again when it is refused or will end: {_SOURCE}",
     "http.listen": "where events, traces, `/readyz`, `/metrics` and `/status` are served",
     "http.acknowledge": "when an event is answered: once it is on the disk, or at once",
+    "http.hosts": "names under which programs call it, besides `localhost` and numeric addresses; "
+    "another `Host` is refused (421)",
+    "http.token": "what programs must send as a bearer token with events: one of `file`, `env`, "
+    "`command`",
     "log.path": "one followed access log (`[[log]]`, any number); an absolute path",
     "log.format": "which server writes it",
     "log.direction": "calls made to FIPs, or notifications received from them",

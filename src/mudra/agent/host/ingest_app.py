@@ -1,7 +1,8 @@
 """The agent's HTTP server: events, traces, and the agent's own state.
 
-A bare ASGI app. Bodies are bounded, packed and unpacked, and a slow sender is
-cut off, so that no program of the host can make the agent grow or hang.
+A bare ASGI app. `intake_guard.py` says who may send. Bodies are bounded, packed and
+unpacked, and a slow sender is cut off, so that no program of the host can make the agent grow
+or hang.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from typing import Final
 import msgspec
 
 from mudra.agent.counting.event import Event
+from mudra.agent.host.intake_guard import JSON, IntakeGuard, media_type
 from mudra.agent.sources import http_event, otlp
 from mudra.agent.sources.route import SourceContext
 
@@ -27,9 +29,12 @@ Send = Callable[[Message], Awaitable[None]]
 Record = Callable[[list[Event]], Awaitable[bool]]
 """Counts events; returns True once they are on the disk."""
 
-_JSON: Final = "application/json"
 _PROTOBUF: Final = "application/x-protobuf"
 _TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+
+_ANYONE: Final = IntakeGuard()
+"""Any program of the host, under `localhost` or an address of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class IngestResponse:
 
     status: int
     body: bytes
-    content_type: str = _JSON
+    content_type: str = JSON
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
@@ -68,6 +73,7 @@ class IngestApp:
     status: Callable[[], Awaitable[bytes]]
     metrics: Callable[[], bytes]
     acknowledge_at_once: bool = False
+    guard: IntakeGuard = _ANYONE
     _bytes_in_memory: int = 0
     """Bytes of bodies that are being read."""
 
@@ -101,6 +107,11 @@ class IngestApp:
             if method != "POST":
                 raise RequestError(405, "MethodNotAllowed", f"{path} accepts POST")
             headers = _headers(scope)
+            refused = self.guard.refusal_of(headers)
+            if refused is not None:
+                raise RequestError(refused.status, refused.code, refused.message)
+            if path == http_event.PATH and media_type(headers) != JSON:
+                raise RequestError(415, "UnsupportedMediaType", f"Content-Type must be {JSON}")
             body = await self._body(receive, headers)
             if path == http_event.PATH:
                 return await self._events(body)
@@ -142,16 +153,16 @@ class IngestApp:
         return IngestResponse(200, msgspec.json.encode(answer), headers=_durable(durable))
 
     async def _traces(self, body: bytes, headers: Mapping[str, str]) -> IngestResponse:
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        kind = media_type(headers)
         before = self.context.metrics.out_of_time
         try:
             if kind == _PROTOBUF:
                 calls = otlp.read_protobuf(body, self.context)
-            elif kind == _JSON:
+            elif kind == JSON:
                 calls = otlp.read_json(body, self.context)
             else:
                 raise RequestError(
-                    415, "UnsupportedMediaType", f"Content-Type must be {_PROTOBUF} or {_JSON}"
+                    415, "UnsupportedMediaType", f"Content-Type must be {_PROTOBUF} or {JSON}"
                 )
         except otlp.UnreadableTraces as error:
             self.context.metrics.unreadable += 1

@@ -8,11 +8,14 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import random
 import signal
+import socket
 import sqlite3
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -21,12 +24,15 @@ import uvloop
 
 from mudra.agent.clock import MachineClock
 from mudra.agent.counting.payload import format_time
+from mudra.agent.delivery.credentials import read_source
 from mudra.agent.host.assembly import VERSION, Agent, assemble
-from mudra.agent.host.config import Config
+from mudra.agent.host.config import UNIX, Config
 from mudra.agent.host.ingest_app import IngestApp
+from mudra.agent.host.intake_guard import IntakeGuard
 from mudra.agent.host.metrics import exposition
 from mudra.agent.host.status import status_of
 from mudra.agent.spool.payload_files import QueuedPayload
+from mudra.client import SecretUnreadable
 
 TICK_SECONDS: Final = 1.0
 LOG_SECONDS: Final = 0.25
@@ -43,35 +49,46 @@ def run(config: Config) -> int:
     clock = MachineClock()
     uniform = random.SystemRandom().uniform
     try:
+        token = intake_token(config)
         agent = assemble(config, clock, uniform, _LOG.warning)
+    except SecretUnreadable as error:
+        _LOG.error("%s", error)
+        return 1
     except (sqlite3.Error, OSError) as error:
         _LOG.error(
             "the spool in %s cannot be opened: %s; run mudra agent check", config.directory, error
         )
         return 1
     with asyncio.Runner(loop_factory=_loop) as runner:
-        return runner.run(run_agent(agent))
+        return runner.run(run_agent(agent, token=token))
 
 
-async def run_agent(agent: Agent, stop: asyncio.Event | None = None) -> int:
+def intake_token(config: Config) -> bytes:
+    """Return what programs must send with events, empty for none. Raises SecretUnreadable."""
+    source = config.http.token
+    return read_source("http.token", source).encode() if source.chosen else b""
+
+
+async def run_agent(agent: Agent, stop: asyncio.Event | None = None, token: bytes = b"") -> int:
     """Run an assembled agent until `stop` or a signal; return the exit code."""
     stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    servers = [_server(agent, listen) for listen in agent.config.http.listen]
+    guard = IntakeGuard(agent.config.http.hosts, token)
+    servers = [(_server(agent, listen, guard), listen) for listen in agent.config.http.listen]
     tasks = [
         asyncio.create_task(agent.recorder.write_forever()),
         asyncio.create_task(_forever(agent.tick, TICK_SECONDS)),
         asyncio.create_task(_forever(_logs(agent), LOG_SECONDS)),
         asyncio.create_task(_push(agent)),
-        *(asyncio.create_task(server.serve()) for server in servers),
+        *(asyncio.create_task(server.serve(_socket(listen))) for server, listen in servers),
     ]
     _LOG.info("the agent of %s runs, version %s", agent.config.aa_id, VERSION)
     stopping = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
     failed = [task for task in done if task is not stopping]
-    for server in servers:
+    for server, _ in servers:
         server.should_exit = True
     await asyncio.wait(tasks[4:], timeout=STOP_SECONDS)
     for task in (*tasks, stopping):
@@ -134,8 +151,24 @@ class _Listener(uvicorn.Server):
         yield
 
 
-def _server(agent: Agent, listen: str) -> uvicorn.Server:
-    host, _, port = listen.rpartition(":")
+def _socket(listen: str) -> list[socket.socket] | None:
+    """Make a Unix socket that the agent's user and group can reach; None for another address."""
+    if not listen.startswith(UNIX):
+        return None
+    path = Path(listen.removeprefix(UNIX))
+    if path.is_socket():
+        path.unlink()  # left by an agent that was killed; a live one holds the spool
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o117)
+    try:
+        made.bind(str(path))
+    finally:
+        os.umask(before)
+    return [made]
+
+
+def _server(agent: Agent, listen: str, guard: IntakeGuard) -> uvicorn.Server:
+    host, _, port = ("", "", "0") if listen.startswith(UNIX) else listen.rpartition(":")
     spool, recorder = agent.recorder.spool, agent.recorder
 
     async def status() -> bytes:
@@ -150,6 +183,7 @@ def _server(agent: Agent, listen: str) -> uvicorn.Server:
         status,
         exposition(agent),
         acknowledge_at_once=agent.config.http.acknowledge == "at-once",
+        guard=guard,
     )
     return _Listener(
         uvicorn.Config(

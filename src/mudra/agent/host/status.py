@@ -9,7 +9,7 @@ import msgspec
 
 from mudra.agent.counting.payload import format_time
 from mudra.agent.host.assembly import VERSION, Agent
-from mudra.agent.host.config import Config
+from mudra.agent.host.config import UNIX, Config
 from mudra.agent.spool.dead_letter import dead_letters
 from mudra.agent.spool.payload_files import Backlog, backlog_of, payloads_in
 from mudra.agent.spool.spool import Fact, read_facts, read_only
@@ -88,8 +88,11 @@ def status_of(agent: Agent, facts: dict[str, Fact], backlog: Backlog) -> Status:
 def ask_status(config: Config) -> Status:
     """Return the state of this agent, running or not. Raises sqlite3.Error and OSError."""
     listen = config.http.listen[0].replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - asked, not bound
+    socket = listen.removeprefix(UNIX) if listen.startswith(UNIX) else None
+    address = "http://localhost" if socket else f"http://{listen}"
     try:
-        answer = httpx.get(f"http://{listen}/status", timeout=_ASK_SECONDS, trust_env=False)
+        with httpx.Client(transport=httpx.HTTPTransport(uds=socket), timeout=_ASK_SECONDS) as http:
+            answer = http.get(f"{address}/status")
         return msgspec.json.decode(answer.content, type=Status)
     except (httpx.HTTPError, msgspec.DecodeError):
         return stored_status(config)

@@ -20,6 +20,7 @@ FOLDER: Final = "payloads"
 _SUFFIX: Final = ".zst"
 _DRAFT: Final = ".draft"
 _MAX_PAYLOAD: Final = 64 << 20
+_REPLACE: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,7 @@ def write_durably(path: Path, content: bytes) -> None:
     """Write a file that is complete on the disk or not there at all. Raises OSError."""
     draft = path.with_suffix(_DRAFT)
     try:
-        with draft.open("wb") as file:
+        with os.fdopen(os.open(draft, _REPLACE, 0o600), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

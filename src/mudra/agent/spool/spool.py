@@ -15,7 +15,9 @@ them, and closing the window again writes them again.
 import contextlib
 import fcntl
 import json
+import os
 import sqlite3
+import stat
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,13 +72,20 @@ class SpoolInUse(OSError):
     """Another agent has this directory."""
 
 
+class SpoolReadable(OSError):
+    """Others than the agent's user can read the spool, which holds what every call was."""
+
+
 class Spool:
     """The agent's disk. Used by one thread at a time; `event_recorder.py` sees to that."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _refuse_readable(directory)
         self.path = directory / FILE_NAME
-        self._lock = (directory / "agent.lock").open("w")
+        self._lock = os.fdopen(
+            os.open(directory / "agent.lock", os.O_RDWR | os.O_CREAT, 0o600), "w"
+        )
         # Two agents on one spool would each close the windows with half of the calls.
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -248,7 +257,20 @@ def read_only(directory: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{directory / FILE_NAME}?mode=ro", uri=True, timeout=2)
 
 
+def _refuse_readable(directory: Path) -> None:
+    """Raise SpoolReadable when others may look into the directory or a file of an older release."""
+    for path in (directory, directory / FILE_NAME):
+        with contextlib.suppress(FileNotFoundError):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise SpoolReadable(
+                    f"{path} has mode {mode:04o} and is open to others: chmod -R go= {directory}"
+                )
+
+
 def _connect(path: Path) -> sqlite3.Connection:
+    # SQLite gives its other files the mode of this one.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")

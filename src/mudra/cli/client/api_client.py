@@ -1,17 +1,20 @@
 """Calls of member commands to the token service."""
 
 import os
-from collections.abc import Callable
-from typing import Annotated, NoReturn
+from collections.abc import Callable, Mapping
+from typing import Annotated, NoReturn, TypeVar
 
 import httpx
+import msgspec
 import typer
 
+from mudra.cli.client.api_responses import Secret
 from mudra.cli.client.tokens_file import SignedIn, TokensFileError, current
 from mudra.cli.local.settings import settings_of
 from mudra.cli.output.output import Exit, fail
 
 _TIMEOUT_S = 30.0
+S = TypeVar("S", bound=msgspec.Struct)
 
 BaseUrl = Annotated[
     str | None,
@@ -64,10 +67,18 @@ def get_json(url: str, query: dict[str, str], entry: SignedIn) -> dict[str, obje
     return _answered(url, lambda client: client.get(url, params=query, headers=headers))
 
 
+def read_as(response: Mapping[str, object], into: type[S]) -> S:
+    """Read a response by its type, or end with what is missing in it."""
+    try:
+        return msgspec.convert(response, into)
+    except msgspec.ValidationError as error:
+        fail(f"the service answered something else ({error}): is --base-url right?")
+
+
 def entity_token(entity_id: str, entry: SignedIn) -> dict[str, object]:
     """Read the secret of an entity and generate an Entity Access Token with it."""
     read = post_json(f"{entry.base_url}/v1/entity/secret/read", {"entityId": entity_id}, entry)
-    form = {"id": entity_id, "secret": str(read["secret"])}
+    form = {"id": entity_id, "secret": read_as(read, Secret).secret}
     return post_form(f"{entry.base_url}/v1/entity/token/generate", form)
 
 
@@ -83,7 +94,7 @@ def send_json(
 ) -> tuple[int, dict[str, object]]:
     """Send JSON as the signed-in user; gives status and members, whatever the service said."""
     headers = {"Authorization": "Bearer " + entry.secret_token.reveal()}
-    return _heard(url, lambda client: client.request(method, url, json=body, headers=headers))
+    return _sent(url, lambda client: client.request(method, url, json=body, headers=headers))
 
 
 def refused(status: int, members: dict[str, object]) -> NoReturn:
@@ -96,13 +107,13 @@ def refused(status: int, members: dict[str, object]) -> NoReturn:
 
 
 def _answered(url: str, call: Callable[[httpx.Client], httpx.Response]) -> dict[str, object]:
-    status, members = _heard(url, call)
+    status, members = _sent(url, call)
     if not httpx.codes.is_success(status):
         refused(status, members)
     return members
 
 
-def _heard(
+def _sent(
     url: str, call: Callable[[httpx.Client], httpx.Response]
 ) -> tuple[int, dict[str, object]]:
     try:

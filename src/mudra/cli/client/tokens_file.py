@@ -41,7 +41,7 @@ def tokens_path() -> Path:
 
 
 def remember(entry: SignedIn) -> Path:
-    """Keep a sign-in as the current one, in place of a former one of the same base and user."""
+    """Keep a sign-in as the current one, in place of a previous one of the same base and user."""
     path = tokens_path()
     others = [e for e in _load(path) if (e.base_url, e.email) != (entry.base_url, entry.email)]
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -12,12 +12,20 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from datetime import datetime
     from pathlib import Path
 
+    from mudra.audit.chain import Checkpoint
     from mudra.audit.event import Caller
-    from mudra.audit.verdict import AuditVerdict
     from mudra.demo.network import Demo
     from mudra.demo.past import Past
-    from mudra.overview.diagnosis import Diagnosis
-    from mudra.overview.setting_details import SettingDetails
+    from mudra.overview.administration import Diagnosis, Rewrapped, SettingDetails
+    from mudra.overview.backups import (
+        BackupDetails,
+        BackupMade,
+        BackupOrder,
+        OnProgress,
+        RestoreOrder,
+        RestoreReport,
+    )
+    from mudra.shared.secret_text import SecretText
     from mudra.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
@@ -44,7 +52,7 @@ class LocalSettings(Protocol):
 
     @property
     def host(self) -> str:
-        """Where the service listens."""
+        """Return where the service listens."""
 
     @property
     def port(self) -> int:
@@ -52,7 +60,7 @@ class LocalSettings(Protocol):
 
     @property
     def sandbox(self) -> bool:
-        """Whether the service is a sandbox."""
+        """Return whether the service is a sandbox."""
 
     @property
     def registry_prefixes(self) -> Sequence[str]:
@@ -68,7 +76,7 @@ class LocalSettings(Protocol):
 
     @property
     def telemetry_host(self) -> str:
-        """Where the service's own metrics listen."""
+        """Return where the service's own metrics listen."""
 
     @property
     def telemetry_port(self) -> int | None:
@@ -89,6 +97,11 @@ class Dependencies(Protocol):
     def unit_of_work(self, *, within_s: float = ...) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open a transaction with all its ports."""
 
+    async def rewrap(
+        self, caller: Caller, begin: Callable[[int], None], on_progress: Callable[[int], None]
+    ) -> Rewrapped:
+        """Wrap every encrypted value under the active master key; both are given counts."""
+
     async def demo_aas(self) -> Sequence[str]:
         """List the AAs of the demonstration network; empty when there is none."""
 
@@ -97,8 +110,8 @@ class Dependencies(Protocol):
     ) -> int:
         """Fill windows of these AAs that no one reported; returns the number of payloads."""
 
-    async def verify_audit(self, caller: Caller) -> AuditVerdict:
-        """Verify every sealed row and every checkpoint."""
+    def collected_checkpoints(self, file: Path) -> Sequence[Checkpoint]:
+        """Read checkpoints out of a collected system log; raises CheckpointForged, OSError."""
 
 
 class Program(Protocol):
@@ -115,6 +128,25 @@ class Program(Protocol):
 
     def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
         """Run the checks of `mudra doctor`; raises CommandFailed when a setting is wrong."""
+
+    def prepare_database(self, data_dir: Path | None) -> Sequence[str]:
+        """Make roles, schema and rights; returns what is left too much; raises CommandFailed."""
+
+    def make_backup(
+        self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress
+    ) -> BackupMade:
+        """Back up the database; raises CommandFailed."""
+
+    def check_backup(self, order: RestoreOrder, on_progress: OnProgress) -> BackupDetails:
+        """Read a backup to its end; raises CommandFailed when anything is wrong with it."""
+
+    def new_backup_key(self) -> tuple[SecretText, str]:
+        """Make a private and a public key for backups."""
+
+    def restore(
+        self, order: RestoreOrder, caller: Caller, data_dir: Path | None, on_progress: OnProgress
+    ) -> RestoreReport:
+        """Restore a backup and end what a rollback must end; raises CommandFailed."""
 
     def serve(
         self,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.output.output import Exit, fail
-from mudra.http.request.strict_json import JsonRefused, parse_document
+from mudra.http.request.body.strict_json import JsonRefused, parse_document
 from mudra.registry.lifecycle import actor
 from mudra.registry.lifecycle.actor import Actor
 from mudra.shared.finding import Finding

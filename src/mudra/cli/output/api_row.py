@@ -1,8 +1,8 @@
 """One line of a table of health: an API between two parties."""
 
-from collections.abc import Mapping
 from typing import Final
 
+from mudra.http.response.health_responses import ApiDetails, RowDetails
 from mudra.metrics.rollup.percentage import percentage
 
 COLUMNS: Final = (
@@ -11,12 +11,11 @@ COLUMNS: Final = (
 )
 
 
-def api_line(row: Mapping[str, object], api: Mapping[str, object]) -> list[str]:
+def api_line(row: RowDetails, api: ApiDetails) -> list[str]:
     """One API of one subject; what cannot be said is a dash, never 0 or 100 %."""
-    rate, time = api["successRate"], api["time"]
-    shown = f"{percentage(rate):.2f}" if isinstance(rate, float | int) else "-"
+    shown = "-" if api.success_rate is None else f"{percentage(api.success_rate):.2f}"
     times = ["-"] * 3
-    if isinstance(time, dict):
-        times = [str(time[name]["estimate"]) for name in ("p50", "p95")] + [str(time["p100"])]
-    names = [str(row["aaId"]), str(row["fipId"]), str(api["type"])]
-    return [*names, str(api["status"] or "-"), str(api["requests"] or 0), shown, *times]
+    if api.time is not None:
+        times = [str(api.time.p50.estimate), str(api.time.p95.estimate), str(api.time.p100)]
+    names = [row.aa_id, row.fip_id, api.type]
+    return [*names, api.status or "-", str(api.requests or 0), shown, *times]

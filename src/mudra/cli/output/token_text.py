@@ -2,12 +2,14 @@
 
 import binascii
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+import msgspec
 from joserfc.errors import JoseError
 from joserfc.jws import extract_compact
 
 from mudra.cli.output.output import show_json, show_table
+from mudra.http.response.account_responses import TokenDetails
 from mudra.shared.secret_text import SecretText
 
 
@@ -21,15 +23,32 @@ def claims_of(token: SecretText) -> dict[str, object]:
     return _extracted(token)[1]
 
 
-def show_tokens(rows: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
+def expiry_of(token: SecretText) -> int:
+    """The expiry of a compact JWT in seconds since 1970, unverified; 0 when it names none."""
+    try:
+        return msgspec.convert(claims_of(token), _Expiry).exp
+    except msgspec.ValidationError:
+        return 0
+
+
+class _Expiry(msgspec.Struct):
+    exp: int = 0
+
+
+def show_tokens(tokens: Sequence[TokenDetails], *, as_json: bool) -> None:
     """Show a user's tokens as the service lists them."""
     if as_json:
-        show_json(list(rows))
+        show_json(msgspec.to_builtins(tokens))
         return
-    names = ("jti", "state", "issuedAt", "expiresAt", "lastUsedAt", "lastAddress")
     show_table(
         ["TOKEN", "STATE", "ISSUED", "EXPIRES", "LAST USED", "FROM"],
-        [[str(row.get(name, "")) for name in names] for row in rows],
+        [
+            [
+                *(one.jti, one.state, one.issued_at, one.expires_at),
+                *(one.last_used_at or "", one.last_address or ""),
+            ]
+            for one in tokens
+        ],
     )
 
 

@@ -1,5 +1,5 @@
 // Bundle the console's scripts: htmx for all pages, charts for those that draw.
-// Writes ../static/built, each file with its gzip beside it. Run by `make assets`.
+// Writes ../static/built, each file with its gzip next to it. Run by `make assets`.
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";

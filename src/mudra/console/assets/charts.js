@@ -1,4 +1,4 @@
-// Charts from the figures that stand beside them in the page; the table under them says the same.
+// Charts from the figures next to them in the page; the table under them says the same.
 // Canvas and rich-text tooltips only: neither writes a style attribute, so the strict policy holds.
 import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
@@ -11,7 +11,7 @@ const drawn = new Map();
 const number = new Intl.NumberFormat();
 const word = (at, options) => new Intl.DateTimeFormat(undefined, options).format(new Date(at));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-// What stands at an axis is round: 9 s beside 12 s, not 9,000 ms. Its foot is 0, whatever the unit.
+// What is at an axis is round: 9 s next to 12 s, not 9,000 ms. Its foot is 0, whatever the unit.
 const milliseconds = (v) => (v >= 10000 || (v >= 1000 && v % 500 === 0) ? `${number.format(Math.round(v / 100) / 10)} s` : `${number.format(v)} ms`);
 
 function label(data, at) {
@@ -49,7 +49,7 @@ function success(data) {
   };
 }
 
-// The band between the guaranteed bounds: an unseen line at the low one, and an area upon it.
+// The band between the bounds: an unseen line at the low one, and an area upon it.
 const band = (name, values, tint) => [
   line(`${name} low`, values.map((v) => v && v[1]), tint, { lineStyle: { opacity: 0 }, showSymbol: false, stack: name, silent: true, tooltip: { show: false } }),
   line(`${name} band`, values.map((v) => v && v[2] - v[1]), tint, { lineStyle: { opacity: 0 }, showSymbol: false, stack: name, silent: true, areaStyle: { color: tint, opacity: 0.16 } }),
@@ -57,7 +57,7 @@ const band = (name, values, tint) => [
 ];
 
 function times(data) {
-  const said = (name, v) => (v === null ? [] : [`${name} about ${milliseconds(v[0])}, surely ${milliseconds(v[1])} to ${milliseconds(v[2])}`]);
+  const said = (name, v) => (v === null ? [] : [`${name} about ${milliseconds(v[0])}, between ${milliseconds(v[1])} and ${milliseconds(v[2])}`]);
   return {
     legend: ["p50", "p95"],
     yAxis: { min: 0, axisLabel: { formatter: (v) => (v === 0 ? "0" : milliseconds(v)) } },

@@ -21,7 +21,7 @@ htmx.defineExtension("morph", {
   },
 });
 
-// A part that does not come is said to be missing; the link beside it is the way out.
+// A part that does not come is said to be missing; the link next to it is the way out.
 for (const event of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   document.addEventListener(event, ({ detail: { elt } }) => {
     const words = elt.querySelector?.(":scope > [data-failed]");
@@ -29,7 +29,7 @@ for (const event of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
   });
 }
 
-// A page that nobody looks at asks for nothing, and is brought up to date when it is seen again.
+// A page that no one looks at asks for nothing, and is brought up to date when it is seen again.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const source = event.detail.elt;
   const polls = source.hasAttribute("data-live");

@@ -1,23 +1,26 @@
 """Refusals of the console itself, which no API has, and their errors."""
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar, cast
 
+from msgspec.structs import replace
+
 from mudra.http.response.errors import problem_of
-from mudra.http.response.problem import ErrorCode, Problem
+from mudra.http.response.problem import WAIT_TEXT, ErrorCode, Problem
 from mudra.shared.refusal import Refusal
 
 
-class ForeignForm(Refusal, frozen=True):
+class CrossSiteForm(Refusal, frozen=True):
     """The browser says that another site sent this form."""
 
 
 class StaleForm(Refusal, frozen=True):
-    """The form lacks the session's word: it was opened before the last sign-in."""
+    """The form lacks the CSRF token of the session: it was opened before the last sign-in."""
 
 
 class ProofTooOld(Refusal, frozen=True):
-    """The password was typed too long ago to show or change a secret, and none came along."""
+    """Password or code was typed too long ago for such an act, and none came along."""
 
 
 class NoSuchPage(Refusal, frozen=True):
@@ -25,6 +28,8 @@ class NoSuchPage(Refusal, frozen=True):
 
 
 R = TypeVar("R", bound=Refusal)
+_SECONDS_SHOWN: Final = 120
+"""A longer wait is shown in minutes."""
 
 
 def _row(
@@ -36,7 +41,7 @@ def _row(
 _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
     (
         _row(
-            ForeignForm,
+            CrossSiteForm,
             lambda _: Problem(
                 403,
                 ErrorCode.UNAUTHORIZED,
@@ -57,8 +62,8 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             lambda _: Problem(
                 403,
                 ErrorCode.UNAUTHORIZED,
-                "type your password again, which was more than five minutes ago; "
-                "nothing was shown or changed",
+                "you last confirmed that it is you some minutes ago, so nothing was shown or "
+                "changed; confirm again",
             ),
         ),
         _row(
@@ -70,9 +75,21 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
 
 
 def page_problem(refusal: Refusal) -> Problem:
-    """Return the error of a page: the console's own, or that of the API (`problem_of`)."""
+    """Return the error of a page: the console's own, or that of the API (`problem_of`).
+
+    Where the API names `Retry-After`, which no browser shows, a page says how long to wait.
+    """
     own = _TABLE.get(type(refusal))
-    return own(refusal) if own else problem_of(refusal)
+    problem = own(refusal) if own else problem_of(refusal)
+    wait = _wait_text(int(problem.headers.get("Retry-After", "0")))
+    text = problem.sentence.replace(WAIT_TEXT, f"try again in {wait}")
+    return replace(problem, sentence=text)
+
+
+def _wait_text(seconds: int) -> str:
+    if seconds < _SECONDS_SHOWN:
+        return f"{seconds} second{'' if seconds == 1 else 's'}"
+    return f"{math.ceil(seconds / 60)} minutes"
 
 
 def console_refusals() -> frozenset[type[Refusal]]:

@@ -14,42 +14,49 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.shared.refusal import Refusal
 
+RELOAD_S: Final = 5
 _STATUS: Final = "/status"
 _OF_PROGRAMS: Final = "/status/v1/"
 """Below the public status, but not a page."""
 
 
 def error_page(
-    service: HttpDependencies,
+    dependencies: HttpDependencies,
     outcome: Refusal,
     heading: str,
     txn_id: str = "",
     *,
     public: bool = False,
+    reloads: bool = False,
 ) -> Response[str]:
-    """Show a refusal as a page of its own; a public one leads to the status of the network."""
+    """Show a refusal as a page of its own; a public one leads to the status of the network.
+
+    One that `reloads` is asked for again by the browser after a few seconds, and says so.
+    """
     problem = page_problem(outcome)
+    again = {"Refresh": str(RELOAD_S)} if reloads else {}
     return page(
         "refused_alone.html",
-        site_facts(service)
+        site_facts(dependencies)
         | {
             "heading": heading,
             "words": sentence(problem.sentence),
             "txn_id": txn_id,
             "public": public,
+            "reload_s": RELOAD_S if reloads else 0,
         },
         status=problem.status,
-        headers=problem.headers,
+        headers={**problem.headers, **again},
     )
 
 
-def no_such_page(service: HttpDependencies, *, public: bool) -> Response[str]:
+def no_such_page(dependencies: HttpDependencies, *, public: bool) -> Response[str]:
     """Return the page for an unknown address."""
-    return error_page(service, NoSuchPage(), "Nothing here", public=public)
+    return error_page(dependencies, NoSuchPage(), "Nothing here", public=public)
 
 
 def not_found_page(
-    service: HttpDependencies, request: AnyRequest, error: Exception
+    dependencies: HttpDependencies, request: AnyRequest, error: Exception
 ) -> Response[str] | None:
     """Return the page for a wrong address of the console or the status; None for others.
 
@@ -60,7 +67,7 @@ def not_found_page(
     if path.startswith(_OF_PROGRAMS) or not path.startswith((f"{CONSOLE}/", f"{_STATUS}/")):
         return None
     if not isinstance(error, MethodNotAllowedException):
-        return no_such_page(service, public=path.startswith(f"{_STATUS}/"))
+        return no_such_page(dependencies, public=path.startswith(f"{_STATUS}/"))
     if request.method not in {"GET", "HEAD"}:
         return None
     above = path.rstrip("/").rpartition("/")[0]

@@ -9,7 +9,8 @@ from mudra.identity.operators.operator import Scope
 
 CONSOLE: Final = "/console"
 ACCOUNT: Final = f"{CONSOLE}/account"
-SANDBOX_WORD: Final = "sandbox"
+SECOND_FACTOR: Final = f"{ACCOUNT}/second-factor"
+SANDBOX_ITEM: Final = "sandbox"
 """The page of operators that only a sandbox has."""
 
 
@@ -57,6 +58,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("board", "Board", None),
     OperatorItem("health", "Network health", Scope.HEALTH),
     OperatorItem("incidents", "Incidents", Scope.HEALTH),
+    OperatorItem("held-reports", "Held reports", Scope.HEALTH),
     OperatorItem("members", "Members", Scope.MEMBERS),
     OperatorItem("approvals", "Approvals", Scope.REGISTRY),
     OperatorItem("mails", "Mail", Scope.MEMBERS),
@@ -64,7 +66,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("audit", "Audit", Scope.AUDIT),
     OperatorItem("people", "Operators", Scope.MEMBERS),
     OperatorItem("settings", "Settings", None),
-    OperatorItem(SANDBOX_WORD, "Mailbox and time machine", None),
+    OperatorItem(SANDBOX_ITEM, "Mailbox and time machine", None),
 )
 
 
@@ -93,7 +95,7 @@ def operator_links(scopes: frozenset[Scope], here: str, *, sandbox: bool = False
         _link(item.title, operator_path(item.word), here, exact=False)
         for item in OPERATOR_ITEMS
         if scopes and (item.scope is None or item.scope in scopes)
-        if sandbox or item.word != SANDBOX_WORD
+        if sandbox or item.word != SANDBOX_ITEM
     ]
 
 

@@ -11,6 +11,7 @@ from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Operator, Scope
+from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.sessions.session import Session
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
@@ -20,7 +21,7 @@ class PageContext(Struct, frozen=True):
     """A signed-in visit, inside of its one transaction.
 
     `entity` is the member whose page this is; None on pages of operators and of
-    the account. `proof_refused` is the refusal of a password that came with a form.
+    the account. `proof_refused` is the refusal of a password or code that came with a form.
     """
 
     context: RequestContext
@@ -33,9 +34,9 @@ class PageContext(Struct, frozen=True):
     proof_refused: Refusal | None = None
 
     @property
-    def service(self) -> HttpDependencies:
-        """What handlers work with."""
-        return self.context.service
+    def dependencies(self) -> HttpDependencies:
+        """Return what handlers work with."""
+        return self.context.dependencies
 
     @property
     def member(self) -> MemberRow:
@@ -51,9 +52,15 @@ class PageContext(Struct, frozen=True):
         return self.context.caller(f"user:{self.user.user_id}")
 
     @property
-    def may_show_secrets(self) -> bool:
-        """Tell whether the password was typed lately, and no wrong one came with this form."""
-        return self.proof_refused is None and self.session.may_show_secrets(self.now)
+    def acting_operator(self) -> ActingOperator:
+        """The operator who acts on a person."""
+        return ActingOperator(self.caller, self.user.user_id, self.scopes)
+
+    @property
+    def is_proven(self) -> bool:
+        """Return whether password or code was typed lately, and no wrong one came with the form."""
+        recent = self.session.is_proven(self.now, self.dependencies.settings.step_up)
+        return self.proof_refused is None and recent
 
     @property
     def query(self) -> Mapping[str, str]:

@@ -1,38 +1,42 @@
-"""One visit of a page: who is signed in, may they, one use case, render.
+"""Guards of a page: who is signed in, what they may do; then one use case, then rendering.
 
-`member_page`, `member_act`, `operator_page` and `operator_act` are what page
-files call. Rights come from the same functions as in the API and are read from
-the database at each visit.
+Page files call `member_page`, `member_form`, `operator_page` and `operator_form`. Rights come
+from the same functions as in the API and are read from the database for each request.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
+from typing import Final
 
 from litestar import Response
 from msgspec.structs import replace
 
-from mudra.console.framework.console_errors import ForeignForm, StaleForm
-from mudra.console.framework.cookie import session_cookie
-from mudra.console.framework.csrf import CSRF_FIELD, is_same_origin, token_matches
-from mudra.console.framework.navigation import CONSOLE
+from mudra.console.framework.console_errors import CrossSiteForm, StaleForm
+from mudra.console.framework.identity_proof import (
+    NO_PROOF,
+    Proof,
+    ask_again,
+    by_typed_code,
+    by_typed_password,
+    without_proof,
+)
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import frame, not_signed_in
-from mudra.console.framework.page_results import GoTo, Outcome, StreamedPage
-from mudra.console.framework.sign_in_form import form_without_session, typed
+from mudra.console.framework.page_results import Outcome, StreamedPage
+from mudra.console.framework.session.cookie import session_cookie
+from mudra.console.framework.session.csrf import CSRF_FIELD, is_same_origin, token_matches
+from mudra.console.framework.session.sign_in_form import form_without_session, typed
 from mudra.console.framework.streamed_page import begin, supports_streaming, whole
-from mudra.http.auth.with_password import with_password
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.request.request_body import FORM_LIMITS, BodyLimits, read_form
+from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.server.concurrency import KeyedLock
-from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.operators.manage_operators import operator_with_scope
 from mudra.identity.operators.operator import NoOperator, Operator, Scope
-from mudra.identity.sessions.session import authenticate_session
+from mudra.identity.sessions.session import Stage, authenticate_session
 from mudra.shared.refusal import Refusal
-from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
 Fields = Mapping[str, str]
@@ -42,147 +46,168 @@ Fields = Mapping[str, str]
 PageHandler = Callable[[PageContext], Awaitable[Outcome]]
 FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome]]
 _Gate = Callable[[PageContext], Awaitable[PageContext | Refusal]]
+_FULL: Final = frozenset({Stage.FULL})
+_ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
 
 
 async def member_page(
-    request: AnyRequest, service: HttpDependencies, entity_id: str, look: PageHandler
+    request: AnyRequest, dependencies: HttpDependencies, entity_id: str, handle: PageHandler
 ) -> Response[str] | Response[bytes]:
     """Show a page of an entity to its admins."""
-    return await _visited(request, service, _own(entity_id), look)
+    return await _page_response(request, dependencies, _own(entity_id), handle)
 
 
-async def member_act(
+async def member_form(
     request: AnyRequest,
-    service: HttpDependencies,
+    dependencies: HttpDependencies,
     entity_id: str,
-    do: FormHandler,
+    handle: FormHandler,
     limits: BodyLimits = FORM_LIMITS,
+    *,
+    needs_proof: bool = False,
 ) -> Response[str] | Response[bytes]:
-    """Take a form of an entity's page from one of its admins."""
-    return await _done(request, service, _own(entity_id), do, limits)
+    """Handle a form that an admin of the entity submitted; `needs_proof` for a serious act."""
+    fields = await read_form(request.receive, request.scope["headers"], limits)
+    context = new_context(request, dependencies)
+    if needs_proof:
+        return await _handle_proven_form(context, fields, _own(entity_id), handle)
+    return await _handle_form(context, fields, _own(entity_id), handle)
 
 
-async def member_proven_act(
+async def member_form_with_proof(
     request: AnyRequest,
-    service: HttpDependencies,
+    dependencies: HttpDependencies,
     entity_id: str,
-    do: FormHandler,
+    handle: FormHandler,
     turns: KeyedLock | None = None,
 ) -> Response[str] | Response[bytes]:
-    """Do the same for what shows a secret: a `password` in the form proves who it is.
+    """Handle a form that shows a secret: its `password` or `code` proves who submits it.
 
-    `do` must ask `visit.may_show_secrets`. With `turns`, those
-    who change the same entity wait for each other before they take a connection.
+    `handle` must check `page_context.is_proven`: its page has a field for the proof. With `turns`,
+    changes of the same entity wait for each other before they take a connection.
     """
-    context = new_context(request, service)
+    context = new_context(request, dependencies)
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
     gate = _own(entity_id)
-    refused: Refusal | None = None
-    if isinstance(fields, Mapping) and fields.get("password"):
-        refused = await _prove(context, fields, gate)
+    proof = await _prove(context, fields, gate, _FULL)
 
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome:
-        return await do(replace(page_context, proof_refused=refused), sent)
+        return await handle(replace(page_context, proof_refused=proof.refusal), sent)
 
     async with turns.of(entity_id) if turns else nullcontext():
-        return await _taken(context, fields, gate, with_proof)
+        return await _handle_form(context, fields, gate, with_proof)
 
 
 async def operator_page(
-    request: AnyRequest, service: HttpDependencies, scope: Scope, look: PageHandler
+    request: AnyRequest, dependencies: HttpDependencies, scope: Scope, handle: PageHandler
 ) -> Response[str] | Response[bytes]:
     """Show a page to operators who have the scope."""
-    return await _visited(request, service, _scoped(scope), look)
+    return await _page_response(request, dependencies, _scoped(scope), handle)
 
 
-async def operator_act(
+async def operator_form(
     request: AnyRequest,
-    service: HttpDependencies,
+    dependencies: HttpDependencies,
     scope: Scope,
-    do: FormHandler,
+    handle: FormHandler,
     limits: BodyLimits = FORM_LIMITS,
     *,
     within_s: float = TRANSACTION_S,
+    needs_proof: bool = False,
 ) -> Response[str] | Response[bytes]:
-    """Take a form from an operator who has the scope."""
+    """Handle a form that an operator with the scope submitted; `needs_proof` for a serious act."""
     fields = await read_form(request.receive, request.scope["headers"], limits)
-    return await _taken(new_context(request, service), fields, _scoped(scope), do, within_s)
-
-
-async def operator_export(
-    request: AnyRequest, service: HttpDependencies, scope: Scope, do: FormHandler
-) -> Response[str] | Response[bytes]:
-    """Take a form from an operator, for a use case that opens its own transactions.
-
-    `do` runs when the visit's transaction has ended: it must not touch `visit.work`.
-    """
-    passed: list[tuple[PageContext, Fields]] = []
-
-    async def remember(page_context: PageContext, fields: Fields) -> Outcome:
-        passed.append((page_context, fields))
-        return GoTo(CONSOLE)
-
-    refused = await _done(request, service, _scoped(scope), remember, FORM_LIMITS)
-    if not passed:
-        return refused
-    page_context, fields = passed[0]
-    return frame(page_context, await do(page_context, fields), typed(fields))
+    context = new_context(request, dependencies)
+    if needs_proof:
+        return await _handle_proven_form(context, fields, _scoped(scope), handle, within_s)
+    return await _handle_form(context, fields, _scoped(scope), handle, within_s)
 
 
 async def any_operator_page(
-    request: AnyRequest, service: HttpDependencies, look: PageHandler
+    request: AnyRequest, dependencies: HttpDependencies, handle: PageHandler
 ) -> Response[str] | Response[bytes]:
-    """Show a page to operators of whatever scope; what it shows depends on their scopes."""
-    return await _visited(request, service, _any_operator, look)
+    """Show a page to every operator; its content depends on their scopes."""
+    return await _page_response(request, dependencies, _any_operator, handle)
 
 
 async def own_page(
-    request: AnyRequest, service: HttpDependencies, look: PageHandler
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    handle: PageHandler,
+    *,
+    enrolling: bool = False,
 ) -> Response[str] | Response[bytes]:
-    """Show a page to anybody who is signed in, about themselves."""
-    return await _visited(request, service, _anybody, look)
+    """Show a user a page about themselves; `enrolling` ones before a second factor is set up."""
+    stages = _ENROLLING if enrolling else _FULL
+    return await _page_response(request, dependencies, _any_user, handle, stages)
 
 
-async def own_act(
-    request: AnyRequest, service: HttpDependencies, do: FormHandler
+async def own_form(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    handle: FormHandler,
+    *,
+    enrolling: bool = False,
 ) -> Response[str] | Response[bytes]:
-    """Take a form from anybody who is signed in, about themselves."""
-    return await _done(request, service, _anybody, do, FORM_LIMITS)
+    """Handle a form that a user submitted about themselves; `enrolling` as for `own_page`."""
+    fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
+    context = new_context(request, dependencies)
+    stages = _ENROLLING if enrolling else _FULL
+    return await _handle_form(context, fields, _any_user, handle, stages=stages)
 
 
-async def _visited(
-    request: AnyRequest, service: HttpDependencies, gate: _Gate, look: PageHandler
+async def own_form_with_proof(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    handle: FormHandler,
+    *,
+    enrolling: bool = False,
 ) -> Response[str] | Response[bytes]:
-    context = new_context(request, service)
-    async with service.unit_of_work() as work:
-        page_context = await _signed_in(context, work)
+    """Handle a form about the user's own second factor; without a proof, ask for one.
+
+    Who has a second factor sends a code with the very form, however lately one was typed: a stolen
+    session does not change it.
+    """
+    fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
+    context = new_context(request, dependencies)
+    stages = _ENROLLING if enrolling else _FULL
+    return await _handle_proven_form(
+        context, fields, _any_user, handle, stages=stages, each_code=True
+    )
+
+
+async def _page_response(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    gate: _Gate,
+    handle: PageHandler,
+    stages: frozenset[Stage] = _FULL,
+) -> Response[str] | Response[bytes]:
+    context = new_context(request, dependencies)
+    async with dependencies.unit_of_work() as work:
+        page_context = await _signed_in(context, work, stages)
         if page_context is None:
             return not_signed_in(context)
         passed = await gate(page_context)
         if not isinstance(passed, PageContext):
             return frame(page_context, passed)
-        outcome = await look(passed)
+        outcome = await handle(passed)
         if isinstance(outcome, StreamedPage) and not supports_streaming(passed):
             outcome = await whole(passed, outcome)
     return begin(passed, outcome) if isinstance(outcome, StreamedPage) else frame(passed, outcome)
 
 
-async def _done(
-    request: AnyRequest, service: HttpDependencies, gate: _Gate, do: FormHandler, limits: BodyLimits
-) -> Response[str] | Response[bytes]:
-    fields = await read_form(request.receive, request.scope["headers"], limits)
-    return await _taken(new_context(request, service), fields, gate, do)
-
-
-async def _taken(
+async def _handle_form(
     context: RequestContext,
     fields: Mapping[str, str] | Refusal,
     gate: _Gate,
-    do: FormHandler,
+    handle: FormHandler,
     within_s: float = TRANSACTION_S,
+    *,
+    stages: frozenset[Stage] = _FULL,
 ) -> Response[str] | Response[bytes]:
-    async with context.service.unit_of_work(within_s=within_s) as work:
-        page_context = await _signed_in(context, work)
+    async with context.dependencies.unit_of_work(within_s=within_s) as work:
+        page_context = await _signed_in(context, work, stages)
         if page_context is None:
             return form_without_session(context, fields)
         passed = _form_refused(page_context, fields) or await gate(page_context)
@@ -192,35 +217,69 @@ async def _taken(
         elif isinstance(fields, Refusal):
             outcome = fields
         else:
-            page_context, outcome = passed, await do(passed, fields)
-    kept = () if isinstance(outcome, ForeignForm) else typed(fields)
+            page_context, outcome = passed, await handle(passed, fields)
+    kept = () if isinstance(outcome, CrossSiteForm) else typed(fields)
     return frame(page_context, outcome, kept)
 
 
-async def _prove(context: RequestContext, fields: Fields, gate: _Gate) -> Refusal | None:
-    """Check the typed password by the rules of signing in; gives its refusal."""
-    async with context.service.unit_of_work() as work:
-        page_context = await _signed_in(context, work)
+async def _handle_proven_form(
+    context: RequestContext,
+    fields: Mapping[str, str] | Refusal,
+    gate: _Gate,
+    handle: FormHandler,
+    within_s: float = TRANSACTION_S,
+    *,
+    stages: frozenset[Stage] = _FULL,
+    each_code: bool = False,
+) -> Response[str] | Response[bytes]:
+    """Handle a form of one who typed password or code lately; ask any other for it.
+
+    With `each_code`, who has a second factor sends a code with the very form.
+    """
+    proof = await _prove(context, fields, gate, stages)
+
+    async def with_proof(page_context: PageContext, sent: Fields) -> Outcome:
+        proven = replace(page_context, proof_refused=proof.refusal)
+        by_code = await page_context.work.second_factors.is_enrolled(page_context.user.user_id)
+        recent = proven.is_proven and not (each_code and by_code)
+        if not (proof.is_accepted or recent):
+            return ask_again(proven, sent, by_code=by_code)
+        return await handle(proven, without_proof(sent))
+
+    return await _handle_form(context, fields, gate, with_proof, within_s, stages=stages)
+
+
+async def _prove(
+    context: RequestContext,
+    fields: Mapping[str, str] | Refusal,
+    gate: _Gate,
+    stages: frozenset[Stage],
+) -> Proof:
+    """Check the password or code that came with a form of one who may submit it."""
+    if isinstance(fields, Refusal) or not (fields.get("password") or fields.get("code")):
+        return NO_PROOF
+    async with context.dependencies.unit_of_work() as work:
+        page_context = await _signed_in(context, work, stages)
         if page_context is None or _form_refused(page_context, fields) is not None:
-            return None  # shown by what comes after
+            return NO_PROOF  # shown by what comes after
         if not isinstance(await gate(page_context), PageContext):
-            return None
-    session = page_context.session
-
-    async def enter(work: UnitOfWork, _: User) -> None:
-        await work.sessions.proven(session, await work.people.now())
-
-    typed = SecretText(fields["password"])
-    return await with_password(context, page_context.user.email, typed, enter)
+            return NO_PROOF
+        by_code = await work.second_factors.is_enrolled(page_context.user.user_id)
+        if by_code:
+            return await by_typed_code(page_context, fields)
+    return await by_typed_password(page_context, fields)
 
 
-async def _signed_in(context: RequestContext, work: UnitOfWork) -> PageContext | None:
-    """Find who is signed in; None when no one is, or no longer."""
+async def _signed_in(
+    context: RequestContext, work: UnitOfWork, stages: frozenset[Stage]
+) -> PageContext | None:
+    """Find who is signed in; None when no one is, no longer, or not yet with a second factor."""
     found = await authenticate_session(
-        session_cookie(context.request, context.service.settings),
+        session_cookie(context.request, context.dependencies.settings),
         sessions=work.sessions,
         people=work.people,
         memberships=work.memberships,
+        stages=stages,
     )
     if found is None:
         return None
@@ -228,8 +287,8 @@ async def _signed_in(context: RequestContext, work: UnitOfWork) -> PageContext |
 
 
 def _form_refused(page_context: PageContext, fields: Mapping[str, str] | Refusal) -> Refusal | None:
-    if is_same_origin(page_context.context.request, page_context.service.settings) is False:
-        return ForeignForm()
+    if is_same_origin(page_context.context.request, page_context.dependencies.settings) is False:
+        return CrossSiteForm()
     if not isinstance(fields, Mapping):
         return fields
     return None if token_matches(page_context.session, fields.get(CSRF_FIELD, "")) else StaleForm()
@@ -259,5 +318,5 @@ async def _any_operator(page_context: PageContext) -> PageContext | Refusal:
     return page_context if page_context.scopes else NoOperator()
 
 
-async def _anybody(page_context: PageContext) -> PageContext | Refusal:
+async def _any_user(page_context: PageContext) -> PageContext | Refusal:
     return page_context

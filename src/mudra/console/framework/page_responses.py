@@ -20,9 +20,11 @@ from mudra.console.framework.page_results import Download, GoTo, Outcome, Render
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
+from mudra.identity.sessions.session import Stage
 from mudra.shared.refusal import Refusal
 
 SIGN_IN: Final = f"{CONSOLE}/sign-in"
+SECOND_STEP: Final = f"{SIGN_IN}/code"
 _OWN_PAGE: Final = re.compile(
     r"/console(?:/(?!\.{1,2}(?:[/?]|$))[A-Za-z0-9@._~-]+)*(?:\?[A-Za-z0-9@._~=&%+-]*)?"
 )
@@ -40,12 +42,12 @@ HEADINGS: Final = {
 }
 
 
-def site_facts(service: HttpDependencies) -> dict[str, object]:
-    """What every page of the site shows, signed in or not."""
+def site_facts(dependencies: HttpDependencies) -> dict[str, object]:
+    """Return what every page of the site shows, signed in or not."""
     return {
-        "network": service.settings.network_name,
-        "base": service.settings.token_prefix,
-        "sandbox": service.settings.sandbox,
+        "network": dependencies.settings.network_name,
+        "base": dependencies.settings.token_prefix,
+        "sandbox": dependencies.settings.sandbox,
     }
 
 
@@ -115,10 +117,12 @@ def own_page_path(text: str) -> str:
 
 
 def layout_facts(page_context: PageContext) -> dict[str, object]:
-    """What the layout shows around every page of the console."""
+    """Return what the layout shows around every page of the console."""
     here = page_context.context.request.url.path
     entity = page_context.entity
-    return site_facts(page_context.service) | {
+    # One who must set up a second factor first is offered nothing else.
+    settled = page_context.session.stage is Stage.FULL
+    return site_facts(page_context.dependencies) | {
         "user": page_context.user,
         "csrf_token": page_context.session.csrf_token,
         "here": here,
@@ -132,10 +136,13 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
             for entity_id, name in zip(
                 page_context.user.administers, page_context.user.entity_names, strict=True
             )
+            if settled
         ],
         "member_links": member_links(entity.entity_id, entity.entity_type, here) if entity else [],
         "operator_links": operator_links(
-            page_context.scopes, here, sandbox=page_context.service.settings.sandbox
+            page_context.scopes if settled else frozenset(),
+            here,
+            sandbox=page_context.dependencies.settings.sandbox,
         ),
     }
 

@@ -39,7 +39,8 @@ class AssetStore:
 
     def __init__(self, folder: Path = STATIC) -> None:
         self._folder = folder.resolve()
-        self._kept: dict[str, StaticAsset] = {}
+        # By the file itself: one file has any number of names (`a/../b`).
+        self._kept: dict[Path, StaticAsset] = {}
 
     def find(self, name: str) -> StaticAsset | None:
         """Give a file by its path within the folder, read again when it has changed."""
@@ -48,12 +49,16 @@ class AssetStore:
             return None
         try:
             changed = path.stat().st_mtime_ns
-            kept = self._kept.get(name)
+            kept = self._kept.get(path)
             if kept is None or kept.changed != changed:
-                kept = self._kept[name] = _read(path, changed)
+                kept = self._kept[path] = _read(path, changed)
         except (FileNotFoundError, NotADirectoryError):
             return None
         return kept
+
+    def __len__(self) -> int:
+        """Return how many files are remembered."""
+        return len(self._kept)
 
     def address(self, name: str) -> str:
         """The file's path and digest, to stand behind `…/static/`; empty when it is not there."""

@@ -18,12 +18,12 @@ _ASK_EACH_TIME: Final = "public, no-cache"
 
 @get("/static/{name:path}", include_in_schema=False)
 async def static_file(
-    request: AnyRequest, service: InjectedDependencies, name: FromPath[str]
+    request: AnyRequest, dependencies: InjectedDependencies, name: FromPath[str]
 ) -> Response[bytes]:
     """One file, packed when the browser unpacks it; kept for a year under its digest's address."""
     found = ASSETS.find(name.lstrip("/"))
     if found is None:
-        context = new_context(request, service)
+        context = new_context(request, dependencies)
         return refusal(context.envelope, NoSuchAddress()).response()
     named = request.query_params.get("v") == found.digest
     headers = {

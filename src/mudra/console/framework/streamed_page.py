@@ -23,14 +23,14 @@ from mudra.console.framework.render import HEADERS, opening, remainder, sentence
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.instrumentation import note_late_fault
 from mudra.shared.refusal import Refusal
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import ServiceUnavailable
 
 _HTML: Final = "text/html"
 _log = structlog.get_logger()
 
 
 def supports_streaming(page_context: PageContext) -> bool:
-    """Tell whether a browser opens the page: htmx swaps a whole one, and an export is a file."""
+    """Return whether a browser opens the page: htmx swaps a whole one, and an export is a file."""
     return (
         not page_context.context.request.headers.get("hx-request")
         and "export" not in page_context.query
@@ -60,13 +60,13 @@ async def _parts(
 
 async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[str, object]) -> str:
     try:
-        async with page_context.service.unit_of_work() as work:
+        async with page_context.dependencies.unit_of_work() as work:
             found = await begun.rest(replace(page_context, work=work))
         assert not isinstance(found, Download)  # asked for by "export" alone: see begins_early
         return remainder(begun.template, together(facts, found))
-    except DatabaseUnavailable as error:
-        _log.warning("database unavailable", error=str(error))
-        refusal: Refusal = Unavailable()
+    except ServiceUnavailable as error:
+        _log.warning("unavailable", cause=error.cause, error=str(error))
+        refusal: Refusal = Unavailable(error.sentence)
     except Exception as error:  # noqa: BLE001  # the last catcher: logged, shown and counted as 500
         _log.error("unexpected fault", txn_id=page_context.context.txn_id, exc_info=error)
         refusal = Unexpected()

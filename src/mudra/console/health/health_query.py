@@ -14,7 +14,7 @@ from msgspec import Struct
 from mudra.http.request.health_requests import TimeParameters, time_range
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
-from mudra.metrics.health.status_history import api_name
+from mudra.metrics.health.api_names import api_name
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 

@@ -1,61 +1,95 @@
-"""Labels of verdicts and incidents."""
+"""Labels of causes and incidents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.health.attribution import Blame, Verdict
-from mudra.metrics.health.status_history import api_name
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.incidents.explanation import cause_text
+from mudra.metrics.incidents.incident import (
+    AaApi,
+    AaCalls,
+    AaReporting,
+    Ending,
+    Fip,
+    FipApi,
+    Incident,
+    Network,
+    Path,
+    StoredIncident,
+    Subject,
+)
+from mudra.metrics.incidents.subject import SubjectKind, name_of
+from mudra.metrics.notifications.alarm import symptom_text
 
-BLAMED: Final = {
-    Blame.FIP: "the FIP",
-    Blame.PATH_OR_AA: "the path or the AA",
-    Blame.NETWORK: "the AA's own network",
-    Blame.UNSURE: "nothing to compare with",
+MARKS: Final = {
+    SubjectKind.FIP: ("F", "the FIP"),
+    SubjectKind.FIP_API: ("F", "the FIP"),
+    SubjectKind.PATH: ("P", "the path between both"),
+    SubjectKind.AA_CALLS: ("A", "the AA"),
+    SubjectKind.AA_API: ("A", "the AA"),
+    SubjectKind.NETWORK: ("N", "the network"),
 }
-BLAME_MARKS: Final = {Blame.FIP: "F", Blame.PATH_OR_AA: "P", Blame.NETWORK: "N", Blame.UNSURE: "?"}
+"""Marks of causes in the matrix."""
+AMBIGUOUS: Final = ("?", "the evidence fits several")
 
 
-class Finding(Struct, frozen=True):
-    """Bad cells that share a cause, and the counts that it follows from."""
+class CauseLine(Struct, frozen=True):
+    """One cause on a page, with the address of its incident."""
 
     heading: str
-    counts: str
-    fip_id: str
-    aa_id: str
+    text: str
+    path: str
 
 
-def findings(verdicts: Sequence[Verdict]) -> list[Finding]:
-    """Returns one line for each cause: a failing FIP is listed once, not once for each AA."""
-    found: list[Finding] = []
-    seen: set[tuple[Blame, str]] = set()
-    for verdict in verdicts:
-        key = (verdict.blame, _subject(verdict))
-        if key not in seen:
-            seen.add(key)
-            found.append(_finding(verdict))
-    return found
+def cause_lines(causes: Iterable[StoredIncident]) -> list[CauseLine]:
+    """Returns one line for each cause, the latest first."""
+    newest = sorted(causes, key=lambda one: one.incident.began, reverse=True)
+    return [
+        CauseLine(
+            f"{cause_text(one.incident)}: {symptom_text(one.incident)}",
+            _when(one.incident),
+            f"/console/operator/incidents/{one.incident_id}",
+        )
+        for one in newest
+    ]
 
 
-def counts_behind(verdict: Verdict) -> str:
-    """Returns the counts that one verdict follows from."""
-    return (
-        f"{_of(verdict.other_aas_bad, verdict.other_aas, 'other AA')} see this FIP failing; "
-        f"{_of(verdict.other_fips_bad, verdict.other_fips, 'other FIP')} fail from this AA"
-    )
+def mark_of(causes: Sequence[StoredIncident]) -> str:
+    """Returns the mark of the cause that is the latest; empty for none."""
+    if not causes:
+        return ""
+    latest = max(causes, key=lambda one: one.incident.began).incident
+    if latest.cause.ambiguous_with:
+        return AMBIGUOUS[0]
+    return MARKS[name_of(latest.subject).kind][0]
+
+
+def _when(incident: Incident) -> str:
+    since = incident.began.strftime("%Y-%m-%d %H:%M")
+    if incident.ended is None:
+        return f"Since {since} UTC"
+    return f"From {since} to {incident.ended.strftime('%Y-%m-%d %H:%M')} UTC"
 
 
 def subject_label(subject: Subject) -> str:
     """Returns the label of an incident's subject."""
     match subject:
+        case Fip(fip_id):
+            return fip_id
         case FipApi(fip_id, code):
-            return f"{fip_id}: {api_name(code)}"
+            return f"{fip_id}: {api_names(code)}"
         case AaCalls(aa_id):
             return f"{aa_id}: calls to FIPs"
+        case AaApi(aa_id, code):
+            return f"{aa_id}: {api_names(code)} to FIPs"
         case AaReporting(aa_id):
             return f"{aa_id}: missing reports"
+        case Path(aa_id, fip_id):
+            return f"{aa_id} to {fip_id}"
+        case Network():
+            return "The whole network"
 
 
 def state_label(incident: Incident) -> tuple[str, str]:
@@ -64,44 +98,6 @@ def state_label(incident: Incident) -> tuple[str, str]:
         Ending.OPEN: ("open", "bad"),
         Ending.RECOVERED: ("recovered", "good"),
         Ending.NO_DATA: ("no data since", "warn"),
+        Ending.MERGED: ("merged", "quiet"),
+        Ending.WITHDRAWN: ("withdrawn", "quiet"),
     }[incident.ending]
-
-
-def _finding(verdict: Verdict) -> Finding:
-    cell = verdict.cell
-    match verdict.blame:
-        case Blame.FIP:
-            bad, aas = verdict.other_aas_bad + 1, verdict.other_aas + 1
-            counts = _seen_by(bad, aas)
-            return Finding(f"{cell.fip_id} is failing", counts, cell.fip_id, "")
-        case Blame.NETWORK:
-            bad, fips = verdict.other_fips_bad + 1, verdict.other_fips + 1
-            counts = f"{bad} of {_many(fips, 'FIP')} with enough traffic fail from this AA"
-            return Finding(f"{cell.aa_id} or its network", counts, "", cell.aa_id)
-        case Blame.PATH_OR_AA:
-            heading = f"The path between {cell.aa_id} and {cell.fip_id}"
-        case Blame.UNSURE:
-            heading = f"{cell.aa_id} and {cell.fip_id}: cause not known"
-    return Finding(heading, counts_behind(verdict), cell.fip_id, cell.aa_id)
-
-
-def _subject(verdict: Verdict) -> str:
-    cell = verdict.cell
-    if verdict.blame is Blame.FIP:
-        return cell.fip_id
-    return cell.aa_id if verdict.blame is Blame.NETWORK else f"{cell.aa_id} {cell.fip_id}"
-
-
-def _seen_by(bad: int, aas: int) -> str:
-    if bad == aas:
-        which = {1: "the only AA", 2: "both AAs"}.get(aas, f"all {aas} AAs")
-        return f"{which} with enough traffic {'sees' if aas == 1 else 'see'} it failing"
-    return f"{bad} of {_many(aas, 'AA')} with enough traffic see it failing"
-
-
-def _of(some: int, all_: int, what: str) -> str:
-    return f"{some} of {_many(all_, what)}" if all_ else f"no {what} to compare with, so none"
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")

@@ -10,9 +10,9 @@ from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.labels import state_label, subject_label
+from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
-from mudra.metrics.health.status_history import api_name, notification_name
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
     Tag,
@@ -198,6 +198,6 @@ def _longest(time: ResponseTime | None) -> int | None:
 
 
 def incident_success(one: StoredIncident) -> float | None:
-    """Returns success in the bad windows of an incident as a percentage; None without calls."""
+    """Returns success in the bad windows of an incident as a percentage, if its calls fail."""
     incident = one.incident
-    return percentage(incident.succeeded / incident.judged) if incident.judged else None
+    return percentage(incident.succeeded / incident.eligible) if incident.failing else None

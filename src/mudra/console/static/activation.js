@@ -6,11 +6,19 @@ const show = document.getElementById("show");
 let spaced = "";
 const field = form.querySelector("input:not([hidden])");
 
-function tell(text) {
+// Browsers do not show Retry-After.
+function waiting(answer) {
+  const seconds = Number(answer.headers.get("Retry-After"));
+  return seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+}
+
+function showProblem(text) {
   problem.textContent = text;
   problem.hidden = false;
-  field.setAttribute("aria-invalid", "true");
-  field.focus();
+  if (field) {
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+  }
 }
 
 if (show) {
@@ -22,23 +30,26 @@ if (show) {
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   problem.hidden = true;
-  field.removeAttribute("aria-invalid");
+  field?.removeAttribute("aria-invalid");
   const button = form.querySelector("button");
   const body = form.id === "forgot"
     ? { username: form.elements.username.value.trim() }
-    : { token: location.pathname.split("/").pop(), password: form.elements.password.value };
+    : { token: location.pathname.split("/").pop() };
+  if (form.id === "set-password") {
+    body.password = form.elements.password.value;
+  }
   if (form.id === "set-password" && [...body.password].length < Number(form.dataset.min)) {
-    tell(`The password needs at least ${form.dataset.min} characters.`);
+    showProblem(`The password needs at least ${form.dataset.min} characters.`);
     return;
   }
-  // A space at an end is easily pasted along, and then nobody types it when signing in.
+  // A space at an end is easily pasted along, and then no one types it when signing in.
   if (form.id === "set-password" && body.password.trim() !== body.password && body.password !== spaced) {
     spaced = body.password;
-    tell("The password begins or ends with a space. Take it away, or send it again to keep it.");
+    showProblem("The password begins or ends with a space. Remove it, or submit again to keep it.");
     return;
   }
   if (form.id === "forgot" && (!body.username || !field.checkValidity())) {
-    tell("Enter your email address.");
+    showProblem("Enter your email address.");
     return;
   }
   button.disabled = true;
@@ -49,19 +60,18 @@ form.addEventListener("submit", async (event) => {
       body: JSON.stringify(body),
     });
     if (answer.ok) {
-      document.getElementById("asked").hidden = true;
+      document.getElementById("question").hidden = true;
       done.hidden = false;
       done.focus();
-    } else if (form.id === "set-password" && answer.status === 401) {
+    } else if (form.id !== "forgot" && answer.status === 401) {
       location.reload(); // the link is of no use any more: its page says why, and sends another
     } else {
       const error = await answer.json();
-      const wait = `try again in ${answer.headers.get("Retry-After")} seconds`;
-      const words = error.errorMsg.replace("wait as Retry-After says", wait);
-      tell(`${words[0].toUpperCase()}${words.slice(1)}.`);
+      const text = error.errorMsg.replace("wait as Retry-After says", `try again in ${waiting(answer)}`);
+      showProblem(`${text[0].toUpperCase()}${text.slice(1)}.`);
     }
   } catch {
-    tell("The service did not answer. Please try again in a minute.");
+    showProblem("The service did not answer. Please try again in a minute.");
   } finally {
     button.disabled = false;
   }

@@ -47,7 +47,7 @@ document.addEventListener("click", (event) => {
   if (button.dataset.copies) copy(button);
 });
 
-document.querySelector("dialog[data-opens-itself]")?.showModal(); // what went wrong is told in it
+document.querySelector("dialog[data-opens-itself]")?.showModal(); // it shows what went wrong
 
 // <button data-copies="id"> copies the text of that element.
 async function copy(button) {

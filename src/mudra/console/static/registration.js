@@ -62,7 +62,7 @@ function toJson(event) {
     unread.delete(event.target.dataset.path);
   } catch {
     unread.add(event.target.dataset.path);
-    say(event.target.dataset.path, ["This is not JSON yet."]);
+    say(event.target.dataset.path, ["A field is not valid JSON."]);
     tellUnread();
     return;
   }
@@ -72,7 +72,7 @@ function toJson(event) {
   fromForm = false;
 }
 
-// What is found about a field stands right after it, and the list leads to the field.
+// What is found about a field is right after it, and the list leads to the field.
 function say(path, words) {
   const place = document.getElementById(`found-${path}`);
   if (!place) return;
@@ -117,9 +117,9 @@ function tellUnread() {
   verdict("unread").querySelector("a").href = `#f-${[...unread][0]}`;
 }
 
-function notJudged(event) {
-  const words = `unjudged-${event.detail.xhr?.status}`;
-  verdict(document.getElementById(words) ? words : "unjudged");
+function notChecked(event) {
+  const message = `unchecked-${event.detail.xhr?.status}`;
+  verdict(document.getElementById(message) ? message : "unchecked");
   findings.replaceChildren(Object.assign(document.createElement("p"), { textContent: "Not checked." }));
   tell();
 }
@@ -169,7 +169,7 @@ form.addEventListener("submit", (event) => {
 fields.hidden = false;
 document.addEventListener("htmx:afterSettle", tell);
 for (const name of ["responseError", "sendError", "timeout"]) {
-  form.addEventListener(`htmx:${name}`, notJudged);
+  form.addEventListener(`htmx:${name}`, notChecked);
 }
 // htmx comes after the first paint: what was typed until then is judged when it is there.
 document.addEventListener("htmx:load", ({ target }) => {

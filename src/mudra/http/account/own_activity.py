@@ -3,26 +3,19 @@
 from collections.abc import Mapping
 from typing import Annotated, Final
 
-from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.audit.event import Caller
 from mudra.audit.search import AuditRow, TokensOfDay
-from mudra.http.auth.as_user import as_user
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.http.auth.as_user import UserCall, as_user
 from mudra.http.request.fields import EntityId, EventNumber, PageLimit
-from mudra.http.request.request_context import AnyRequest, receive_query
-from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
+from mudra.http.route import get
 from mudra.http.token.requests import EntityQuery
-from mudra.identity.accounts.user import User
 from mudra.overview.action_items import ActionItem, member_attention
 from mudra.overview.entity_activity import entity_activity, visible_address
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
-from mudra.unit_of_work import UnitOfWork
 
 
 class ActivityQuery(Struct, frozen=True):
@@ -79,61 +72,35 @@ class ActivityResponse(Page, kw_only=True):
     events: list[OwnEventResponse]
 
 
-@get(
-    "/entity/attention",
-    operation_class=described(
-        "What needs attention of the entity's admins",
-        None,
-        AttentionResponse,
-        bearer=True,
-        query=EntityQuery,
-    ),
-)
-async def own_attention(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/entity/attention", "What needs attention of the entity's admins")
+@as_user()
+async def own_attention(call: UserCall[EntityQuery]) -> AttentionResponse | Refusal:
     """List what needs attention now, the most urgent first."""
-    context, received = receive_query(request, service, EntityQuery)
-
-    async def handler(work: UnitOfWork, _: Caller, user: User, query: EntityQuery) -> HandlerResult:
-        found = await member_attention(work, user, query.entity_id)
-        if isinstance(found, Refusal):
-            return found
-        return AttentionResponse(
-            entity_id=query.entity_id, lines=[_item(item) for item in found.items]
-        )
-
-    return await as_user(context, received, handler)
+    found = await member_attention(call.work, call.user, call.body.entity_id)
+    if isinstance(found, Refusal):
+        return found
+    return AttentionResponse(
+        entity_id=call.body.entity_id, lines=[_item(item) for item in found.items]
+    )
 
 
-@get(
-    "/entity/activity",
-    operation_class=described(
-        "Tokens of the entity by day, and its audit",
-        None,
-        ActivityResponse,
-        bearer=True,
-        query=ActivityQuery,
-    ),
-)
-async def own_activity(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/entity/activity", "Tokens of the entity by day, and its audit")
+@as_user()
+async def own_activity(call: UserCall[ActivityQuery]) -> ActivityResponse | Refusal:
     """Count tokens by day and list events of your own entity."""
-    context, received = receive_query(request, service, ActivityQuery)
-
-    async def handler(
-        work: UnitOfWork, _: Caller, user: User, query: ActivityQuery
-    ) -> HandlerResult:
-        limit, before = int(query.limit), int(query.after) if query.after else None
-        found = await entity_activity(work, user, query.entity_id, before=before, limit=limit + 1)
-        if isinstance(found, Refusal):
-            return found
-        shown, following = cut_page(found.events, limit, lambda row: str(row.seq))
-        return ActivityResponse(
-            entity_id=query.entity_id,
-            days=[_day(day) for day in found.days],
-            events=[_event(row, found.names) for row in shown],
-            next=following,
-        )
-
-    return await as_user(context, received, handler)
+    limit, before = int(call.body.limit), int(call.body.after) if call.body.after else None
+    found = await entity_activity(
+        call.work, call.user, call.body.entity_id, before=before, limit=limit + 1
+    )
+    if isinstance(found, Refusal):
+        return found
+    shown, following = cut_page(found.events, limit, lambda row: str(row.seq))
+    return ActivityResponse(
+        entity_id=call.body.entity_id,
+        days=[_day(day) for day in found.days],
+        events=[_event(row, found.names) for row in shown],
+        next=following,
+    )
 
 
 def _item(item: ActionItem) -> ActionItemResponse:

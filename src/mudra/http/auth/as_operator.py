@@ -1,48 +1,62 @@
-"""One request of an operator: authenticate, call one use case in one transaction, respond."""
+"""One request of an operator: authenticate, call one use case in one transaction."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias, TypeVar
-
-from litestar import Response
-from msgspec import Struct
+from collections.abc import Callable, Mapping
 
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import verified_bearer
-from mudra.http.auth.operator_access import calling_operator
-from mudra.http.request.body_errors import is_body_refusal
+from mudra.http.auth.operator_access import any_operator, calling_operator
+from mudra.http.endpoint import B, Call, Endpoint, Handler, P, called
+from mudra.http.request.body.body_errors import is_body_refusal
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.json_response import HandlerResult, refusal, response_of
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Operator, Scope
+from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
-S = TypeVar("S", bound=Struct)
-OperatorHandler: TypeAlias = Callable[[UnitOfWork, Caller, S], Awaitable[HandlerResult]]
-"""Calls one use case in an open unit of work, with what the request holds."""
+
+class OperatorCall(Call[B], frozen=True, kw_only=True):
+    """A request of an operator in an open unit of work, in which its right was checked."""
+
+    operator: Operator
+    work: UnitOfWork
+
+    @property
+    def caller(self) -> Caller:
+        """The operator, for the audit log."""
+        return self.context.caller(self.operator.actor)
+
+    @property
+    def by(self) -> ActingOperator:
+        """The operator, for an act on a person, which depends on all its scopes."""
+        return ActingOperator(self.caller, self.operator.user_id, self.operator.scopes)
 
 
-async def as_operator(
-    context: RequestContext,
-    received: S | Refusal,
-    scope: Scope,
-    handler: OperatorHandler[S],
-    *,
-    within_s: float = TRANSACTION_S,
-) -> Response[bytes]:
-    """Answer a request of an operator who has the scope.
+def as_operator(
+    scope: Scope | None, *, within_s: float = TRANSACTION_S
+) -> Callable[[Handler[OperatorCall[B], P]], Endpoint]:
+    """Let operators call a handler who have the scope, or any scope where none is named."""
 
-    `received` is the refusal of a body or query that was not accepted, or what it holds.
-    """
-    if is_body_refusal(received):
-        return refusal(context.envelope, received).response()
-    outcome: HandlerResult
-    token = await verified_bearer(context)
-    async with context.service.unit_of_work(within_s=within_s) as work:
-        operator = await calling_operator(token, context, work, scope)
-        if not isinstance(operator, Operator):
-            outcome = operator
-        elif isinstance(received, Refusal):
-            outcome = received
-        else:
-            outcome = await handler(work, context.caller(operator.actor), received)
-    return response_of(context.envelope, outcome).response()
+    def endpoint(handler: Handler[OperatorCall[B], P]) -> Endpoint:
+        async def respond(
+            context: RequestContext, received: object, path: Mapping[str, object]
+        ) -> HandlerResult:
+            if is_body_refusal(received):
+                return received
+            token = await verified_bearer(context)
+            async with context.dependencies.unit_of_work(within_s=within_s) as work:
+                operator = (
+                    await any_operator(token, context, work)
+                    if scope is None
+                    else await calling_operator(token, context, work, scope)
+                )
+                if isinstance(operator, Refusal):
+                    return operator
+                if isinstance(received, Refusal):
+                    return received
+                call = OperatorCall(context=context, body=received, work=work, operator=operator)
+                return await called(handler, call, path)
+
+        return Endpoint(handler=handler, respond=respond, bearer=True)
+
+    return endpoint

@@ -1,51 +1,53 @@
-"""One request of a user: authenticate, call one use case in one transaction, respond.
+"""One request of a user: authenticate, call one use case in one transaction.
 
 The caller comes before the fields: a caller without a right learns nothing of what
 the request would have accepted (decision 0070).
 """
 
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias, TypeVar
-
-from litestar import Response
-from msgspec import Struct
+from collections.abc import Callable, Mapping
 
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import calling_user, verified_bearer
-from mudra.http.request.body_errors import is_body_refusal
+from mudra.http.endpoint import B, Call, Endpoint, Handler, P, called
+from mudra.http.request.body.body_errors import is_body_refusal
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.json_response import HandlerResult, refusal, response_of
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.accounts.user import User
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
-S = TypeVar("S", bound=Struct)
-UserHandler: TypeAlias = Callable[[UnitOfWork, Caller, User, S], Awaitable[HandlerResult]]
-"""Calls one use case in an open unit of work, with what the request holds."""
+
+class UserCall(Call[B], frozen=True, kw_only=True):
+    """A request of a signed-in user in an open unit of work."""
+
+    work: UnitOfWork
+    user: User
+
+    @property
+    def caller(self) -> Caller:
+        """The user, for the audit log."""
+        return self.context.caller(f"user:{self.user.user_id}")
 
 
-async def as_user(
-    context: RequestContext,
-    received: S | Refusal,
-    handler: UserHandler[S],
-    *,
-    scheme_needed: bool = True,
-) -> Response[bytes]:
-    """Answer a request of a signed-in user.
+def as_user(*, scheme_needed: bool = True) -> Callable[[Handler[UserCall[B], P]], Endpoint]:
+    """Let signed-in users call a handler; without `scheme_needed` the token may come bare."""
 
-    `received` is the refusal of a body or query that was not accepted, or what it holds.
-    """
-    if is_body_refusal(received):
-        return refusal(context.envelope, received).response()
-    outcome: HandlerResult
-    token = await verified_bearer(context, scheme_needed=scheme_needed)
-    async with context.service.unit_of_work() as work:
-        found = await calling_user(token, context, work)
-        if isinstance(found, Refusal):
-            outcome = found
-        elif isinstance(received, Refusal):
-            outcome = received
-        else:
-            caller = context.caller(f"user:{found.user.user_id}")
-            outcome = await handler(work, caller, found.user, received)
-    return response_of(context.envelope, outcome).response()
+    def endpoint(handler: Handler[UserCall[B], P]) -> Endpoint:
+        async def respond(
+            context: RequestContext, received: object, path: Mapping[str, object]
+        ) -> HandlerResult:
+            if is_body_refusal(received):
+                return received
+            token = await verified_bearer(context, scheme_needed=scheme_needed)
+            async with context.dependencies.unit_of_work() as work:
+                found = await calling_user(token, context, work)
+                if isinstance(found, Refusal):
+                    return found
+                if isinstance(received, Refusal):
+                    return received
+                call = UserCall(context=context, body=received, work=work, user=found.user)
+                return await called(handler, call, path)
+
+        return Endpoint(handler=handler, respond=respond, bearer=True)
+
+    return endpoint

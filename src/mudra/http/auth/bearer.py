@@ -34,13 +34,13 @@ def bearer_token(
 
 
 async def calling_entity(
-    request: AnyRequest, service: HttpDependencies, *of_types: EntityType
+    request: AnyRequest, dependencies: HttpDependencies, *of_types: EntityType
 ) -> EntityCaller | TokenRefusal:
     """Authenticate the entity that sent a request, of one of the types if any are named."""
     token = bearer_token(request)
     if isinstance(token, NoAuthorization):
         return token
-    return await service.bearer.authenticate_entity(token, *of_types)
+    return await dependencies.bearer.authenticate_entity(token, *of_types)
 
 
 async def verified_bearer(
@@ -50,7 +50,7 @@ async def verified_bearer(
     token = bearer_token(context.request, scheme_needed=scheme_needed)
     if isinstance(token, NoAuthorization):
         return token
-    return await context.service.bearer.verify(token)
+    return await context.dependencies.bearer.verify(token)
 
 
 async def calling_user(
@@ -59,9 +59,9 @@ async def calling_user(
     """Authenticate the user whose verified token a request holds."""
     if isinstance(token, NoAuthorization):
         return token
-    return await context.service.bearer.authenticate_user(
+    return await context.dependencies.bearer.authenticate_user(
         token,
-        address_of(context.request, context.service),
+        address_of(context.request, context.dependencies),
         tokens=work.tokens,
         people=work.people,
         memberships=work.memberships,

@@ -1,6 +1,6 @@
 """Find the operator who calls /operator/v1; scopes are read from the database at each call."""
 
-from mudra.http.auth.bearer import TokenRefusal, calling_user, verified_bearer
+from mudra.http.auth.bearer import TokenRefusal, calling_user
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.identity.operators.manage_operators import authorize_operator, operator_of
@@ -22,15 +22,6 @@ async def calling_operator(
         return found
     caller = context.caller(f"user:{found.user.user_id}")
     return await authorize_operator(work, found.user, scope, caller)
-
-
-async def find_operator(
-    context: RequestContext, scope: Scope
-) -> Operator | TokenRefusal | ScopeMissing:
-    """Find the caller in a transaction of its own, for a use case that opens another one."""
-    token = await verified_bearer(context)
-    async with context.service.unit_of_work() as work:
-        return await calling_operator(token, context, work, scope)
 
 
 async def any_operator(

@@ -1,54 +1,103 @@
 """Who writes to the registry: an entity, a member's admin or an operator."""
 
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias, TypeVar
+from collections.abc import Mapping
 
-from mudra.http.auth.bearer import calling_entity, calling_user, verified_bearer
-from mudra.http.request.request_context import RequestContext, address_of
+from mudra.http.auth.bearer import TokenRefusal, calling_entity, calling_user, verified_bearer
+from mudra.http.endpoint import B, Call, Endpoint, Handler, P, called
+from mudra.http.request.request_context import Document, RequestContext, address_of
+from mudra.http.response.http_refusals import NoAuthorization
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
+from mudra.registry.payload.refusals import PayloadNotChecked, TooManyWrites
 from mudra.shared.refusal import Refusal
-from mudra.tokens.authentication.bearer import EntityCaller, UserCaller
-from mudra.tokens.authentication.token_check import VerifiedToken
+from mudra.tokens.authentication.bearer import EntityCaller
+from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.unit_of_work import UnitOfWork
 
-T = TypeVar("T")
-RegistryHandler: TypeAlias = Callable[[UnitOfWork, Actor, T], Awaitable[HandlerResult]]
-"""Calls one use case in an open unit of work, with what the request holds."""
+
+class RegistryCall(Call[B], frozen=True, kw_only=True):
+    """A request of one who may act on the registry, in an open unit of work."""
+
+    work: UnitOfWork
+    actor: Actor
 
 
-async def as_registry_actor(
-    context: RequestContext, received: T | Refusal, handler: RegistryHandler[T]
-) -> HandlerResult:
+def as_registry_actor(handler: Handler[RegistryCall[B], P]) -> Endpoint:
     """Let an entity, a member's admin or an operator act on the registry, in one transaction.
 
-    An operator is one with the scope `registry`. Who acts is checked before what was
-    sent: `received` is that, or the refusal of a body or query that was not accepted.
+    An operator is one with the scope `registry`. Who acts is checked before what was sent.
+    Each caller has one turn at a time, so that none takes all connections of this process.
     """
+
+    async def respond(
+        context: RequestContext, received: object, path: Mapping[str, object]
+    ) -> HandlerResult:
+        token = await verified_bearer(context)
+        entity: EntityCaller | None = None
+        if isinstance(token, VerifiedToken) and token.kind is TokenKind.ENTITY:
+            # From memory, which may need a connection: before the transaction is opened.
+            found = await calling_entity(context.request, context.dependencies)
+            if isinstance(found, Refusal):
+                return found
+            entity = found
+        subject = token.subject if isinstance(token, VerifiedToken) else ""
+        async with context.dependencies.registry_turns.turn(subject) as admitted:
+            if not admitted:
+                return PayloadNotChecked()
+            if isinstance(received, Document):
+                await context.dependencies.prepare_check()
+            async with context.dependencies.unit_of_work() as work:
+                actor = (
+                    await _user_actor(token, context, work)
+                    if entity is None
+                    else await _entity_actor(entity, context, work)
+                )
+                if isinstance(actor, Refusal):
+                    return actor
+                if isinstance(received, Refusal):
+                    return received
+                call = RegistryCall(context=context, body=received, work=work, actor=actor)
+                return await called(handler, call, path)
+
+    return Endpoint(handler=handler, respond=respond, bearer=True, admit=_admit)
+
+
+async def _admit(context: RequestContext) -> Refusal | None:
+    """Refuse one without a token of ours, and one who sends too much, before it is read."""
     token = await verified_bearer(context)
-    entity: EntityCaller | None = None
-    if isinstance(token, VerifiedToken) and token.kind is TokenKind.ENTITY:
-        found = await calling_entity(context.request, context.service)
-        if isinstance(found, Refusal):
-            return found
-        entity = found
-    address = address_of(context.request, context.service)
-    async with context.service.unit_of_work() as work:
-        if entity is not None:
-            name, own = f"entity:{entity.entity_id}", frozenset({entity.entity_id})
-            actor = Actor(ActorKind.ENTITY, name, own, address=address, txn_id=context.txn_id)
-        else:
-            caller = await calling_user(token, context, work)
-            if isinstance(caller, Refusal):
-                return caller
-            actor = await _user_actor(caller, work, address, context.txn_id)
-        return received if isinstance(received, Refusal) else await handler(work, actor, received)
+    if not isinstance(token, VerifiedToken):
+        return token
+    wait_s = context.dependencies.registry_rate.wait_s(token.subject)
+    return TooManyWrites(wait_s) if wait_s else None
 
 
-async def _user_actor(caller: UserCaller, work: UnitOfWork, address: str, txn_id: str) -> Actor:
-    user = caller.user
+async def _entity_actor(
+    entity: EntityCaller, context: RequestContext, work: UnitOfWork
+) -> Actor | TokenRefusal:
+    """Authenticate again in the transaction that decides."""
+    refused = await context.dependencies.bearer.check_again(entity, work.tokens)
+    if refused is not None:
+        return refused
+    name, own = f"entity:{entity.entity_id}", frozenset({entity.entity_id})
+    address = address_of(context.request, context.dependencies)
+    return Actor(ActorKind.ENTITY, name, own, address=address, txn_id=context.txn_id)
+
+
+async def _user_actor(
+    token: TokenVerification | NoAuthorization, context: RequestContext, work: UnitOfWork
+) -> Actor | TokenRefusal:
+    caller = await calling_user(token, context, work)
+    if isinstance(caller, Refusal):
+        return caller
+    user, address = caller.user, address_of(context.request, context.dependencies)
     if Scope.REGISTRY in await work.memberships.scopes(user.user_id):
-        return operator(f"operator:{user.email}", address, txn_id)
-    return member_admin(user.user_id, user.administers, address, txn_id)
+        return operator(
+            f"operator:{user.email}",
+            address,
+            context.txn_id,
+            user_id=user.user_id,
+            administers=user.administers,
+        )
+    return member_admin(user.user_id, user.administers, address, context.txn_id)

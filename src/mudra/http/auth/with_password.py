@@ -20,7 +20,7 @@ async def with_password(
     then: Callable[[UnitOfWork, User], Awaitable[T]],
 ) -> T | PasswordRefused:
     """Check the password and, if it is right, run `then` in the same transaction."""
-    service = context.service
+    dependencies = context.dependencies
     caller = context.caller("nobody")
     return await sign_in(
         username,
@@ -28,7 +28,8 @@ async def with_password(
         caller,
         then,
         origin=address_key(caller.address),
-        open_work=service.unit_of_work,
-        hasher=service.hasher,
-        bulkhead=service.sign_in_turns,
+        open_work=dependencies.unit_of_work,
+        hasher=dependencies.hasher,
+        bulkhead=dependencies.sign_in_turns,
+        hourly=dependencies.settings.sign_in_hourly,
     )

@@ -3,8 +3,6 @@
 Both are cached for some seconds, for all readers.
 """
 
-import hashlib
-from collections.abc import Sequence
 from time import monotonic
 from typing import Final
 
@@ -16,17 +14,20 @@ from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
+from mudra.http.response.entity_tag import entity_tag, has_it
 from mudra.http.response.health_responses import PublicStatusResponse
 from mudra.http.response.json_response import refusal
+from mudra.http.response.response_body import CsvText
 from mudra.metrics.health.feed import (
     HealthFeed,
     PublicRow,
     health_feed,
-    is_heard,
+    is_current,
     public_csv,
     public_status,
     unsure,
 )
+from mudra.metrics.health.fip_state import no_states
 from mudra.metrics.health.health_service import NetworkHealth
 from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
 from mudra.shared.entity_type import EntityType
@@ -43,41 +44,43 @@ class Signatures:
     def __init__(self) -> None:
         self._last: tuple[bytes, str, str] = (b"", "", "")
 
-    def of(self, body: bytes, service: HttpDependencies) -> str:
+    def of(self, body: bytes, dependencies: HttpDependencies) -> str:
         """Returns the detached JWS of a body by the current signing key."""
-        kid = service.signer.signing_kid(TokenKind.ENTITY)
+        kid = dependencies.signer.signing_kid(TokenKind.ENTITY)
         if self._last[:2] != (body, kid):
-            signed = service.signer.sign_detached(TokenKind.ENTITY, body)
+            signed = dependencies.signer.sign_detached(TokenKind.ENTITY, body)
             self._last = (body, kid, signed)
         return self._last[2]
 
 
-def feed_routes(prefixes: Sequence[str], cache: NetworkHealthCache) -> list[HTTPRouteHandler]:
-    """Returns the feed's handler at every address of the metrics."""
+def feed_route(cache: NetworkHealthCache) -> HTTPRouteHandler:
+    """Returns the handler of the feed."""
     signatures = Signatures()
 
     @get(
-        [f"{prefix}/feed" for prefix in prefixes],
+        "/feed",
         operation_class=described(
-            *("Read the health feed", None, HealthFeed),
+            "Read the health feed",
+            None,
+            HealthFeed,
             bearer=True,
             headers=_REVALIDATED | {"x-jws-signature": "Detached JWS over the body (RFC 7797)."},
         ),
     )
-    async def feed(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+    async def feed(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
         """Show status, success and p50 by FIP and API over the last hour of closed windows."""
-        context = new_context(request, service)
-        caller = await calling_entity(request, service, EntityType.FIU, EntityType.AA)
+        context = new_context(request, dependencies)
+        caller = await calling_entity(request, dependencies, EntityType.FIU, EntityType.AA)
         if isinstance(caller, Refusal):
             return refusal(context.envelope, caller).response()
-        body = msgspec.json.encode(_feed(await _network(cache, service)))
+        body = msgspec.json.encode(await read_feed(cache, dependencies))
         response = _tagged(context, body, JSON, "private, no-cache")
         response.headers["Vary"] = "Authorization"
         # As in the registry: anyone can verify a copy of the body.
-        response.headers["x-jws-signature"] = signatures.of(body, service)
+        response.headers["x-jws-signature"] = signatures.of(body, dependencies)
         return response
 
-    return [feed]
+    return feed
 
 
 def public_status_routes() -> list[HTTPRouteHandler]:
@@ -90,57 +93,67 @@ def public_status_routes() -> list[HTTPRouteHandler]:
             "Read the public status", None, PublicStatusResponse, headers=_REVALIDATED
         ),
     )
-    async def status_json(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+    async def status_json(
+        request: AnyRequest, dependencies: InjectedDependencies
+    ) -> Response[bytes]:
         """Show status by FIP and API over the last day; names no AA."""
-        health = await _network(cache, service)
+        health = await _network(cache, dependencies)
         body = msgspec.json.encode(
-            PublicStatusResponse(_feed(health).time_range, _public_rows(health, service))
+            PublicStatusResponse(_feed(health).time_range, _public_rows(health, dependencies))
         )
-        return _tagged(new_context(request, service), body, JSON, "public, max-age=60")
+        return _tagged(new_context(request, dependencies), body, JSON, "public, max-age=60")
 
     @get(
         "/status/v1/fips.csv",
         operation_class=described(
-            *("Read the public status as CSV", None, PublicStatusResponse),
-            headers=_REVALIDATED,
-            forms=(CSV,),
+            "Read the public status as CSV", None, CsvText, headers=_REVALIDATED
         ),
     )
-    async def status_csv(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+    async def status_csv(
+        request: AnyRequest, dependencies: InjectedDependencies
+    ) -> Response[bytes]:
         """Show the same as CSV."""
-        rows = _public_rows(await _network(cache, service), service)
+        rows = _public_rows(await _network(cache, dependencies), dependencies)
         form = f"{CSV}; charset=utf-8"
         return _tagged(
-            new_context(request, service), public_csv(rows).encode(), form, "public, max-age=60"
+            new_context(request, dependencies),
+            public_csv(rows).encode(),
+            form,
+            "public, max-age=60",
         )
 
     return [status_json, status_csv]
 
 
-async def _network(cache: NetworkHealthCache, service: HttpDependencies) -> NetworkHealth:
-    return await cache.get(service.unit_of_work, service.clock(), TRANSACTION_S)
+async def read_feed(cache: NetworkHealthCache, dependencies: HttpDependencies) -> HealthFeed:
+    """Returns the feed, from memory while it is current."""
+    return _feed(await _network(cache, dependencies))
 
 
-def _public_rows(health: NetworkHealth, service: HttpDependencies) -> list[PublicRow]:
-    rows = public_status(health.fips)
-    return rows if is_heard(health.heard_until, service.clock()) else unsure(rows)
+async def _network(cache: NetworkHealthCache, dependencies: HttpDependencies) -> NetworkHealth:
+    return await cache.get(dependencies.unit_of_work, dependencies.clock(), TRANSACTION_S)
+
+
+def _public_rows(health: NetworkHealth, dependencies: HttpDependencies) -> list[PublicRow]:
+    rows = public_status(health.fips, disputed=health.disputed)
+    return rows if is_current(health.reported_until, dependencies.clock()) else unsure(rows)
 
 
 def _feed(health: NetworkHealth) -> HealthFeed:
-    return health_feed(health.fips, health.within.start, health.within.end, health.coverage.proof())
+    proof = health.coverage.proof()
+    states = health.states if health.reported_until else no_states()
+    return health_feed(health.fips, health.within, proof, states, health.causes, health.disputed)
 
 
 def _tagged(context: RequestContext, body: bytes, media_type: str, cache: str) -> Response[bytes]:
     """Returns a response with an ETag, or 304 when the caller has it (RFC 9110 13.1.2)."""
-    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    tag = entity_tag(body)
     headers = {
         "ETag": tag,
         "Cache-Control": cache,
         "Access-Control-Allow-Origin": "*",
         "X-Request-Id": context.txn_id,
     }
-    sent = context.request.headers.get("if-none-match", "")
-    known = [one.strip().removeprefix("W/") for one in sent.split(",")]
-    if tag in known or "*" in known:
+    if has_it(context.request, tag):
         return Response(b"", status_code=304, headers=headers, media_type=media_type)
     return Response(body, media_type=media_type, headers=headers)

@@ -1,22 +1,21 @@
 """POST {prefix}/push (spec 4.5, decisions 5): an AA's agent reports ten minutes."""
 
-from collections.abc import Sequence
 from typing import Final, assert_never
 
 import structlog
 from litestar import Response, post
-from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.health.metrics_responses import PushResponse
 from mudra.http.openapi.operation import described
+from mudra.http.request.body.request_body import METRICS_LIMITS, read_packed_body
 from mudra.http.request.envelope import Envelope, new_txn_id
-from mudra.http.request.request_body import METRICS_LIMITS, read_typed_body
+from mudra.http.request.push_check import PushedBody
 from mudra.http.request.request_context import AnyRequest, RequestContext
 from mudra.http.response.json_response import JsonResponse, refusal, success
 from mudra.metrics.payload.ingest_rule import TxnIdReused
-from mudra.metrics.payload.push_limits import TooManyPushes
+from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
 from mudra.metrics.payload.push_report import (
     NotYourMetrics,
     Push,
@@ -25,7 +24,8 @@ from mudra.metrics.payload.push_report import (
     push_report,
 )
 from mudra.metrics.payload.report import Report
-from mudra.metrics.payload.validation import CheckedReport, ReportRefused, check_report
+from mudra.metrics.payload.report_facts import StorableReport
+from mudra.metrics.payload.validation import ReportRefused
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
@@ -34,48 +34,46 @@ MAX_NOTE: Final = 300
 _log = structlog.get_logger()
 
 
-def push_route(prefixes: Sequence[str]) -> HTTPRouteHandler:
-    """Returns the handler at every address where agents push."""
-
-    @post(
-        [f"{prefix}/push" for prefix in prefixes],
-        status_code=200,
-        operation_class=described(
-            "Push metrics", Report, PushResponse, bearer=True, conflict=True, findings=True
-        ),
-    )
-    async def push(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-        """Store a report; the response is sent once it is durable."""
-        busy = service.push_limits.admit()
-        if busy is not None:
-            return refusal(_envelope(service), busy).response()
-        try:
-            return (await _respond(request, service)).response()
-        finally:
-            service.push_limits.leave()
-
-    return push
-
-
-async def _respond(request: AnyRequest, service: HttpDependencies) -> JsonResponse:
-    aa = await calling_entity(request, service, EntityType.AA)
+@post(
+    "/push",
+    status_code=200,
+    operation_class=described(
+        "Push metrics", Report, PushResponse, bearer=True, conflict=True, findings=True
+    ),
+)
+async def push(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
+    """Store a report; the response is sent once it is durable."""
+    limits = dependencies.push_limits
+    aa = await calling_entity(request, dependencies, EntityType.AA)
     if isinstance(aa, Refusal):
-        return refusal(_envelope(service), aa)
-    body = await read_typed_body(request.receive, request.scope["headers"], METRICS_LIMITS)
-    if not isinstance(body, bytes):
-        return refusal(_envelope(service), body)
-    checked = check_report(body, service.clock())
+        return refusal(_envelope(dependencies), aa).response()
+    too_many = limits.use_rate_of_all(aa.entity_id)
+    if too_many is not None:
+        return refusal(_envelope(dependencies), too_many).response()
+    async with limits.upload(aa.entity_id) as busy:
+        if busy is not None:
+            return refusal(_envelope(dependencies), busy).response()
+        return (await _respond(request, dependencies, aa.entity_id)).response()
+
+
+async def _respond(request: AnyRequest, dependencies: HttpDependencies, aa_id: str) -> JsonResponse:
+    limits = dependencies.push_limits
+    body = await read_packed_body(request.receive, request.scope["headers"], METRICS_LIMITS)
+    if isinstance(body, Refusal):
+        return refusal(_envelope(dependencies), body)
+    walk = limits.may_be_refused(aa_id)
+    checked = await dependencies.check_push(PushedBody(aa_id, body, walk=walk))
     del body
-    txn_id = checked.report.txn_id if isinstance(checked, CheckedReport) else new_txn_id()
-    context = RequestContext(service, request, txn_id)
-    caller = context.caller(f"entity:{aa.entity_id}")
+    if isinstance(checked, Refusal) and not isinstance(checked, ReportRefused):
+        return refusal(_envelope(dependencies), checked)
+    txn_id = checked.txn_id if isinstance(checked, StorableReport) else new_txn_id()
+    context = RequestContext(dependencies, request, txn_id)
+    caller = context.caller(f"entity:{aa_id}")
     outcome = await push_report(
-        Push(aa.entity_id, checked, service.new_id(), caller),
-        service.push_limits,
-        service.unit_of_work,
+        Push(aa_id, checked, dependencies.new_id(), caller), limits, dependencies.unit_of_work
     )
-    if not isinstance(outcome, NotYourMetrics | TooManyPushes):
-        _log_note(request.headers.get(AGENT_NOTE), aa.entity_id, txn_id)
+    if not isinstance(outcome, NotYourMetrics | TooManyPushes | TooBusyForPushes):
+        _log_note(request.headers.get(AGENT_NOTE), aa_id, txn_id)
     return _rendered(context.envelope, outcome)
 
 
@@ -90,7 +88,13 @@ def _rendered(envelope: Envelope, outcome: PushOutcome) -> JsonResponse:
                     findings=list(outcome.findings),
                 ),
             )
-        case ReportRefused() | NotYourMetrics() | TooManyPushes() | TxnIdReused():
+        case (
+            ReportRefused()
+            | NotYourMetrics()
+            | TooManyPushes()
+            | TooBusyForPushes()
+            | TxnIdReused()
+        ):
             return refusal(envelope, outcome)
         case _:
             assert_never(outcome)
@@ -102,5 +106,5 @@ def _log_note(note: str | None, aa_id: str, txn_id: str) -> None:
         _log.warning("agent note", aa_id=aa_id, note=note[:MAX_NOTE], txn_id=txn_id)
 
 
-def _envelope(service: HttpDependencies) -> Envelope:
-    return Envelope(new_txn_id(), service.clock())
+def _envelope(dependencies: HttpDependencies) -> Envelope:
+    return Envelope(new_txn_id(), dependencies.clock())

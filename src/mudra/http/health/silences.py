@@ -1,87 +1,101 @@
-"""/operator/v1/health/silences: times in which no alarms are sent (scope health)."""
+"""Silences of operators (scope health), and the planned maintenances of a member itself."""
 
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
-from mudra.audit.event import Caller
-from mudra.http.auth.as_operator import as_operator
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.http.auth.as_entity import EntityCall, as_entity
+from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.request.fields import NoParameters
-from mudra.http.request.health_requests import SilenceRequest, SilencesParameters
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.request.health_requests import (
+    MaintenanceRequest,
+    SilenceRequest,
+    SilencesParameters,
+)
 from mudra.http.response.alarm_responses import SilenceResponse, SilencesResponse, silence_details
-from mudra.http.response.json_response import HandlerResult
+from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.silence import Silence, SilenceCommand
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import UnitOfWork
 
 
-@get(
-    "/operator/v1/health/silences",
-    operation_class=described(
-        "List silences", None, SilencesResponse, bearer=True, query=SilencesParameters
-    ),
-)
-async def silences(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/operator/v1/health/silences", "List silences")
+@as_operator(Scope.HEALTH)
+async def silences(call: OperatorCall[SilencesParameters]) -> SilencesResponse:
     """List active and scheduled silences, earliest end first."""
-    context, received = receive_query(request, service, SilencesParameters)
-
-    async def handle(work: UnitOfWork, _: Caller, received: SilencesParameters) -> HandlerResult:
-        now = await work.people.now()
-        found = await work.silences.list(now, past=received.past == "true")
-        return SilencesResponse(silences=[silence_details(one) for one in found])
-
-    return await as_operator(context, received, Scope.HEALTH, handle)
+    now = await call.work.people.now()
+    found = await call.work.silences.list(now, past=call.body.past == "true")
+    return SilencesResponse(silences=[silence_details(one) for one in found])
 
 
-@post(
-    "/operator/v1/health/silences",
-    status_code=200,
-    operation_class=described("Begin a silence", SilenceRequest, SilenceResponse, bearer=True),
-)
-async def begin(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@post("/operator/v1/health/silences", "Begin a silence")
+@as_operator(Scope.HEALTH)
+async def begin(call: OperatorCall[SilenceRequest]) -> SilenceResponse | Refusal:
     """Stop alarms about an entity, one of its APIs, or the whole network, for some time."""
-    context, received = await receive_json(request, service, SilenceRequest)
+    begins = call.body.begins if isinstance(call.body.begins, datetime) else None
+    command = SilenceCommand(
+        call.body.entity_id,
+        call.body.type,
+        begins,
+        call.body.ends,
+        call.body.reason,
+        call.body.peer_id,
+        call.body.maintenance,
+    )
+    return _response(
+        await call.work.silences.begin(command, call.caller, await call.work.people.now())
+    )
 
-    async def handle(work: UnitOfWork, caller: Caller, received: SilenceRequest) -> HandlerResult:
-        begins = received.begins if isinstance(received.begins, datetime) else None
-        command = SilenceCommand(
-            received.entity_id, received.type, begins, received.ends, received.reason
-        )
-        return _response(await work.silences.begin(command, caller, await work.people.now()))
 
-    return await as_operator(context, received, Scope.HEALTH, handle)
-
-
-@post(
-    "/operator/v1/health/silences/{silence_id:uuid}/end",
-    status_code=200,
-    operation_class=described("End a silence", NoParameters, SilenceResponse, bearer=True),
-)
+@post("/operator/v1/health/silences/{silence_id:uuid}/end", "End a silence")
+@as_operator(Scope.HEALTH)
 async def end(
-    request: AnyRequest, service: InjectedDependencies, silence_id: FromPath[UUID]
-) -> Response[bytes]:
+    call: OperatorCall[NoParameters], silence_id: FromPath[UUID]
+) -> SilenceResponse | Refusal:
     """End a silence now; alarms resume for incidents that continue."""
-    context, received = await receive_json(request, service, NoParameters)
-
-    async def handle(work: UnitOfWork, caller: Caller, _received: NoParameters) -> HandlerResult:
-        now = await work.people.now()
-        return _response(await work.silences.end(str(silence_id), caller, now))
-
-    return await as_operator(context, received, Scope.HEALTH, handle)
+    now = await call.work.people.now()
+    return _response(await call.work.silences.end(str(silence_id), call.caller, now))
 
 
-def _response(outcome: Silence | Refusal) -> HandlerResult:
+@get("/maintenance", "List own planned maintenances")
+@as_entity()
+async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
+    """List the calling entity's active and scheduled maintenances, earliest end first."""
+    now = await call.work.people.now()
+    found = await call.work.silences.own(call.entity.entity_id, now)
+    return SilencesResponse(silences=[silence_details(one) for one in found])
+
+
+@post("/maintenance", "Announce an own planned maintenance")
+@as_entity()
+async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Refusal:
+    """Have nothing judged about the calling entity for some time; the public status says so."""
+    begins = call.body.begins if isinstance(call.body.begins, datetime) else None
+    command = SilenceCommand(
+        call.entity.entity_id, "", begins, call.body.ends, call.body.reason, maintenance=True
+    )
+    now = await call.work.people.now()
+    return _response(await call.work.silences.announce(command, call.caller, now))
+
+
+@post("/maintenance/{silence_id:uuid}/end", "End an own planned maintenance")
+@as_entity()
+async def end_own(
+    call: EntityCall[NoParameters], silence_id: FromPath[UUID]
+) -> SilenceResponse | Refusal:
+    """End a maintenance now, also one that has not begun."""
+    own, now = call.entity.entity_id, await call.work.people.now()
+    return _response(await call.work.silences.end(str(silence_id), call.caller, now, own_of=own))
+
+
+def _response(outcome: Silence | Refusal) -> SilenceResponse | Refusal:
     if isinstance(outcome, Refusal):
         return outcome
     return SilenceResponse(silence=silence_details(outcome))
 
 
 operator_handlers: Final[list[HTTPRouteHandler]] = [silences, begin, end]
+member_handlers: Final[list[HTTPRouteHandler]] = [own_maintenances, announce, end_own]

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 from litestar import Litestar, Response, get
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.spec import Components, SecurityScheme
+from litestar.openapi.spec import Components, License, SecurityScheme
 from litestar.routes import BaseRoute
 from litestar.serialization import get_serializer
 from litestar.types import ControllerRouterHandler
@@ -41,7 +41,9 @@ def openapi_config() -> OpenAPIConfig:
     """Return the framework's configuration; `document_router` serves the result."""
     return OpenAPIConfig(
         title="Mudra",
+        use_handler_docstrings=True,
         version="2.1.0",
+        license=License(name="Apache License 2.0", identifier="Apache-2.0"),
         openapi_router=_NotTheFrameworks("/schema", route_handlers=[], include_in_schema=False),
         components=Components(
             security_schemes={

@@ -3,7 +3,7 @@
 Examples come from the structs' own fields, so that none can become outdated.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -23,8 +23,9 @@ from litestar.openapi.spec.enums import OpenAPIType
 from mudra.http.openapi.components import mapping
 from mudra.http.request.envelope import RequestEnvelope
 from mudra.http.response.response_body import (
-    ENVELOPE_FIELDS,
+    CsvText,
     ErrorBody,
+    EventStream,
     FindingsErrorBody,
     ResponseBody,
 )
@@ -58,29 +59,31 @@ _ALWAYS: Final[Mapping[str, str]] = {
 _NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 _TEXT: Final = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
 CSV: Final = "text/csv"
+_TEXTS: Final[Mapping[object, tuple[str, OpenAPIMediaType]]] = {
+    CsvText: (CSV, _TEXT),
+    EventStream: ("text/event-stream", _TEXT),
+}
 
 
 def described(  # noqa: PLR0913  # each argument is one fact of the description
     summary: str,
     reads: object,
-    answers: object,
-    *,
+    *answers: object,
     bearer: bool = False,
     media: str = JSON,
-    status: str = "200",
+    status: int = 200,
     query: type[msgspec.Struct] | None = None,
     conflict: bool = False,
     findings: bool = False,
     headers: Mapping[str, str] = _NO_MORE,
-    forms: Sequence[str] = (JSON,),
 ) -> type[Operation]:
     """Make the Operation class of one handler.
 
     `reads` is a struct, to which the envelope's fields are added, or a JSON Schema.
-    `conflict`: it may return 409. `findings`: its 400 may list all findings in a document.
-    `headers`: those of a response that can be revalidated, with their descriptions; such a
-    handler may return 304. `forms`: the media types that it returns; `answers` describes the
-    JSON, any other form is text.
+    `answers` are the types of its response; CsvText and EventStream are text. `conflict`: it may
+    return 409.
+    `findings`: its 400 may list all findings in a document. `headers`: those of a response
+    that can be revalidated, with their descriptions; such a handler may return 304.
     """
 
     class Described(Operation):
@@ -97,9 +100,12 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
             ok = OpenAPIResponse(
                 description="Done.",
                 headers=_headers({**_ALWAYS, **headers}),
-                content={form: _content(answers) if form == JSON else _TEXT for form in forms},
+                content=dict(
+                    _TEXTS[answer] if answer in _TEXTS else (JSON, _content(answer))
+                    for answer in answers
+                ),
             )
-            self.responses = {status: ok, **_errors(conflict=conflict, findings=findings)}
+            self.responses = {str(status): ok, **_errors(conflict=conflict, findings=findings)}
             if headers:
                 self.responses["304"] = OpenAPIResponse(
                     description="Not modified: the caller has it.",
@@ -193,7 +199,9 @@ class _Inline(Schema):
         """Return the JSON Schema of the struct without references."""
         schema = _schema_of(self._shape)
         if isinstance(self._shape, type) and issubclass(self._shape, ResponseBody):
-            schema["required"] = [*ENVELOPE_FIELDS, *_names(schema)]
+            if "txnId" not in self._shape.envelope_fields:
+                del mapping(schema["properties"])["txnId"]
+            schema["required"] = [*self._shape.envelope_fields, *_names(schema)]
         if self._envelope_of and "properties" in schema:
             members = mapping(_schema_of(RequestEnvelope)["properties"])
             for member in map(mapping, members.values()):

@@ -3,16 +3,12 @@
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.audit.event import Caller
 from mudra.audit.search import AuditFilter, AuditRow
-from mudra.http.auth.as_operator import as_operator
-from mudra.http.auth.operator_access import find_operator
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.audit.verification import MAX_S, verify_audit
+from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.operator.shapes import AuditVerdictResponse
 from mudra.http.request.fields import (
     EventNumber,
@@ -22,13 +18,10 @@ from mudra.http.request.fields import (
     SearchText,
     UuidOrNone,
 )
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.json_response import HandlerResult, refusal, success
 from mudra.http.response.response_body import DateTime, Page, cut_page
+from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
-from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
-from mudra.unit_of_work import UnitOfWork
 
 
 class AuditQuery(Struct, frozen=True):
@@ -72,55 +65,41 @@ class EventsPage(Page, kw_only=True):
     events: list[EventDetails]
 
 
-@get(
-    "/audit",
-    operation_class=described("Search the audit", None, EventsPage, bearer=True, query=AuditQuery),
-)
-async def search(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/audit", "Search the audit")
+@as_operator(Scope.AUDIT)
+async def search(call: OperatorCall[AuditQuery]) -> EventsPage:
     """List events, the newest first; `event` may end in `*`."""
-    context, order = receive_query(request, service, AuditQuery)
-
-    async def act(work: UnitOfWork, _: Caller, order: AuditQuery) -> HandlerResult:
-        which = AuditFilter(
-            event=order.event,
-            outcome=order.outcome,
-            actor=order.actor,
-            user_id=order.user_id,
-            entity_id=order.entity_id,
-            txn_id=order.txn_id,
-            since=order.since if isinstance(order.since, datetime) else None,
-            until=order.until if isinstance(order.until, datetime) else None,
-        )
-        limit = int(order.limit)
-        before = int(order.after) if order.after else None
-        rows = await work.audit_search.events(which, before, limit + 1)
-        shown, following = cut_page(rows, limit, lambda row: str(row.seq))
-        return EventsPage(events=[_details(row) for row in shown], next=following)
-
-    return await as_operator(context, order, Scope.AUDIT, act)
+    which = AuditFilter(
+        event=call.body.event,
+        outcome=call.body.outcome,
+        actor=call.body.actor,
+        user_id=call.body.user_id,
+        entity_id=call.body.entity_id,
+        txn_id=call.body.txn_id,
+        since=call.body.since if isinstance(call.body.since, datetime) else None,
+        until=call.body.until if isinstance(call.body.until, datetime) else None,
+    )
+    limit = int(call.body.limit)
+    before = int(call.body.after) if call.body.after else None
+    rows = await call.work.audit_search.events(which, before, limit + 1)
+    shown, following = cut_page(rows, limit, lambda row: str(row.seq))
+    return EventsPage(events=[_details(row) for row in shown], next=following)
 
 
-@post(
-    "/audit/verify",
-    status_code=200,
-    operation_class=described("Verify the audit", NoParameters, AuditVerdictResponse, bearer=True),
-)
-async def verify(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Verify every sealed row and the checkpoints next to the database: a minute per million."""
-    context, order = await receive_json(request, service, NoParameters)
-    found = await find_operator(context, Scope.AUDIT)
-    if isinstance(found, Refusal):
-        return refusal(context.envelope, found).response()
-    if isinstance(order, Refusal):
-        return refusal(context.envelope, order).response()
-    verdict = await service.verify_audit(context.caller(found.actor))
-    body = AuditVerdictResponse(
+@post("/audit/verify", "Verify the audit")
+@as_operator(Scope.AUDIT, within_s=MAX_S)
+async def verify(call: OperatorCall[NoParameters]) -> AuditVerdictResponse:
+    """Verify every row, its seal and place, and all checkpoints: a minute per million."""
+    verdict = await verify_audit(call.work, call.caller)
+    return AuditVerdictResponse(
         intact=verdict.intact,
+        state=verdict.state,
         rows=verdict.rows,
         vouched=verdict.vouched,
+        waiting=verdict.waiting,
         problem=verdict.problem,
+        notes=list(verdict.notes),
     )
-    return success(context.envelope, body).response()
 
 
 def _details(row: AuditRow) -> EventDetails:

@@ -2,13 +2,9 @@
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.event import Caller
-from mudra.http.auth.as_operator import as_operator
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.operator.shapes import (
     KeyChangeResponse,
     KeyFetchResponse,
@@ -18,55 +14,39 @@ from mudra.http.operator.shapes import (
     SigningKeyResponse,
 )
 from mudra.http.request.fields import NoParameters
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.json_response import HandlerResult
+from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyDetails
-from mudra.unit_of_work import UnitOfWork
 
 
-@get("/keys", operation_class=described("List signing keys", None, KeysResponse, bearer=True))
-async def list_keys(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/keys", "List signing keys")
+@as_operator(Scope.KEYS)
+async def list_keys(call: OperatorCall[NoParameters]) -> KeysResponse:
     """List the signing keys, the state of each, and who fetched it how often."""
-    context, received = receive_query(request, service, NoParameters)
-
-    async def handle(work: UnitOfWork, _: Caller, _received: NoParameters) -> HandlerResult:
-        keys = await work.signing_keys.list(await work.people.now())
-        return KeysResponse(keys=[_key(one) for one in keys])
-
-    return await as_operator(context, received, Scope.KEYS, handle)
+    keys = await call.work.signing_keys.list(await call.work.people.now())
+    return KeysResponse(keys=[_key(one) for one in keys])
 
 
-@post(
-    "/keys/rotate",
-    status_code=200,
-    operation_class=described(
-        "Rotate signing keys", RotationRequest, RotationResponse, bearer=True
-    ),
-)
-async def rotate(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@post("/keys/rotate", "Rotate signing keys")
+@as_operator(Scope.KEYS, within_s=KEY_CHANGE_S)
+async def rotate(call: OperatorCall[RotationRequest]) -> RotationResponse:
     """Let the next keys sign once everyone can have fetched them; in an emergency, now."""
-    context, received = await receive_json(request, service, RotationRequest)
-
-    async def handle(work: UnitOfWork, caller: Caller, received: RotationRequest) -> HandlerResult:
-        changes = await work.signing_keys.rotate(
-            frozenset([TokenKind(received.kind)] if received.kind else TokenKind),
-            caller,
-            await work.people.now(),
-            emergency=received.emergency,
-        )
-        return RotationResponse(
-            changes=[
-                KeyChangeResponse(
-                    kid=one.kid, kind=one.kind.value, event=one.event.value, at=iso_ms(one.at)
-                )
-                for one in changes
-            ]
-        )
-
-    return await as_operator(context, received, Scope.KEYS, handle, within_s=KEY_CHANGE_S)
+    changes = await call.work.signing_keys.rotate(
+        frozenset([TokenKind(call.body.kind)] if call.body.kind else TokenKind),
+        call.caller,
+        await call.work.people.now(),
+        emergency=call.body.emergency,
+    )
+    return RotationResponse(
+        changes=[
+            KeyChangeResponse(
+                kid=one.kid, kind=one.kind.value, event=one.event.value, at=iso_ms(one.at)
+            )
+            for one in changes
+        ]
+    )
 
 
 def _key(details: KeyDetails) -> SigningKeyResponse:

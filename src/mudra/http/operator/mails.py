@@ -3,25 +3,20 @@
 from typing import Annotated, Final
 from uuid import UUID
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct
 
-from mudra.audit.event import Caller
-from mudra.http.auth.as_operator import as_operator
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.request.fields import Flag, NoParameters, PageLimit, UuidOrNone
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.account_responses import MailDetails, mail_details
-from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import Page, StatusResponse, cut_page
+from mudra.http.route import get, post
 from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.accounts.user import normalize_username
 from mudra.identity.operators.operator import Scope
 from mudra.overview.mail_queue import NoSuchMail, retry_mail
-from mudra.unit_of_work import UnitOfWork
+from mudra.shared.refusal import Refusal
 
 
 class MailQuery(Struct, frozen=True):
@@ -39,46 +34,31 @@ class MailsPage(Page, kw_only=True):
     mails: list[MailDetails]
 
 
-@get(
-    "/mails",
-    operation_class=described("List mails", None, MailsPage, bearer=True, query=MailQuery),
-)
-async def list_mails(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/mails", "List mails")
+@as_operator(Scope.MEMBERS)
+async def list_mails(call: OperatorCall[MailQuery]) -> MailsPage:
     """List mails, the newest first, without their text, which may hold a one-use link."""
-    context, received = receive_query(request, service, MailQuery)
-
-    async def handler(work: UnitOfWork, _: Caller, query: MailQuery) -> HandlerResult:
-        limit = int(query.limit)
-        rows = await work.mail_queue.queue(
-            failed=query.failed == "true",
-            to=normalize_username(query.to),
-            after=query.after,
-            limit=limit + 1,
-        )
-        shown, following = cut_page(rows, limit, lambda row: row.mail_id)
-        return MailsPage(mails=[mail_details(row) for row in shown], next=following)
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
+    limit = int(call.body.limit)
+    rows = await call.work.mail_queue.queue(
+        failed=call.body.failed == "true",
+        to=normalize_username(call.body.to),
+        after=call.body.after,
+        limit=limit + 1,
+    )
+    shown, following = cut_page(rows, limit, lambda row: row.mail_id)
+    return MailsPage(mails=[mail_details(row) for row in shown], next=following)
 
 
-@post(
-    "/mails/{mail_id:uuid}/retry",
-    status_code=200,
-    operation_class=described("Try a mail again", NoParameters, StatusResponse, bearer=True),
-)
+@post("/mails/{mail_id:uuid}/retry", "Try a mail again")
+@as_operator(Scope.MEMBERS)
 async def retry(
-    request: AnyRequest, service: InjectedDependencies, mail_id: FromPath[UUID]
-) -> Response[bytes]:
+    call: OperatorCall[NoParameters], mail_id: FromPath[UUID]
+) -> StatusResponse | Refusal:
     """Have an unsent mail tried again now."""
-    context, received = await receive_json(request, service, NoParameters)
-
-    async def handler(work: UnitOfWork, caller: Caller, _: NoParameters) -> HandlerResult:
-        outcome = await retry_mail(str(mail_id), caller, work.mail_queue, work.audit_log)
-        if isinstance(outcome, NoSuchMail):
-            return outcome
-        return StatusResponse(status="will be tried now")
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
+    outcome = await retry_mail(str(mail_id), call.caller, call.work.mail_queue, call.work.audit_log)
+    if isinstance(outcome, NoSuchMail):
+        return outcome
+    return StatusResponse(status="will be tried now")
 
 
 handlers: Final[list[ControllerRouterHandler]] = [list_mails, retry]

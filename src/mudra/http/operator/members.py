@@ -2,16 +2,11 @@
 
 from typing import Annotated, Final, Literal
 
-from litestar import Response, get, post
-from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.audit.event import Caller
-from mudra.http.auth.as_operator import as_operator
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.request.account_requests import (
     AdminRemovalRequest,
     AdminRequest,
@@ -22,9 +17,7 @@ from mudra.http.request.account_requests import (
     StatusRequest,
 )
 from mudra.http.request.fields import Flag, PageLimit, SearchText
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.account_responses import AdminsResponse, admins_response
-from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import (
     DateTime,
     Page,
@@ -32,6 +25,7 @@ from mudra.http.response.response_body import (
     StatusResponse,
     cut_page,
 )
+from mudra.http.route import get, post
 from mudra.identity.memberships.admins import Requester
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
@@ -40,7 +34,6 @@ from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
-from mudra.unit_of_work import UnitOfWork
 
 
 class MemberQuery(Struct, frozen=True):
@@ -88,100 +81,84 @@ class MemberResponse(ResponseBody, kw_only=True):
     invited: bool
 
 
-@get(
-    "/members",
-    operation_class=described("List members", None, MembersPage, bearer=True, query=MemberQuery),
-)
-async def list_members(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/members", "List members")
+@as_operator(Scope.MEMBERS)
+async def list_members(call: OperatorCall[MemberQuery]) -> MembersPage:
     """List members by entity ID, a page at a time."""
-    context, received = receive_query(request, service, MemberQuery)
-
-    async def handler(work: UnitOfWork, _: Caller, query: MemberQuery) -> HandlerResult:
-        which = MemberFilter(
-            entity_type=query.type,
-            status=query.status,
-            text=query.words,
-            without_admin=query.without_admin == "true",
-        )
-        limit = int(query.limit)
-        rows = await work.member_search.members(which, query.after, limit + 1)
-        shown, following = cut_page(rows, limit, lambda row: row.entity_id)
-        return MembersPage(members=[_details(row) for row in shown], next=following)
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
-
-
-@post(
-    "/members",
-    status_code=200,
-    operation_class=described(
-        "Onboard a member", OnboardRequest, MemberResponse, bearer=True, conflict=True
-    ),
-)
-async def onboard(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Onboard a member: create its first secret and invite its admin; idempotent."""
-    context, received = await receive_json(request, service, OnboardRequest)
-
-    async def handler(work: UnitOfWork, caller: Caller, body: OnboardRequest) -> HandlerResult:
-        outcome = await onboard_member(work, body.new_member(), caller)
-        if isinstance(outcome, Refusal):
-            return outcome
-        member = outcome.member
-        return MemberResponse(
-            entity_id=member.entity_id,
-            type=member.entity_type,
-            name=member.name,
-            status=member.status,
-            created=outcome.created,
-            invited=outcome.invited,
-        )
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
-
-
-@post(
-    "/members/{entity_id:str}/status",
-    status_code=200,
-    operation_class=described(
-        "Suspend, restore, retire", StatusRequest, StatusResponse, bearer=True, conflict=True
-    ),
-)
-async def set_status(
-    request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
-) -> Response[bytes]:
-    """Change an entity's status; from the commit on no node gives a suspended one a token."""
-    context, received = await receive_json(request, service, StatusRequest)
-
-    async def handler(work: UnitOfWork, caller: Caller, body: StatusRequest) -> HandlerResult:
-        outcome = await set_member_status(
-            work, entity_id, MemberStatus(body.status), body.reason, caller
-        )
-        if isinstance(outcome, Refusal):
-            return outcome
-        return StatusResponse(status=outcome.value)
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
-
-
-def _admin_route(path: str, summary: str, request_type: type[R]) -> HTTPRouteHandler:
-    """Return the route by which an operator changes the admins of any entity."""
-
-    @post(
-        path,
-        status_code=200,
-        operation_class=described(
-            summary, request_type, AdminsResponse, bearer=True, conflict=True
-        ),
+    which = MemberFilter(
+        entity_type=call.body.type,
+        status=call.body.status,
+        text=call.body.words,
+        without_admin=call.body.without_admin == "true",
     )
-    async def change(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-        context, received = await receive_json(request, service, request_type)
+    limit = int(call.body.limit)
+    rows = await call.work.member_search.members(which, call.body.after, limit + 1)
+    shown, following = cut_page(rows, limit, lambda row: row.entity_id)
+    return MembersPage(members=[_details(row) for row in shown], next=following)
 
-        async def handler(work: UnitOfWork, caller: Caller, body: R) -> HandlerResult:
-            return admins_response(await body.run(work, Requester(caller)))
 
-        return await as_operator(context, received, Scope.MEMBERS, handler)
+@post("/members", "Onboard a member", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def onboard(call: OperatorCall[OnboardRequest]) -> MemberResponse | Refusal:
+    """Onboard a member: create its first secret and invite its admin; idempotent."""
+    outcome = await onboard_member(call.work, call.body.new_member(), call.caller)
+    if isinstance(outcome, Refusal):
+        return outcome
+    member = outcome.member
+    return MemberResponse(
+        entity_id=member.entity_id,
+        type=member.entity_type,
+        name=member.name,
+        status=member.status,
+        created=outcome.created,
+        invited=outcome.invited,
+    )
 
-    return change
+
+@post("/members/{entity_id:str}/status", "Suspend, restore, retire", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def set_status(
+    call: OperatorCall[StatusRequest], entity_id: FromPath[str]
+) -> StatusResponse | Refusal:
+    """Change an entity's status; from the commit on no node gives a suspended one a token."""
+    outcome = await set_member_status(
+        call.work, entity_id, MemberStatus(call.body.status), call.body.reason, call.caller
+    )
+    if isinstance(outcome, Refusal):
+        return outcome
+    return StatusResponse(status=outcome.value)
+
+
+@post("/members/admins/add", "Add an admin", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def add_admin(call: OperatorCall[AdminRequest]) -> AdminsResponse | Refusal:
+    """Add an admin to any entity; a new user gets an invitation."""
+    return await _changed(call)
+
+
+@post("/members/admins/remove", "Remove an admin", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def remove_admin(call: OperatorCall[AdminRemovalRequest]) -> AdminsResponse | Refusal:
+    """Remove an admin of any entity; the last one stays."""
+    return await _changed(call)
+
+
+@post("/members/admins/handover", "Replace an admin", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def replace_admin(call: OperatorCall[HandOverRequest]) -> AdminsResponse | Refusal:
+    """Replace the admin `leaving` of any entity by another one."""
+    return await _changed(call)
+
+
+@post("/members/contact", "Set the backup contact", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def set_contact(call: OperatorCall[ContactRequest]) -> AdminsResponse | Refusal:
+    """Set the backup contact of any entity; an empty address removes it."""
+    return await _changed(call)
+
+
+async def _changed(call: OperatorCall[R]) -> AdminsResponse | Refusal:
+    return admins_response(await call.body.run(call.work, Requester(call.caller)))
 
 
 def _details(row: MemberRow) -> MemberDetails:
@@ -202,8 +179,8 @@ handlers: Final[list[ControllerRouterHandler]] = [
     list_members,
     onboard,
     set_status,
-    _admin_route("/members/admins/add", "Add an admin", AdminRequest),
-    _admin_route("/members/admins/remove", "Remove an admin", AdminRemovalRequest),
-    _admin_route("/members/admins/handover", "Replace an admin", HandOverRequest),
-    _admin_route("/members/contact", "Set the backup contact", ContactRequest),
+    add_admin,
+    remove_admin,
+    replace_admin,
+    set_contact,
 ]

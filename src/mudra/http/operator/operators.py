@@ -2,20 +2,15 @@
 
 from typing import Annotated, Final, Literal
 
-from litestar import Response, post
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
-from mudra.http.auth.bearer import verified_bearer
-from mudra.http.auth.operator_access import calling_operator
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.request.fields import Email, Name
-from mudra.http.request.request_context import AnyRequest, receive_json
-from mudra.http.response.json_response import HandlerResult, response_of
 from mudra.http.response.response_body import ResponseBody
-from mudra.identity.operators.manage_operators import OperatorSaved, change_scopes
-from mudra.identity.operators.operator import Operator, Scope
+from mudra.http.route import post
+from mudra.identity.operators.manage_operators import change_scopes
+from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 
 _ScopeName = Annotated[
@@ -41,40 +36,12 @@ class OperatorResponse(ResponseBody, kw_only=True):
     invited: bool
 
 
-@post(
-    "/operators",
-    status_code=200,
-    operation_class=described(
-        "Make an operator", OperatorRequest, OperatorResponse, bearer=True, conflict=True
-    ),
-)
-async def save_operator(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@post("/operators", "Make an operator", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def save_operator(call: OperatorCall[OperatorRequest]) -> OperatorResponse | Refusal:
     """Create an operator and invite it, or change its scopes, effective from the next request."""
-    context, received = await receive_json(request, service, OperatorRequest)
-    token = await verified_bearer(context)
-    outcome: HandlerResult
-    async with service.unit_of_work() as work:
-        operator = await calling_operator(token, context, work, Scope.MEMBERS)
-        if not isinstance(operator, Operator):
-            outcome = operator
-        elif isinstance(received, Refusal):
-            outcome = received
-        else:
-            scopes = frozenset(map(Scope, received.scopes))
-            outcome = _response(
-                await change_scopes(
-                    work,
-                    operator,
-                    received.email,
-                    received.name,
-                    scopes,
-                    context.caller(operator.actor),
-                )
-            )
-    return response_of(context.envelope, outcome).response()
-
-
-def _response(outcome: OperatorSaved | Refusal) -> HandlerResult:
+    sent, scopes = call.body, frozenset(map(Scope, call.body.scopes))
+    outcome = await change_scopes(call.work, call.by, sent.email, sent.name, scopes)
     if isinstance(outcome, Refusal):
         return outcome
     return OperatorResponse(

@@ -2,20 +2,14 @@
 
 from typing import Final
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.event import Caller
-from mudra.http.auth.as_operator import as_operator
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.operator.shapes import DecisionRequest
 from mudra.http.registry.query import read_moment
 from mudra.http.request.fields import NoParameters
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.http_refusals import InvalidField
-from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.registry_record import (
     DecisionResponse,
     PendingEntriesResponse,
@@ -24,74 +18,54 @@ from mudra.http.response.registry_record import (
     pending_response,
     record_response,
 )
+from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide
-from mudra.unit_of_work import UnitOfWork
+from mudra.shared.refusal import Refusal
 
 
-@get(
-    "/registry/waiting",
-    operation_class=described(
-        "List what waits for approval", None, PendingEntriesResponse, bearer=True
-    ),
-)
-async def waiting(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/registry/waiting", "List what waits for approval")
+@as_operator(Scope.REGISTRY)
+async def waiting(call: OperatorCall[NoParameters]) -> PendingEntriesResponse | Refusal:
     """List pending versions, the longest waiting first, each with what it would change."""
-    context, query = receive_query(request, service, NoParameters)
-
-    async def handler(work: UnitOfWork, _: Caller, _query: NoParameters) -> HandlerResult:
-        return pending_response(await work.pending_entries.waiting(MAX_PENDING))
-
-    return await as_operator(context, query, Scope.REGISTRY, handler)
+    return pending_response(await call.work.pending_entries.waiting(MAX_PENDING))
 
 
-@get(
-    "/registry/entries/{entity_id:str}",
-    operation_class=described("Show the history of an entry", None, RecordResponse, bearer=True),
-)
+@get("/registry/entries/{entity_id:str}", "Show the history of an entry")
+@as_operator(Scope.REGISTRY)
 async def history(
-    request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
-) -> Response[bytes]:
+    call: OperatorCall[NoParameters], entity_id: FromPath[str]
+) -> RecordResponse | Refusal:
     """Show every version of an entry with who, when and what it changed, and its keys."""
-    context, query = receive_query(request, service, NoParameters)
-
-    async def handler(work: UnitOfWork, _: Caller, _query: NoParameters) -> HandlerResult:
-        record = await work.registry.record(entity_id)
-        return UnknownEntity(entity_id) if record is None else record_response(record)
-
-    return await as_operator(context, query, Scope.REGISTRY, handler)
+    record = await call.work.registry.record(entity_id)
+    return UnknownEntity(entity_id) if record is None else record_response(record)
 
 
-@post(
-    "/registry/entries/{entity_id:str}/decide",
-    status_code=200,
-    operation_class=described(
-        "Decide on an entry", DecisionRequest, DecisionResponse, bearer=True, conflict=True
-    ),
-)
+@post("/registry/entries/{entity_id:str}/decide", "Decide on an entry", conflict=True)
+@as_operator(Scope.REGISTRY)
 async def decide_on(
-    request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
-) -> Response[bytes]:
+    call: OperatorCall[DecisionRequest], entity_id: FromPath[str]
+) -> DecisionResponse | Refusal:
     """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back."""
-    context, received = await receive_json(request, service, DecisionRequest)
-
-    async def handler(work: UnitOfWork, caller: Caller, sent: DecisionRequest) -> HandlerResult:
-        goes_live_at = read_moment(sent.goes_live_at or None, "goesLiveAt")
-        if isinstance(goes_live_at, InvalidField):
-            return goes_live_at
-        actor = operator(caller.actor, caller.address, caller.txn_id)
-        action = RegistryAction(sent.act)
-        outcome = await decide(
-            work.registry,
-            Command(action, entity_id, actor, sent.reason, sent.version, goes_live_at),
-        )
-        return decision_response(outcome) if isinstance(outcome, Decision) else outcome
-
-    return await as_operator(context, received, Scope.REGISTRY, handler)
+    goes_live_at = read_moment(call.body.goes_live_at or None, "goesLiveAt")
+    if isinstance(goes_live_at, InvalidField):
+        return goes_live_at
+    caller, user_id = call.caller, call.operator.user_id
+    user = await call.work.people.by_id(user_id)
+    administers = user.administers if user else ()
+    actor = operator(
+        *(caller.actor, caller.address, caller.txn_id), user_id=user_id, administers=administers
+    )
+    action = RegistryAction(call.body.act)
+    outcome = await decide(
+        call.work.registry,
+        Command(action, entity_id, actor, call.body.reason, call.body.version, goes_live_at),
+    )
+    return decision_response(outcome) if isinstance(outcome, Decision) else outcome
 
 
 handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on]

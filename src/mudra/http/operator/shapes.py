@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
+from mudra.audit.verdict import AuditState
 from mudra.http.response.response_body import DateTime, ResponseBody
 
 _Reason = Annotated[str, Meta(max_length=500, description="a reason of at most 500 characters")]
@@ -100,6 +101,9 @@ class AuditVerdictResponse(ResponseBody, kw_only=True):
     """Whether the audit is as it was written; `problem` says what is not."""
 
     intact: bool
+    state: AuditState
     rows: int
     vouched: int
+    waiting: int
     problem: str
+    notes: list[str]

@@ -3,15 +3,11 @@
 from typing import Annotated, Final, Literal
 from uuid import UUID
 
-from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.audit.event import Caller
-from mudra.http.auth.as_operator import as_operator
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import described
+from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.request.fields import (
     Email,
     Flag,
@@ -20,7 +16,6 @@ from mudra.http.request.fields import (
     SearchText,
     UuidOrNone,
 )
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.account_responses import (
     TokensResponse,
     UserState,
@@ -28,7 +23,6 @@ from mudra.http.response.account_responses import (
     tokens_response,
     warnings_about,
 )
-from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import (
     DateTime,
     Page,
@@ -36,10 +30,15 @@ from mudra.http.response.response_body import (
     StatusResponse,
     cut_page,
 )
+from mudra.http.route import get, post
+from mudra.identity.accounts.change_address import (
+    AddressPending,
+    change_address,
+    confirm_as_second,
+)
 from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.accounts.manage_accounts import (
     AccountChanged,
-    change_address,
     disable_account,
     enable_account,
     end_tokens,
@@ -48,9 +47,9 @@ from mudra.identity.accounts.manage_accounts import (
 )
 from mudra.identity.memberships.member_search import UserFilter, UserRow
 from mudra.identity.operators.operator import Scope
+from mudra.identity.second_factor.reset_factor import reset_factor
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
-from mudra.unit_of_work import UnitOfWork
 
 
 class UserQuery(Struct, frozen=True):
@@ -89,6 +88,7 @@ class UserDetails(Struct, kw_only=True):
     created_at: DateTime = field(name="createdAt")
     administers: list[str]
     scopes: list[str]
+    second_factor: bool = field(name="secondFactor")
     link_valid_until: DateTime | UnsetType = field(name="linkValidUntil", default=UNSET)
 
 
@@ -99,149 +99,125 @@ class UsersPage(Page, kw_only=True):
 
 
 class AccountResponse(ResponseBody, kw_only=True):
-    """An account after the call."""
+    """An account after the call; `pendingEmail` waits to be confirmed."""
 
     user_id: str = field(name="userId")
     email: str
     state: str
     tokens_ended: int = field(name="tokensEnded")
     warnings: Warnings
+    pending_email: str | UnsetType = field(name="pendingEmail", default=UNSET)
 
 
-@get(
-    "/users",
-    operation_class=described("List users", None, UsersPage, bearer=True, query=UserQuery),
-)
-async def list_users(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+@get("/users", "List users")
+@as_operator(Scope.MEMBERS)
+async def list_users(call: OperatorCall[UserQuery]) -> UsersPage:
     """List users by address, a page at a time."""
-    context, received = receive_query(request, service, UserQuery)
-
-    async def handler(work: UnitOfWork, _: Caller, query: UserQuery) -> HandlerResult:
-        which = UserFilter(
-            state=query.state,
-            entity_id=query.entity_id,
-            text=query.words,
-            operators_only=query.operators == "true",
-        )
-        limit = int(query.limit)
-        rows = await work.member_search.users(which, query.after, limit + 1)
-        shown, following = cut_page(rows, limit, lambda row: row.email)
-        return UsersPage(users=[_details(row) for row in shown], next=following)
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
+    which = UserFilter(
+        state=call.body.state,
+        entity_id=call.body.entity_id,
+        text=call.body.words,
+        operators_only=call.body.operators == "true",
+    )
+    limit = int(call.body.limit)
+    rows = await call.work.member_search.users(which, call.body.after, limit + 1)
+    shown, following = cut_page(rows, limit, lambda row: row.email)
+    return UsersPage(users=[_details(row) for row in shown], next=following)
 
 
-@post(
-    "/users/{user_id:uuid}/disable",
-    status_code=200,
-    operation_class=described("Disable an account", NoParameters, AccountResponse, bearer=True),
-)
+@post("/users/{user_id:uuid}/disable", "Disable an account")
+@as_operator(Scope.MEMBERS)
 async def disable(
-    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
-) -> Response[bytes]:
+    call: OperatorCall[NoParameters], user_id: FromPath[UUID]
+) -> AccountResponse | Refusal:
     """Disable an account and end its tokens; `warnings` names entities left without admin."""
-    context, received = await receive_json(request, service, NoParameters)
-
-    async def handler(work: UnitOfWork, caller: Caller, __: NoParameters) -> HandlerResult:
-        return _account(await disable_account(work, str(user_id), caller))
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
+    return _account(await disable_account(call.work, call.by, str(user_id)))
 
 
-@post(
-    "/users/{user_id:uuid}/enable",
-    status_code=200,
-    operation_class=described("Enable an account", NoParameters, AccountResponse, bearer=True),
-)
+@post("/users/{user_id:uuid}/enable", "Enable an account")
+@as_operator(Scope.MEMBERS)
 async def enable(
-    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
-) -> Response[bytes]:
+    call: OperatorCall[NoParameters], user_id: FromPath[UUID]
+) -> AccountResponse | Refusal:
     """Enable an account again; its previous tokens stay ended."""
-    context, received = await receive_json(request, service, NoParameters)
-
-    async def handler(work: UnitOfWork, caller: Caller, __: NoParameters) -> HandlerResult:
-        return _account(await enable_account(work, str(user_id), caller))
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
+    return _account(await enable_account(call.work, call.by, str(user_id)))
 
 
-@post(
-    "/users/{user_id:uuid}/invite",
-    status_code=200,
-    operation_class=described("Send a link again", NoParameters, StatusResponse, bearer=True),
-)
+@post("/users/{user_id:uuid}/invite", "Send a link again")
+@as_operator(Scope.MEMBERS)
 async def invite(
-    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
-) -> Response[bytes]:
+    call: OperatorCall[NoParameters], user_id: FromPath[UUID]
+) -> StatusResponse | Refusal:
     """Send a new link: invitation, or for an active user one to set a new password."""
-    context, received = await receive_json(request, service, NoParameters)
-
-    async def handler(work: UnitOfWork, caller: Caller, __: NoParameters) -> HandlerResult:
-        outcome = await invite_again(work, str(user_id), caller)
-        return outcome if isinstance(outcome, Refusal) else StatusResponse(status="link sent")
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
+    outcome = await invite_again(call.work, call.by, str(user_id))
+    return outcome if isinstance(outcome, Refusal) else StatusResponse(status="link sent")
 
 
-@post(
-    "/users/{user_id:uuid}/email",
-    status_code=200,
-    operation_class=described(
-        "Change an address", AddressRequest, AccountResponse, bearer=True, conflict=True
-    ),
-)
+@post("/users/{user_id:uuid}/email", "Change an address", conflict=True)
+@as_operator(Scope.MEMBERS)
 async def move(
-    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
-) -> Response[bytes]:
-    """Move an account to a new address; both addresses get an email, the new one is verified."""
-    context, received = await receive_json(request, service, AddressRequest)
+    call: OperatorCall[AddressRequest], user_id: FromPath[UUID]
+) -> AccountResponse | Refusal:
+    """Move an account to a new address; both addresses get an email, the new one is verified.
 
-    async def handler(work: UnitOfWork, caller: Caller, body: AddressRequest) -> HandlerResult:
-        return _account(await change_address(work, str(user_id), body.email, caller))
+    An operator's moves once the old address or a second operator has confirmed: until then
+    `pendingEmail` is in the answer, and nothing has changed.
+    """
+    return _account(await change_address(call.work, call.by, str(user_id), call.body.email))
 
-    return await as_operator(context, received, Scope.MEMBERS, handler)
+
+@post("/users/{user_id:uuid}/email/confirm", "Confirm an operator's new address", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def confirm_move(
+    call: OperatorCall[AddressRequest], user_id: FromPath[UUID]
+) -> AccountResponse | Refusal:
+    """Confirm, as the second operator, the new address of an operator, which `email` names."""
+    return _account(await confirm_as_second(call.work, call.by, str(user_id), call.body.email))
 
 
-@get(
-    "/users/{user_id:uuid}/tokens",
-    operation_class=described("List a user's tokens", None, TokensResponse, bearer=True),
-)
+@get("/users/{user_id:uuid}/tokens", "List a user's tokens")
+@as_operator(Scope.MEMBERS)
 async def list_tokens(
-    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
-) -> Response[bytes]:
+    call: OperatorCall[NoParameters], user_id: FromPath[UUID]
+) -> TokensResponse | Refusal:
     """List a user's tokens with the last use of each; never their text."""
-    context, received = receive_query(request, service, NoParameters)
-
-    async def handler(work: UnitOfWork, _: Caller, __: NoParameters) -> HandlerResult:
-        outcome = await tokens_of_user(work, str(user_id))
-        return outcome if isinstance(outcome, Refusal) else tokens_response(outcome)
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
+    outcome = await tokens_of_user(call.work, call.by, str(user_id))
+    return outcome if isinstance(outcome, Refusal) else tokens_response(outcome)
 
 
-@post(
-    "/users/{user_id:uuid}/tokens/revoke",
-    status_code=200,
-    operation_class=described("End a user's tokens", RevokeRequest, StatusResponse, bearer=True),
-)
+@post("/users/{user_id:uuid}/tokens/revoke", "End a user's tokens")
+@as_operator(Scope.MEMBERS)
 async def revoke(
-    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
-) -> Response[bytes]:
+    call: OperatorCall[RevokeRequest], user_id: FromPath[UUID]
+) -> StatusResponse | Refusal:
     """End one token of a user, or all of them."""
-    context, received = await receive_json(request, service, RevokeRequest)
-
-    async def handler(work: UnitOfWork, caller: Caller, body: RevokeRequest) -> HandlerResult:
-        outcome = await end_tokens(work, str(user_id), body.jti, caller)
-        if isinstance(outcome, Refusal):
-            return outcome
-        return StatusResponse(status=f"{outcome} revoked")
-
-    return await as_operator(context, received, Scope.MEMBERS, handler)
-
-
-def _account(outcome: AccountChanged | Refusal) -> AccountResponse | Refusal:
+    outcome = await end_tokens(call.work, call.by, str(user_id), call.body.jti)
     if isinstance(outcome, Refusal):
         return outcome
+    return StatusResponse(status=f"{outcome} revoked")
+
+
+@post("/users/{user_id:uuid}/second-factor/reset", "Reset a lost second factor", conflict=True)
+@as_operator(Scope.MEMBERS)
+async def reset_second_factor(
+    call: OperatorCall[NoParameters], user_id: FromPath[UUID]
+) -> AccountResponse | Refusal:
+    """Remove a person's second factor and end their tokens and sessions; they get an email."""
+    return _account(await reset_factor(call.work, call.by, str(user_id)))
+
+
+def _account(outcome: AccountChanged | AddressPending | Refusal) -> AccountResponse | Refusal:
+    if isinstance(outcome, Refusal):
+        return outcome
+    if isinstance(outcome, AddressPending):
+        return AccountResponse(
+            user_id=outcome.user.user_id,
+            email=outcome.user.email,
+            state=outcome.user.state.value,
+            tokens_ended=0,
+            warnings=[],
+            pending_email=outcome.email,
+        )
     return AccountResponse(
         user_id=outcome.user.user_id,
         email=outcome.user.email,
@@ -260,6 +236,7 @@ def _details(row: UserRow) -> UserDetails:
         created_at=iso_ms(row.created_at),
         administers=list(row.administers),
         scopes=list(row.scopes),
+        second_factor=row.second_factor,
         link_valid_until=iso_ms(row.invited_until) if row.invited_until else UNSET,
     )
 
@@ -270,6 +247,8 @@ handlers: Final[list[ControllerRouterHandler]] = [
     enable,
     invite,
     move,
+    confirm_move,
     list_tokens,
     revoke,
+    reset_second_factor,
 ]

@@ -34,17 +34,19 @@ ROUTE = "/entityInfo/{type}/{id}"
 """How reads of the directory are labeled, at whatever prefix."""
 
 
-async def respond(scope: Scope, receive: Receive, send: Send, service: HttpDependencies) -> None:
+async def respond(
+    scope: Scope, receive: Receive, send: Send, dependencies: HttpDependencies
+) -> None:
     """Send the response to a read of the directory."""
-    found = addressed(scope, service)
+    found = addressed(scope, dependencies)
     assert found is not None
-    response = await read_entries(Request(scope, receive), service, *found)
+    response = await read_entries(Request(scope, receive), dependencies, *found)
     await response.send(send)
 
 
-def addressed(scope: Scope, service: HttpDependencies) -> tuple[str, str] | None:
+def addressed(scope: Scope, dependencies: HttpDependencies) -> tuple[str, str] | None:
     """Return type and ID (empty for a list) of a read of the directory; None for another path."""
-    for prefix in service.settings.registry_prefixes:
+    for prefix in dependencies.settings.registry_prefixes:
         start = f"{prefix}/entityInfo/"
         if scope["path"].startswith(start):
             parts = scope["path"].removeprefix(start).split("/")
@@ -54,20 +56,20 @@ def addressed(scope: Scope, service: HttpDependencies) -> tuple[str, str] | None
 
 
 async def read_entries(
-    request: AnyRequest, service: HttpDependencies, entity_type: str, entity_id: str = ""
+    request: AnyRequest, dependencies: HttpDependencies, entity_type: str, entity_id: str = ""
 ) -> JsonResponse:
     """Return the live entries of a type that the caller may see, or the one of an ID."""
     kind = _TYPES.get(entity_type)
     if kind is None:
-        return _refused(service, NoSuchAddress())
-    caller = await calling_entity(request, service)
+        return _refused(dependencies, NoSuchAddress())
+    caller = await calling_entity(request, dependencies)
     if isinstance(caller, Refusal):
-        return _refused(service, caller)
+        return _refused(dependencies, caller)
     query = read_query(request)
     moment = query if isinstance(query, Refusal) else read_moment(query.get("at"))
     if isinstance(moment, Refusal):
-        return _refused(service, moment)
-    reads, visibility = service.directory, _visibility(caller, service)
+        return _refused(dependencies, moment)
+    reads, visibility = dependencies.directory, _visibility(caller, dependencies)
     if moment is None:
         directory = await reads.log.current()
         # Callers who see the same get the same bytes.
@@ -79,27 +81,27 @@ async def read_entries(
         then = _listing(await directory_at(reads.log, moment), visibility, kind, entity_id)
         signed = None if then is None else reads.listings.sign(then)
     if signed is None:
-        return _refused(service, NoSuchAddress())
-    return signed_response(request, signed, service.clock())
+        return _refused(dependencies, NoSuchAddress())
+    return signed_response(request, signed, dependencies.clock())
 
 
-async def read_changes(request: AnyRequest, service: HttpDependencies) -> JsonResponse:
+async def read_changes(request: AnyRequest, dependencies: HttpDependencies) -> JsonResponse:
     """Return the changes after `?since=N` that the caller may see."""
-    caller = await calling_entity(request, service)
+    caller = await calling_entity(request, dependencies)
     if isinstance(caller, Refusal):
-        return _refused(service, caller)
+        return _refused(dependencies, caller)
     query = read_query(request)
     since = query if isinstance(query, Refusal) else read_since(query.get("since"))
     if isinstance(since, Refusal):
-        return _refused(service, since)
-    reads, visibility = service.directory, _visibility(caller, service)
+        return _refused(dependencies, since)
+    reads, visibility = dependencies.directory, _visibility(caller, dependencies)
     page = await changes_since(reads.log, visibility, since)
     signed = reads.listings.sign(changes_response(page))
-    return signed_response(request, signed, service.clock())
+    return signed_response(request, signed, dependencies.clock())
 
 
-def _visibility(caller: EntityCaller, service: HttpDependencies) -> Visibility:
-    opened = service.settings.registry_open
+def _visibility(caller: EntityCaller, dependencies: HttpDependencies) -> Visibility:
+    opened = dependencies.settings.registry_open
     return visibility_of(caller.entity_type, caller.entity_id, opened=opened)
 
 
@@ -111,5 +113,5 @@ def _listing(
     return listing(directory, visibility, kind)
 
 
-def _refused(service: HttpDependencies, refused: Refusal) -> JsonResponse:
-    return refusal(Envelope(new_txn_id(), service.clock()), refused)
+def _refused(dependencies: HttpDependencies, refused: Refusal) -> JsonResponse:
+    return refusal(Envelope(new_txn_id(), dependencies.clock()), refused)

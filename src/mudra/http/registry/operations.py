@@ -1,14 +1,14 @@
 """The registry's calls in the OpenAPI document: their parameters, requests and responses."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, ClassVar, Final, TypeAlias
 
 import msgspec
 from litestar.params import PathParameter
 from msgspec import Meta, Struct
 
 from mudra.http.openapi.operation import described
-from mudra.http.registry.submission_schema import EXAMPLE, SUBMISSION
+from mudra.http.registry.submission_schema import EXAMPLE, JsonSchema
 from mudra.http.response.response_body import ResponseBody
 from mudra.registry.directory.mirror import PUT, REMOVE
 from mudra.registry.payload.entry import Entry
@@ -32,7 +32,9 @@ IdInPath: TypeAlias = Annotated[
 
 
 class WriteResponse(ResponseBody, kw_only=True):
-    """The response to a write (decisions 4)."""
+    """The response to a write (decisions 4): the registry writes `txnid` in lower case only."""
+
+    envelope_fields: ClassVar[tuple[str, ...]] = ("ver", "timestamp")
 
     txnid: str
     response_code: str = msgspec.field(name="responseCode", default="200")
@@ -40,6 +42,11 @@ class WriteResponse(ResponseBody, kw_only=True):
     status: str
     version: int
     findings: Sequence[Finding]
+
+    @property
+    def txn_id_of_document(self) -> str:
+        """The `txnid` of the payload."""
+        return self.txnid
 
 
 class LintResponse(ResponseBody, kw_only=True):
@@ -50,9 +57,15 @@ class LintResponse(ResponseBody, kw_only=True):
 
 
 class RetireQuery(Struct):
-    """Parameters of the retirement of an entry."""
+    """Parameters of the retirement of an entry, as they must be."""
 
     reason: Annotated[str, Meta(min_length=1, max_length=500, description="the reason")]
+
+
+class LenientRetireQuery(Struct):
+    """The same as they are read: the rules of the registry say what is wrong with a reason."""
+
+    reason: str = ""
 
 
 class MomentQuery(Struct):
@@ -101,22 +114,12 @@ _SIGNED: Final = {
     "x-jws-signature": "Detached JWS over the bytes of the body (RFC 7515 F, RFC 7797).",
 }
 
-submit = described(
-    "Submit an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True, findings=True
-)
-update = described(
-    "Update an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True, findings=True
-)
 # Any JSON value: this call exists to say why a submission would refuse it.
-lint = described(
-    "Lint an entry",
-    {"description": "a payload as it would be submitted", "examples": [EXAMPLE]},
-    LintResponse,
-    bearer=True,
-)
-retire = described(
-    "Retire an entry", None, WriteResponse, bearer=True, conflict=True, query=RetireQuery
-)
+ANY_PAYLOAD: Final[JsonSchema] = {
+    "description": "a payload as it would be submitted",
+    "examples": [EXAMPLE],
+}
+
 read_all = described(
     "List live entries", None, list[Entry], bearer=True, query=MomentQuery, headers=_SIGNED
 )

@@ -4,8 +4,8 @@ import datetime as dt
 import re
 from typing import Final
 
+from mudra.http.request.body.strict_form import FormRefused, parse_form
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.request.strict_form import FormRefused, parse_form
 from mudra.http.response.http_refusals import InvalidField
 
 _SINCE: Final = re.compile(r"[0-9]{1,15}", re.ASCII)

@@ -8,9 +8,9 @@ whether a modulus is that of an RSA key, which fields a type needs.
 
 from typing import Final, TypeAlias
 
-from mudra.registry.payload import field_rules as rule
-from mudra.registry.payload.certificate import Algorithm
 from mudra.registry.payload.entry import Category
+from mudra.registry.payload.fields import field_rules as rule
+from mudra.registry.payload.fields.certificate import Algorithm
 from mudra.shared.entity_type import EntityType
 
 JsonSchema: TypeAlias = dict[str, object]

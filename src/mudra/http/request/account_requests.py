@@ -36,6 +36,13 @@ class UserTokenRequest(Struct, frozen=True):
             examples=["try-me-in-the-sandbox"],
         ),
     ]
+    otp: Annotated[
+        SecretText | None,
+        Meta(
+            description="a code of the second factor, or a recovery code; if the operator asks so",
+            examples=["287082"],
+        ),
+    ] = None
 
 
 class PasswordSetRequest(Struct, frozen=True):
@@ -53,6 +60,18 @@ class PasswordSetRequest(Struct, frozen=True):
         Meta(
             description="a password of 15 to 256 characters",
             examples=["granite otter velvet lamp"],
+        ),
+    ]
+
+
+class LinkConfirmRequest(Struct, frozen=True):
+    """JSON of POST /user/link/confirm."""
+
+    token: Annotated[
+        SecretText,
+        Meta(
+            description="the last part of the link in the mail",
+            examples=["d0JmX2s3cVh5TzZ1cEw4ZUs5bWdBMXpSN2NJdFdYYk4"],
         ),
     ]
 

@@ -11,9 +11,10 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.picture import Grouping
 from mudra.metrics.incidents.silence import CODES as SILENCED
 from mudra.metrics.incidents.silence import MAX_REASON
+from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.payload.catalogue import RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.registry.payload.url_rules import MAX_URL
+from mudra.registry.payload.fields.url_rules import MAX_URL
 
 CODES: Final = sorted(str(code) for code in RequestType)
 GROUPED_BY: Final[Mapping[str, Grouping]] = {
@@ -97,6 +98,26 @@ class IncidentsParameters(Struct, frozen=True):
     entity_id: _Entity = field(name="entityId", default="")
 
 
+class HeldReportsParameters(Struct, frozen=True):
+    """Implausible reports that wait; with `decided` also those admitted or refused."""
+
+    decided: _Flag = "false"
+
+
+class HeldReportRequest(Struct, frozen=True):
+    """Admit or refuse an implausible report."""
+
+    reason: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_REASON,
+            description=f"a text of 1 to {MAX_REASON} characters",
+            examples=["the AA confirms a festival sale"],
+        ),
+    ]
+
+
 class SilencesParameters(Struct, frozen=True):
     """Active and scheduled silences; with `past` also those of the last 90 days."""
 
@@ -104,7 +125,10 @@ class SilencesParameters(Struct, frozen=True):
 
 
 class SilenceRequest(Struct, frozen=True):
-    """Send no alarms about an entity, one of its APIs, or the whole network, for up to 30 days."""
+    """Send no alarms about an entity, one of its APIs, or the whole network, for up to 30 days.
+
+    With `peerId`, about the path between the two entities alone.
+    """
 
     ends: _Instant
     reason: Annotated[
@@ -117,7 +141,26 @@ class SilenceRequest(Struct, frozen=True):
         ),
     ]
     entity_id: _Entity = field(name="entityId", default="")
+    peer_id: _Entity = field(name="peerId", default="")
     type: _Silenced = ""
+    begins: _Instant | UnsetType = UNSET
+    maintenance: bool = False
+    """Planned: nothing is judged about the entity, and the public status says so."""
+
+
+class MaintenanceRequest(Struct, frozen=True):
+    """Announce a planned maintenance of the calling entity, for up to 24 hours."""
+
+    ends: _Instant
+    reason: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_REASON,
+            description=f"a text of 1 to {MAX_REASON} characters",
+            examples=["a new version of the core banking system"],
+        ),
+    ]
     begins: _Instant | UnsetType = UNSET
 
 
@@ -133,17 +176,36 @@ _Url = Annotated[
 ]
 
 
+_Fips = Annotated[
+    tuple[Annotated[str, Meta(min_length=1, max_length=64)], ...],
+    Meta(max_length=500, description="FIPs whose incidents the webhook of a FIU receives."),
+]
+
+
 class OwnWebhookRequest(Struct, frozen=True):
-    """Send alarms about the calling entity to an address."""
+    """Send alarms about the calling entity to an address; a FIU's, about the FIPs it names."""
 
     url: _Url
+    fips: _Fips = ()
 
 
 class WebhookRequest(Struct, frozen=True):
-    """Send alarms to an address: those of one entity, or by default all."""
+    """Send alarms to an address: those of one entity, or by default all.
+
+    Of a FIU: those of the FIPs that are named.
+    """
 
     url: _Url
     entity_id: _Entity = field(name="entityId", default="")
+    fips: _Fips = ()
+    format: Annotated[
+        str,
+        Meta(
+            pattern=r"^(standard|slack|teams)\Z",
+            description="standard, slack or teams",
+            examples=["slack"],
+        ),
+    ] = Format.STANDARD.value
 
 
 def time_range(

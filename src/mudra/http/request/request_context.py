@@ -10,11 +10,17 @@ from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.request.body_errors import MalformedBody
+from mudra.http.request.body.body_errors import MalformedBody
+from mudra.http.request.body.request_body import (
+    REGISTRATION_LIMITS,
+    TOKEN_LIMITS,
+    read_document,
+    read_form,
+    read_json,
+)
+from mudra.http.request.body.strict_form import FormRefused, parse_form
 from mudra.http.request.client_address import client_address
 from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, read_txn_id
-from mudra.http.request.request_body import TOKEN_LIMITS, read_form, read_json
-from mudra.http.request.strict_form import FormRefused, parse_form
 from mudra.http.request.validation import decode_struct, wrong_number
 from mudra.http.response.http_refusals import InvalidField
 from mudra.shared.refusal import Refusal
@@ -26,54 +32,69 @@ AnyRequest: TypeAlias = Request[object, object, State]
 class RequestContext(Struct, frozen=True):
     """A request that is being handled."""
 
-    service: HttpDependencies
+    dependencies: HttpDependencies
     request: AnyRequest
     txn_id: str
 
     @property
     def envelope(self) -> Envelope:
         """The envelope of the response, at the current time."""
-        return Envelope(self.txn_id, self.service.clock())
+        return Envelope(self.txn_id, self.dependencies.clock())
 
     def caller(self, actor: str) -> Caller:
         """Return the caller for the audit log."""
-        return Caller(actor, address_of(self.request, self.service), self.txn_id)
+        return Caller(actor, address_of(self.request, self.dependencies), self.txn_id)
 
 
-def address_of(request: AnyRequest, service: HttpDependencies) -> str:
+def address_of(request: AnyRequest, dependencies: HttpDependencies) -> str:
     """Return the caller's address; only trusted proxies may name it (quality A4)."""
     peer = request.client.host if request.client else ""
     return client_address(
-        peer, request.headers.getall("x-forwarded-for", []), service.settings.trusted_proxies
+        peer, request.headers.getall("x-forwarded-for", []), dependencies.settings.trusted_proxies
     )
 
 
-def new_context(request: AnyRequest, service: HttpDependencies) -> RequestContext:
+def new_context(request: AnyRequest, dependencies: HttpDependencies) -> RequestContext:
     """Return the context of a request without a body."""
-    return RequestContext(service, request, new_txn_id())
+    return RequestContext(dependencies, request, new_txn_id())
 
 
 async def receive_json(
-    request: AnyRequest, service: HttpDependencies, into: type[S]
+    request: AnyRequest, dependencies: HttpDependencies, into: type[S]
 ) -> tuple[RequestContext, S | Refusal]:
     """Read a strict JSON object; the second part is a refusal if it is not accepted."""
     parsed = await read_json(request.receive, request.scope["headers"], TOKEN_LIMITS)
-    return _received(request, service, parsed, into)
+    return _received(request, dependencies, parsed, into)
 
 
 async def receive_form(
-    request: AnyRequest, service: HttpDependencies, into: type[S]
+    request: AnyRequest, dependencies: HttpDependencies, into: type[S]
 ) -> tuple[RequestContext, S | Refusal]:
     """Read a strict form; the second part is a refusal if it is not accepted."""
     parsed = await read_form(request.receive, request.scope["headers"])
-    return _received(request, service, parsed, into)
+    return _received(request, dependencies, parsed, into)
 
 
-def receive_query(
-    request: AnyRequest, service: HttpDependencies, into: type[S]
+class Document(Struct, frozen=True):
+    """A JSON document as it was sent; its own check names the place of each fault."""
+
+    value: object
+
+
+async def receive_document(
+    request: AnyRequest, dependencies: HttpDependencies, _: type[Struct]
+) -> tuple[RequestContext, Document | Refusal]:
+    """Read any strict JSON value; the second part is a refusal if it is not accepted."""
+    sent = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
+    context = new_context(request, dependencies)
+    return context, sent if isinstance(sent, Refusal) else Document(sent)
+
+
+async def receive_query(
+    request: AnyRequest, dependencies: HttpDependencies, into: type[S]
 ) -> tuple[RequestContext, S | Refusal]:
     """Read the query of a GET strictly; the second part is a refusal if it is not accepted."""
-    context = RequestContext(service, request, new_txn_id())
+    context = RequestContext(dependencies, request, new_txn_id())
     try:
         members = parse_form(request.scope["query_string"])
     except FormRefused as refused:
@@ -83,7 +104,7 @@ def receive_query(
 
 def _received(
     request: AnyRequest,
-    service: HttpDependencies,
+    dependencies: HttpDependencies,
     parsed: Mapping[str, object] | Refusal,
     into: type[S],
 ) -> tuple[RequestContext, S | Refusal]:
@@ -91,12 +112,12 @@ def _received(
     if isinstance(parsed, MalformedBody) and parsed.number_of:
         parsed = wrong_number(parsed.number_of, into) or parsed
     if isinstance(parsed, Refusal):
-        return RequestContext(service, request, txn_id), parsed
+        return RequestContext(dependencies, request, txn_id), parsed
     if not isinstance(parsed, dict):
-        return RequestContext(service, request, txn_id), InvalidField(
+        return RequestContext(dependencies, request, txn_id), InvalidField(
             "the body must be a JSON object"
         )
     sent = read_txn_id(parsed)
     if isinstance(sent, EnvelopeFault):
-        return RequestContext(service, request, txn_id), sent
-    return RequestContext(service, request, sent), decode_struct(parsed, into)
+        return RequestContext(dependencies, request, txn_id), sent
+    return RequestContext(dependencies, request, sent), decode_struct(parsed, into)

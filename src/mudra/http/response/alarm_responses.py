@@ -3,28 +3,52 @@
 from msgspec import Struct, field
 
 from mudra.http.response.response_body import ResponseBody
+from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import name_of
+from mudra.metrics.notifications.alarm import ambiguity, timeline_lines
 from mudra.metrics.notifications.webhook import Webhook
 from mudra.shared.time_text import iso_ms
 
 
+class TimelineDetails(Struct, rename="camel", kw_only=True):
+    """One line of an incident's history."""
+
+    at: str
+    text: str
+
+
 class IncidentDetails(Struct, rename="camel", kw_only=True):
-    """One incident; `type` is a code of spec 2.5, or empty."""
+    """One incident; `type` has codes of spec 2.5 with commas, or is empty.
+
+    `peerId` is the FIP of a path, whose AA is `entityId`. `calls`, `failures` and `expected` are
+    those of the last bad window that could show, that show, and that usually show the symptoms.
+    """
 
     incident_id: str
     kind: str
     entity_id: str
+    peer_id: str
     type: str
+    symptoms: list[str]
     began: str
+    detected: str
     last_bad: str
     ended: str | None
     state: str
     bad_windows: int
     succeeded: int
-    judged: int
+    eligible: int = field(name="judged")
     acknowledged_by: str | None
+    calls: int
+    failures: int
+    expected: float
+    cause: str
+    """Its name, with those that the evidence does not separate from it."""
+    ambiguity: str
+    """What the evidence does not separate; empty when the cause is certain."""
+    timeline: list[TimelineDetails] = field(name="story")
 
 
 class IncidentsResponse(ResponseBody, kw_only=True):
@@ -47,15 +71,17 @@ class AcknowledgedResponse(ResponseBody, kw_only=True):
 
 
 class SilenceDetails(Struct, rename="camel", kw_only=True):
-    """One silence; an empty entity or type means all."""
+    """One silence; an empty entity or type means all. With a peer, the path between the two."""
 
     silence_id: str
     entity_id: str
+    peer_id: str
     type: str
     begins: str
     ends: str
     reason: str
     made_by: str
+    maintenance: bool
 
 
 class SilencesResponse(ResponseBody, kw_only=True):
@@ -81,6 +107,8 @@ class WebhookDetails(Struct, rename="camel", kw_only=True):
     waiting: int
     delivered_at: str | None
     problem: str
+    fips: list[str]
+    format: str
 
 
 class WebhooksResponse(ResponseBody, kw_only=True):
@@ -108,15 +136,26 @@ def incident_details(stored: StoredIncident) -> IncidentDetails:
         incident_id=stored.incident_id,
         kind=name.kind.value,
         entity_id=name.entity_id,
+        peer_id=name.peer_id,
         type=name.type,
+        symptoms=[one.value for one in incident.cause.symptoms],
         began=iso_ms(incident.began),
+        detected=iso_ms(incident.detected),
         last_bad=iso_ms(incident.last_bad),
         ended=iso_ms(incident.ended) if incident.ended else None,
         state=incident.ending.value,
         bad_windows=incident.bad_windows,
         succeeded=incident.succeeded,
-        judged=incident.judged,
+        eligible=incident.eligible,
         acknowledged_by=stored.acknowledged_by,
+        calls=incident.cause.calls,
+        failures=incident.cause.failures,
+        expected=incident.cause.expected,
+        cause=cause_text(incident),
+        ambiguity=ambiguity(incident),
+        timeline=[
+            TimelineDetails(at=iso_ms(at), text=text) for at, text in timeline_lines(incident)
+        ],
     )
 
 
@@ -125,11 +164,13 @@ def silence_details(silence: Silence) -> SilenceDetails:
     return SilenceDetails(
         silence_id=silence.silence_id,
         entity_id=silence.entity_id,
+        peer_id=silence.peer_id,
         type=silence.type,
         begins=iso_ms(silence.begins),
         ends=iso_ms(silence.ends),
         reason=silence.reason,
         made_by=silence.made_by,
+        maintenance=silence.maintenance,
     )
 
 
@@ -138,10 +179,12 @@ def webhook_details(webhook: Webhook) -> WebhookDetails:
     return WebhookDetails(
         webhook_id=webhook.webhook_id,
         entity_id=webhook.entity_id,
-        url=webhook.url,
+        url=webhook.shown_url,
         made_by=webhook.made_by,
         made_at=iso_ms(webhook.made_at),
         waiting=webhook.waiting,
         delivered_at=iso_ms(webhook.delivered_at) if webhook.delivered_at else None,
         problem=webhook.problem,
+        fips=list(webhook.fips),
+        format=webhook.format.value,
     )

@@ -5,11 +5,11 @@ walks all refusals of Mudra and fails for one that has no row here.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeVar, cast
+from typing import Final
 
 from msgspec.structs import replace
 
-from mudra.http.request.body_errors import (
+from mudra.http.request.body.body_errors import (
     BodyTooLarge,
     BodyTooSlow,
     ClientGone,
@@ -23,47 +23,42 @@ from mudra.http.response.http_refusals import (
     MethodNotAllowed,
     NoAuthorization,
     NoSuchAddress,
+    TooManyListeners,
     Unavailable,
     Unexpected,
 )
+from mudra.http.response.people_errors import PEOPLE_ROWS
 from mudra.http.response.problem import (
     CHALLENGE,
+    WAIT_TEXT,
     ErrorCode,
     Problem,
     busy,
     conflict,
+    error_row,
     invalid,
     not_found,
     rate_limited,
     reset_limit_reached,
     reset_too_soon,
-    retry_after,
     unauthorized,
 )
-from mudra.identity.accounts.email_link import LinkFault, LinkRefused
-from mudra.identity.accounts.password_rules import PasswordRefusal
-from mudra.identity.accounts.refusals import (
-    AddressTaken,
-    NoSuchUser,
-    ValueRefused,
-    WrongAccountKind,
-)
-from mudra.identity.memberships.admins import (
-    LastAdmin,
-    NoSuchEntity,
-    NotAnAdmin,
-)
 from mudra.identity.memberships.member import NotYourEntity
-from mudra.identity.memberships.member_status import EntryNotLive, RetiredForGood
-from mudra.identity.memberships.onboard import MemberDiffers
-from mudra.identity.operators.manage_operators import NotAnOperator
-from mudra.identity.operators.operator import NoOperator, OwnScopes, ScopeMissing, ScopeNotYours
-from mudra.identity.ports import HashingBusy
-from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.metrics.incidents.incident_service import Acknowledged, NoSuchIncident
 from mudra.metrics.incidents.silence import SilenceRefused
 from mudra.metrics.incidents.silence_service import NoSuchSilence
-from mudra.metrics.notifications.webhook import NoSuchWebhook, TooManyWebhooks, UrlRefused
+from mudra.metrics.notifications.preferences import PreferenceRefused
+from mudra.metrics.notifications.webhook import (
+    FipsRefused,
+    NoSuchWebhook,
+    TooManyWebhooks,
+    UrlRefused,
+)
+from mudra.metrics.payload.held_reports import (
+    HeldReportDecided,
+    HeldReportReplaced,
+    NoSuchHeldReport,
+)
 from mudra.metrics.payload.ingest_rule import TxnIdReused
 from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
 from mudra.metrics.payload.push_report import NotYourMetrics
@@ -75,17 +70,19 @@ from mudra.registry.lifecycle.refusal import (
     DuplicateEntity,
     GoLiveTooFar,
     NeedsOperator,
-    NotYours,
+    NotYourEntry,
     ReasonMissing,
+    SecondOperatorNeeded,
     UnknownEntity,
     UnknownVersion,
     VersionMoved,
     WrongState,
     WrongType,
 )
-from mudra.registry.payload.refusals import PayloadRefused, TooManyWrites
+from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
+from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.secret_check import (
     RateLimited,
     SecretExpired,
@@ -93,40 +90,26 @@ from mudra.tokens.authentication.secret_check import (
     SecretUnknown,
 )
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
+from mudra.tokens.revocation.revoke_token import AnotherClientsToken
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret_service import NothingInGrace, SecretChanged
 
 _WRONG_SECRET: Final = "id or secret is wrong, or the entity is not active"  # noqa: S105
-_WRONG_PASSWORD: Final = "username or password is wrong, or the account is not active"  # noqa: S105
 _CLOSE: Final = {"Connection": "close"}
-_LINK_TEXTS: Final[Mapping[LinkFault, str]] = {
-    LinkFault.UNKNOWN: "token is not a valid link; request a new one with 'forgot password'",
-    LinkFault.EXPIRED: "token has expired; request a new link with 'forgot password'",
-    LinkFault.USED: "token was already used; request a new link with 'forgot password'",
-    LinkFault.VOIDED: "token was replaced by a newer link; use the latest email",
-}
-
-R = TypeVar("R", bound=Refusal)
-_Row = tuple[type[Refusal], Callable[[Refusal], Problem]]
-
-
-def _row(refusal: type[R], problem: Callable[[R], Problem]) -> _Row:
-    """Check at type-check time that a row's text reads only what its refusal has."""
-    return refusal, cast("Callable[[Refusal], Problem]", problem)
 
 
 _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
     (
         # The request itself
-        _row(InvalidField, lambda r: invalid(r.sentence)),
-        _row(EnvelopeFault, lambda r: invalid(r.sentence)),
-        _row(MalformedBody, lambda r: invalid(r.sentence, 400, _CLOSE if r.unread else {})),
-        _row(ClientGone, lambda _: invalid("the body ended early", 400, _CLOSE)),
-        _row(
+        error_row(InvalidField, lambda r: invalid(r.sentence)),
+        error_row(EnvelopeFault, lambda r: invalid(r.sentence)),
+        error_row(MalformedBody, lambda r: invalid(r.sentence, 400, _CLOSE if r.unread else {})),
+        error_row(ClientGone, lambda _: invalid("the body ended early", 400, _CLOSE)),
+        error_row(
             BodyTooSlow,
             lambda r: invalid(f"the body must arrive within {r.limit_s:g} seconds", 408, _CLOSE),
         ),
-        _row(
+        error_row(
             BodyTooLarge,
             lambda r: Problem(
                 413,
@@ -135,20 +118,20 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 _CLOSE,
             ),
         ),
-        _row(
+        error_row(
             UnsupportedMediaType,
             lambda r: Problem(
                 415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"Content-Type must be {r.allowed}"
             ),
         ),
-        _row(
+        error_row(
             UnsupportedEncoding,
             lambda _: Problem(
                 415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, "Content-Encoding is not supported here"
             ),
         ),
-        _row(NoSuchAddress, lambda _: not_found("there is nothing at this path")),
-        _row(
+        error_row(NoSuchAddress, lambda _: not_found("there is nothing at this path")),
+        error_row(
             MethodNotAllowed,
             lambda r: invalid(
                 f"this path takes {', '.join(r.allowed)} only",
@@ -156,25 +139,31 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 {"Allow": ", ".join(r.allowed)},
             ),
         ),
-        _row(
+        error_row(
             Unavailable,
-            lambda r: busy(r.retry_after_s, "the service cannot reach its database; try again"),
+            lambda r: busy(r.retry_after_s, f"{r.sentence}; try again"),
         ),
-        _row(
+        error_row(
             Unexpected,
             lambda _: Problem(
                 500,
                 ErrorCode.INTERNAL_ERROR,
-                "an unexpected fault; tell the operator the txnId of this answer",
+                "an unexpected error; report the txnId of this response to the operator",
             ),
         ),
         # Tokens
-        _row(
+        error_row(
+            AssertionInvalid, lambda refused: unauthorized(f"client_assertion: {refused.problem}")
+        ),
+        error_row(AnotherClientsToken, lambda _: invalid("token was issued to another client")),
+        error_row(
             NoAuthorization,
             lambda _: unauthorized("Authorization must hold 'Bearer' and a token"),
         ),
-        _row(TokenInvalid, lambda _: unauthorized("the token in Authorization is not valid here")),
-        _row(
+        error_row(
+            TokenInvalid, lambda _: unauthorized("the token in Authorization is not valid here")
+        ),
+        error_row(
             TokenExpired,
             lambda r: Problem(
                 401,
@@ -182,7 +171,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 f"the token in Authorization expired at {iso_ms(r.expired_at)}; generate a new one",
             ),
         ),
-        _row(
+        error_row(
             TokenRevoked,
             lambda _: Problem(
                 401,
@@ -191,18 +180,18 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             ),
         ),
         # Entity secrets
-        _row(
+        error_row(
             NotYourEntity, lambda _: unauthorized("the token gives no admin right on this entityId")
         ),
-        _row(
+        error_row(
             SecretChanged,
             lambda r: conflict(
                 "the secret was reset since this page was opened: "
                 f"version {r.version} is the current one; nothing was changed now"
             ),
         ),
-        _row(SecretUnknown, lambda _: unauthorized(_WRONG_SECRET)),
-        _row(
+        error_row(SecretUnknown, lambda _: unauthorized(_WRONG_SECRET)),
+        error_row(
             SecretExpired,
             lambda r: Problem(
                 401,
@@ -210,7 +199,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 f"the secret expired at {iso_ms(r.expired_at)}; reset it with a User Access Token",
             ),
         ),
-        _row(
+        error_row(
             SecretGraceEnded,
             lambda r: Problem(
                 401,
@@ -219,105 +208,48 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "use the new one",
             ),
         ),
-        _row(ResetTooSoon, lambda r: reset_too_soon(r.retry_at, r.now)),
-        _row(ResetLimitReached, lambda r: reset_limit_reached(r.retry_at, r.now)),
-        _row(
+        error_row(ResetTooSoon, lambda r: reset_too_soon(r.retry_at, r.now)),
+        error_row(ResetLimitReached, lambda r: reset_limit_reached(r.retry_at, r.now)),
+        error_row(
             NothingInGrace, lambda _: conflict("no old secret of entityId is in its grace period")
         ),
-        _row(
+        error_row(
             RateLimited,
             lambda r: rate_limited(
                 r.retry_after_s,
-                "too many requests for this entity from this address; wait as Retry-After says",
+                f"too many requests for this entity from this address; {WAIT_TEXT}",
             ),
         ),
-        # People
-        _row(SignInRefused, lambda _: unauthorized(_WRONG_PASSWORD)),
-        _row(
-            TooManyAttempts,
-            lambda r: Problem(
-                429,
-                ErrorCode.TOO_MANY_ATTEMPTS,
-                "too many failed sign-ins; wait as Retry-After says",
-                retry_after(r.retry_at, r.now),
-            ),
-        ),
-        _row(HashingBusy, lambda r: busy(r.retry_after_s, "too many sign-ins at once; try again")),
-        _row(PasswordRefusal, lambda r: invalid(r.sentence)),
-        _row(LinkRefused, lambda r: unauthorized(_LINK_TEXTS[r.fault])),
-        _row(
-            ScopeMissing,
-            lambda r: unauthorized(
-                f"the token gives no operator right of the scope {r.scope.value}"
-            ),
-        ),
-        _row(NotAnOperator, lambda _: not_found("email is not an operator")),
-        _row(NoOperator, lambda _: unauthorized("the token gives no right of an operator")),
-        _row(
-            ScopeNotYours,
-            lambda r: conflict(f"scopes: only holders of {r.scope.value} can grant or remove it"),
-        ),
-        _row(OwnScopes, lambda _: conflict("scopes of your own account: ask another operator")),
-        _row(ValueRefused, lambda r: invalid(f"{r.field} {r.problem}")),
-        _row(NoSuchEntity, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),
-        _row(
-            RetiredForGood,
-            lambda r: conflict(f"{r.entity_id} is retired for good: onboard it under another ID"),
-        ),
-        _row(
-            EntryNotLive,
-            lambda r: conflict(
-                f"the registry entry of {r.entity_id} is {r.entry.value}: restore the entry first, "
-                f"with mudra registry restore {r.entity_id}"
-            ),
-        ),
-        _row(NoSuchUser, lambda _: not_found("no user of this ID, or the account is disabled")),
-        _row(NotAnAdmin, lambda _: not_found("email is no admin of this entity")),
-        _row(
-            LastAdmin,
-            lambda _: conflict(
-                "email is the last admin who can act for entityId: add another one first"
-            ),
-        ),
-        _row(
-            WrongAccountKind,
-            lambda _: conflict(
-                "email has an account of the other kind: operators and admins of entities "
-                "use accounts of their own"
-            ),
-        ),
-        _row(AddressTaken, lambda _: conflict("email belongs to another account")),
-        _row(
-            MemberDiffers,
-            lambda r: conflict(
-                f"{r.existing.entity_id} exists with another {r.field}: nothing was changed"
-            ),
-        ),
-        _row(NoSuchMail, lambda _: not_found("no unsent mail of this ID")),
+        *PEOPLE_ROWS,
+        error_row(NoSuchMail, lambda _: not_found("no unsent mail of this ID")),
         # Registry
-        _row(PayloadRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
-        _row(
+        error_row(
+            PayloadNotChecked,
+            lambda r: busy(r.retry_after_s, "too many payloads wait to be checked; try again"),
+        ),
+        error_row(PayloadRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
+        error_row(
             TooManyWrites,
             lambda r: rate_limited(
                 r.retry_after_s,
-                "the writes to the registry that one hour permits are used up; "
-                "wait as Retry-After says",
+                f"the writes to the registry that one hour permits are used up; {WAIT_TEXT}",
             ),
         ),
-        _row(NotYours, lambda r: unauthorized(r.sentence())),
-        _row(NeedsOperator, lambda r: unauthorized(r.sentence())),
-        _row(UnknownEntity, lambda r: not_found(r.sentence())),
-        _row(UnknownVersion, lambda r: not_found(r.sentence())),
-        _row(DuplicateEntity, lambda r: conflict(r.sentence())),
-        _row(AlreadyHeld, lambda r: conflict(r.sentence())),
-        _row(WrongState, lambda r: conflict(r.sentence())),
-        _row(VersionMoved, lambda r: conflict(r.sentence())),
-        _row(WrongType, lambda r: invalid(r.sentence())),
-        _row(ReasonMissing, lambda r: invalid(r.sentence())),
-        _row(GoLiveTooFar, lambda r: invalid(r.sentence())),
+        error_row(NotYourEntry, lambda r: unauthorized(r.sentence())),
+        error_row(NeedsOperator, lambda r: unauthorized(r.sentence())),
+        error_row(UnknownEntity, lambda r: not_found(r.sentence())),
+        error_row(UnknownVersion, lambda r: not_found(r.sentence())),
+        error_row(DuplicateEntity, lambda r: conflict(r.sentence())),
+        error_row(AlreadyHeld, lambda r: conflict(r.sentence())),
+        error_row(WrongState, lambda r: conflict(r.sentence())),
+        error_row(SecondOperatorNeeded, lambda r: conflict(r.sentence())),
+        error_row(VersionMoved, lambda r: conflict(r.sentence())),
+        error_row(WrongType, lambda r: invalid(r.sentence())),
+        error_row(ReasonMissing, lambda r: invalid(r.sentence())),
+        error_row(GoLiveTooFar, lambda r: invalid(r.sentence())),
         # Network metrics
-        _row(ReportRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
-        _row(
+        error_row(ReportRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
+        error_row(
             TxnIdReused,
             lambda r: Problem(
                 409,
@@ -326,20 +258,20 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "use a new txnId for each payload",
             ),
         ),
-        _row(
+        error_row(
             NotYourMetrics,
             lambda r: unauthorized(
                 f"$.aaId must be {r.caller}, the entity of the token in Authorization"
             ),
         ),
-        _row(
+        error_row(
             TooManyPushes,
             lambda r: rate_limited(
                 r.retry_after_s,
-                "more pushes of this tag than are permitted; wait as Retry-After says",
+                f"more pushes of this tag than are permitted; {WAIT_TEXT}",
             ),
         ),
-        _row(
+        error_row(
             TooBusyForPushes,
             lambda r: busy(
                 r.retry_after_s,
@@ -347,20 +279,38 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "try again",
             ),
         ),
-        _row(NoSuchIncident, lambda _: not_found("no incident of this ID")),
-        _row(
+        error_row(
+            TooManyListeners,
+            lambda r: rate_limited(
+                r.retry_after_s, "as many streams of the feed are open as are permitted"
+            ),
+        ),
+        error_row(NoSuchIncident, lambda _: not_found("no incident of this ID")),
+        error_row(
             Acknowledged,
             lambda r: conflict(
                 f"the incident was acknowledged by {r.by} in the meantime, so nothing was changed; "
                 "open it again to take it over"
             ),
         ),
-        _row(NoSuchSilence, lambda _: not_found("no active or scheduled silence of this ID")),
-        _row(NoSuchWebhook, lambda _: not_found("no webhook of this ID")),
-        _row(NotAMember, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),
-        _row(SilenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
-        _row(UrlRefused, lambda r: invalid(f"url {r.problem}")),
-        _row(
+        error_row(NoSuchHeldReport, lambda _: not_found("no implausible report has this receipt")),
+        error_row(
+            HeldReportDecided,
+            lambda r: conflict(f"the report was {r.state.value} by {r.by} before"),
+        ),
+        error_row(
+            HeldReportReplaced,
+            lambda _: conflict("the AA has reported this window again; the later report counts"),
+        ),
+        error_row(NoSuchSilence, lambda _: not_found("no active or scheduled silence of this ID")),
+        error_row(NoSuchWebhook, lambda _: not_found("no webhook of this ID")),
+        error_row(NotAMember, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),
+        error_row(SilenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
+        error_row(PreferenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
+        # The form is right, but the network has no such FIP or the webhook is not of a FIU.
+        error_row(FipsRefused, lambda r: conflict(f"fips {r.problem}")),
+        error_row(UrlRefused, lambda r: invalid(f"url {r.problem}")),
+        error_row(
             TooManyWebhooks,
             lambda r: conflict(f"there are {r.most} webhooks already: remove one first"),
         ),

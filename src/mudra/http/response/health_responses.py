@@ -4,11 +4,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
+from mudra.http.response.alarm_responses import IncidentDetails, incident_details
 from mudra.http.response.response_body import ResponseBody
-from mudra.metrics.health.attribution import Blame, MatrixCell, Verdict
 from mudra.metrics.health.feed import FeedTime, PublicRow
 from mudra.metrics.health.health import Errors, FiOutcomes, Health, Proof, Status
-from mudra.metrics.health.picture import ApiPicture, Matrix, Row
+from mudra.metrics.health.picture import ApiPicture, Matrix, MatrixCell, Row, Verdict
+from mudra.metrics.incidents.subject import SubjectKind, name_of
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentile import Percentile, ResponseTime
 from mudra.shared.csv_export import csv_text
@@ -16,7 +17,7 @@ from mudra.shared.time_text import iso_ms
 
 
 class TimeDetails(Struct, rename="camel"):
-    """Milliseconds over the answered calls; p100 is exact, the others are within bounds."""
+    """Milliseconds over the answered calls; p100 is as reported, the others are within bounds."""
 
     samples: int
     p50: Percentile
@@ -49,7 +50,7 @@ class ApiDetails(Struct, rename="camel", kw_only=True):
     type: str
     requests: int | None
     succeeded: int | None
-    judged: int | None
+    eligible: int | None = field(name="judged")
     success_rate: float | None
     errors: ErrorDetails | None
     status: Status | None
@@ -62,9 +63,9 @@ class ApiDetails(Struct, rename="camel", kw_only=True):
 class ProofDetails(Struct, rename="camel"):
     """How many of the expected reports were received."""
 
-    reporters_heard: int
+    reporters_seen: int = field(name="reportersHeard")
     reporters_expected: int
-    windows_heard: int
+    windows_received: int = field(name="windowsHeard")
     windows_expected: int
     complete: bool
 
@@ -85,19 +86,16 @@ class CellDetails(Struct, rename="camel"):
     fip_id: str
     status: Status
     succeeded: int
-    judged: int
+    eligible: int = field(name="judged")
 
 
 class VerdictDetails(Struct, rename="camel"):
-    """The cause of a bad cell, with the counts behind it."""
+    """A cause that explains a cell: its kind, and its incident among `causes`."""
 
     aa_id: str
     fip_id: str
-    blame: Blame
-    other_aas: int
-    other_aas_bad: int
-    other_fips: int
-    other_fips_bad: int
+    blame: SubjectKind
+    incident_id: str
 
 
 class PictureResponse(ResponseBody, kw_only=True):
@@ -109,11 +107,12 @@ class PictureResponse(ResponseBody, kw_only=True):
 
 
 class MatrixResponse(ResponseBody, kw_only=True):
-    """AA x FIP."""
+    """AA x FIP. `causes` are those of the time, also of AAs whose reports are missing."""
 
     start: str = field(name="from")
     end: str = field(name="to")
     cells: list[CellDetails]
+    causes: list[IncidentDetails]
     verdicts: list[VerdictDetails]
     proof: ProofDetails
 
@@ -133,11 +132,12 @@ def picture_response(within: TimeRange, rows: Iterable[Row]) -> PictureResponse:
 
 
 def matrix_response(within: TimeRange, matrix: Matrix, proof: Proof) -> MatrixResponse:
-    """Return the matrix as the wire has it: its cells, and a verdict for each bad one."""
+    """Return the matrix as the wire has it: its cells, causes, and which explains which cell."""
     return MatrixResponse(
         start=iso_ms(within.start),
         end=iso_ms(within.end),
         cells=[_cell(cell) for cell in matrix.cells],
+        causes=[incident_details(one) for one in matrix.causes],
         verdicts=[_verdict(verdict) for verdict in matrix.verdicts],
         proof=_proof(proof),
     )
@@ -168,7 +168,7 @@ def _numbers(api: ApiPicture) -> list[object]:
     counts: list[object] = [None] * 8
     if health is not None:
         e = health.errors
-        counts = [health.status.value, health.total, health.succeeded, health.judged]
+        counts = [health.status.value, health.total, health.succeeded, health.eligible]
         counts += [e.not_found_404, e.other_4xx, e.server_5xx, e.no_answer]
     times: list[object] = [None] * 10
     if time is not None:
@@ -182,18 +182,18 @@ def _numbers(api: ApiPicture) -> list[object]:
 def _reports(row: Row) -> list[object]:
     proof = row.proof
     return [
-        proof.reporters_heard,
+        proof.reporters_seen,
         proof.reporters_expected,
-        proof.windows_heard,
+        proof.windows_received,
         proof.windows_expected,
     ]
 
 
 def _proof(proof: Proof) -> ProofDetails:
     return ProofDetails(
-        proof.reporters_heard,
+        proof.reporters_seen,
         proof.reporters_expected,
-        proof.windows_heard,
+        proof.windows_received,
         proof.windows_expected,
         proof.complete,
     )
@@ -211,7 +211,7 @@ def _api(api: ApiPicture) -> ApiDetails:
         type=api.type,
         requests=health.total if health else None,
         succeeded=health.succeeded if health else None,
-        judged=health.judged if health else None,
+        eligible=health.eligible if health else None,
         success_rate=health.success if health else None,
         errors=_errors(health.errors) if health else None,
         status=health.status if health else None,
@@ -231,16 +231,11 @@ def _time(time: ResponseTime) -> TimeDetails:
 
 
 def _cell(cell: MatrixCell) -> CellDetails:
-    return CellDetails(cell.aa_id, cell.fip_id, cell.status, cell.succeeded, cell.judged)
+    return CellDetails(cell.aa_id, cell.fip_id, cell.status, cell.succeeded, cell.eligible)
 
 
 def _verdict(verdict: Verdict) -> VerdictDetails:
+    cause = verdict.cause
     return VerdictDetails(
-        verdict.cell.aa_id,
-        verdict.cell.fip_id,
-        verdict.blame,
-        verdict.other_aas,
-        verdict.other_aas_bad,
-        verdict.other_fips,
-        verdict.other_fips_bad,
+        verdict.aa_id, verdict.fip_id, name_of(cause.incident.subject).kind, cause.incident_id
     )

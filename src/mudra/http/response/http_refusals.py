@@ -1,6 +1,7 @@
 """Refusals of the HTTP edge itself: they are about the request, never about a rule of an area."""
 
 from mudra.shared.refusal import Refusal
+from mudra.shared.unavailable import DatabaseUnavailable
 
 
 class InvalidField(Refusal, frozen=True):
@@ -24,10 +25,17 @@ class MethodNotAllowed(Refusal, frozen=True):
 
 
 class Unavailable(Refusal, frozen=True):
-    """The database or a part that is needed did not answer."""
+    """This node cannot do it now: the sentence says why."""
 
+    sentence: str = DatabaseUnavailable().sentence
     retry_after_s: int = 2
 
 
 class Unexpected(Refusal, frozen=True):
     """A fault of ours: the detail is in the log under the transaction ID."""
+
+
+class TooManyListeners(Refusal, frozen=True):
+    """The member, or this worker, has the maximum number of open streams."""
+
+    retry_after_s: int

@@ -12,7 +12,7 @@ from litestar.types import Send
 from mudra.http.request.envelope import Envelope
 from mudra.http.response.errors import problem_of
 from mudra.http.response.problem import Problem
-from mudra.http.response.response_body import ErrorBody, FindingsErrorBody, ResponseBody
+from mudra.http.response.response_body import CsvText, ErrorBody, FindingsErrorBody, ResponseBody
 from mudra.http.server.raw_response import status_line
 from mudra.shared.refusal import Refusal
 
@@ -25,7 +25,7 @@ _PRIVATE: Final = {
 """Also on answers that no layer of the framework sees: the hot path and its own refusals."""
 
 
-HandlerResult: TypeAlias = ResponseBody | Refusal
+HandlerResult: TypeAlias = ResponseBody | CsvText | Refusal
 """What a handler returns: the body of a success, or a refusal."""
 
 
@@ -99,11 +99,22 @@ def refusal(envelope: Envelope, outcome: Refusal) -> JsonResponse:
     return response_body(envelope, problem_of(outcome))
 
 
-def response_of(envelope: Envelope, outcome: HandlerResult) -> JsonResponse:
-    """Return the response for a success or a refusal."""
+def response_of(envelope: Envelope, outcome: HandlerResult, status: int = 200) -> Response[bytes]:
+    """Return the response for what a handler returned; `status` is that of a success.
+
+    `X-Request-Id` is the transaction ID of the request, or that of the document it sent.
+    """
     if isinstance(outcome, Refusal):
-        return refusal(envelope, outcome)
-    return success(envelope, outcome)
+        return refusal(envelope, outcome).response()
+    if isinstance(outcome, CsvText):
+        return Response(
+            outcome.text.encode(),
+            media_type="text/csv; charset=utf-8",
+            headers={"Cache-Control": "no-store", "X-Request-Id": envelope.txn_id},
+        )
+    if outcome.txn_id_of_document:
+        envelope = msgspec.structs.replace(envelope, txn_id=outcome.txn_id_of_document)
+    return success(envelope, outcome, status=status).response()
 
 
 def response_body(envelope: Envelope, problem: Problem) -> JsonResponse:

@@ -1,10 +1,10 @@
 """Responses about the service itself: the dashboard and the settings."""
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mudra.http.response.response_body import DateTime, ResponseBody
-from mudra.overview.operator_dashboard import BoardRow
-from mudra.overview.setting_details import SettingDetails
+from mudra.overview.administration import SettingDetails
+from mudra.overview.operator_dashboard import DashboardRow
 from mudra.shared.time_text import iso_ms
 
 
@@ -24,7 +24,7 @@ class SettingsResponse(ResponseBody, kw_only=True):
     settings: list[SettingResponse]
 
 
-class BoardRowResponse(Struct, kw_only=True, rename="camel"):
+class DashboardRowResponse(Struct, kw_only=True, rename="camel"):
     """One item that needs attention, with the next step."""
 
     kind: str
@@ -33,13 +33,13 @@ class BoardRowResponse(Struct, kw_only=True, rename="camel"):
     entity_id: str
     at: DateTime
     what: str
-    next_act: str
+    next_step: str = field(name="nextAct")
 
 
-class BoardResponse(ResponseBody, kw_only=True):
+class DashboardResponse(ResponseBody, kw_only=True):
     """What needs attention this week; `hidden` are the kinds that the caller's scopes hide."""
 
-    rows: list[BoardRowResponse]
+    rows: list[DashboardRowResponse]
     hidden: list[str]
 
 
@@ -54,14 +54,14 @@ def setting_response(one: SettingDetails) -> SettingResponse:
     )
 
 
-def board_row(row: BoardRow) -> BoardRowResponse:
+def dashboard_row(row: DashboardRow) -> DashboardRowResponse:
     """Return a row of the dashboard as programs read it."""
-    return BoardRowResponse(
+    return DashboardRowResponse(
         kind=row.kind.value,
         urgency=row.urgency.value,
         subject=row.subject,
         entity_id=row.entity_id,
         at=iso_ms(row.at),
         what=row.what,
-        next_act=row.next_act,
+        next_step=row.next_step,
     )

@@ -2,13 +2,14 @@
 
 import enum
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeVar, cast
 
 from msgspec import Struct, field
 
 from mudra.shared.finding import Finding
+from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.secrets.reset_rule import MAX_RESETS
 
@@ -45,11 +46,23 @@ class Problem(Struct, frozen=True):
     """Everything wrong with a document; the sentence names the first."""
 
 
+R = TypeVar("R", bound=Refusal)
+
+
+def error_row(
+    refusal: type[R], problem: Callable[[R], Problem]
+) -> tuple[type[Refusal], Callable[[Refusal], Problem]]:
+    """Check at type-check time that a row's text reads only what its refusal has."""
+    return refusal, cast("Callable[[Refusal], Problem]", problem)
+
+
 def retry_after(until: datetime, now: datetime) -> dict[str, str]:
     """Write `Retry-After`: whole seconds, never earlier than `until` (RFC 9110 10.2.3)."""
     return {"Retry-After": str(max(1, math.ceil((until - now).total_seconds())))}
 
 
+WAIT_TEXT: Final = "wait as Retry-After says"
+"""The end of the text of a limit; pages write the time out."""
 CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="mudra"'}
 
 

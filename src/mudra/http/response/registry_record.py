@@ -58,7 +58,7 @@ class RecordResponse(ResponseBody, kw_only=True):
 
     entity_id: str = field(name="entityId")
     type: str
-    standing: str
+    entity_status: str = field(name="standing")
     versions: Sequence[VersionResponse]
     keys: Sequence[KeyPeriodResponse]
 
@@ -69,7 +69,7 @@ class PendingEntryResponse(Struct, frozen=True, rename="camel"):
     entity_id: str
     type: str
     name: str
-    standing: str
+    entity_status: str = field(name="standing")
     version: int
     status: str
     submitted_by: str
@@ -92,7 +92,7 @@ class DecisionResponse(ResponseBody, kw_only=True):
     entity_id: str = field(name="entityId")
     act: str
     status: str
-    standing: str
+    entity_status: str = field(name="standing")
     version: int
 
 
@@ -101,7 +101,7 @@ def record_response(record: Record) -> RecordResponse:
     return RecordResponse(
         entity_id=record.entity_id,
         type=record.entity_type.value,
-        standing=record.standing.value,
+        entity_status=record.status.value,
         versions=[_version(step) for step in history(record)],
         keys=[_key(period) for period in key_periods(record)],
     )
@@ -118,7 +118,7 @@ def decision_response(decision: Decision) -> DecisionResponse:
         entity_id=decision.after.entity_id,
         act=decision.action.value,
         status=decision.status,
-        standing=decision.after.standing.value,
+        entity_status=decision.after.status.value,
         version=decision.version,
     )
 
@@ -129,7 +129,7 @@ def _pending(entry: PendingEntry) -> PendingEntryResponse:
         entity_id=entry.entity_id,
         type=entry.entity_type.value,
         name=pending.entry.entityinfo.name,
-        standing=entry.standing.value,
+        entity_status=entry.status.value,
         version=pending.number,
         status=pending.status.value,
         submitted_by=pending.submitted_by,

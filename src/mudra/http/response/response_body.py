@@ -1,7 +1,7 @@
 """What every JSON response is made of: the envelope (spec 2.2) and a struct of its own fields."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, Final, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -21,14 +21,19 @@ class ResponseBody(Struct, kw_only=True):
     envelope, so that every response begins with them.
     """
 
+    envelope_fields: ClassVar[tuple[str, ...]] = ("ver", "timestamp", "txnId")
+    """Names of the envelope's fields in this response."""
+
     ver: Annotated[str, Meta(examples=["1.0.0"])] | UnsetType = UNSET
     timestamp: DateTime | UnsetType = UNSET
     txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] | UnsetType = (
         field(name="txnId", default=UNSET)
     )
 
-
-ENVELOPE_FIELDS: Final = ("ver", "timestamp", "txnId")
+    @property
+    def txn_id_of_document(self) -> str:
+        """The transaction ID of the document that was sent, where it has its own; else empty."""
+        return ""
 
 
 class StatusResponse(ResponseBody, kw_only=True):
@@ -54,6 +59,16 @@ def cut_page(
     """Return the rows of a page of which one more was read, and its `next`."""
     page = rows[:limit]
     return page, key(page[-1]) if len(rows) > limit else UNSET
+
+
+class EventStream(Struct, frozen=True):
+    """Server-sent events."""
+
+
+class CsvText(Struct, frozen=True):
+    """A response as CSV (RFC 4180)."""
+
+    text: str
 
 
 class ErrorBody(ResponseBody, kw_only=True):

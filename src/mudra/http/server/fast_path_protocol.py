@@ -16,7 +16,7 @@ from typing import ClassVar, Protocol, TypeAlias
 from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from mudra.http.request.request_body import FORM_LIMITS, Headers
+from mudra.http.request.body.request_body import FORM_LIMITS, Headers
 from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
 from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
@@ -63,14 +63,20 @@ class FastPath(Struct, frozen=True):
 
 
 def fast_path_protocol(
-    limits: ConnectionLimits, clock: Clock, fast_path: FastPath
+    limits: ConnectionLimits,
+    clock: Clock,
+    fast_path: FastPath,
+    stopping: Callable[[], bool] = lambda: False,
 ) -> type[HttpToolsProtocol]:
-    """Return the class for `uvicorn.Config(http=...)`; all its connections are counted together."""
+    """Return the class for `uvicorn.Config(http=...)`; all its connections are counted together.
+
+    Once `stopping()` is true, each answer is the last of its connection.
+    """
 
     class Connection(_FastPathProtocol):
         pass
 
-    Connection.shared = ProtocolContext(limits, clock, OpenConnections(limits))
+    Connection.shared = ProtocolContext(limits, clock, OpenConnections(limits), stopping)
     Connection.fast_path = fast_path
     Connection.batch = SigningBatch()
     Connection.address = fast_path.address.encode()
@@ -177,7 +183,7 @@ class _FastPathProtocol(LimitedProtocol):
         self._answered_now = True
         self._in_message = False
         self._is_signed = False
-        self._is_last = not self.parser.should_keep_alive()
+        self._is_last = not self.parser.should_keep_alive() or self.shared.stopping()
         self.batch.join(self, self.loop)
         return True
 

@@ -8,7 +8,7 @@ from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from msgspec import Struct
 
-from mudra.http.request.request_body import Headers
+from mudra.http.request.body.request_body import Headers
 from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse
 

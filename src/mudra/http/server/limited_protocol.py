@@ -8,6 +8,7 @@ is read like any other (RFC 9110 7.8): uvicorn loses its body.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import ClassVar, cast
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
@@ -37,6 +38,8 @@ class ProtocolContext(Struct, frozen=True):
     limits: ConnectionLimits
     clock: Clock
     open_connections: OpenConnections
+    stopping: Callable[[], bool]
+    """True from when each answer is to be its connection's last."""
 
 
 class _RefusedInHeader(Exception):
@@ -50,10 +53,11 @@ class LimitedProtocol(HttpToolsProtocol):
 
     _deadline: asyncio.TimerHandle | None = None
     _refusal: RawError | None = None
-    _deaf = False
+    _discarding_input = False
     """What else comes in is dropped: the connection ends after the pending answer."""
     _plain = b""
     """The head of a request that offers another protocol, without the offer."""
+    _answered_one = False
     _in_header = False
     _in_message = False
     _headers_begun = 0
@@ -84,7 +88,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and see that what is begun has an end."""
-        if self._deaf or self.transport.is_closing():
+        if self._discarding_input or self.transport.is_closing():
             return
         begun_before = self._headers_begun
         self._parse(data)
@@ -176,6 +180,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def _begin_answer(self) -> None:
         """Hand the request over; its header is whole and may be believed."""
         super().on_headers_complete()
+        if self.shared.stopping():
+            self.cycle.keep_alive = False
 
     def _all_is_read(self) -> None:
         """Do what remains when the parser has seen all that came in this turn."""
@@ -188,12 +194,22 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Send what is left of the answer."""
+        self._answered_one = True
         self._lingering.flush()
         super().on_response_complete()
 
     def _stop_parser(self, refusal: RawError) -> None:
         self._refusal = refusal
         raise _RefusedInHeader
+
+    def is_new(self) -> bool:
+        """Return whether no request of this connection has been answered yet."""
+        return not self._answered_one
+
+    def answer_last(self) -> None:
+        """Let the answer under way, if there is one, be the last of this connection."""
+        if self._is_unanswered():
+            self.cycle.keep_alive = False
 
     # Refusals
 
@@ -209,7 +225,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """
         cycle = self.cycle
         self._forget_deadline()
-        self._deaf = True
+        self._discarding_input = True
         if not self._is_unanswered():
             self._answer_and_close(refusal)
         elif cycle.more_body and not cycle.response_started and not self.pipeline:

@@ -14,9 +14,9 @@ from msgspec import Struct
 
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.openapi.operation import FORM, described
+from mudra.http.request.body.request_body import Headers, plain_form, read_form
 from mudra.http.request.client_address import client_address
 from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, read_txn_id
-from mudra.http.request.request_body import Headers, plain_form, read_form
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.json_response import JsonResponse, refusal, success
@@ -35,41 +35,43 @@ from mudra.tokens.issuing.issue_entity_token import (
 )
 
 
-async def generate(scope: Scope, receive: Receive, send: Send, service: HttpDependencies) -> None:
+async def generate(
+    scope: Scope, receive: Receive, send: Send, dependencies: HttpDependencies
+) -> None:
     """Exchange entity ID and secret for a token of 24 hours."""
-    await (await respond(scope, receive, service)).send(send)
+    await (await respond(scope, receive, dependencies)).send(send)
 
 
-async def respond(scope: Scope, receive: Receive, service: HttpDependencies) -> JsonResponse:
+async def respond(scope: Scope, receive: Receive, dependencies: HttpDependencies) -> JsonResponse:
     """Read the form and issue a token; the response before it is framed as HTTP."""
     form = await read_form(receive, scope["headers"])
     if isinstance(form, Refusal):
-        return refusal(Envelope(new_txn_id(), service.clock()), form)
+        return refusal(Envelope(new_txn_id(), dependencies.clock()), form)
     peer = scope["client"]
-    presented = _presented(form, scope["headers"], peer[0] if peer else "", service)
+    presented = _presented(form, scope["headers"], peer[0] if peer else "", dependencies)
     if isinstance(presented, JsonResponse):
         return presented
-    issued = await service.entity_tokens.issue(presented)
-    envelope = Envelope(presented.txn_id, service.clock())
+    issued = await dependencies.entity_tokens.issue(presented)
+    envelope = Envelope(presented.txn_id, dependencies.clock())
     return refusal(envelope, issued) if isinstance(issued, Refusal) else _success(envelope, issued)
 
 
 def try_fast_path(
-    headers: Headers, body: bytes, peer: str, service: HttpDependencies
+    headers: Headers, body: bytes, peer: str, dependencies: HttpDependencies
 ) -> PendingResponse | None:
     """Return from memory alone what `respond` would; None, and nothing done, where it cannot."""
     form = plain_form(headers, body)
     if form is None:
         return None
-    presented = _presented(form, headers, peer, service)
+    presented = _presented(form, headers, peer, dependencies)
     if isinstance(presented, JsonResponse):
         return ReadyResponse(presented)
-    unsigned = service.entity_tokens.prepare_cached(presented)
+    unsigned = dependencies.entity_tokens.prepare_cached(presented)
     if isinstance(unsigned, UnsignedEntityToken):
-        return _PendingToken(unsigned, service.entity_tokens)
+        return _PendingToken(unsigned, dependencies.entity_tokens)
     if unsigned is None:
         return None
-    return ReadyResponse(refusal(Envelope(presented.txn_id, service.clock()), unsigned))
+    return ReadyResponse(refusal(Envelope(presented.txn_id, dependencies.clock()), unsigned))
 
 
 class _PendingToken(Struct):
@@ -90,15 +92,15 @@ class _PendingToken(Struct):
 
 
 def _presented(
-    form: dict[str, str], headers: Headers, peer: str, service: HttpDependencies
+    form: dict[str, str], headers: Headers, peer: str, dependencies: HttpDependencies
 ) -> PresentedCredentials | JsonResponse:
     txn_id = read_txn_id(form)
     if isinstance(txn_id, EnvelopeFault):
-        return refusal(Envelope(new_txn_id(), service.clock()), txn_id)
+        return refusal(Envelope(new_txn_id(), dependencies.clock()), txn_id)
     received = decode_struct(form, EntityTokenRequest)
     if isinstance(received, Refusal):
-        return refusal(Envelope(txn_id, service.clock()), received)
-    trusted = service.settings.trusted_proxies
+        return refusal(Envelope(txn_id, dependencies.clock()), received)
+    trusted = dependencies.settings.trusted_proxies
     forwarded = [
         value.decode("latin-1")
         for key, value in (headers if trusted else ())
@@ -122,7 +124,7 @@ def _success(envelope: Envelope, issued: IssuedEntityToken) -> JsonResponse:
     return success(envelope, body, headers={"Sunset": sunset})
 
 
-def described_route(service: HttpDependencies) -> HTTPRouteHandler:
+def described_route(dependencies: HttpDependencies) -> HTTPRouteHandler:
     """Describe this path to Litestar: for OpenAPI, and for methods other than POST."""
 
     @post(
@@ -134,6 +136,6 @@ def described_route(service: HttpDependencies) -> HTTPRouteHandler:
     )
     async def entity_token(request: AnyRequest) -> Response[bytes]:
         """Exchange entity ID and secret for a token of 24 hours."""
-        return (await respond(request.scope, request.receive, service)).response()
+        return (await respond(request.scope, request.receive, dependencies)).response()
 
     return entity_token

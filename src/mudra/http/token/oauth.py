@@ -1,5 +1,7 @@
 """Standard clients: client credentials (RFC 6749 4.4), introspection (RFC 7662), revocation (7009).
 
+A client authenticates by its secret, or by an assertion that its registered key signed (RFC 7523).
+
 OAuth's own responses and error codes, here only (decisions 3).
 """
 
@@ -14,14 +16,16 @@ from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import authorization_of, bearer_token
-from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.dependencies import HttpDependencies, HttpSettings, InjectedDependencies
+from mudra.http.request.body.request_body import read_form
 from mudra.http.request.envelope import new_txn_id
-from mudra.http.request.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
+from mudra.tokens.authentication.assertion_authenticator import PresentedAssertion
+from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.entity_authenticator import PresentedCredentials
 from mudra.tokens.authentication.secret_check import (
     AuthenticatedEntity,
@@ -30,10 +34,12 @@ from mudra.tokens.authentication.secret_check import (
 )
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, TokenKind
-from mudra.tokens.issuing.revoke_token import revoke_entity_token, revoke_user_token
+from mudra.tokens.ports import EntityCredentials
+from mudra.tokens.revocation.revoke_token import revoke_entity_token, revoke_user_token
 
 _PRIVATE: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _MAX_ID: Final = 64
+ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 
 class OAuthToken(Struct, frozen=True):
@@ -80,87 +86,110 @@ _BAD_CLIENT: Final = OAuthError(401, "invalid_client", "client id or secret is w
 _NO_TOKEN: Final = OAuthError(400, "invalid_request", "token is missing")
 
 
-@post("/oauth2/token", status_code=200, include_in_schema=False)
-async def token(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+async def issue_token(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
     """Issue an Entity Access Token for client credentials."""
     form = await _form(request)
     if isinstance(form, OAuthError):
         return form.response()
-    if "grant_type" not in form:
+    if not form.get("grant_type"):
         return OAuthError(400, "invalid_request", "grant_type is missing").response()
     if form["grant_type"] != "client_credentials":
         return OAuthError(
             400, "unsupported_grant_type", "grant_type must be client_credentials"
         ).response()
-    presented = _presented(request, form, service)
+    presented = _presented(request, form, dependencies)
     if isinstance(presented, OAuthError):
         return presented.response()
-    issued = await service.entity_tokens.issue(presented)
+    issued = (
+        await dependencies.assertion_tokens.issue(presented)
+        if isinstance(presented, PresentedAssertion)
+        else await dependencies.entity_tokens.issue(presented)
+    )
     if isinstance(issued, Refusal):
         return _client_refused(issued).response()
     return _json(OAuthToken(issued.text.reveal(), "Bearer", ENTITY_TOKEN_LIFE_S, ENTITY_SCOPE))
 
 
+token: Final = post("/oauth2/token", status_code=200, include_in_schema=False)(issue_token)
+
+
 @post("/oauth2/introspect", status_code=200, include_in_schema=False)
-async def introspect(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+async def introspect(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
     """Return an active token's claims; only `{"active": false}` for anything else."""
     form = await _form(request)
     if isinstance(form, OAuthError):
         return form.response()
-    client_id = await _authenticated_client(request, form, service)
+    client_id = await _authenticated_client(request, form, dependencies)
     if isinstance(client_id, OAuthError):
         return client_id.response()
     if not form.get("token"):
         return _NO_TOKEN.response()
-    active = await service.bearer.introspect(SecretText(form["token"]))
+    active = await dependencies.bearer.introspect(SecretText(form["token"]))
     if active is None:
         return _json(Inactive())
     return _json({"active": True, "token_type": "Bearer", **active.claims})
 
 
 @post("/oauth2/revoke", status_code=200, include_in_schema=False)
-async def revoke(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2)."""
+async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
+    """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2).
+
+    Another client's token is refused, and the caller learns it (RFC 7009 2.1).
+    """
     form = await _form(request)
     if isinstance(form, OAuthError):
         return form.response()
     if not form.get("token"):
         return _NO_TOKEN.response()
-    found = await service.bearer.verify(SecretText(form["token"]))
-    address, txn_id = address_of(request, service), new_txn_id()
+    found = await dependencies.bearer.verify(SecretText(form["token"]))
+    address, txn_id = address_of(request, dependencies), new_txn_id()
     if isinstance(found, VerifiedToken) and found.kind is TokenKind.USER:
         caller = Caller(f"user:{found.subject}", address, txn_id)
-        async with service.unit_of_work() as work:
+        async with dependencies.unit_of_work() as work:
             await revoke_user_token(found, caller, work.tokens, work.people, work.audit_log)
         return Response(b"", media_type="application/json", headers=_PRIVATE)
-    client_id = await _authenticated_client(request, form, service)
+    client_id = await _authenticated_client(request, form, dependencies)
     if isinstance(client_id, OAuthError):
         return client_id.response()
-    if isinstance(found, VerifiedToken) and found.subject == client_id:
+    if isinstance(found, VerifiedToken):
         caller = Caller(f"entity:{client_id}", address, txn_id)
-        async with service.unit_of_work() as work:
-            await revoke_entity_token(found, caller, work.tokens, work.audit_log)
+        async with dependencies.unit_of_work() as work:
+            refused = await revoke_entity_token(
+                found, client_id, caller, work.tokens, work.audit_log
+            )
+        if refused is not None:
+            return OAuthError(400, "invalid_grant", problem_of(refused).sentence).response()
     return Response(b"", media_type="application/json", headers=_PRIVATE)
 
 
 async def _authenticated_client(
-    request: AnyRequest, form: dict[str, str], service: HttpDependencies
+    request: AnyRequest, form: dict[str, str], dependencies: HttpDependencies
 ) -> str | OAuthError:
     """Authenticate the calling entity by its secret or by an Entity Access Token."""
     bearer = bearer_token(request)
     if not isinstance(bearer, NoAuthorization):
-        caller = await service.bearer.authenticate_entity(bearer)
+        caller = await dependencies.bearer.authenticate_entity(bearer)
         return _BAD_CLIENT if isinstance(caller, Refusal) else caller.entity_id
-    presented = _presented(request, form, service)
+    presented = _presented(request, form, dependencies)
     if isinstance(presented, OAuthError):
         return presented
-    outcome = await service.entity_tokens.authenticator.authenticate(presented)
-    if isinstance(outcome, AuthenticatedEntity):
-        return presented.entity_id
-    return _client_refused(outcome)
+    outcome = (
+        await dependencies.assertion_tokens.authenticator.authenticate(presented)
+        if isinstance(presented, PresentedAssertion)
+        else await dependencies.entity_tokens.authenticator.authenticate(presented)
+    )
+    match outcome:
+        case AuthenticatedEntity():
+            return outcome.credentials.entity_id
+        case EntityCredentials():
+            return outcome.entity_id
+        case _:
+            return _client_refused(outcome)
 
 
-def _client_refused(refused: EntityAuthenticationRefusal) -> OAuthError:
+def _client_refused(refused: EntityAuthenticationRefusal | AssertionInvalid) -> OAuthError:
+    if isinstance(refused, AssertionInvalid):
+        return OAuthError(401, "invalid_client", problem_of(refused).sentence)
     if isinstance(refused, RateLimited):
         return OAuthError(
             429, "temporarily_unavailable", "too many requests", refused.retry_after_s
@@ -169,20 +198,37 @@ def _client_refused(refused: EntityAuthenticationRefusal) -> OAuthError:
 
 
 def _presented(
-    request: AnyRequest, form: dict[str, str], service: HttpDependencies
-) -> PresentedCredentials | OAuthError:
-    """Read `client_secret_basic` or `client_secret_post`, never both (RFC 6749 2.3)."""
+    request: AnyRequest, form: dict[str, str], dependencies: HttpDependencies
+) -> PresentedCredentials | PresentedAssertion | OAuthError:
+    """Read one way of client authentication, never two (RFC 6749 2.3, RFC 7521 4.2)."""
     header = authorization_of(request) or ""
-    if header and "client_secret" in form:
+    ways = (header, form.get("client_secret"), form.get("client_assertion"))
+    if sum(bool(way) for way in ways) > 1:
         return OAuthError(400, "invalid_request", "use one way of client authentication only")
+    if form.get("client_assertion"):
+        return _assertion(request, form, dependencies)
     entity_id, secret = (
         _basic(header) if header else (form.get("client_id", ""), form.get("client_secret", ""))
     )
     if not entity_id or not secret or len(entity_id) > _MAX_ID:
         return _BAD_CLIENT
     return PresentedCredentials(
-        entity_id, SecretText(secret), address_of(request, service), new_txn_id()
+        entity_id, SecretText(secret), address_of(request, dependencies), new_txn_id()
     )
+
+
+def _assertion(
+    request: AnyRequest, form: dict[str, str], dependencies: HttpDependencies
+) -> PresentedAssertion | OAuthError:
+    if form.get("client_assertion_type") != ASSERTION_TYPE:
+        return OAuthError(400, "invalid_request", f"client_assertion_type must be {ASSERTION_TYPE}")
+    text = SecretText(form["client_assertion"])
+    return PresentedAssertion(text, address_of(request, dependencies), new_txn_id())
+
+
+def assertion_audiences(settings: HttpSettings) -> tuple[str, ...]:
+    """Return what `aud` of an assertion may be: the issuer, or the token endpoint (RFC 7523 3)."""
+    return settings.issuer, f"{settings.issuer}/oauth2/token"
 
 
 def _basic(header: str) -> tuple[str, str]:

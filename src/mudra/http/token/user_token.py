@@ -1,45 +1,49 @@
 """POST /user/token/generate (spec 4.1, 5.1)."""
 
-from litestar import Response, post
-
 from mudra.http.auth.with_password import with_password
-from mudra.http.dependencies import InjectedDependencies
-from mudra.http.openapi.operation import FORM, described
+from mudra.http.endpoint import Call, as_anyone
+from mudra.http.openapi.operation import FORM
 from mudra.http.request.account_requests import UserTokenRequest
-from mudra.http.request.request_context import AnyRequest, receive_form
-from mudra.http.response.json_response import refusal, success
+from mudra.http.route import post
 from mudra.http.token.responses import TokenResponse, token_response
 from mudra.identity.accounts.user import User
+from mudra.identity.second_factor.after_password import admit_token
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import USER_TOKEN_LIFE_S, Claims
 from mudra.unit_of_work import UnitOfWork
 
 
-@post(
-    "/user/token/generate",
-    status_code=200,
-    operation_class=described(
-        "Generate a User Access Token", UserTokenRequest, TokenResponse, media=FORM
-    ),
-)
-async def generate(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Exchange username and password for a token of 180 days."""
-    context, received = await receive_form(request, service, UserTokenRequest)
-    if isinstance(received, Refusal):
-        return refusal(context.envelope, received).response()
+@post("/user/token/generate", "Generate a User Access Token", media=FORM)
+@as_anyone
+async def generate(call: Call[UserTokenRequest]) -> TokenResponse | Refusal:
+    """Exchange username and password for a token of 180 days.
 
-    async def record(work: UnitOfWork, user: User) -> Claims:
-        return await service.user_tokens.record(
+    The operator can ask people with a second factor for `otp` as well, or refuse them.
+    """
+    user_tokens, settings = call.dependencies.user_tokens, call.dependencies.settings
+
+    async def record(work: UnitOfWork, user: User) -> Claims | Refusal:
+        caller = call.context.caller(f"user:{user.user_id}")
+        refused = await admit_token(
+            work,
             user,
-            context.caller(f"user:{user.user_id}"),
+            call.body.otp,
+            caller,
+            mode=settings.factor_for_tokens,
+            roles=settings.factor_roles,
+        )
+        if refused is not None:
+            return refused
+        return await user_tokens.record(
+            user,
+            caller,
             await work.people.now(),
             tokens=work.tokens,
             memberships=work.memberships,
             audit_log=work.audit_log,
         )
 
-    claims = await with_password(context, received.username, received.password, record)
+    claims = await with_password(call.context, call.body.username, call.body.password, record)
     if isinstance(claims, Refusal):
-        return refusal(context.envelope, claims).response()
-    token = await service.user_tokens.sign(claims)
-    return success(context.envelope, token_response(token, USER_TOKEN_LIFE_S)).response()
+        return claims
+    return token_response(await user_tokens.sign(claims), USER_TOKEN_LIFE_S)

@@ -8,6 +8,8 @@ from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, address_of
+from mudra.http.token import revocations
+from mudra.tokens.authentication.client_assertion import ALGORITHMS
 from mudra.tokens.signing_keys.key_lifecycle import JWKS_MAX_AGE
 
 _CACHE: Final = {
@@ -16,44 +18,47 @@ _CACHE: Final = {
 }
 
 
-@get(["/protocol/openid-connect/certs", "/.well-known/jwks.json"], include_in_schema=False)
-async def jwks(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+async def send_keys(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
     """The published signing keys as a JWK Set (RFC 7517 5); who fetches them is counted."""
-    keys = await service.signer.jwks()
-    service.key_fetches.append(service.signer.published_kids(), address_of(request, service))
+    keys = await dependencies.signer.jwks()
+    dependencies.key_fetches.append(
+        dependencies.signer.published_kids(), address_of(request, dependencies)
+    )
     return Response(keys, media_type="application/json", headers=_CACHE)
 
 
+jwks: Final = get(
+    ["/protocol/openid-connect/certs", "/.well-known/jwks.json"], include_in_schema=False
+)(send_keys)
+
+
 @get("/.well-known/openid-configuration", include_in_schema=False)
-async def configuration(service: InjectedDependencies) -> Response[bytes]:
+async def configuration(dependencies: InjectedDependencies) -> Response[bytes]:
     """Metadata of the issuer at the place where most clients look."""
-    return metadata(service)
+    return metadata(dependencies)
 
 
-def metadata(service: HttpDependencies) -> Response[bytes]:
+def metadata(dependencies: HttpDependencies) -> Response[bytes]:
     """Authorization server metadata (RFC 8414 2)."""
-    issuer = service.settings.issuer
+    issuer = dependencies.settings.issuer
+    methods = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
     document = {
         "issuer": issuer,
         "jwks_uri": f"{issuer}/protocol/openid-connect/certs",
         "token_endpoint": f"{issuer}/oauth2/token",
         "introspection_endpoint": f"{issuer}/oauth2/introspect",
         "revocation_endpoint": f"{issuer}/oauth2/revoke",
+        "revocations_uri": f"{issuer}{revocations.PATH}",
         "grant_types_supported": ["client_credentials"],
-        "response_types_supported": [],
+        # RFC 8414 2 requires the member and 3.2 forbids an empty one: no response type
+        # leads to a token here, which is what `none` says.
+        "response_types_supported": ["none"],
         "subject_types_supported": ["public"],
         "scopes_supported": ["entity"],
-        "token_endpoint_auth_methods_supported": ["client_secret_basic", "client_secret_post"],
-        "introspection_endpoint_auth_methods_supported": [
-            "client_secret_basic",
-            "client_secret_post",
-            "bearer",
-        ],
-        "revocation_endpoint_auth_methods_supported": [
-            "client_secret_basic",
-            "client_secret_post",
-            "bearer",
-        ],
+        "token_endpoint_auth_methods_supported": methods,
+        "token_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
+        "introspection_endpoint_auth_methods_supported": methods,
+        "revocation_endpoint_auth_methods_supported": methods,
         "id_token_signing_alg_values_supported": ["RS256"],
     }
     return Response(msgspec.json.encode(document), media_type="application/json", headers=_CACHE)
@@ -63,8 +68,8 @@ def authorization_server_route(prefix: str) -> HTTPRouteHandler:
     """Mount the metadata where RFC 8414 3.1 puts them: before the issuer's path."""
 
     @get(f"/.well-known/oauth-authorization-server{prefix}", include_in_schema=False)
-    async def authorization_server(service: InjectedDependencies) -> Response[bytes]:
+    async def authorization_server(dependencies: InjectedDependencies) -> Response[bytes]:
         """Metadata of the issuer (RFC 8414)."""
-        return metadata(service)
+        return metadata(dependencies)
 
     return authorization_server

@@ -16,6 +16,7 @@ _LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 # IDNA 2003, the codec of the standard library, maps these to other names than IDNA 2008 does:
 # an email could go to another's domain.
 _DEVIATING: Final = frozenset("ßςẞ\u200c\u200d")
+_MIN_LABELS: Final = 2
 _JOINERS: Final = frozenset("\u200c\u200d")
 """The joiners that names in Indian scripts need."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -85,6 +86,11 @@ def _ascii_domain(domain: str) -> str | None:
     except UnicodeError:
         return None
     labels = ascii_domain.split(".")
-    if labels[-1].isdigit() or not all(_LABEL.fullmatch(label) for label in labels):
+    # No mail gets to a name without a dot, as in `dev@quick`, but to this machine itself.
+    if (
+        (len(labels) < _MIN_LABELS and ascii_domain != "localhost")
+        or labels[-1].isdigit()
+        or not all(_LABEL.fullmatch(label) for label in labels)
+    ):
         return None
     return ascii_domain

@@ -17,7 +17,7 @@ from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 _TOKEN_BYTES: Final = 32
-_LIFE_HOURS: Final = {"invite": 24, "password-reset": 1}
+_LIFE_HOURS: Final = {"invite": 24, "password-reset": 1, "address": 24}
 
 
 class LinkPurpose(enum.StrEnum):
@@ -25,10 +25,11 @@ class LinkPurpose(enum.StrEnum):
 
     INVITE = "invite"
     PASSWORD_RESET = "password-reset"  # noqa: S105  # not a password
+    ADDRESS = "address"
 
     @property
     def life(self) -> timedelta:
-        """How long a link of this purpose is valid."""
+        """Return how long a link of this purpose is valid."""
         return timedelta(hours=_LIFE_HOURS[self.value])
 
 
@@ -100,7 +101,7 @@ def token_hash(token: SecretText) -> bytes:
     return hashlib.sha256(token.reveal().encode()).digest()
 
 
-def judge(record: LinkRecord | None, now: datetime) -> LinkRecord | LinkRefused:
+def check_link(record: LinkRecord | None, now: datetime) -> LinkRecord | LinkRefused:
     """Return the link when it may be used at `now`."""
     if record is None:
         return LinkRefused(LinkFault.UNKNOWN)

@@ -1,6 +1,7 @@
-"""Disable, enable, re-invite and move accounts, and end their tokens.
+"""Disable, enable and re-invite accounts, and end their tokens.
 
-Operators do this for anyone; users end their own tokens. A change ends the
+Operators do this for people who hold no more scopes than they do (person_rule.py); users end
+their own tokens. A change ends the
 user's tokens immediately (quality A14).
 """
 
@@ -9,12 +10,17 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, ValueRefused
+from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import HeldToken, User, UserState
 from mudra.identity.memberships.member import able_admins
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.operators.person_rule import (
+    ActingOperator,
+    ActRefused,
+    PersonAct,
+    authorize_act,
+)
+from mudra.identity.ports import IdentityUnitOfWork
 
 
 class AccountChanged(Struct, frozen=True):
@@ -26,79 +32,57 @@ class AccountChanged(Struct, frozen=True):
 
 
 async def disable_account(
-    work: IdentityUnitOfWork, user_id: str, caller: Caller
-) -> AccountChanged | NoSuchUser:
+    work: IdentityUnitOfWork, by: ActingOperator, user_id: str
+) -> AccountChanged | NoSuchUser | ActRefused:
     """Disable an account and end its tokens."""
-    user = await work.people.by_id(user_id)
-    if user is None:
-        return NoSuchUser()
+    user = await authorize_act(work, by, user_id, PersonAct.DISABLE)
+    if not isinstance(user, User):
+        return user
     await work.memberships.set_state(user_id, UserState.DISABLED)
-    return await _changed(work, user, caller, "disabled")
+    return await account_changed(work, user, by.caller, "disabled")
 
 
 async def enable_account(
-    work: IdentityUnitOfWork, user_id: str, caller: Caller
-) -> AccountChanged | NoSuchUser:
+    work: IdentityUnitOfWork, by: ActingOperator, user_id: str
+) -> AccountChanged | NoSuchUser | ActRefused:
     """Enable an account again; a user without a password must still set one."""
-    user = await work.people.by_id(user_id)
-    if user is None:
-        return NoSuchUser()
+    user = await authorize_act(work, by, user_id, PersonAct.ENABLE)
+    if not isinstance(user, User):
+        return user
     if user.state is UserState.DISABLED:
         state = UserState.ACTIVE if user.password_hash else UserState.INVITED
         await work.memberships.set_state(user_id, state)
-    return await _changed(work, user, caller, "enabled", end_tokens=False)
+    return await account_changed(work, user, by.caller, "enabled", end_tokens=False)
 
 
-async def invite_again(work: IdentityUnitOfWork, user_id: str, caller: Caller) -> User | NoSuchUser:
+async def invite_again(
+    work: IdentityUnitOfWork, by: ActingOperator, user_id: str
+) -> User | NoSuchUser | ActRefused:
     """Send a new link: an invitation, or for an active user one to set a new password."""
-    user = await work.people.by_id(user_id)
-    if user is None or user.state is UserState.DISABLED:
+    user = await authorize_act(work, by, user_id, PersonAct.INVITE)
+    if not isinstance(user, User):
+        return user
+    if user.state is UserState.DISABLED:
         return NoSuchUser()
-    await send_link(work, user, caller)
+    await send_link(work, user, by.caller)
     return user
 
 
 async def invite_admin(
-    work: IdentityUnitOfWork, entity_id: str, email: str, caller: Caller
-) -> User | NoSuchUser:
+    work: IdentityUnitOfWork, by: ActingOperator, entity_id: str, email: str
+) -> User | NoSuchUser | ActRefused:
     """Send a new link to an admin of this entity."""
     admins = await work.memberships.admins(entity_id)
     admin = next((admin for admin in admins if admin.email == email), None)
-    return NoSuchUser() if admin is None else await invite_again(work, admin.user_id, caller)
-
-
-async def change_address(
-    work: IdentityUnitOfWork, user_id: str, email: str, caller: Caller
-) -> AccountChanged | NoSuchUser | AddressTaken | ValueRefused:
-    """Move an account to a new address, which must be verified before the next sign-in.
-
-    Both addresses get an email; the tokens end.
-    """
-    user = await work.people.by_id(user_id)
-    if user is None or user.state is UserState.DISABLED:
-        return NoSuchUser()
-    address = normalize_email(email)
-    if isinstance(address, AddressRefused):
-        return ValueRefused("email", address.problem)
-    if await work.people.by_username(address) is not None:
-        return AddressTaken()
-    await work.memberships.set_email(user_id, address, UserState.INVITED)
-    moved = await work.people.by_id(user_id)
-    assert moved is not None
-    facts = {"user_name": user.name, "old_address": user.email, "new_address": address}
-    for recipient in (user.email, address):
-        await work.outbox.post(Notice(recipient, NoticeKind.ADDRESS_CHANGED, facts))
-    await send_link(work, moved, caller)
-    return await _changed(work, moved, caller, "address")
+    return NoSuchUser() if admin is None else await invite_again(work, by, admin.user_id)
 
 
 async def tokens_of_user(
-    work: IdentityUnitOfWork, user_id: str
-) -> Sequence[HeldToken] | NoSuchUser:
+    work: IdentityUnitOfWork, by: ActingOperator, user_id: str
+) -> Sequence[HeldToken] | NoSuchUser | ActRefused:
     """List a user's tokens that have not expired, the newest first."""
-    if await work.people.by_id(user_id) is None:
-        return NoSuchUser()
-    return await work.memberships.tokens(user_id)
+    user = await authorize_act(work, by, user_id, PersonAct.TOKENS)
+    return await work.memberships.tokens(user_id) if isinstance(user, User) else user
 
 
 async def end_token(work: IdentityUnitOfWork, user_id: str, jti: str, caller: Caller) -> bool:
@@ -111,15 +95,16 @@ async def end_token(work: IdentityUnitOfWork, user_id: str, jti: str, caller: Ca
 
 
 async def end_tokens(
-    work: IdentityUnitOfWork, user_id: str, jti: str, caller: Caller
-) -> int | NoSuchUser:
+    work: IdentityUnitOfWork, by: ActingOperator, user_id: str, jti: str
+) -> int | NoSuchUser | ActRefused:
     """End one token of a user, or all without `jti`; returns how many ended."""
-    if await work.people.by_id(user_id) is None:
-        return NoSuchUser()
+    user = await authorize_act(work, by, user_id, PersonAct.REVOKE)
+    if not isinstance(user, User):
+        return user
     if jti:
-        return int(await end_token(work, user_id, jti, caller))
+        return int(await end_token(work, user_id, jti, by.caller))
     ended = await work.tokens.revoke_user_tokens(user_id, await work.people.now())
-    await _record_ended(work, user_id, ended, caller)
+    await _record_ended(work, user_id, ended, by.caller)
     return ended
 
 
@@ -134,9 +119,10 @@ async def _record_ended(
     )
 
 
-async def _changed(
+async def account_changed(
     work: IdentityUnitOfWork, user: User, caller: Caller, change: str, *, end_tokens: bool = True
 ) -> AccountChanged:
+    """End the tokens, record the change, and name the entities left without an admin."""
     now = await work.people.now()
     ended = await work.tokens.revoke_user_tokens(user.user_id, now) if end_tokens else 0
     await work.audit_log.append(

@@ -62,7 +62,7 @@ class PasswordRefusal(Refusal, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What is wrong, what is allowed, what to do."""
+        """Return what is wrong, what is allowed, what to do."""
         return self.fault.value
 
 
@@ -118,11 +118,18 @@ def _guessable(folded: str, context: PasswordContext) -> PasswordFault | None:
         return PasswordFault.REPEATED
     if is_walk(folded):
         return PasswordFault.SEQUENCE
+    for whole in (context.email, context.user_name):
+        if _letters(whole) in (plain, plain[::-1]):
+            return PasswordFault.CONTEXT
     for word in context.words():
         # A short word may arise where two others meet: `pizza shack` does not contain `asha`.
         if word in folded or (len(word) >= _MIN_ACROSS and word in plain):
             return PasswordFault.CONTEXT
     return None
+
+
+def _letters(text: str) -> str:
+    return "".join(char for char in normalized(text).casefold() if char.isalnum())
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -6,10 +6,11 @@ from typing import Final
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_link import LinkPurpose
 from mudra.identity.accounts.user import User, UserState, normalize_username
-from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork, LinkRequest, Notice, NoticeKind
 from mudra.identity.sign_in.throttle import may_send_link
 from mudra.shared.secret_text import SecretText
 
+_BATCH: Final = 50
 _COUNTED: Final = timedelta(hours=24)
 
 
@@ -34,6 +35,8 @@ async def send_link(work: IdentityUnitOfWork, user: User, caller: Caller) -> Non
     kind = NoticeKind.PASSWORD_RESET
     if invited:
         kind = NoticeKind.ACCOUNT_INVITATION
+    if not invited:
+        facts["manages_secrets"] = "yes" if user.administers else ""
     if invited and user.entity_names:
         kind = NoticeKind.INVITATION
         facts["entity_name"] = user.entity_names[0]
@@ -47,6 +50,20 @@ async def send_link(work: IdentityUnitOfWork, user: User, caller: Caller) -> Non
             detail={"expires_at": record.expires_at.isoformat()},
         )
     )
+
+
+async def request_link(work: IdentityUnitOfWork, username: str, caller: Caller) -> None:
+    """Queue a "forgot password": nothing here depends on whether the name is known."""
+    typed = normalize_username(username)
+    await work.link_requests.ask(LinkRequest(typed, caller.address, caller.txn_id))
+
+
+async def send_requested_links(work: IdentityUnitOfWork) -> int:
+    """Do what was requested; returns how many requests there were."""
+    requests = await work.link_requests.take(_BATCH)
+    for one in requests:
+        await forgot_password(work, one.username, Caller("nobody", one.address, one.txn_id))
+    return len(requests)
 
 
 async def forgot_password(work: IdentityUnitOfWork, username: str, caller: Caller) -> None:

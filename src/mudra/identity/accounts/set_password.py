@@ -11,9 +11,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.identity.accounts.email_link import LinkFault, LinkRefused, judge, token_hash
+from mudra.identity.accounts.email_link import LinkFault, LinkRefused, check_link, token_hash
 from mudra.identity.accounts.password_rules import PasswordContext, PasswordRefusal, check_password
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.accounts.user import User, UserState
+from mudra.identity.memberships.invite import InvitationHolder, accept, invitation_of_link
 from mudra.identity.ports import (
     HashingBusy,
     IdentityUnitOfWork,
@@ -26,21 +28,37 @@ from mudra.shared.secret_text import SecretText
 
 
 class LinkHolder(Struct, frozen=True):
-    """The user who may set a password by a valid link."""
+    """The user who may set a password by a valid link.
+
+    With an `invitation` the user becomes an admin by it; without an account the ID is empty.
+    """
 
     user: User
+    invitation: InvitationHolder | None = None
 
 
 async def holder_of_link(work: IdentityUnitOfWork, token: SecretText) -> LinkHolder | LinkRefused:
     """Find the user whom a link was sent to, consuming nothing."""
-    now = await work.people.now()
-    verdict = judge(await work.links.find(token_hash(token)), now)
+    link = await work.links.find(token_hash(token))
+    if link is None:
+        return await _invited(work, token)
+    verdict = check_link(link, await work.people.now())
     if isinstance(verdict, LinkRefused):
         return verdict
     user = await work.people.by_id(verdict.user_id)
     if user is None or user.state is UserState.DISABLED or user.email != verdict.address:
         return LinkRefused(LinkFault.UNKNOWN)
     return LinkHolder(user)
+
+
+async def _invited(work: IdentityUnitOfWork, token: SecretText) -> LinkHolder | LinkRefused:
+    """Find an invited person who has no password yet; who has one accepts without a new one."""
+    holder = await invitation_of_link(work, token)
+    if isinstance(holder, LinkRefused):
+        return holder
+    if holder.user.may_sign_in:
+        return LinkRefused(LinkFault.UNKNOWN)
+    return LinkHolder(holder.user, holder)
 
 
 async def set_password(
@@ -51,12 +69,13 @@ async def set_password(
     network_name: str,
     hasher: PasswordHasher,
     open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
-) -> User | LinkRefused | PasswordRefusal | HashingBusy:
+) -> User | LinkRefused | PasswordRefusal | HashingBusy | WrongAccountKind:
     """Consume the link and store the password; the user's tokens end (quality A14)."""
     async with open_work() as work:
         holder = await holder_of_link(work, token)
-    if isinstance(holder, LinkRefused):
-        return holder
+        if isinstance(holder, LinkRefused):
+            await record_refused_link(work, holder, caller)
+            return holder
     user = holder.user
     refused = check_password(
         password.reveal(),
@@ -70,32 +89,32 @@ async def set_password(
     )
     if refused is not None:
         return refused
-    hashed = await hasher.hash(password)
+    hashed = await hasher.hash(password, account=user.email, origin=caller.address)
     if isinstance(hashed, HashingBusy):
         return hashed
     async with open_work() as work:
-        return await store_password(
-            work, token, hashed, replace(caller, actor=f"user:{user.user_id}")
-        )
+        return await store_password(work, token, hashed, caller)
 
 
 async def store_password(
     work: IdentityUnitOfWork, token: SecretText, password_hash: str, caller: Caller
-) -> User | LinkRefused:
-    """Consume the link and store the hash of an accepted password."""
+) -> User | LinkRefused | WrongAccountKind:
+    """Consume the link and store the hash of an accepted password.
+
+    An invited person becomes an admin in the same transaction.
+    """
     holder = await holder_of_link(work, token)
     if isinstance(holder, LinkRefused):
-        await work.audit_log.append(
-            AuditEntry(
-                EventName.USER_LINK_REFUSE,
-                caller,
-                reason=holder.fault.value,
-                outcome=Outcome.REFUSED,
-            )
-        )
+        await record_refused_link(work, holder, caller)
         return holder
     user = holder.user
+    if holder.invitation is not None:
+        accepted = await accept(work, holder.invitation, caller)
+        if isinstance(accepted, WrongAccountKind):
+            return accepted
+        user = accepted
     now = await work.people.now()
+    caller = replace(caller, actor=f"user:{user.user_id}")
     await work.links.use(token_hash(token), now)
     await work.people.set_password(user.user_id, password_hash)
     ended = await work.tokens.revoke_user_tokens(user.user_id, now)
@@ -112,3 +131,17 @@ async def store_password(
         facts = {"user_name": user.name}
         await work.outbox.post(Notice(user.email, NoticeKind.PASSWORD_CHANGED, facts))
     return user
+
+
+async def record_refused_link(
+    work: IdentityUnitOfWork, refused: LinkRefused, caller: Caller
+) -> None:
+    """Record that a link was refused, also one that no email ever held."""
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.USER_LINK_REFUSE,
+            caller,
+            reason=refused.fault.value,
+            outcome=Outcome.REFUSED,
+        )
+    )

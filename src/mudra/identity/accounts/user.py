@@ -29,8 +29,22 @@ class User(Struct, frozen=True):
 
     @property
     def may_sign_in(self) -> bool:
-        """Whether the right password lets this user sign in."""
+        """Return whether the right password lets this user sign in."""
         return self.state is UserState.ACTIVE and self.password_hash is not None
+
+
+class AddressChange(Struct, frozen=True):
+    """A new address of an operator that the old address or a second operator must confirm.
+
+    `token_hash` is that of the link sent to the old address.
+    """
+
+    user_id: str
+    email: str
+    requested_by: str
+    requested_at: datetime
+    expires_at: datetime
+    token_hash: bytes
 
 
 class HeldToken(Struct, frozen=True):

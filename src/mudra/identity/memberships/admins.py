@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -19,6 +19,8 @@ from mudra.identity.accounts.email_address import (
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import User, UserState
+from mudra.identity.memberships.invitation import TooManyInvitations
+from mudra.identity.memberships.invite import invite
 from mudra.identity.memberships.member import Admin, Member, NotYourEntity, able_admins
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
@@ -54,21 +56,21 @@ class EntityAdmins(Struct, frozen=True):
 
     @property
     def able(self) -> int:
-        """How many of the admins can act."""
+        """Return how many of the admins can act."""
         return able_admins(self.admins)
 
 
 class AdminsChanged(EntityAdmins, frozen=True):
     """The admins after a request; `changed` is False when nothing was to be done."""
 
-    user: User
+    email: str
     changed: bool
 
 
 Forbidden = NotYourEntity | NoSuchEntity
-AddResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind
+AddResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind | TooManyInvitations
 RemoveResult = AdminsChanged | Forbidden | NotAnAdmin | LastAdmin
-HandOverResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind | NotAnAdmin
+HandOverResult = AddResult | NotAnAdmin
 
 
 async def admins_of(
@@ -84,11 +86,16 @@ async def admins_of(
 async def add_admin(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str, name: str
 ) -> AddResult:
-    """Make someone an admin; a person without an account is invited by email."""
+    """Make someone an admin.
+
+    An admin invites, and the invited person becomes an admin by accepting: the answer is the same
+    whether or not the person has an account. An operator adds; a person without an account gets
+    a link by email.
+    """
     member = await _authorized(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
-    return await _add(work, requester.caller, member, email, name)
+    return await _add(work, requester, member, email, name)
 
 
 async def remove_admin(
@@ -99,13 +106,17 @@ async def remove_admin(
     if isinstance(member, Refusal):
         return member
     address = normalize_email(email)
-    user = None if isinstance(address, AddressRefused) else await work.people.by_username(address)
-    if user is None or entity_id not in user.administers:
-        return NotAnAdmin()
     admins = await work.memberships.admins(entity_id)
-    if requester.user is not None and able_admins(admins, without=user.user_id) == 0:
+    admin = next((one for one in admins if one.email == address), None)
+    if admin is None:
+        return await _withdraw(work, requester.caller, entity_id, str(address))
+    if requester.user is not None and able_admins(admins, without=admin.user_id) == 0:
         return LastAdmin()
-    return await _remove(work, requester.caller, entity_id, user)
+    # Whom a removed admin has invited must not become an admin in the removed one's place.
+    for one in await work.invitations.pending(entity_id):
+        if one.invited_by == admin.user_id:
+            await work.invitations.end(one.invitation_id, await work.people.now(), accepted=False)
+    return await _remove(work, requester.caller, entity_id, admin)
 
 
 async def hand_over(  # who asks, and the facts of the change
@@ -119,25 +130,24 @@ async def hand_over(  # who asks, and the facts of the change
     """Replace one admin by another in one transaction; returns the new admin.
 
     An admin hands over its own role; an operator says who leaves. The new admin
-    may still have to set a password, so no admin may be able to act until then.
+    may still have to accept or set a password, so no admin may be able to act until then.
     """
     member = await _authorized(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     # All is checked before anything is changed: a refusal leaves no half-made change.
-    leaver = normalize_email(requester.user.email if requester.user else leaving)
-    if leaver == normalize_email(email):
+    leaving_email = normalize_email(requester.user.email if requester.user else leaving)
+    if leaving_email == normalize_email(email):
         return ValueRefused("email", "must be another person's than the one who leaves")
     admins = await work.memberships.admins(entity_id)
-    if leaver not in {admin.email for admin in admins}:
+    removed = next((admin for admin in admins if admin.email == leaving_email), None)
+    if removed is None:
         return NotAnAdmin()
-    added = await _add(work, requester.caller, member, email, name)
+    added = await _add(work, requester, member, email, name)
     if isinstance(added, Refusal):
         return added
-    removed = await work.people.by_username(str(leaver))
-    assert removed is not None
     after = await _remove(work, requester.caller, entity_id, removed)
-    return AdminsChanged(entity_id, after.admins, after.contact, added.user, changed=True)
+    return AdminsChanged(entity_id, after.admins, after.contact, added.email, changed=True)
 
 
 async def set_contact(
@@ -167,6 +177,7 @@ async def _authorized(
 ) -> Member | Forbidden:
     """Lock the member and check the requester's right; an admin cannot probe for other IDs."""
     if requester.user is not None and entity_id not in requester.user.administers:
+        await _record_denied(work, requester.caller, entity_id)
         return NotYourEntity()
     # The member's lock first: two admins who remove each other are served one after the other.
     member = await work.people.member(entity_id)
@@ -174,34 +185,64 @@ async def _authorized(
         return NoSuchEntity(entity_id) if member is None else member
     user = await work.people.by_id(requester.user.user_id)
     if member is None or user is None or entity_id not in user.administers:
+        await _record_denied(work, requester.caller, entity_id)
         return NotYourEntity()
     return member
 
 
+async def _record_denied(work: IdentityUnitOfWork, caller: Caller, entity_id: str) -> None:
+    """Record that someone asked about an entity that is not theirs, whether or not it exists."""
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.USER_ACCOUNT_CHANGE,
+            caller,
+            reason="not-your-entity",
+            detail={"entity": entity_id},
+            outcome=Outcome.REFUSED,
+        )
+    )
+
+
 async def _add(
-    work: IdentityUnitOfWork, caller: Caller, member: Member, email: str, name: str
-) -> AdminsChanged | ValueRefused | WrongAccountKind:
-    entity_id, address = member.entity_id, normalize_email(email)
+    work: IdentityUnitOfWork, requester: Requester, member: Member, email: str, name: str
+) -> AdminsChanged | ValueRefused | WrongAccountKind | TooManyInvitations:
+    address = normalize_email(email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
+    admins: Sequence[Admin] = await work.memberships.admins(member.entity_id)
+    if requester.user is not None:
+        admins = (await _read(work, member.entity_id)).admins  # those who are invited, too
+    if address in {admin.email for admin in admins}:
+        return await _result(work, member.entity_id, address, changed=False)
+    if requester.user is None:
+        return await _add_directly(work, requester.caller, member, address, name)
+    invited = await invite(work, requester.user, requester.caller, member, address, name)
+    if isinstance(invited, Refusal):
+        return invited
+    return await _result(work, member.entity_id, address, changed=True)
+
+
+async def _add_directly(
+    work: IdentityUnitOfWork, caller: Caller, member: Member, address: str, name: str
+) -> AdminsChanged | ValueRefused | WrongAccountKind:
     full_name = display_name(name or address)
     if isinstance(full_name, NameRefused):
         return ValueRefused("name", full_name.problem)
+    # So that no operator's account becomes an admin's at the same moment.
+    await work.memberships.lock_operators()
     user = await work.people.by_username(address)
     if user is not None and await work.memberships.scopes(user.user_id):
         return WrongAccountKind()
-    if user is not None and entity_id in user.administers:
-        return await _result(work, entity_id, user, changed=False)
     is_new = user is None
     if user is None:
         user = await create_admin_account(
             work, caller, member.entity_id, member.name, address, full_name
         )
-    await work.people.add_admin(entity_id, user.user_id)
-    await _record(work, caller, entity_id, user, "admin-added")
+    await work.people.add_admin(member.entity_id, user.user_id)
+    await _record(work, caller, member.entity_id, user.user_id, "admin-added")
     if is_new:
         await send_link(work, user, caller)
-    return await _result(work, entity_id, user, changed=True)
+    return await _result(work, member.entity_id, address, changed=True)
 
 
 async def create_admin_account(  # the facts of the account
@@ -222,35 +263,52 @@ async def create_admin_account(  # the facts of the account
     return user
 
 
+async def _withdraw(
+    work: IdentityUnitOfWork, caller: Caller, entity_id: str, address: str
+) -> AdminsChanged | NotAnAdmin:
+    pending = await work.invitations.pending(entity_id)
+    invitation = next((one for one in pending if one.email == address), None)
+    if invitation is None:
+        return NotAnAdmin()
+    await work.invitations.end(invitation.invitation_id, await work.people.now(), accepted=False)
+    await _record(work, caller, entity_id, "", "invitation-withdrawn")
+    return await _result(work, entity_id, address, changed=True)
+
+
 async def _remove(
-    work: IdentityUnitOfWork, caller: Caller, entity_id: str, user: User
+    work: IdentityUnitOfWork, caller: Caller, entity_id: str, admin: Admin
 ) -> AdminsChanged:
-    await work.memberships.remove_admin(entity_id, user.user_id)
-    await _record(work, caller, entity_id, user, "admin-removed")
-    return await _result(work, entity_id, user, changed=True)
+    await work.memberships.remove_admin(entity_id, admin.user_id)
+    await _record(work, caller, entity_id, admin.user_id, "admin-removed")
+    return await _result(work, entity_id, admin.email, changed=True)
 
 
 async def _read(work: IdentityUnitOfWork, entity_id: str) -> EntityAdmins:
+    """Read the admins, and after them the people who are invited to be one."""
     admins = await work.memberships.admins(entity_id)
-    return EntityAdmins(entity_id, admins, await work.memberships.contact(entity_id))
+    invited = [
+        Admin(one.invitation_id, one.email, one.name, UserState.INVITED, one.created_at)
+        for one in await work.invitations.pending(entity_id)
+    ]
+    return EntityAdmins(entity_id, [*admins, *invited], await work.memberships.contact(entity_id))
 
 
 async def _result(
-    work: IdentityUnitOfWork, entity_id: str, user: User, *, changed: bool
+    work: IdentityUnitOfWork, entity_id: str, email: str, *, changed: bool
 ) -> AdminsChanged:
     now = await _read(work, entity_id)
-    return AdminsChanged(entity_id, now.admins, now.contact, user, changed)
+    return AdminsChanged(entity_id, now.admins, now.contact, email, changed)
 
 
 async def _record(
-    work: IdentityUnitOfWork, caller: Caller, entity_id: str, user: User, change: str
+    work: IdentityUnitOfWork, caller: Caller, entity_id: str, user_id: str, change: str
 ) -> None:
     await work.audit_log.append(
         AuditEntry(
             EventName.USER_ACCOUNT_CHANGE,
             caller,
             entity_id,
-            user_id=user.user_id,
+            user_id=user_id,
             detail={"change": change},
         )
     )

@@ -30,6 +30,7 @@ class UserRow(Struct, frozen=True):
     invited_until: datetime | None
     administers: tuple[str, ...]
     scopes: tuple[str, ...]
+    second_factor: bool
 
 
 class ExpiringSecret(Struct, frozen=True):

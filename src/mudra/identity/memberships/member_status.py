@@ -7,7 +7,7 @@ from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
 
-class RetiredForGood(Refusal, frozen=True):
+class AlreadyRetired(Refusal, frozen=True):
     """A retired entity cannot be restored: onboard it under another ID."""
 
     entity_id: str
@@ -22,7 +22,7 @@ class EntryNotLive(Refusal, frozen=True):
 
 async def set_member_status(
     work: IdentityUnitOfWork, entity_id: str, status: MemberStatus, reason: str, caller: Caller
-) -> MemberStatus | NoSuchEntity | RetiredForGood | EntryNotLive:
+) -> MemberStatus | NoSuchEntity | AlreadyRetired | EntryNotLive:
     """Change a member's status; from the commit on no node gives a suspended one a token.
 
     Both the operator's decision and the registry entry must allow tokens (0031).
@@ -33,7 +33,7 @@ async def set_member_status(
     if member is None:
         return NoSuchEntity(entity_id)
     if member.status == MemberStatus.RETIRED:
-        return RetiredForGood(entity_id)
+        return AlreadyRetired(entity_id)
     if status is MemberStatus.ACTIVE and entry is not MemberStatus.ACTIVE:
         return EntryNotLive(entity_id, entry)
     effective = effective_status(status, entry)

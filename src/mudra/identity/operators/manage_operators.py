@@ -18,8 +18,16 @@ from mudra.identity.operators.operator import (
     OwnScopes,
     Scope,
     ScopeMissing,
-    ScopeNotYours,
+    ScopeNotHeld,
     may_change_scopes,
+)
+from mudra.identity.operators.person_rule import (
+    ActingOperator,
+    LastOperator,
+    PersonAct,
+    leaves_no_manager,
+    manager_scopes,
+    record_refused_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
@@ -31,6 +39,9 @@ class OperatorSaved(Struct, frozen=True):
     user: User
     scopes: frozenset[Scope]
     invited: bool
+
+
+SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
 
 
 class NotAnOperator(Refusal, frozen=True):
@@ -70,25 +81,33 @@ async def operator_of(work: IdentityUnitOfWork, user: User) -> Operator | NoOper
 
 async def change_scopes(  # who asks, and the facts of the change
     work: IdentityUnitOfWork,
-    operator: Operator,
+    by: ActingOperator,
     email: str,
     name: str,
     scopes: frozenset[Scope],
-    caller: Caller,
-) -> OperatorSaved | ValueRefused | WrongAccountKind | ScopeNotYours | OwnScopes:
-    """Create an operator or change its scopes, if `operator` may grant and remove them."""
+) -> SaveResult | ScopeNotHeld | OwnScopes | ScopeMissing:
+    """Create an operator or change its scopes, if the caller may grant and remove them."""
+    await work.memberships.lock_operators()
+    held = await manager_scopes(work, by)
+    if isinstance(held, ScopeMissing):
+        return held
     address = normalize_email(email)
     user = await work.people.by_username(address) if isinstance(address, str) else None
     before = await work.memberships.scopes(user.user_id) if user else frozenset()
-    own = user is not None and user.user_id == operator.user_id
-    refused = may_change_scopes(operator.scopes, before, scopes, own=own)
-    return refused or await save_operator(work, email, name, scopes, caller)
+    own = user is not None and user.user_id == by.user_id
+    refused = may_change_scopes(held, before, scopes, own=own)
+    if refused is not None:
+        user_id = user.user_id if user else ""
+        await record_refused_act(work, by.caller, user_id, PersonAct.SCOPES, refused)
+        return refused
+    return await save_operator(work, email, name, scopes, by.caller)
 
 
 async def save_operator(
     work: IdentityUnitOfWork, email: str, name: str, scopes: frozenset[Scope], caller: Caller
-) -> OperatorSaved | ValueRefused | WrongAccountKind:
+) -> SaveResult:
     """Create an operator or change its scopes; a new one is invited by email."""
+    await work.memberships.lock_operators()
     address = normalize_email(email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
@@ -98,6 +117,11 @@ async def save_operator(
     user = await work.people.by_username(address)
     if user is not None and user.administers:
         return WrongAccountKind()
+    if user is not None and Scope.MEMBERS not in scopes:
+        last = leaves_no_manager(await work.memberships.managers(), user.user_id)
+        if last is not None:
+            await record_refused_act(work, caller, user.user_id, PersonAct.SCOPES, last)
+            return last
     invited = user is None
     if user is None:
         user = User(work.people.new_id(), address, full_name, UserState.INVITED, None, ())
@@ -115,7 +139,7 @@ async def save_operator(
 
 async def end_operator(
     work: IdentityUnitOfWork, email: str, caller: Caller
-) -> frozenset[Scope] | NotAnOperator | ValueRefused | WrongAccountKind:
+) -> frozenset[Scope] | NotAnOperator | ValueRefused | WrongAccountKind | LastOperator:
     """Remove all scopes of an operator; returns those it had."""
     address = normalize_email(email)
     user = await work.people.by_username(address) if isinstance(address, str) else None

@@ -40,7 +40,7 @@ class NoOperator(Refusal, frozen=True):
     """The caller is signed in and is not an operator."""
 
 
-class ScopeNotYours(Refusal, frozen=True):
+class ScopeNotHeld(Refusal, frozen=True):
     """Operators can grant or remove only scopes that they hold."""
 
     scope: Scope
@@ -52,9 +52,9 @@ class OwnScopes(Refusal, frozen=True):
 
 def may_change_scopes(
     holder: frozenset[Scope], before: frozenset[Scope], after: frozenset[Scope], *, own: bool
-) -> ScopeNotYours | OwnScopes | None:
+) -> ScopeNotHeld | OwnScopes | None:
     """Return why an operator who has `holder` may not change these scopes, or None."""
     if own:
         return OwnScopes()
     missing = sorted((before ^ after) - holder)
-    return ScopeNotYours(missing[0]) if missing else None
+    return ScopeNotHeld(missing[0]) if missing else None

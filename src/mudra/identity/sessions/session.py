@@ -5,6 +5,7 @@ never stored in it: they are read from the database at each page.
 """
 
 import base64
+import enum
 import hashlib
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -21,10 +22,20 @@ from mudra.shared.secret_text import SecretText
 
 LIFE: Final = timedelta(hours=12)
 IDLE: Final = timedelta(hours=1)
-PROOF_LIFE: Final = timedelta(minutes=5)
-"""For how long after a password was typed secrets are shown without typing it again."""
+UNFINISHED: Final = timedelta(minutes=15)
+"""For how long a session waits for the second step of its sign-in."""
 RECORD_EVERY: Final = timedelta(minutes=1)
 _RANDOM_BYTES: Final = 32
+
+
+class Stage(enum.StrEnum):
+    """What a session opens: everything, or only what is missing from its sign-in."""
+
+    FULL = "full"
+    CODE = "code"
+    """The password was right, the code is missing: it opens the form for the code alone."""
+    ENROLL = "enroll"
+    """A second factor must be set up: it opens the pages for that alone."""
 
 
 class Session(Struct, frozen=True):
@@ -37,6 +48,7 @@ class Session(Struct, frozen=True):
     last_used_at: datetime
     proven_at: datetime
     address: str
+    stage: Stage = Stage.FULL
 
     @property
     def session_id(self) -> str:
@@ -45,11 +57,13 @@ class Session(Struct, frozen=True):
 
     def is_open(self, now: datetime) -> bool:
         """Return whether the session is valid: at most 12 hours, at most one hour without use."""
+        if self.stage is not Stage.FULL and now >= self.started_at + UNFINISHED:
+            return False
         return now < self.started_at + LIFE and now < self.last_used_at + IDLE
 
-    def may_show_secrets(self, now: datetime) -> bool:
-        """Return whether the password was typed within the last five minutes."""
-        return self.proven_at <= now < self.proven_at + PROOF_LIFE
+    def is_proven(self, now: datetime, within: timedelta) -> bool:
+        """Return whether password or code was typed as lately as that."""
+        return self.proven_at <= now < self.proven_at + within
 
 
 class Sessions(Protocol):
@@ -65,7 +79,7 @@ class Sessions(Protocol):
         """Record a use, at most once a minute."""
 
     async def proven(self, session: Session, now: datetime) -> None:
-        """Record that the password was typed again."""
+        """Record that the password or a code was typed again."""
 
     async def end(self, key: bytes) -> bool:
         """End a session; False when there was none."""
@@ -89,12 +103,20 @@ class SignedIn(Struct, frozen=True):
 
 
 async def authenticate_session(
-    cookie: SecretText | None, *, sessions: Sessions, people: People, memberships: Memberships
+    cookie: SecretText | None,
+    *,
+    sessions: Sessions,
+    people: People,
+    memberships: Memberships,
+    stages: frozenset[Stage] = frozenset({Stage.FULL}),
 ) -> SignedIn | None:
-    """Find the user of a session cookie and record the use; None if no one is signed in."""
+    """Find the user of a session cookie and record the use; None if no one is signed in.
+
+    A session in another stage than these is none: it opens what it waits for, and nothing else.
+    """
     session = await sessions.find(session_key(cookie)) if cookie else None
     now = await people.now()
-    if session is None or not session.is_open(now):
+    if session is None or session.stage not in stages or not session.is_open(now):
         return None
     user = await people.by_id(session.user_id)
     if user is None or user.state is not UserState.ACTIVE:
@@ -111,8 +133,12 @@ async def begin_session(  # its collaborators, each named
     sessions: Sessions,
     audit_log: AuditLog,
     random_bytes: Callable[[int], bytes],
+    stage: Stage = Stage.FULL,
 ) -> SecretText:
-    """Begin a session for a user who has just signed in; returns the value of the cookie."""
+    """Begin a session for a user who has just signed in; returns the value of the cookie.
+
+    One that waits for a second step is not recorded: no one is signed in by it.
+    """
     cookie = SecretText(_random_text(random_bytes))
     session = Session(
         key=session_key(cookie),
@@ -122,10 +148,36 @@ async def begin_session(  # its collaborators, each named
         last_used_at=now,
         proven_at=now,
         address=caller.address,
+        stage=stage,
     )
     await sessions.add(session)
-    await audit_log.append(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
+    if stage is Stage.FULL:
+        await audit_log.append(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
     return cookie
+
+
+async def complete_session(  # its collaborators, each named
+    waiting: Session,
+    caller: Caller,
+    now: datetime,
+    *,
+    sessions: Sessions,
+    audit_log: AuditLog,
+    random_bytes: Callable[[int], bytes],
+) -> SecretText:
+    """Replace a session after its second step; returns the value of another cookie.
+
+    Who planted the first cookie in a browser does not hold the one that is signed in.
+    """
+    await sessions.end(waiting.key)
+    return await begin_session(
+        waiting.user_id,
+        caller,
+        now,
+        sessions=sessions,
+        audit_log=audit_log,
+        random_bytes=random_bytes,
+    )
 
 
 async def end_session(
@@ -139,8 +191,18 @@ async def end_session(
 
 
 async def open_sessions(user_id: str, now: datetime, sessions: Sessions) -> Sequence[Session]:
-    """List a user's valid sessions, the newest first."""
-    return [one for one in await sessions.of_user(user_id) if one.is_open(now)]
+    """List a user's valid sessions, the newest first; none that waits for a second step."""
+    found = await sessions.of_user(user_id)
+    return [one for one in found if one.stage is Stage.FULL and one.is_open(now)]
+
+
+async def end_other_sessions(
+    kept: Session, caller: Caller, sessions: Sessions, audit_log: AuditLog
+) -> None:
+    """End the sessions of a user but this one."""
+    for one in await sessions.of_user(kept.user_id):
+        if one.key != kept.key:
+            await end_session(one, caller, sessions, audit_log)
 
 
 async def end_own_session(

@@ -73,26 +73,30 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
     open_work: Callable[[], AbstractAsyncContextManager[W]],
     hasher: PasswordHasher,
     bulkhead: Bulkhead,
+    hourly: int,
 ) -> T | PasswordRefused:
     """Check a password and, if it is right, run `then` in the same transaction.
 
-    The slow hash is computed once on every branch (quality A6).
+    The slow hash is computed once on every branch (quality A6). An account signs in at
+    most `hourly` times in any hour.
     """
     # A flood asks the throttle a few at a time: tokens are issued on the same loop (A8).
     async with bulkhead.turn() as admitted_in_time:
         if not admitted_in_time:
             return HashingBusy(int(bulkhead.wait_s))
         async with open_work() as work:
-            admitted = await admit(work, username, caller, origin=origin)
+            admitted = await admit(work, username, caller, origin=origin, hourly=hourly)
     if not isinstance(admitted, Admitted):
         return admitted
     # A longer password was never stored; hashing its beginning takes the same time.
     attempted = SecretText(password.reveal()[: MAX_LENGTH + 1])
-    matches = await hasher.verify(admitted.stored_hash, attempted)
+    matches = await hasher.verify(
+        admitted.stored_hash, attempted, account=admitted.username, origin=origin
+    )
     if isinstance(matches, HashingBusy):
         return matches
     async with open_work() as work:
-        user = await settle(work, admitted, caller, matches=matches)
+        user = await settle(work, admitted, caller, matches=matches, hourly=hourly)
         if not isinstance(user, User):
             return user
         result = await then(work, user)
@@ -101,12 +105,15 @@ async def sign_in(  # noqa: PLR0913  # its collaborators, each named
 
 
 async def admit(
-    work: IdentityUnitOfWork, typed: str, caller: Caller, *, origin: str
+    work: IdentityUnitOfWork, typed: str, caller: Caller, *, origin: str, hourly: int
 ) -> Admitted | TooManyAttempts:
     """Ask the throttle before anything is hashed; a refused attempt is not counted."""
     username, now = normalize_username(typed), await work.people.now()
     history = await work.attempts.of_account(username, lock=False)
     refusal = await _throttled(history, origin, now, work.attempts)
+    if refusal is None:
+        # From this address alone: others learn nothing of an account that signs in often.
+        refusal = await _too_often(work.attempts, username, now, hourly, origin=origin)
     if refusal is not None:
         await work.audit_log.append(_refused(caller, "too-many-attempts"))
         return refusal
@@ -114,11 +121,12 @@ async def admit(
 
 
 async def settle(
-    work: IdentityUnitOfWork, admitted: Admitted, caller: Caller, *, matches: bool
+    work: IdentityUnitOfWork, admitted: Admitted, caller: Caller, *, matches: bool, hourly: int
 ) -> User | SignInRefused | TooManyAttempts:
     """Decide under the lock of the name, and count a failure."""
     username = admitted.username
     history = await work.attempts.of_account(username, lock=True)
+    await work.attempts.lock_address(admitted.origin)
     now = await work.people.now()
     refusal = await _throttled(history, admitted.origin, now, work.attempts)
     if refusal is not None:
@@ -131,6 +139,11 @@ async def settle(
         and user.password_hash == admitted.user.password_hash
     )
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
+        too_often = await _too_often(work.attempts, username, now, hourly)
+        if too_often is not None:
+            await work.audit_log.append(_refused(caller, "too-many-sign-ins", user.user_id))
+            return too_often
+        await work.attempts.succeeded(username, admitted.origin, now)
         if history != throttle.FRESH:
             await work.attempts.save(username, throttle.FRESH)
         await work.audit_log.append(
@@ -180,6 +193,16 @@ def _refused(caller: Caller, reason: str, user_id: str = "") -> AuditEntry:
 
 def _off(history: throttle.History, now: datetime) -> bool:
     return isinstance(throttle.decide(history, now), Disabled)
+
+
+async def _too_often(
+    attempts: Attempts, username: str, now: datetime, most: int, *, origin: str = ""
+) -> TooManyAttempts | None:
+    since = now - throttle.SUCCESS_PERIOD
+    decision = throttle.decide_successes(
+        await attempts.successes(username, since, address=origin), now, most
+    )
+    return TooManyAttempts(decision.until, now) if isinstance(decision, Wait) else None
 
 
 async def _throttled(

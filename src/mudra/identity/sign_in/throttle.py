@@ -19,6 +19,8 @@ ADDRESS_FAILURES: Final = 10
 ADDRESS_PERIOD: Final = timedelta(minutes=5)
 NETWORK_FAILURES: Final = 1000
 """Failures in five minutes over all names and addresses: an alarm, never a block."""
+SUCCESS_PERIOD: Final = timedelta(hours=1)
+"""One valid account signs in a limited number of times in it: each costs a slow hash."""
 _LINK_LIMITS: Final = ((3, timedelta(hours=6)), (5, timedelta(hours=24)))
 _DOUBLINGS: Final = 10
 """2 to the 10th seconds are more than the longest wait."""
@@ -79,6 +81,14 @@ def decide_address(failures: Sequence[datetime], now: datetime) -> Proceed | Wai
     if len(recent) < ADDRESS_FAILURES:
         return Proceed()
     return Wait(recent[-ADDRESS_FAILURES] + ADDRESS_PERIOD)
+
+
+def decide_successes(successes: Sequence[datetime], now: datetime, most: int) -> Proceed | Wait:
+    """Decide on a sign-in of an account that signed in at these times: `most` in an hour."""
+    recent = sorted(min(at, now) for at in successes if at > now - SUCCESS_PERIOD)
+    if len(recent) < most:
+        return Proceed()
+    return Wait(recent[-most] + SUCCESS_PERIOD)
 
 
 def may_send_link(sent: Sequence[datetime], now: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 Owns the statistics: baselines, likelihood ratios, sequential evidence, the
 cover of that evidence by as few causes as possible, and the incidents that
-causes become. `engine.judge_window` is the one entry. It is pure: the same
+causes become. `engine.evaluate_window` is the one entry. It is pure: the same
 evidence in the same order gives the same state. docs/explanation/whose-fault.md
 explains it.
 

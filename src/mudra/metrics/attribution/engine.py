@@ -1,4 +1,4 @@
-"""Judge one window: from its evidence and the state before to its causes and the state after."""
+"""Evaluate one window: from its evidence and the state before to its causes and the state after."""
 
 from typing import Final
 
@@ -6,32 +6,45 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.attribution.active import Active, follow, look, new_active
-from mudra.metrics.attribution.admission import Finding, admit
-from mudra.metrics.attribution.agents import follow_agents
-from mudra.metrics.attribution.cause import (
+from mudra.metrics.attribution.baselines.latency_baseline import (
+    learn_latency,
+    thresholds,
+    usual_median,
+)
+from mudra.metrics.attribution.baselines.rate_baseline import Seen, learn_rates, usual_rates, wander
+from mudra.metrics.attribution.baselines.reporters import (
+    Implausible,
+    find_implausible,
+    learn_history,
+)
+from mudra.metrics.attribution.causes.active import Active, follow, look, new_active
+from mudra.metrics.attribution.causes.admission import Finding, admit
+from mudra.metrics.attribution.causes.agents import follow_agents
+from mudra.metrics.attribution.causes.cause import (
     ENDINGS,
     Cause,
+    CauseStatus,
     Kind,
     Locus,
-    Standing,
     locus_lanes,
     may_be_one,
 )
-from mudra.metrics.attribution.cover import Candidate, cover
-from mudra.metrics.attribution.evidence import Evidence
-from mudra.metrics.attribution.lane_counts import LaneCounts, accepted_requests, lane_counts
-from mudra.metrics.attribution.lanes import LANES_OF, TIMED_APIS, Flags, Floats, Symptom
-from mudra.metrics.attribution.latency_baseline import learn_latency, thresholds, usual_median
-from mudra.metrics.attribution.likelihood import Ratios, ratios, wandered
-from mudra.metrics.attribution.rate_baseline import learn_rates, usual_rates, wander
-from mudra.metrics.attribution.reporters import Implausible, find_implausible, learn_history
+from mudra.metrics.attribution.causes.cover import Candidate, cover
+from mudra.metrics.attribution.causes.view_of_cause import cause_of
+from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY, Evidence
+from mudra.metrics.attribution.evidence.lane_counts import (
+    LaneCounts,
+    accepted_requests,
+    lane_counts,
+)
+from mudra.metrics.attribution.evidence.lanes import LANES_OF, TIMED_APIS, Flags, Floats, Symptom
+from mudra.metrics.attribution.likelihood import Ratios, no_ratios, ratios, ratios_without, wandered
 from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
-from mudra.metrics.attribution.view_of_cause import cause_of
 
 _AT_ONCE_FAILURES: Final = 900
 _AT_ONCE_SHARE: Final = 0.5
+_SEEN_SHARE: Final = 0.25
 _MOST_AAS: Final = 0.6
 _BUSY: Final = 5.0
 _SHOWN: Final = 5.0
@@ -41,7 +54,7 @@ _WIDE: Final = 0.8
 _FEWEST_PAIRS: Final = 4
 
 
-class Judgement(Struct, frozen=True):
+class Evaluation(Struct, frozen=True):
     """What one window says."""
 
     state: State
@@ -51,17 +64,23 @@ class Judgement(Struct, frozen=True):
     """Reports that were left out."""
 
 
-def judge_window(evidence: Evidence, state: State) -> Judgement:
+def evaluate_window(evidence: Evidence, state: State) -> Evaluation:
     """Judge the window after the last one that the state knows."""
     implausible = find_implausible(evidence, state.history)
-    heard = evidence.reported.copy()
-    heard[[one.aa for one in implausible]] = False
-    judged = replace(evidence, reported=heard).judged_cells
+    reported = evidence.reported.copy()
+    reported[[one.aa for one in implausible]] = False
+    evaluated = replace(evidence, reported=reported).evaluated_cells
     counts = lane_counts(
-        evidence, judged, thresholds(state.latency, evidence.hour), state.previous_requests
+        evidence, evaluated, thresholds(state.latency, evidence.hour), state.previous_requests
     )
     usual = usual_rates(state.rates, evidence.hour, evidence.weekday)
-    work = _Window(evidence, counts, usual, wandered(usual, wander(state.rates)), state)
+    work = _Window(
+        evidence,
+        counts,
+        usual,
+        wandered(usual, wander(state.rates, evidence.hour, evidence.weekday)),
+        state,
+    )
     work.follow_known()
     work.find_new()
     agents, silent = follow_agents(evidence, work.known, state.silent_windows, work.next_number)
@@ -72,13 +91,13 @@ def judge_window(evidence: Evidence, state: State) -> Judgement:
         running=work.running,
         known=known,
         next_number=agents.next_number,
-        previous_requests=(accepted_requests(evidence) * judged).astype(np.float32),
+        previous_requests=(accepted_requests(evidence) * evaluated).astype(np.float32),
         silent_windows=silent,
         history=learn_history(state.history, evidence, implausible),
-        **work.learned(judged),
+        **work.learned(evaluated),
     )
     causes = sorted((*work.causes, *agents.causes), key=lambda cause: cause.number)
-    return Judgement(after, tuple(causes), implausible)
+    return Evaluation(after, tuple(causes), implausible)
 
 
 class _Window:
@@ -97,22 +116,24 @@ class _Window:
         self.next_number = state.next_number
         self.explained = np.zeros(counts.bad.shape, np.bool_)
         self.causes: list[Cause] = []
+        self.left = counts
+        self.ratios = no_ratios(evidence.aas, evidence.fips)
 
     def follow_known(self) -> None:
-        """How each known cause does; what it still explains is taken out."""
+        """Return how each known cause does; what it still explains is taken out."""
         still: list[Active] = []
         for one in self.known:
             if one.locus.kind is Kind.AGENT:
                 still.append(one)
                 continue
             view = look(one, self.counts, self.usual, self.limit)
-            moved, standing = follow(one, view, self.evidence.window)
+            moved, status = follow(one, view, self.evidence.window)
             twin = next((other for other in still if _is_twin(other, moved)), None)
             if twin is not None:
                 self._absorb(twin.number, moved.number)
                 continue
-            self.causes.append(cause_of(moved, view, standing))
-            if standing not in ENDINGS:
+            self.causes.append(cause_of(moved, view, status))
+            if status not in ENDINGS:
                 still.append(moved)
                 self._explain(moved)
         self.known = tuple(still)
@@ -128,25 +149,34 @@ class _Window:
     def find_new(self) -> None:
         """Cover what is left with new causes."""
         level = alarm_level(self.evidence.aas, self.evidence.fips)
-        window = self._ratios_left()
+        self.left = self._unexplained()
+        self.ratios = window = ratios(self.left, self.limit)
         running = add_window(self.running, window, level)
         self.running = cover(
             running, window, level, self._take_out, self._fallen_fips(), self._is_wide
         )
 
-    def learned(self, judged: Flags) -> dict[str, object]:
-        """The baselines, from all that no cause explains."""
-        untrusted = self.explained | self._suspected()
-        left = np.where(untrusted, np.float32(0.0), self.counts.events)
+    def learned(self, evaluated: Flags) -> dict[str, object]:
+        """The baselines; a cause that lasts longer than a day teaches nothing any more."""
+        stays = np.zeros_like(self.explained)
+        for one in self.known:
+            lasting = self.evidence.window - one.since > WINDOWS_PER_DAY
+            if lasting and one.locus.kind is not Kind.AGENT:
+                _mark(stays, one)
+        doubtful = self.explained | self._suspected()
+        seen = Seen(
+            self.counts.bad,
+            np.where(stays, np.float32(0.0), self.counts.events),
+            doubtful,
+            self.limit,
+        )
         rates = learn_rates(
-            self.state.rates, self.counts.bad, left, self.usual,
-            self.evidence.hour, self.evidence.weekday,
-        )  # fmt: skip
-        slow = untrusted[LANES_OF[Symptom.SLOW]].reshape(2, *self.evidence.samples.shape).any(0)
-        samples = np.where(slow | ~judged, np.float32(0.0), self.evidence.samples)
+            self.state.rates, seen, self.usual, self.evidence.hour, self.evidence.weekday
+        )
+        samples = np.where(_slow(stays) | ~evaluated, np.float32(0.0), self.evidence.samples)
         return {
             "rates": rates,
-            "latency": learn_latency(self.state.latency, self.evidence, samples),
+            "latency": learn_latency(self.state.latency, self.evidence, samples, _slow(doubtful)),
         }
 
     def _suspected(self) -> Flags:
@@ -182,10 +212,10 @@ class _Window:
             other for cause in self.causes if cause.number in gone for other in cause.absorbed
         )
         self.causes = [cause for cause in self.causes if cause.number not in gone]
-        said = Standing.BAD if known_before else Standing.NEW
+        said = CauseStatus.BAD if known_before else CauseStatus.NEW
         self.causes.append(cause_of(one, view, said, tuple(sorted(set(absorbed)))))
         self._explain(one)
-        return self._ratios_left()
+        return self._ratios_without(one.locus)
 
     def _with_right_latency(self, one: Active) -> Active:
         """Say `SLOW` when the median moved, and only `TAIL` when it did not."""
@@ -210,33 +240,38 @@ class _Window:
         return float((weight * (p50 - usual)).sum() / max(float(weight.sum()), 1.0))
 
     def _explain(self, one: Active) -> None:
-        lanes = locus_lanes(one.locus, one.symptoms)
-        aas = slice(None) if one.locus.aa < 0 else one.locus.aa
-        fips = slice(None) if one.locus.fip < 0 else one.locus.fip
-        block = self.explained[lanes]
-        block[:, aas, fips] = True
-        self.explained[lanes] = block
+        _mark(self.explained, one)
 
-    def _ratios_left(self) -> Ratios:
-        left = LaneCounts(
+    def _unexplained(self) -> LaneCounts:
+        return LaneCounts(
             np.where(self.explained, np.float32(0.0), self.counts.bad),
             np.where(self.explained, np.float32(0.0), self.counts.events),
         )
-        return ratios(left, self.limit)
+
+    def _ratios_without(self, taken: Locus) -> Ratios:
+        """The ratios of what is left, now that what lies at this place is explained."""
+        before, self.left = self.left, self._unexplained()
+        if taken.aa < 0 and taken.fip < 0:
+            self.ratios = ratios(self.left, self.limit)
+        else:
+            aas = slice(None) if taken.aa < 0 else slice(taken.aa, taken.aa + 1)
+            fips = slice(None) if taken.fip < 0 else slice(taken.fip, taken.fip + 1)
+            self.ratios = ratios_without(self.ratios, before, self.left, self.limit, aas, fips)
+        return self.ratios
 
     def _fallen_fips(self) -> Flags:
-        """FIPs of which most AAs lose most of very many calls: no second window is needed."""
+        """FIPs that lose most of very many calls, as most AAs see: no second window is needed."""
         lanes = LANES_OF[Symptom.FAILURES]
         bad, events = self.counts.bad[lanes].sum(0), self.counts.events[lanes].sum(0)
         busy = events >= _BUSY
-        lost = busy & (bad >= _AT_ONCE_SHARE * events)
-        enough = (lost.sum(0) > 1) & (lost.sum(0) >= _MOST_AAS * busy.sum(0))
+        seen = busy & (bad >= _SEEN_SHARE * events)
+        enough = (seen.sum(0) > 1) & (seen.sum(0) >= _MOST_AAS * busy.sum(0))
         total = bad.sum(0)
         many = (total >= _AT_ONCE_FAILURES) & (total >= _AT_ONCE_SHARE * events.sum(0))
         return np.asarray(enough & many)
 
     def _is_wide(self, candidate: Candidate) -> bool:
-        """Whether nearly all pairs of AAs and FIPs with calls enough show the symptom."""
+        """Return whether nearly all pairs of AAs and FIPs with calls enough show the symptom."""
         lanes = LANES_OF[candidate.symptom]
         if candidate.lane >= 0:
             lanes = slice(candidate.lane, candidate.lane + 1)
@@ -262,6 +297,23 @@ class _Window:
         return by_lane[:0], by_lane[:0], by_lane
 
 
+def _mark(cells: Flags, one: Active) -> None:
+    """Set what a cause explains."""
+    lanes = locus_lanes(one.locus, one.symptoms)
+    aas = slice(None) if one.locus.aa < 0 else one.locus.aa
+    fips = slice(None) if one.locus.fip < 0 else one.locus.fip
+    block = cells[lanes]
+    block[:, aas, fips] = True
+    cells[lanes] = block
+
+
+def _slow(cells: Flags) -> Flags:
+    """Return whether any lane of slow calls is set, by `TIMED_APIS`."""
+    return np.asarray(
+        cells[LANES_OF[Symptom.SLOW]].reshape(2, len(TIMED_APIS), *cells.shape[1:]).any(0)
+    )
+
+
 def _is_twin(first: Active, second: Active) -> bool:
-    """Whether two causes, corrected, turn out to be the same."""
+    """Return whether two causes, corrected, turn out to be the same."""
     return first.locus == second.locus and may_be_one(first.symptoms, second.symptoms)

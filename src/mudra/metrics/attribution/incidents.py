@@ -12,8 +12,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.attribution.cause import Cause, Kind, Locus, Standing, may_be_one
-from mudra.metrics.attribution.lanes import Symptom
+from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Kind, Locus, may_be_one
+from mudra.metrics.attribution.evidence.lanes import Symptom
 
 REOPEN_WITHIN: Final = 18
 """Windows (three hours) within which the same trouble is the same incident."""
@@ -63,7 +63,7 @@ class Incident(Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether it goes on."""
+        """Return whether it goes on."""
         return self.ended < 0
 
 
@@ -139,13 +139,13 @@ def _continued(incident: Incident, cause: Cause, window: int) -> Incident:
         history = (*history, _entry(cause, window, _change(before, after)))
     elif set(cause.symptoms) - set(incident.cause.symptoms):
         history = (*history, _entry(cause, window, Change.GREW))
-    bad = cause.standing in {Standing.NEW, Standing.BAD}
+    bad = cause.status in {CauseStatus.NEW, CauseStatus.BAD}
     last_bad = window if bad else incident.last_bad
     ended = -1
-    if cause.standing is Standing.RECOVERED:
+    if cause.status is CauseStatus.RECOVERED:
         ended = last_bad + 1
         history = (*history, _entry(cause, window, Change.CLOSED))
-    if cause.standing is Standing.NO_DATA:
+    if cause.status is CauseStatus.NO_DATA:
         ended = window
         history = (*history, _entry(cause, window, Change.NO_DATA))
     since = min(incident.since, cause.since)

@@ -13,8 +13,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from mudra.metrics.attribution.lane_counts import LaneCounts
-from mudra.metrics.attribution.lanes import ARRIVALS, LANES, LANES_OF, Floats, Symptom
+from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
+from mudra.metrics.attribution.evidence.lanes import ARRIVALS, LANES, LANES_OF, Floats, Symptom
 
 TILTS: Final = (1.0, 2.0, 3.5, 6.0)
 """Steps of the log odds: at 2 % usual, rates of 5, 13, 40 and 89 %."""
@@ -73,20 +73,61 @@ def ratios(counts: LaneCounts, rates: Floats) -> Ratios:
     """Ratios of all candidates in one window."""
     found: list[list[NDArray[np.float32]]] = [[] for _ in FAMILIES]
     for tilt in range(len(TILTS)):
-        cell = cell_ratios(counts, rates, tilt)
-        bounded = np.maximum(cell, _VOICE_FLOOR)
-        np.maximum(cell, _LANE_FLOOR, out=cell)
-        path = np.stack([cell[lanes].sum(0) for lanes in LANES_OF])
-        _bounded_voice(path)
-        voice = np.maximum(path, _VOICE_FLOOR)
-        fip_lane, aa_lane = bounded.sum(1), bounded.sum(2)
+        cell, path, voice = _voices(counts, rates, tilt)
+        fip_lane, aa_lane = cell.sum(1), cell.sum(2)
         fip, aa = voice.sum(1), voice.sum(2)
-        network_lane = np.maximum(aa_lane, 2 * _VOICE_FLOOR).sum(1)
-        network = np.maximum(aa, 2 * _VOICE_FLOOR).sum(1)
+        network_lane, network = _of_network(aa_lane), _of_network(aa)
         parts = (network_lane, network, fip_lane, fip, aa_lane, aa, path)
         for family, part in zip(found, parts, strict=True):
             family.append(part)
     return Ratios(*(np.stack(family) for family in found))
+
+
+def ratios_without(
+    before: Ratios, counts: LaneCounts, left: LaneCounts, rates: Floats, aas: slice, fips: slice
+) -> Ratios:
+    """The ratios of what is left, if it differs in these AAs and FIPs only.
+
+    As `ratios` of what is left, but for rounding, at the cost of one AA or one FIP instead of
+    all. `counts` are those that `before` belongs to; one of the slices is not the whole.
+    """
+    whole = slice(None)
+    rows, columns = (whole, fips) if aas == whole else (aas, whole)
+    gone, kept = (
+        LaneCounts(one.bad[:, rows, columns], one.events[:, rows, columns])
+        for one in (counts, left)
+    )
+    after = Ratios(*(getattr(before, family).copy() for family in FAMILIES))
+    for tilt in range(len(TILTS)):
+        parts = [_voices(one, rates[:, rows, columns], tilt) for one in (gone, kept)]
+        (old_cell, _, old_voice), (cell, path, voice) = parts
+        after.path[tilt, :, rows, columns] = path
+        if columns == whole:
+            after.aa_lane[tilt, :, rows], after.aa[tilt, :, rows] = cell.sum(2), voice.sum(2)
+            after.fip_lane[tilt] += cell.sum(1) - old_cell.sum(1)
+            after.fip[tilt] += voice.sum(1) - old_voice.sum(1)
+        else:
+            after.fip_lane[tilt, :, columns] = cell.sum(1)
+            after.fip[tilt, :, columns] = voice.sum(1)
+            after.aa_lane[tilt] += cell.sum(2) - old_cell.sum(2)
+            after.aa[tilt] += voice.sum(2) - old_voice.sum(2)
+        after.network_lane[tilt] = _of_network(after.aa_lane[tilt])
+        after.network[tilt] = _of_network(after.aa[tilt])
+    return after
+
+
+def _voices(counts: LaneCounts, rates: Floats, tilt: int) -> tuple[Floats, Floats, Floats]:
+    """Bounded ratios of each lane, and of each symptom as they are and bounded, in each cell."""
+    cell = cell_ratios(counts, rates, tilt)
+    bounded = np.maximum(cell, _VOICE_FLOOR)
+    np.maximum(cell, _LANE_FLOOR, out=cell)
+    path = np.stack([cell[lanes].sum(0) for lanes in LANES_OF])
+    _bounded_voice(path)
+    return bounded, path, np.maximum(path, _VOICE_FLOOR)
+
+
+def _of_network(aa: Floats) -> Floats:
+    return np.asarray(np.maximum(aa, 2 * _VOICE_FLOOR).sum(1), np.float32)
 
 
 def no_ratios(aas: int, fips: int) -> Ratios:

@@ -8,11 +8,14 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.attribution.active import Active
-from mudra.metrics.attribution.lanes import Floats
-from mudra.metrics.attribution.latency_baseline import LatencyBaseline, new_latency_baseline
-from mudra.metrics.attribution.rate_baseline import RateBaseline, new_rate_baseline
-from mudra.metrics.attribution.reporters import ReporterHistory, new_history
+from mudra.metrics.attribution.baselines.latency_baseline import (
+    LatencyBaseline,
+    new_latency_baseline,
+)
+from mudra.metrics.attribution.baselines.rate_baseline import RateBaseline, new_rate_baseline
+from mudra.metrics.attribution.baselines.reporters import ReporterHistory, new_history
+from mudra.metrics.attribution.causes.active import Active
+from mudra.metrics.attribution.evidence.lanes import Floats
 from mudra.metrics.attribution.sequential import Running, no_evidence
 
 FORMAT: Final = 1
@@ -22,7 +25,7 @@ class State(Struct, frozen=True):
     """All of it; arrays are sized by the numbers of AAs and FIPs."""
 
     window: int
-    """The last window that was judged; -1 before the first."""
+    """The last window that was evaluated; -1 before the first."""
     rates: RateBaseline
     latency: LatencyBaseline
     running: Running
@@ -107,7 +110,9 @@ def state_from_bytes(data: bytes) -> State:
     """
     raw = zlib.decompress(data)
     if msgspec.msgpack.decode(raw).get("format") != FORMAT:
-        raise UnknownFormat(f"the stored state is not of format {FORMAT}; judge its windows again")
+        raise UnknownFormat(
+            f"the stored state is not of format {FORMAT}; evaluate its windows again"
+        )
     return msgspec.msgpack.decode(raw, type=State, dec_hook=_decode)
 
 

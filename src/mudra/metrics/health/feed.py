@@ -5,22 +5,27 @@ The names of the health feed are those of the feed that FIUs read today
 the status UNSURE: never 0 and never 100 %.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
+from mudra.metrics.health.fip_state import ApiState, FipStates, no_states
 from mudra.metrics.health.health import (
-    GOOD_ABOVE_PERCENT,
-    FiOutcomes,
     Proof,
     Status,
     fi_outcomes,
     health_of_calls,
 )
-from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
+from mudra.metrics.health.weighing import Weighed
+from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType, Tag
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
 from mudra.metrics.rollup.rollup import EMPTY, Rollup
@@ -36,12 +41,47 @@ _APIS: Final = {
 }
 
 
+REQUESTS_SHOWN: Final = tuple(code.value for code in _APIS.values())
+"""The types of request that feed and public status show."""
+
+
+MAX_SILENCE: Final = timedelta(hours=1)
+"""Without any report for longer, no status is known; the feed covers as long a time."""
+
+
+class FeedCause(msgspec.Struct, frozen=True):
+    """What is wrong now: its kind, the FIP or AA, of a path the FIP as `peer_id`, some APIs.
+
+    `text` also names what the evidence does not separate from it.
+    """
+
+    kind: SubjectKind
+    entity_id: str
+    peer_id: str
+    type: str
+    since: str
+    text: str
+
+
 class ApiFeed(msgspec.Struct, frozen=True):
-    """One API of one FIP: `p50_response_time` in milliseconds, both null without data."""
+    """One API of one FIP: `p50_response_time` in milliseconds, both null without data.
+
+    Time and success are those of `time_range`. The status is that of the latest evidence:
+    `calls` by `reporters` from `evidence_from` on, of which `failed`; `since` then it is so.
+    `confidence` is that of the test, from 0 to 0.9999. `causes` are of now: the FIP is BAD by
+    its own; calls of AAs and paths that have a cause of their own are no evidence.
+    """
 
     status: Status
     p50_response_time: int | None
     success_percentage: float | None
+    causes: list[FeedCause]
+    confidence: float
+    calls: int
+    failed: int
+    reporters: int
+    evidence_from: str | None
+    since: str | None
 
 
 class FipFeed(msgspec.Struct, frozen=True):
@@ -80,9 +120,9 @@ class FeedTime(msgspec.Struct, frozen=True):
 class FeedProof(msgspec.Struct, frozen=True):
     """The number of reports received and expected."""
 
-    reporters_heard: int
+    reporters_seen: int = msgspec.field(name="reporters_heard")
     reporters_expected: int
-    windows_heard: int
+    windows_received: int = msgspec.field(name="windows_heard")
     windows_expected: int
 
 
@@ -93,52 +133,132 @@ class HealthFeed(msgspec.Struct, frozen=True):
     summary: dict[str, FipSummary]
     time_range: FeedTime
     proof: FeedProof
+    judged_until: str | None
+    """The end of the last window that the states follow from; null before the first."""
 
 
 FipRows = Mapping[tuple[Tag, str], Rollup]
 """Sums of one FIP over all AAs, by tag and type code."""
+Disputed = Mapping[tuple[str, str], Weighed]
+"""By FIP and type of request, where most AAs say other than the sums over all."""
+_NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 
 
 def health_feed(
-    fips: Mapping[str, FipRows], start: datetime, end: datetime, proof: Proof
+    fips: Mapping[str, FipRows],
+    within: TimeRange,
+    proof: Proof,
+    states: FipStates,
+    causes: Sequence[Incident] = (),
+    disputed: Disputed = _NONE_DISPUTED,
 ) -> HealthFeed:
-    """Returns the feed over whole windows from `start` to `end`; a FIP without rows is UNSURE."""
-    feeds = {fip_id: _fip_feed(rows) for fip_id, rows in sorted(fips.items())}
+    """Returns the feed over whole windows; a FIP without states is UNSURE.
+
+    `causes` are those of now. What is disputed has the status that most AAs see, and no time:
+    that of all calls is not theirs.
+    """
+    judged = states
+    if within.end - states.end > MAX_SILENCE:
+        states = no_states()
+    feeds = {
+        fip_id: _fip_feed(
+            fip_id,
+            rows,
+            _Now(states, [one for one in causes if concerns(one, None, fip_id)], disputed),
+        )
+        for fip_id, rows in sorted(fips.items())
+    }
     return HealthFeed(
         FeedData(feeds),
         {fip_id: _summary(feed) for fip_id, feed in feeds.items()},
-        FeedTime(_utc_text(start), _utc_text(end)),
+        FeedTime(_utc_text(within.start), _utc_text(within.end)),
         FeedProof(
-            proof.reporters_heard,
+            proof.reporters_seen,
             proof.reporters_expected,
-            proof.windows_heard,
+            proof.windows_received,
             proof.windows_expected,
         ),
+        _utc_text(judged.end) if judged.fips else None,
     )
 
 
-def _fip_feed(rows: FipRows) -> FipFeed:
-    apis = {name: _api_feed(rows.get((Tag.REQUESTS, code), EMPTY)) for name, code in _APIS.items()}
+class _Now(Struct, frozen=True):
+    states: FipStates
+    causes: Sequence[Incident]
+    disputed: Disputed
+
+
+def _fip_feed(fip_id: str, rows: FipRows, now: _Now) -> FipFeed:
+    apis = {}
+    for name, code in _APIS.items():
+        health = health_of_calls(rows.get((Tag.REQUESTS, code), EMPTY))
+        success, p50 = health.success, _p50(health.time)
+        state = now.states.of(fip_id, name)
+        if weighed := now.disputed.get((fip_id, code)):
+            success, p50 = weighed.success, None
+            state = _unless_contradicted(state, weighed)
+        causes = _of_apis(now.causes, code)
+        apis[name] = _api_feed(state, now.states, p50, success, causes)
     outcomes = fi_outcomes(rows.get((Tag.NOTIFICATIONS, NotificationType.FI), EMPTY))
     ready = rows.get((Tag.REQUESTS, RequestType.FI_READY_TIME), EMPTY)
-    time = response_time(ready.times)
-    return FipFeed(**apis, fi_notification=_notification_feed(outcomes, time))
+    notified = _api_feed(
+        now.states.of(fip_id, "fi_notification"),
+        now.states,
+        _p50(response_time(ready.times)),
+        outcomes.success,
+        _of_apis(now.causes, NotificationType.FI, RequestType.FI_READY_TIME),
+    )
+    return FipFeed(**apis, fi_notification=notified)
 
 
-def _api_feed(row: Rollup) -> ApiFeed:
-    health = health_of_calls(row)
-    return ApiFeed(health.status, _p50(health.time), percentage(health.success))
+def _unless_contradicted(state: ApiState, weighed: Weighed) -> ApiState:
+    """Returns the state, UNSURE where most AAs say the opposite: it follows from sums."""
+    if {state.status, weighed.status} != {Status.GOOD, Status.BAD}:
+        return state
+    return msgspec.structs.replace(state, status=Status.UNSURE, confidence=0.0)
 
 
-def _notification_feed(outcomes: FiOutcomes, time: ResponseTime | None) -> ApiFeed:
-    ended = outcomes.succeeded + outcomes.failed
-    if not ended:
-        status = Status.UNSURE
-    elif outcomes.succeeded * 100 > ended * GOOD_ABOVE_PERCENT:
-        status = Status.GOOD  # no limit on the time: gathering data takes a FIP minutes
-    else:
-        status = Status.BAD
-    return ApiFeed(status, _p50(time), percentage(outcomes.success))
+def _of_apis(causes: Sequence[Incident], *codes: str) -> Sequence[Incident]:
+    """Returns the causes of some APIs: those at the FIP before those at an AA."""
+    here = [one for one in causes if any(of_api(one, code) for code in codes)]
+    return sorted(here, key=lambda one: (fip_of(one.subject) is None, one.began))
+
+
+def _shown(causes: Sequence[Incident]) -> list[FeedCause]:
+    return [
+        FeedCause(
+            name.kind,
+            name.entity_id,
+            name.peer_id,
+            name.type,
+            _utc_text(one.began),
+            cause_text(one),
+        )
+        for one in causes
+        for name in (name_of(one.subject),)
+    ]
+
+
+def _api_feed(
+    state: ApiState,
+    states: FipStates,
+    p50: int | None,
+    success: float | None,
+    causes: Sequence[Incident],
+) -> ApiFeed:
+    known = state.windows > 0
+    return ApiFeed(
+        state.status,
+        p50,
+        percentage(success),
+        _shown(causes),
+        state.confidence,
+        state.calls,
+        state.failed,
+        state.reporters,
+        _utc_text(states.end - state.windows * WINDOW) if known else None,
+        _utc_text(datetime.fromtimestamp(state.since, UTC)) if known else None,
+    )
 
 
 def _summary(feed: FipFeed) -> FipSummary:
@@ -185,17 +305,15 @@ class PublicRow(msgspec.Struct, frozen=True):
 class PublicFloor(Struct, frozen=True):
     """With fewer calls the status is UNSURE: a few calls could be traced to people."""
 
-    fewest_calls: int = 100
+    min_calls: int = 100
 
 
 _FLOOR: Final = PublicFloor()
-MAX_SILENCE: Final = timedelta(hours=1)
-"""Without any report for longer, no status is known; the feed covers as long a time."""
 
 
-def is_heard(heard_until: datetime | None, now: datetime) -> bool:
+def is_current(reported_until: datetime | None, now: datetime) -> bool:
     """Returns whether reports are recent enough to know the current status of an API."""
-    return heard_until is not None and now - heard_until <= MAX_SILENCE
+    return reported_until is not None and now - reported_until <= MAX_SILENCE
 
 
 def unsure(rows: Iterable[PublicRow]) -> list[PublicRow]:
@@ -203,10 +321,16 @@ def unsure(rows: Iterable[PublicRow]) -> list[PublicRow]:
     return [msgspec.structs.replace(row, status=Status.UNSURE) for row in rows]
 
 
-def public_status(fips: Mapping[str, FipRows], floor: PublicFloor = _FLOOR) -> list[PublicRow]:
-    """Returns the status by FIP and API, made of sums over all AAs, so that it names none."""
+def public_status(
+    fips: Mapping[str, FipRows],
+    floor: PublicFloor = _FLOOR,
+    disputed: Disputed = _NONE_DISPUTED,
+) -> list[PublicRow]:
+    """Returns the status by FIP and API, made of sums over AAs, so that it names none."""
     return [
-        _public_row(fip_id, name, rows.get((Tag.REQUESTS, code), EMPTY), floor)
+        _disputed_row(fip_id, name, disputed[fip_id, code])
+        if (fip_id, code) in disputed
+        else _public_row(fip_id, name, rows.get((Tag.REQUESTS, code), EMPTY), floor)
         for fip_id, rows in sorted(fips.items())
         for name, code in _APIS.items()
     ]
@@ -218,9 +342,14 @@ def public_csv(rows: Iterable[PublicRow]) -> str:
     return csv_text(names, ([getattr(row, name) for name in names] for row in rows))
 
 
+def _disputed_row(fip_id: str, api: str, weighed: Weighed) -> PublicRow:
+    success = percentage(weighed.success)
+    return PublicRow(fip_id, api, weighed.status, weighed.sums.total, success, *[None] * 7)
+
+
 def _public_row(fip_id: str, api: str, row: Rollup, floor: PublicFloor) -> PublicRow:
     health = health_of_calls(row)
-    if health.total < floor.fewest_calls:
+    if health.total < floor.min_calls:
         return PublicRow(fip_id, api, Status.UNSURE, *[None] * 9)
     errors, time = health.errors, health.time
     return PublicRow(

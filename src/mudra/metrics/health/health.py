@@ -4,7 +4,7 @@ See decisions part 5. Missing data never counts as 100 %: a share of no calls is
 """
 
 import enum
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -13,14 +13,12 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import (
     FIRST_4XX,
     FIRST_5XX,
-    TIMINGS,
     Position,
     StatusPosition,
 )
-from mudra.metrics.payload.report import RequestBlock
-from mudra.metrics.rollup.latency_distribution import certainly_before
+from mudra.metrics.rollup.percentage import share_of
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
-from mudra.metrics.rollup.rollup import Rollup, answered, rollup
+from mudra.metrics.rollup.rollup import Rollup
 
 GOOD_ABOVE_PERCENT: Final = 95
 GOOD_BELOW_MS: Final = 5000
@@ -48,7 +46,7 @@ class Health(Struct, frozen=True):
 
     total: int
     succeeded: int
-    judged: int
+    eligible: int
     """Calls in the denominator: all but 4xx."""
     success: float | None
     errors: Errors
@@ -56,14 +54,6 @@ class Health(Struct, frozen=True):
     certain: bool
     """The status holds for every p50 within its bounds."""
     time: ResponseTime | None
-
-
-class Verdict(Struct, frozen=True):
-    """The status of `Health`, with the counts it follows from."""
-
-    status: Status
-    succeeded: int
-    judged: int
 
 
 class FiOutcomes(Struct, frozen=True):
@@ -82,47 +72,25 @@ class FiOutcomes(Struct, frozen=True):
 class Proof(Struct, frozen=True):
     """The number of reports received and expected; every aggregate includes it."""
 
-    reporters_heard: int
+    reporters_seen: int
     reporters_expected: int
-    windows_heard: int
+    windows_received: int
     windows_expected: int
 
     @property
     def complete(self) -> bool:
         """True when every expected AA reported every window."""
-        return self.windows_heard == self.windows_expected > 0
+        return self.windows_received == self.windows_expected > 0
 
 
 def health_of_calls(row: Rollup) -> Health:
     """Returns the health of an API from request metrics: the responses of FIPs to AAs.
 
-    Not for the two timings: they cannot fail. See `time_to_notification`.
+    Not for the two timings: they cannot fail.
     """
     time = response_time(row.times)
     status, certain = _status(row, time)
     return _health(row, status, certain=certain, time=time)
-
-
-def verdict_of_calls(blocks: Sequence[RequestBlock]) -> Verdict:
-    """Returns what `health_of_calls` returns for these calls, and uses their times only if needed.
-
-    It costs a tenth for most calls: they end long before the limit of GOOD, or fail.
-    """
-    if not blocks:
-        return Verdict(Status.UNSURE, 0, 0)
-    counts = tuple(map(sum, zip(*(block.counts for block in blocks), strict=True)))
-    judged = _denominator(counts)
-    if not judged:
-        status = Status.UNSURE
-    elif not (_succeeds(counts) and answered(counts)):
-        status = Status.BAD
-    elif certainly_before(
-        ((answered(block.counts), block.pxx) for block in blocks), 50, GOOD_BELOW_MS
-    ):
-        status = Status.GOOD
-    else:
-        status = health_of_calls(rollup(blocks)).status
-    return Verdict(status, counts[Position.OK_200], judged)
 
 
 def health_of_notifications(row: Rollup) -> Health:
@@ -130,13 +98,6 @@ def health_of_notifications(row: Rollup) -> Health:
     verdict = Status.GOOD if _succeeds(row.counts) else Status.BAD
     status = verdict if _denominator(row.counts) else Status.UNSURE
     return _health(row, status, certain=True, time=None)
-
-
-def time_to_notification(row: Rollup, code: str) -> ResponseTime | None:
-    """Returns the time from FI request to its outcome; for `sfireqnot` and `ffireqnot`."""
-    if code not in {str(timing) for timing in TIMINGS}:
-        raise ValueError(f"{code} counts calls; only sfireqnot and ffireqnot measure this time")
-    return response_time(row.times)
 
 
 def errors_of(counts: tuple[int, ...]) -> Errors:
@@ -162,7 +123,7 @@ def fi_outcomes(row: Rollup) -> FiOutcomes:
         at[StatusPosition.DELIVERED],
         at[StatusPosition.TIMEOUT],
         at[StatusPosition.PENDING],
-        good / (good + failed) if good + failed else None,
+        share_of(good, good + failed),
     )
 
 
@@ -173,9 +134,9 @@ def proof(expected: Mapping[str, int], received: Mapping[str, Collection[datetim
     """
     windows = {aa: min(len(set(received.get(aa, ()))), due) for aa, due in expected.items()}
     return Proof(
-        reporters_heard=sum(1 for count in windows.values() if count),
+        reporters_seen=sum(1 for count in windows.values() if count),
         reporters_expected=sum(1 for due in expected.values() if due),
-        windows_heard=sum(windows.values()),
+        windows_received=sum(windows.values()),
         windows_expected=sum(expected.values()),
     )
 
@@ -190,12 +151,12 @@ def _succeeds(counts: tuple[int, ...]) -> bool:
 
 
 def _health(row: Rollup, status: Status, *, certain: bool, time: ResponseTime | None) -> Health:
-    ok, judged = row.counts[Position.OK_200], _denominator(row.counts)
+    ok, eligible = row.counts[Position.OK_200], _denominator(row.counts)
     return Health(
         row.counts[Position.TOTAL],
         ok,
-        judged,
-        ok / judged if judged else None,
+        eligible,
+        share_of(ok, eligible),
         errors_of(row.counts),
         status,
         certain,

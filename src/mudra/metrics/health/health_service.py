@@ -7,6 +7,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from mudra.metrics.health.feed import REQUESTS_SHOWN, Disputed
+from mudra.metrics.health.fip_state import FipStates
+from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.picture import (
     Coverage,
     Grouping,
@@ -16,8 +19,12 @@ from mudra.metrics.health.picture import (
     matrix,
     picture,
 )
+from mudra.metrics.health.weighing import Weighed, weigh_fips
+from mudra.metrics.incidents.explanation import causes_of, of_api
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.ports import DayMark, Members, RollupQueries, Series
+from mudra.metrics.ports import DayMark, Incidents, Members, RollupQueries, Series
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
@@ -39,8 +46,12 @@ class NetworkHealth(Struct, frozen=True):
     fips: dict[str, dict[tuple[Tag, str], Rollup]]
     within: TimeRange
     coverage: Coverage
-    heard_until: datetime | None
+    reported_until: datetime | None
     """The end of the last window that any AA reported; None for no report."""
+    causes: tuple[Incident, ...]
+    """Of now, the oldest first."""
+    disputed: Disputed
+    states: FipStates
 
 
 class HealthService(Struct, frozen=True):
@@ -49,6 +60,8 @@ class HealthService(Struct, frozen=True):
     rollups: RollupQueries
     series: Series
     members: Members
+    incidents: Incidents
+    fip_states: LatestFipStates
 
     async def coverage(
         self, within: TimeRange, now: datetime, aa_id: str | None = None
@@ -57,7 +70,7 @@ class HealthService(Struct, frozen=True):
         since = await self.members.reporting_aas()
         if aa_id is not None:
             since = {aa: begin for aa, begin in since.items() if aa == aa_id}
-        return Coverage(expected_windows(within, since, now), await self.rollups.heard(within))
+        return Coverage(expected_windows(within, since, now), await self.rollups.received(within))
 
     async def rows(
         self,
@@ -104,8 +117,10 @@ class HealthService(Struct, frozen=True):
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
 
     async def matrix(self, within: TimeRange, code: str = ALL_CALLS) -> Matrix:
-        """Returns AA x FIP with a verdict for each bad cell, over one type or over all calls."""
-        return matrix(await self.rollups.pairs(within, code))
+        """Returns AA x FIP with the causes of this time, over one type or over all calls."""
+        causes = causes_of(await self.incidents.since(within.start), within)
+        found = [one for one in causes if of_api(one.incident, code)]
+        return matrix(await self.rollups.pairs(within, code), found, code)
 
     async def points(
         self,
@@ -133,12 +148,29 @@ class HealthService(Struct, frozen=True):
             if cell.fip_id in onboarded:
                 fips.setdefault(cell.fip_id, {})[(cell.tag, cell.type)] = sums
         coverage = await self.coverage(within, now)
-        heard_until = await self.rollups.heard_until(within)
-        return NetworkHealth(fips, within, coverage, heard_until)
+        reported_until = await self.rollups.reported_until(within)
+        causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
+        return NetworkHealth(
+            fips,
+            within,
+            coverage,
+            reported_until,
+            tuple(one.incident for one in causes[::-1]),
+            await self._disputed(within),
+            await self.fip_states.latest(),
+        )
 
-    async def day(self, within: TimeRange) -> Mapping[Cell, Rollup]:
-        """Returns the sums of a day over all AAs."""
-        return await self.rollups.over_aas(within)
+    async def _disputed(self, within: TimeRange) -> Disputed:
+        return {
+            (fip_id, code): weighed
+            for code in REQUESTS_SHOWN
+            for fip_id, weighed in weigh_fips(await self.rollups.pairs(within, code)).items()
+            if weighed.outvoted
+        }
+
+    async def day(self, within: TimeRange) -> Mapping[str, Weighed]:
+        """Returns the calls to each FIP on a day, as most AAs see them."""
+        return weigh_fips(await self.rollups.pairs(within))
 
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day with reports."""

@@ -1,6 +1,5 @@
 """Network health for many readers: the database is read once in some seconds."""
 
-import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
@@ -8,6 +7,7 @@ from typing import Final
 from mudra.metrics.health.health_service import NetworkHealth, OpenHealth
 from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.shared.shared_read import SharedRead
 
 TTL_S: Final = 10.0
 FEED_SPAN: Final = timedelta(hours=1)
@@ -20,19 +20,30 @@ class NetworkHealthCache:
     def __init__(self, span: timedelta, monotonic: Callable[[], float]) -> None:
         self._span = span
         self._monotonic = monotonic
-        self._lock = asyncio.Lock()
+        self._reading = SharedRead()
         self._until = 0.0
         self._closed: datetime | None = None
+        self._changes = self._read = 0
         self._health: NetworkHealth | None = None
+
+    def spoil(self) -> None:
+        """Has the next reader read again."""
+        self._changes += 1
 
     async def get(self, open_work: OpenHealth, now: datetime, within_s: float) -> NetworkHealth:
         """Returns the health of the network, if not cached read within `within_s` seconds."""
-        async with self._lock:
+        async with self._reading.turn():
             closed = window_start(now)
-            expired = closed != self._closed or self._monotonic() > self._until
+            expired = (
+                closed != self._closed
+                or self._changes != self._read
+                or self._monotonic() > self._until
+            )
             if self._health is None or expired:
+                changes = self._changes
                 async with open_work(within_s=within_s) as work:
                     within = TimeRange(closed - self._span, closed)
                     self._health = await work.health.network(within, now)
+                self._read = changes
                 self._closed, self._until = closed, self._monotonic() + TTL_S
             return self._health

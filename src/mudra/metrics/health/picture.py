@@ -7,15 +7,17 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.metrics.health.attribution import MatrixCell, Verdict, matrix_cell, verdicts
 from mudra.metrics.health.health import (
     FiOutcomes,
     Health,
     Proof,
+    Status,
     fi_outcomes,
     health_of_calls,
     health_of_notifications,
 )
+from mudra.metrics.incidents.explanation import explains
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
     TIMINGS,
     NotificationType,
@@ -25,7 +27,7 @@ from mudra.metrics.payload.catalogue import (
 )
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.pair import PairSums
+from mudra.metrics.rollup.pair import PairSums, status_of_pair
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
 from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 
@@ -71,19 +73,19 @@ class Coverage(Struct, frozen=True):
     """Windows expected and windows received, by AA; each window has both payloads."""
 
     expected: Mapping[str, int]
-    heard: Mapping[tuple[str, Tag], int]
+    received: Mapping[tuple[str, Tag], int]
 
     def proof(self, aa_id: str = "") -> Proof:
         """Returns the proof over one AA, or over all."""
         due = {aa: count for aa, count in self.expected.items() if aa_id in {"", aa}}
         received = {
-            aa: sum(min(self.heard.get((aa, tag), 0), count) for tag in Tag)
+            aa: sum(min(self.received.get((aa, tag), 0), count) for tag in Tag)
             for aa, count in due.items()
         }
         return Proof(
-            reporters_heard=sum(1 for count in received.values() if count),
+            reporters_seen=sum(1 for count in received.values() if count),
             reporters_expected=sum(1 for count in due.values() if count),
-            windows_heard=sum(received.values()),
+            windows_received=sum(received.values()),
             windows_expected=sum(due.values()) * len(Tag),
         )
 
@@ -113,20 +115,51 @@ def picture(
     )
 
 
+class MatrixCell(Struct, frozen=True):
+    """The calls of one AA to one FIP; the status is that of the counts, whatever its cause."""
+
+    aa_id: str
+    fip_id: str
+    status: Status
+    succeeded: int
+    eligible: int
+
+
+class Verdict(Struct, frozen=True):
+    """One cause of a cell's troubles in the time of the matrix."""
+
+    aa_id: str
+    fip_id: str
+    cause: StoredIncident
+
+
 class Matrix(Struct, frozen=True):
-    """AA x FIP, with a verdict for each bad cell."""
+    """AA x FIP, the causes of the time, and which of them explain which cell."""
 
     cells: tuple[MatrixCell, ...]
+    causes: tuple[StoredIncident, ...]
     verdicts: tuple[Verdict, ...]
 
 
-def matrix(pairs: Mapping[Pair, PairSums]) -> Matrix:
-    """Returns the matrix over these calls, see `RollupQueries.pairs`."""
+def matrix(
+    pairs: Mapping[Pair, PairSums], causes: Sequence[StoredIncident], code: str = ""
+) -> Matrix:
+    """Returns the matrix over these calls (see `RollupQueries.pairs`) with the causes of its time.
+
+    A cell that is bad by its counts alone has no verdict: a few failures are chance. One that
+    is good over the whole time has a verdict when a cause hit it within.
+    """
     cells = [
-        matrix_cell(pair.aa_id, pair.fip_id, sums)
+        MatrixCell(pair.aa_id, pair.fip_id, status_of_pair(sums), sums.succeeded, sums.eligible)
         for pair, sums in sorted(pairs.items(), key=lambda one: (one[0].aa_id, one[0].fip_id))
     ]
-    return Matrix(tuple(cells), verdicts(cells))
+    verdicts = tuple(
+        Verdict(cell.aa_id, cell.fip_id, one)
+        for one in causes
+        for cell in cells
+        if explains(one.incident, cell.aa_id, cell.fip_id, code)
+    )
+    return Matrix(tuple(cells), tuple(causes), verdicts)
 
 
 def _subject(cell: Cell, grouping: Grouping) -> Subject:

@@ -14,7 +14,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.ingest_rule import Accept, Known, TxnIdReused, decide, keys_of
-from mudra.metrics.payload.validation import CheckedReport
+from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.ports import Receipts, Reports
 from mudra.metrics.rollup.coverage import TimeRange
 
@@ -22,7 +22,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 class PastReport(Struct, frozen=True):
     """A checked payload and the time at which it was received."""
 
-    checked: CheckedReport
+    checked: StorableReport
     receipt_id: str
     received_at: datetime
     replaces: bool = False
@@ -50,7 +50,7 @@ async def take_history(
     windows = [one.checked.window for one in reports]
     known = await history.receipts.windows(aa_id, TimeRange(min(windows), max(windows) + WINDOW))
     stored = {(tag, window) for tag, found in known.items() for window in found}
-    fresh: list[tuple[Accept, CheckedReport]] = []
+    fresh: list[tuple[Accept, StorableReport]] = []
     replaced = 0
     for one in reports:
         if (one.checked.tag, one.checked.window) not in stored:

@@ -11,46 +11,17 @@ from typing import Final
 
 import msgspec
 
-from mudra.metrics.health.feed import PublicFloor, PublicRow, is_heard, unsure
-from mudra.metrics.health.health import Health, Status
-from mudra.metrics.incidents.incident import CALL_RULES, Ending, FipApi, Incident
-from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
+from mudra.metrics.health.feed import PublicFloor, PublicRow, is_current, unsure
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.weighing import Weighed
+from mudra.metrics.incidents.incident import Ending, Incident
+from mudra.metrics.incidents.subject import fip_of, name_of
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.csv_export import csv_text
 
 DAYS: Final = 90
 _PLACES: Final = 1
 FLOOR: Final = PublicFloor()
-_NAMES: Final = {
-    RequestType.ACCOUNT_DISCOVERY: "account discovery",
-    RequestType.ACCOUNT_LINK: "account linking",
-    RequestType.ACCOUNT_DELINK: "account delinking",
-    RequestType.ACCOUNT_LINK_VERIFY: "confirmation of linking",
-    RequestType.CONSENT: "consent",
-    RequestType.CONSENT_NOTIFICATION: "consent notification",
-    RequestType.FI_REQUEST: "FI request",
-    RequestType.FI_READY_TIME: "time to data ready",
-    RequestType.FI_FAILED_TIME: "time to a failed request",
-    RequestType.FI_FETCH: "FI fetch",
-    RequestType.HEARTBEAT: "heartbeat",
-}
-_NOTIFICATIONS: Final = {
-    NotificationType.FI: "FI notification",
-    NotificationType.ACCOUNT_LINK: "account linking notification",
-    NotificationType.CONSENT: "consent notification",
-}
-
-
-def api_name(code: str) -> str:
-    """Returns the name of a type of request metrics; an unknown code as it is."""
-    return _NAMES.get(RequestType(code), code) if code in tuple(RequestType) else code
-
-
-def notification_name(code: str) -> str:
-    """Returns the name of a type of notification metrics; an unknown code as it is."""
-    if code not in tuple(NotificationType):
-        return code
-    return f"{_NOTIFICATIONS[NotificationType(code)]}, received by the AA"
 
 
 class DayState(enum.StrEnum):
@@ -73,7 +44,10 @@ class Day(msgspec.Struct, frozen=True):
 
 
 class PublicIncident(msgspec.Struct, frozen=True):
-    """An incident of one API of a FIP. `ended` is the start of the first good window."""
+    """An incident of a FIP, or of some of its APIs; `type` is empty for all of them.
+
+    `noticed` is when it was detected, `ended` the start of the first good window.
+    """
 
     fip_id: str
     type: str
@@ -84,6 +58,14 @@ class PublicIncident(msgspec.Struct, frozen=True):
     ending: Ending
     bad_windows: int
     success_percentage: float | None
+
+
+class PublicMaintenance(msgspec.Struct, frozen=True):
+    """A planned maintenance of a FIP: nothing is eligible about it from `begins` until `ends`."""
+
+    fip_id: str
+    begins: datetime
+    ends: datetime
 
 
 class FipHistory(msgspec.Struct, frozen=True):
@@ -101,12 +83,14 @@ class StatusSnapshot(msgspec.Struct, frozen=True):
     as_of: datetime
     fips: list[FipHistory]
     incidents: list[PublicIncident]
-    reporters_heard: int
+    reporters_seen: int = msgspec.field(name="reporters_heard")
     reporters_expected: int
-    windows_heard: int
+    windows_received: int = msgspec.field(name="windows_heard")
     windows_expected: int
-    heard_until: datetime | None = None
+    reported_until: datetime | None = msgspec.field(name="heard_until", default=None)
     """The end of the last window that any AA reported; null for no report in 24 hours."""
+    maintenance: list[PublicMaintenance] = msgspec.field(default_factory=list)
+    """Running and announced, the earliest end first."""
 
 
 def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
@@ -114,47 +98,57 @@ def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
 
     This includes a snapshot that is old because the database cannot be read.
     """
-    if is_heard(snapshot.heard_until, now):
+    if is_current(snapshot.reported_until, now):
         return snapshot
     fips = [msgspec.structs.replace(fip, apis=unsure(fip.apis)) for fip in snapshot.fips]
     return msgspec.structs.replace(snapshot, fips=fips)
 
 
-def day_of_fip(day: datetime, health: Health | None, incidents: Iterable[Incident]) -> Day:
+def day_of_fip(day: datetime, seen: Weighed | None, incidents: Iterable[Incident]) -> Day:
     """Returns one day of a FIP for the public; `incidents` are those of its APIs."""
     end = day + timedelta(days=1)
-    if health is None or health.total < FLOOR.fewest_calls or health.status is Status.UNSURE:
+    if seen is None or seen.sums.total < FLOOR.min_calls or seen.status is Status.UNSURE:
         return Day(day.date(), DayState.NO_DATA, None, None)
-    if health.status is Status.BAD:
+    if seen.status is Status.BAD:
         state = DayState.BAD
     else:
         hit = any(one.began < end and (one.ended or end) > day for one in incidents)
         state = DayState.PARTLY if hit else DayState.GOOD
-    return Day(day.date(), state, health.total, percentage(health.success, _PLACES))
+    return Day(day.date(), state, seen.sums.total, percentage(seen.success, _PLACES))
+
+
+def is_public(incident: Incident) -> bool:
+    """Returns whether an incident is shown: neither a withdrawn one nor a part of another."""
+    return incident.ending not in {Ending.WITHDRAWN, Ending.MERGED}
 
 
 def public_incident(incident: Incident) -> PublicIncident | None:
-    """Returns an incident without what is not public; None for those of an AA."""
-    subject = incident.subject
-    if not isinstance(subject, FipApi):
+    """Returns an incident without what is not public; None for those not about a FIP."""
+    fip_id = fip_of(incident.subject)
+    if fip_id is None or not is_public(incident):
         return None
-    enough = incident.judged >= FLOOR.fewest_calls
+    counted = incident.failing and incident.eligible >= FLOOR.min_calls
     return PublicIncident(
-        subject.fip_id,
-        subject.type,
+        fip_id,
+        name_of(incident.subject).type,
         incident.began,
-        incident.began + CALL_RULES.open_after * WINDOW,
+        incident.detected,
         incident.last_bad,
         incident.ended,
         incident.ending,
         incident.bad_windows,
-        percentage(incident.succeeded / incident.judged, _PLACES) if enough else None,
+        percentage(incident.succeeded / incident.eligible, _PLACES) if counted else None,
     )
 
 
 def open_incidents(snapshot: StatusSnapshot) -> list[PublicIncident]:
     """Returns the open incidents."""
     return [one for one in snapshot.incidents if one.ended is None]
+
+
+def maintained_now(snapshot: StatusSnapshot, now: datetime) -> frozenset[str]:
+    """Returns the FIPs in planned maintenance."""
+    return frozenset(one.fip_id for one in snapshot.maintenance if one.begins <= now < one.ends)
 
 
 def state_now(fip: FipHistory, incidents: Sequence[PublicIncident]) -> DayState:

@@ -6,24 +6,27 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.metrics.health.feed import PublicRow, public_status
-from mudra.metrics.health.health import Health
 from mudra.metrics.health.health_service import HealthUnitOfWork, NetworkHealth
 from mudra.metrics.health.network_health_cache import NetworkHealthCache
 from mudra.metrics.health.status_history import (
     FipHistory,
+    PublicMaintenance,
     StatusSnapshot,
     day_of_fip,
     days_before,
+    is_public,
     public_incident,
 )
-from mudra.metrics.incidents.incident import FipApi, Incident
+from mudra.metrics.health.weighing import Weighed
+from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.silence_service import SilenceService
+from mudra.metrics.incidents.subject import fip_of
 from mudra.metrics.ports import DayMark
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.rollup import Cell, Rollup
-from mudra.metrics.rollup.series import health_of_all
 from mudra.metrics.rollup.step import day_start
 
 READ_S: Final = 10.0
@@ -41,6 +44,11 @@ class StatusUnitOfWork(HealthUnitOfWork, Protocol):
         """The incidents."""
         ...
 
+    @property
+    def silences(self) -> SilenceService:
+        """The silences, and so planned maintenances."""
+        ...
+
 
 class OpenStatus(Protocol):
     """Opens a transaction."""
@@ -53,7 +61,7 @@ class OpenStatus(Protocol):
 class _DayHealth(Struct, frozen=True):
     """The health of each FIP on a day, and the mark of the reports that it was made of."""
 
-    health: Mapping[str, Health]
+    health: Mapping[str, Weighed]
     mark: DayMark | None
 
 
@@ -74,12 +82,18 @@ class StatusReader:
             onboarded = await work.health.onboarded_fips()
             # All of them: a day with an omitted incident would appear as good.
             stored = await work.incidents.since(days[0])
+            planned = [
+                PublicMaintenance(one.entity_id, one.begins, one.ends)
+                for one in await work.silences.list(now)
+                if one.maintenance and one.entity_id in onboarded
+            ]
         newest_first = [
             one.incident
             for one in reversed(stored)
-            if isinstance(one.incident.subject, FipApi) and one.incident.subject.fip_id in onboarded
+            if fip_of(one.incident.subject) in onboarded and is_public(one.incident)
         ]
-        return self._snapshot(network, names, newest_first)
+        snapshot = self._snapshot(network, names, newest_first)
+        return replace(snapshot, maintenance=planned)
 
     async def _read_days(
         self, open_work: OpenStatus, days: Sequence[datetime], today: datetime
@@ -93,19 +107,18 @@ class StatusReader:
             if read is None or (day > changing_since and read.mark != mark):
                 async with open_work(within_s=READ_S) as work:
                     totals = await work.health.day(TimeRange(day, day + _DAY))
-                self._days[day] = _DayHealth(_by_fip(totals), mark)
+                self._days[day] = _DayHealth(totals, mark)
         self._days = {day: read for day, read in self._days.items() if day in days}
 
     def _snapshot(
         self, network: NetworkHealth, names: Mapping[str, str], incidents: Sequence[Incident]
     ) -> StatusSnapshot:
         apis: dict[str, list[PublicRow]] = {}
-        for row in public_status(network.fips):
+        for row in public_status(network.fips, disputed=network.disputed):
             apis.setdefault(row.fip_id, []).append(row)
         by_fip: dict[str, list[Incident]] = {}
         for one in incidents:
-            if isinstance(one.subject, FipApi):
-                by_fip.setdefault(one.subject.fip_id, []).append(one)
+            by_fip.setdefault(fip_of(one.subject) or "", []).append(one)
         public = [public_incident(one) for one in incidents]
         proof = network.coverage.proof()
         return StatusSnapshot(
@@ -123,18 +136,9 @@ class StatusReader:
                 for fip_id, rows in sorted(apis.items())
             ],
             [one for one in public if one is not None],
-            proof.reporters_heard,
+            proof.reporters_seen,
             proof.reporters_expected,
-            proof.windows_heard,
+            proof.windows_received,
             proof.windows_expected,
-            network.heard_until,
+            network.reported_until,
         )
-
-
-def _by_fip(totals: Mapping[Cell, Rollup]) -> dict[str, Health]:
-    """Returns the health of all calls to each FIP."""
-    cells: dict[str, list[tuple[Cell, Rollup]]] = {}
-    for cell, sums in totals.items():
-        cells.setdefault(cell.fip_id, []).append((cell, sums))
-    found = {fip_id: health_of_all(parts) for fip_id, parts in cells.items()}
-    return {fip_id: health for fip_id, health in found.items() if health is not None}

@@ -1,83 +1,78 @@
-"""Incidents, found from the sequence of windows alone.
+"""Incidents: one for each cause, from the first evidence of it to its recovery.
 
-An incident opens after some bad windows in a row and closes after some good
-ones, so that one odd window neither raises nor ends an alarm. Windows without
-enough calls are neither. Incidents are always found again from the windows in
-their order: a late window changes the sequence, not the rule, so whatever
-came when, the same windows give the same incidents. `incident_change.py` says
-what is new against what was known.
-
-Ask for a sequence that begins well before the earliest open incident (a day
-is enough with the standard rules), or give the open incident to continue.
+`metrics.attribution` finds causes from the counts of all windows; `journal.py` turns
+them into the incidents of this module, which know entities by ID and times as times.
 """
 
 import enum
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from mudra.metrics.health.health import Status, Verdict
-from mudra.metrics.payload.catalogue import WINDOW
+API_SEPARATOR: Final = ","
 
 
-class FipApi(Struct, frozen=True):
-    """One API of one FIP, over all AAs; `type` is a code of spec 2.5."""
+class Fip(Struct, frozen=True, tag_field="kind", tag="fip"):
+    """A FIP as a whole."""
+
+    fip_id: str
+
+
+class FipApi(Struct, frozen=True, tag_field="kind", tag="fip-api"):
+    """Some APIs of one FIP; `type` is a code of spec 2.5 or 2.6, or several with commas."""
 
     fip_id: str
     type: str
 
 
-class AaCalls(Struct, frozen=True):
-    """All calls of one AA, over all FIPs."""
+class AaCalls(Struct, frozen=True, tag_field="kind", tag="aa-calls"):
+    """An AA: its calls to all FIPs."""
 
     aa_id: str
 
 
-class AaReporting(Struct, frozen=True):
-    """Whether one AA reports at all."""
+class AaApi(Struct, frozen=True, tag_field="kind", tag="aa-api"):
+    """Some APIs that one AA calls; `type` as for a FIP."""
+
+    aa_id: str
+    type: str
+
+
+class AaReporting(Struct, frozen=True, tag_field="kind", tag="aa-reporting"):
+    """The agent of an AA: whether it reports at all."""
 
     aa_id: str
 
 
-Subject = FipApi | AaCalls | AaReporting
+class Path(Struct, frozen=True, tag_field="kind", tag="path"):
+    """Between one AA and one FIP: both reach others."""
+
+    aa_id: str
+    fip_id: str
 
 
-class Mark(enum.Enum):
-    """What one window says of a subject."""
-
-    GOOD = 0
-    BAD = 1
-    UNKNOWN = 2
+class Network(Struct, frozen=True, tag_field="kind", tag="network"):
+    """Nearly all pairs of AAs and FIPs."""
 
 
-class Observation(Struct, frozen=True):
-    """One window of one subject."""
-
-    window: datetime
-    mark: Mark
-    succeeded: int = 0
-    judged: int = 0
+Subject = Fip | FipApi | AaCalls | AaApi | AaReporting | Path | Network
 
 
-class IncidentRules(Struct, frozen=True):
-    """How many windows open and close, and what counts as one."""
+class Symptom(enum.StrEnum):
+    """What is wrong."""
 
-    open_after: int = 2
-    close_after: int = 3
-    fewest_calls: int = 20
-    forget_after: timedelta = timedelta(hours=1)
-    """Bad windows further apart than this are not one row."""
-    give_up_after: timedelta = timedelta(hours=24)
-    """An open incident without any word for so long is closed as unknown."""
-
-
-CALL_RULES: Final = IncidentRules()
-REPORTING_RULES: Final = IncidentRules(open_after=2, close_after=2)
-REPORT_GRACE: Final = timedelta(minutes=15)
+    FAILURES = "failures"
+    """5xx, or no answer."""
+    CLIENT_ERRORS = "client-errors"
+    """4xx."""
+    SLOW = "slow"
+    TAIL = "tail"
+    """The slowest calls take much longer; the others do not."""
+    OUTCOMES = "outcomes"
+    """FI requests that end without data."""
+    MISSING = "missing"
+    """Notifications, or reports, that do not come."""
 
 
 class Ending(enum.StrEnum):
@@ -86,32 +81,99 @@ class Ending(enum.StrEnum):
     OPEN = "open"
     RECOVERED = "recovered"
     NO_DATA = "no-data"
+    """A day without evidence either way."""
+    MERGED = "merged"
+    """It turned out to have the cause of another incident."""
+    WITHDRAWN = "withdrawn"
+    """Late or replaced reports show that there was none."""
+
+
+class TimelineChange(enum.StrEnum):
+    """What happened to an incident."""
+
+    OPENED = "opened"
+    GREW = "grew"
+    SHRANK = "shrank"
+    MOVED = "moved"
+    MERGED = "merged"
+    CLOSED = "closed"
+    NO_DATA = "no-data"
+    REOPENED = "reopened"
+    WITHDRAWN = "withdrawn"
+
+
+class TimelineEntry(Struct, frozen=True):
+    """One line of an incident's history."""
+
+    window: datetime
+    """Start of the window whose reports showed it."""
+    change: TimelineChange
+    subject: Subject
+    """The cause from then on."""
+    symptoms: tuple[Symptom, ...] = ()
+    into: str = ""
+    """The incident that this one merged into."""
+
+
+class Cause(Struct, frozen=True):
+    """What the evidence says of an incident's cause, as of its last bad window."""
+
+    symptoms: tuple[Symptom, ...]
+    calls: int
+    """Calls, FI requests or notifications of that window that could show the symptoms."""
+    failures: int
+    """Those that do show them."""
+    expected: float
+    """As many would be usual."""
+    strength: float
+    """Log-likelihood ratio over all bad windows, in nats; 3 are odds of 20 to 1."""
+    ambiguous_with: tuple[Subject, ...] = ()
+    """Other causes that explain the evidence equally well."""
+    affected_aas: tuple[str, ...] = ()
+    affected_fips: tuple[str, ...] = ()
+    affected_apis: tuple[str, ...] = ()
+    """Codes as in a subject."""
 
 
 class Incident(Struct, frozen=True):
-    """From the first bad window to the first of the good ones that ended it."""
+    """From the first window with evidence to the first good one after it."""
 
     subject: Subject
     began: datetime
     """Start of the first bad window."""
+    detected: datetime
+    """The time at which the service found it."""
     last_bad: datetime
     ended: datetime | None
     ending: Ending
     bad_windows: int
     succeeded: int
-    """Calls in bad windows that succeeded, of `judged`."""
-    judged: int
+    """Calls of the subject in bad windows that succeeded, of `eligible`: all but 4xx."""
+    eligible: int
+    cause: Cause
+    timeline: tuple[TimelineEntry, ...]
 
     @property
     def kind(self) -> str:
-        """What is wrong with its windows, in a word: `missing` or `bad`."""
+        """Return what is wrong with its windows, in a word: `missing` or `bad`."""
         return "missing" if isinstance(self.subject, AaReporting) else "bad"
+
+    @property
+    def failing(self) -> bool:
+        """Return whether calls fail: only then `succeeded` of `eligible` describes the incident."""
+        return Symptom.FAILURES in self.cause.symptoms and self.eligible > 0
+
+    @property
+    def refused(self) -> bool:
+        """Return whether it is about refused requests (4xx) alone: a kind of its own."""
+        return self.cause.symptoms == (Symptom.CLIENT_ERRORS,)
 
 
 class StoredIncident(Struct, frozen=True):
     """A stored incident with what people did about it.
 
-    `notified` is whether its members were notified, or needed not to be.
+    `notified` is whether its members were notified, or needed not to be; `recipients` are those
+    that were.
     """
 
     incident_id: str
@@ -119,128 +181,10 @@ class StoredIncident(Struct, frozen=True):
     acknowledged_by: str | None
     notified: bool = True
     acknowledged_at: datetime | None = None
+    recipients: tuple[str, ...] = ()
+    escalated_at: datetime | None = None
 
     @property
     def owner(self) -> str:
         """The email address of the operator who acknowledged it; empty for none."""
         return (self.acknowledged_by or "").removeprefix("operator:")
-
-
-def observation(
-    window: datetime, verdict: Verdict, rules: IncidentRules = CALL_RULES
-) -> Observation:
-    """What the verdict on one window says; too few calls say nothing."""
-    if verdict.status is Status.UNSURE or verdict.judged < rules.fewest_calls:
-        mark = Mark.UNKNOWN
-    else:
-        mark = Mark.GOOD if verdict.status is Status.GOOD else Mark.BAD
-    return Observation(window, mark, verdict.succeeded, verdict.judged)
-
-
-def reporting_observations(
-    expected: Iterable[datetime], received: Mapping[datetime, datetime], now: datetime
-) -> list[Observation]:
-    """Good where a window's first report came by 15 minutes after its end.
-
-    A window that came later stays bad for good, so that catching up does not
-    rewrite the past. One that may still come in time says nothing yet.
-    """
-    found: list[Observation] = []
-    for window in expected:
-        deadline = window + WINDOW + REPORT_GRACE
-        came = received.get(window)
-        if came is not None and came <= deadline:
-            found.append(Observation(window, Mark.GOOD))
-        elif deadline <= now:
-            found.append(Observation(window, Mark.BAD))
-    return found
-
-
-def incidents(
-    subject: Subject,
-    observations: Iterable[Observation],
-    until: datetime,
-    rules: IncidentRules,
-    continued: Incident | None = None,
-) -> tuple[Incident, ...]:
-    """All incidents of one subject, oldest first; `until` is the end of the last closed window.
-
-    `continued` is an open incident that began before the observations: they are read from
-    its last bad window on, because it counts the earlier ones already.
-    """
-    read_until = continued.last_bad if continued else None
-    walk = _Walk(subject, rules, running=continued, last=read_until)
-    for seen in sorted(observations, key=lambda seen: seen.window):
-        if seen.mark is not Mark.UNKNOWN and (read_until is None or seen.window > read_until):
-            walk.give_up_by(seen.window)
-            walk.step(seen)
-    walk.give_up_by(until)
-    return (*walk.done, *([walk.running] if walk.running else ()))
-
-
-@dataclass(slots=True)
-class _Walk:
-    """The state between two windows."""
-
-    subject: Subject
-    rules: IncidentRules
-    done: list[Incident] = field(default_factory=list)
-    running: Incident | None = None
-    bad_row: list[Observation] = field(default_factory=list)
-    good_row: list[Observation] = field(default_factory=list)
-    last: datetime | None = None
-
-    def step(self, seen: Observation) -> None:
-        far = self.last is not None and seen.window - self.last > self.rules.forget_after
-        self.last = seen.window
-        if self.running is not None:
-            self._step_open(seen, self.running)
-        elif seen.mark is Mark.GOOD:
-            self.bad_row.clear()
-        else:
-            self.bad_row = [seen] if far else [*self.bad_row, seen]
-            if len(self.bad_row) >= self.rules.open_after:
-                self._open()
-
-    def give_up_by(self, moment: datetime) -> None:
-        if self.running is None or self.last is None:
-            return
-        end = self.last + self.rules.give_up_after
-        if moment > end:
-            self._close(end, Ending.NO_DATA)
-
-    def _open(self) -> None:
-        row = self.bad_row
-        self.running = Incident(
-            self.subject,
-            began=row[0].window,
-            last_bad=row[-1].window,
-            ended=None,
-            ending=Ending.OPEN,
-            bad_windows=len(row),
-            succeeded=sum(seen.succeeded for seen in row),
-            judged=sum(seen.judged for seen in row),
-        )
-        self.bad_row = []
-
-    def _step_open(self, seen: Observation, running: Incident) -> None:
-        if seen.mark is Mark.GOOD:
-            self.good_row.append(seen)
-            if len(self.good_row) >= self.rules.close_after:
-                self._close(self.good_row[0].window, Ending.RECOVERED)
-            return
-        self.good_row.clear()
-        self.running = replace(
-            running,
-            last_bad=seen.window,
-            bad_windows=running.bad_windows + 1,
-            succeeded=running.succeeded + seen.succeeded,
-            judged=running.judged + seen.judged,
-        )
-
-    def _close(self, moment: datetime, ending: Ending) -> None:
-        if self.running is not None:
-            self.done.append(replace(self.running, ended=moment, ending=ending))
-        self.running = None
-        self.good_row.clear()
-        self.bad_row.clear()

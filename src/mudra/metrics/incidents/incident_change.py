@@ -1,13 +1,20 @@
-"""What changed about a subject's incidents since the last detection, and the alarm's text."""
+"""What changed about incidents since the last detection."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from mudra.metrics.health.status_history import api_name
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
-from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.incidents.incident import (
+    Ending,
+    Incident,
+    StoredIncident,
+    Subject,
+    TimelineChange,
+    TimelineEntry,
+)
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
+from mudra.metrics.payload.catalogue import WINDOW
 
 
 class Opened(Struct, frozen=True):
@@ -23,6 +30,13 @@ class Updated(Struct, frozen=True):
     incident: Incident
 
 
+class Moved(Struct, frozen=True):
+    """It goes on, but its cause turned out to be another one."""
+
+    known: Incident
+    incident: Incident
+
+
 class Closed(Struct, frozen=True):
     """It was open and has ended."""
 
@@ -31,7 +45,7 @@ class Closed(Struct, frozen=True):
 
 
 class Reopened(Struct, frozen=True):
-    """It had ended, but late windows show that it continues."""
+    """It had ended, but goes on, or late windows show that it did."""
 
     known: Incident
     incident: Incident
@@ -41,104 +55,88 @@ class Withdrawn(Struct, frozen=True):
     """Late or replaced windows show that there was no incident."""
 
     known: Incident
+    incident: Incident
 
 
-Change = Opened | Updated | Closed | Reopened | Withdrawn
+Change = Opened | Updated | Moved | Closed | Reopened | Withdrawn
 
 
-class Alarm(Struct, frozen=True):
-    """The text of an email or a webhook message; no counts of any third party."""
+class FoundIncident(Struct, frozen=True):
+    """An incident as it was detected, with the ID that it has or would get."""
 
-    title: str
-    text: str
+    incident_id: str
+    incident: Incident
 
 
-def changes(known: Sequence[Incident], found: Sequence[Incident]) -> tuple[Change, ...]:
-    """Compares one subject's stored incidents with those detected again over the same time.
+def same_incidents(
+    known: Sequence[StoredIncident], found: Sequence[FoundIncident]
+) -> Mapping[str, str]:
+    """Returns which found incidents are known under another ID, by the ID that they have now.
 
-    Two are the same incident when their times touch; each is matched once.
+    Windows evaluated again may open an incident earlier or later than before. Two are the same
+    when they have their ID, or else when their times touch and they share their cause, or at
+    least a FIP or AA; each is matched once.
     """
-    left = sorted(known, key=lambda incident: incident.began)
-    changed: list[Change] = []
-    for incident in sorted(found, key=lambda incident: incident.began):
-        match = next((old for old in left if _touch(old, incident)), None)
-        if match is None:
-            changed.append(Opened(incident))
-            continue
-        left.remove(match)
-        if match != incident:
-            changed.append(_compared(match, incident))
-    changed.extend(Withdrawn(old) for old in left)
-    return tuple(changed)
+    ids = {one.incident_id for one in found}
+    left = [one for one in known if one.incident_id not in ids]
+    known_ids = {one.incident_id for one in known}
+    fresh = [one for one in found if one.incident_id not in known_ids]
+    matched: dict[str, str] = {}
+    for alike in (_same_subject, _shares_member):
+        for one in fresh:
+            if one.incident_id in matched:
+                continue
+            twin = next(
+                (old for old in left if _touch(old.incident, one.incident)
+                 and old.incident.refused == one.incident.refused
+                 and alike(old.incident.subject, one.incident.subject)),
+                None,
+            )  # fmt: skip
+            if twin is not None:
+                left.remove(twin)
+                matched[one.incident_id] = twin.incident_id
+    return matched
 
 
-def alarm_of(change: Change) -> Alarm | None:
-    """Returns the alarm for the members concerned, or None when none is needed."""
-    match change:
-        case Opened(incident) if incident.ending is Ending.OPEN:
-            return Alarm(f"{_name(incident.subject)}: {_trouble(incident)}", _story(incident))
-        case Reopened(_, incident):
-            return Alarm(f"{_name(incident.subject)}: still {_trouble(incident)}", _story(incident))
-        case Closed(_, incident):
-            over = "recovered" if incident.ending is Ending.RECOVERED else "no longer heard of"
-            return Alarm(f"{_name(incident.subject)}: {over}", _story(incident))
-        case Withdrawn(old) if old.ending is Ending.OPEN:
-            return Alarm(
-                f"{_name(old.subject)}: alarm withdrawn",
-                f"Windows that came late show no incident from {_at(old.began)}.",
-            )
-        case _:
-            return None
+def change_of(known: Incident | None, incident: Incident) -> Change | None:
+    """Compares an incident with what is stored of it; None for no change."""
+    if known is None:
+        return Opened(incident)
+    if known == incident:
+        return None
+    if known.ended is None and incident.ended is not None:
+        return Closed(known, incident)
+    if known.ended is not None and incident.ended is None:
+        return Reopened(known, incident)
+    if incident.ended is None and known.subject != incident.subject:
+        return Moved(known, incident)
+    return Updated(known, incident)
+
+
+def withdrawn(known: Incident) -> Withdrawn:
+    """Returns the change of an incident that the windows, evaluated again, do not show."""
+    entry = TimelineEntry(known.last_bad, TimelineChange.WITHDRAWN, known.subject)
+    gone = replace(
+        known,
+        ended=known.ended or known.last_bad + WINDOW,
+        ending=Ending.WITHDRAWN,
+        timeline=(*known.timeline, entry),
+    )
+    return Withdrawn(known, gone)
+
+
+def _same_subject(one: Subject, other: Subject) -> bool:
+    return one == other
+
+
+def _shares_member(one: Subject, other: Subject) -> bool:
+    fip, aa = fip_concerned(one), aa_concerned(one)
+    return (fip is not None and fip == fip_concerned(other)) or (
+        aa is not None and aa == aa_concerned(other)
+    )
 
 
 def _touch(one: Incident, other: Incident) -> bool:
     return (other.ended is None or one.began <= other.ended) and (
         one.ended is None or other.began <= one.ended
     )
-
-
-def _compared(known: Incident, incident: Incident) -> Change:
-    if known.ended is None and incident.ended is not None:
-        return Closed(known, incident)
-    if known.ended is not None and incident.ended is None:
-        return Reopened(known, incident)
-    return Updated(known, incident)
-
-
-def _name(subject: Subject) -> str:
-    match subject:
-        case FipApi(fip_id, code):
-            return f"FIP {fip_id}, {api_name(code)}"
-        case AaCalls(aa_id):
-            return f"AA {aa_id}, calls to FIPs"
-        case AaReporting(aa_id):
-            return f"AA {aa_id}, metrics"
-
-
-def _trouble(incident: Incident) -> str:
-    if isinstance(incident.subject, AaReporting):
-        return "stopped reporting"
-    if not incident.judged:
-        return "bad"
-    return f"bad, {percentage(incident.succeeded / incident.judged, 1):.1f} % success"
-
-
-def _story(incident: Incident) -> str:
-    windows = f"{incident.bad_windows} window{'s' if incident.bad_windows > 1 else ''}"
-    if isinstance(incident.subject, AaReporting):
-        lines = [f"{windows} not reported in time since {_at(incident.began)}."]
-    else:
-        calls = f"{incident.succeeded} of {incident.judged} calls succeeded (4xx not counted)"
-        lines = [f"{windows} of ten minutes bad since {_at(incident.began)}: {calls}."]
-    match incident.ending:
-        case Ending.RECOVERED:
-            lines.append(f"Good again from {_at(incident.ended)}.")
-        case Ending.NO_DATA:
-            lines.append(f"Closed at {_at(incident.ended)} for want of data, not as recovered.")
-        case Ending.OPEN:
-            lines.append(f"Last {incident.kind} window: {_at(incident.last_bad)}.")
-    return "\n".join(lines)
-
-
-def _at(moment: datetime | None) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC") if moment else "an unknown time"

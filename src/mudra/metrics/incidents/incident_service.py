@@ -2,14 +2,19 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.metrics.incidents.explanation import causes_of
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.ports import Incidents
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.refusal import Refusal
+
+MAX_OPEN: Final = 10_000
 
 
 class NoSuchIncident(Refusal, frozen=True):
@@ -37,6 +42,18 @@ class IncidentService(Struct, frozen=True):
     async def since(self, moment: datetime) -> Sequence[StoredIncident]:
         """Returns incidents that are open or ended after this moment, oldest first."""
         return await self.store.since(moment)
+
+    async def open_causes(self) -> Sequence[StoredIncident]:
+        """Returns the causes of the network's current troubles, the oldest first.
+
+        This is the one answer to "what is wrong now": each open incident is one cause.
+        """
+        found = await self.store.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
+        return found[::-1]
+
+    async def causes_within(self, within: TimeRange) -> Sequence[StoredIncident]:
+        """Returns the causes of a time, open or over, the oldest first; no withdrawn ones."""
+        return causes_of(await self.store.since(within.start), within)
 
     async def find(self, incident_id: str) -> StoredIncident | NoSuchIncident:
         """Returns the incident of this ID, however old."""

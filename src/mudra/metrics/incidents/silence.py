@@ -3,6 +3,9 @@
 Incidents are detected, shown and counted as always; only emails and webhook messages are held
 back. If an incident continues when its silence ends, alerts resume then; one that began and
 ended within the silence causes no alert.
+
+A planned maintenance is a silence of a whole entity in which, besides, nothing is evaluated about
+it: no incident opens, and nothing is learned as usual. What outlives it opens in the window after.
 """
 
 import unicodedata
@@ -13,20 +16,28 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Subject
-from mudra.metrics.incidents.subject import name_of
-from mudra.metrics.payload.catalogue import TIMINGS, RequestType
+from mudra.metrics.incidents.subject import codes_of, name_of
+from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, RequestType
 from mudra.shared.refusal import Refusal
 
 MAX_LENGTH: Final = timedelta(days=30)
 """A forgotten silence must end without anyone's help."""
 MAX_LEAD_TIME: Final = timedelta(days=366)
+MAX_OWN_LENGTH: Final = timedelta(days=1)
+"""Of a maintenance that a member announces for itself: it hides the member's own faults."""
+MAX_OWN: Final = 10
+"""A member's own that are active or scheduled."""
 MAX_REASON: Final = 500
 CODES: Final = frozenset(str(code) for code in RequestType if code not in TIMINGS)
 """The two timings cannot fail, so no incident is about them."""
 
 
 class Silence(Struct, frozen=True):
-    """From `begins` until before `ends`. An empty `entity_id` or `type` means all."""
+    """From `begins` until before `ends`. An empty `entity_id` or `type` means all.
+
+    With a `peer_id` it covers the path between the two entities alone. Without one it covers
+    all of an entity, and so its paths.
+    """
 
     silence_id: str
     entity_id: str
@@ -35,14 +46,19 @@ class Silence(Struct, frozen=True):
     ends: datetime
     reason: str
     made_by: str
+    peer_id: str = ""
+    maintenance: bool = False
 
     def covers(self, subject: Subject, now: datetime) -> bool:
         """Returns whether alarms about a subject are silenced now."""
+        if not self.begins <= now < self.ends:
+            return False
         name = name_of(subject)
-        return (
-            self.begins <= now < self.ends
-            and self.entity_id in {"", name.entity_id}
-            and self.type in {"", name.type}
+        ends = {one for one in (name.entity_id, name.peer_id) if one}
+        if self.peer_id:
+            return ends == {self.entity_id, self.peer_id}
+        return (not self.entity_id or self.entity_id in ends) and (
+            not self.type or codes_of(subject) == {self.type}
         )
 
 
@@ -54,6 +70,8 @@ class SilenceCommand(Struct, frozen=True):
     begins: datetime | None
     ends: datetime
     reason: str
+    peer_id: str = ""
+    maintenance: bool = False
 
 
 class SilenceRefused(Refusal, frozen=True):
@@ -71,21 +89,46 @@ def new_silence(
     reason = command.reason.strip()
     if command.type and command.type not in CODES:
         return SilenceRefused("type", f"must be empty or one of {', '.join(sorted(CODES))}")
+    if command.peer_id and (not command.entity_id or command.type):
+        return SilenceRefused("peerId", "needs an entityId and no type: it silences a path")
+    if command.maintenance and (not command.entity_id or command.type or command.peer_id):
+        return SilenceRefused("maintenance", "needs an entityId, and neither a type nor a peerId")
     if begins - now > MAX_LEAD_TIME:
         return SilenceRefused("begins", f"must be at most {MAX_LEAD_TIME.days} days from now")
     if command.ends <= begins:
         return SilenceRefused("ends", "must be later than now and than begins")
     if command.ends - begins > MAX_LENGTH:
         return SilenceRefused("ends", f"must be at most {MAX_LENGTH.days} days after begins")
-    if not reason or len(reason) > MAX_REASON:
-        return SilenceRefused("reason", f"must be a text of 1 to {MAX_REASON} characters")
-    if any(unicodedata.category(one) in {"Cc", "Cs"} for one in reason):
-        return SilenceRefused("reason", "must be one line without control characters")
+    if not 0 < len(reason) <= MAX_REASON or not _is_plain(reason):
+        return SilenceRefused(
+            "reason", f"must be one line of 1 to {MAX_REASON} characters, none of them control ones"
+        )
     return Silence(
-        silence_id, command.entity_id, command.type, begins, command.ends, reason, made_by
+        silence_id,
+        command.entity_id,
+        command.type,
+        begins,
+        command.ends,
+        reason,
+        made_by,
+        command.peer_id,
+        command.maintenance,
     )
+
+
+def _is_plain(text: str) -> bool:
+    return not any(unicodedata.category(one) in {"Cc", "Cs"} for one in text)
 
 
 def is_silenced(subject: Subject, silences: Iterable[Silence], now: datetime) -> bool:
     """Returns whether any of these silences covers a subject now."""
     return any(silence.covers(subject, now) for silence in silences)
+
+
+def maintained_in(window: datetime, silences: Iterable[Silence]) -> frozenset[str]:
+    """Returns the entities with a planned maintenance in any part of this window."""
+    return frozenset(
+        one.entity_id
+        for one in silences
+        if one.maintenance and one.begins < window + WINDOW and one.ends > window
+    )

@@ -8,7 +8,14 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
-from mudra.metrics.incidents.silence import Silence, SilenceCommand, SilenceRefused, new_silence
+from mudra.metrics.incidents.silence import (
+    MAX_OWN,
+    MAX_OWN_LENGTH,
+    Silence,
+    SilenceCommand,
+    SilenceRefused,
+    new_silence,
+)
 from mudra.metrics.ports import Members, NotAMember, Silences
 from mudra.shared.refusal import Refusal
 
@@ -32,17 +39,38 @@ class SilenceService(Struct, frozen=True):
         """Returns active and scheduled silences, earliest end first; with `past` ended ones too."""
         return await self.store.ending_after(now - RETENTION if past else now)
 
+    async def own(self, entity_id: str, now: datetime) -> Sequence[Silence]:
+        """Returns the active and scheduled maintenances of one entity, earliest end first."""
+        found = await self.store.ending_after(now)
+        return [one for one in found if one.maintenance and one.entity_id == entity_id]
+
+    async def announce(
+        self, command: SilenceCommand, caller: Caller, now: datetime
+    ) -> Silence | SilenceRefused | NotAMember:
+        """Begins a maintenance that a member announces for itself: of a day at most."""
+        begins = max(command.begins or now, now)
+        if command.ends - begins > MAX_OWN_LENGTH:
+            return SilenceRefused("ends", "must be at most 24 hours after begins")
+        if len(await self.own(command.entity_id, now)) >= MAX_OWN:
+            return SilenceRefused("begins", f"must wait: {MAX_OWN} maintenances are announced")
+        return await self.begin(command, caller, now)
+
     async def begin(
         self, command: SilenceCommand, caller: Caller, now: datetime
     ) -> Silence | SilenceRefused | NotAMember:
         """Stops alarms about some subjects for some time."""
-        if command.entity_id and not await self.members.is_member(command.entity_id):
-            return NotAMember(command.entity_id)
+        for entity_id in (command.entity_id, command.peer_id):
+            if entity_id and not await self.members.is_member(entity_id):
+                return NotAMember(entity_id)
         silence = new_silence(command, self.new_id(), caller.actor, now)
         if isinstance(silence, SilenceRefused):
             return silence
         await self.store.add(silence)
         detail = {"silenceId": silence.silence_id, "type": silence.type}
+        if silence.peer_id:
+            detail["peerId"] = silence.peer_id
+        if silence.maintenance:
+            detail["maintenance"] = "true"
         times = {"begins": silence.begins.isoformat(), "ends": silence.ends.isoformat()}
         await self.audit_log.append(
             AuditEntry(
@@ -55,8 +83,15 @@ class SilenceService(Struct, frozen=True):
         )
         return silence
 
-    async def end(self, silence_id: str, caller: Caller, now: datetime) -> Silence | NoSuchSilence:
-        """Ends a silence now; alarms resume for incidents that continue."""
+    async def end(
+        self, silence_id: str, caller: Caller, now: datetime, *, own_of: str = ""
+    ) -> Silence | NoSuchSilence:
+        """Ends a silence now; alarms resume for incidents that continue.
+
+        With `own_of` only a maintenance of this entity.
+        """
+        if own_of and silence_id not in {one.silence_id for one in await self.own(own_of, now)}:
+            return NoSuchSilence()
         ended = await self.store.end(silence_id, now)
         if ended is None:
             return NoSuchSilence()

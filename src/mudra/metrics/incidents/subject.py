@@ -4,42 +4,145 @@ import enum
 
 from msgspec import Struct
 
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Subject
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.incidents.incident import (
+    API_SEPARATOR,
+    AaApi,
+    AaCalls,
+    AaReporting,
+    Fip,
+    FipApi,
+    Network,
+    Path,
+    Subject,
+)
 
 
 class SubjectKind(enum.StrEnum):
     """What an incident may be about."""
 
+    FIP = "fip"
     FIP_API = "fip-api"
     AA_CALLS = "aa-calls"
+    AA_API = "aa-api"
     AA_REPORTING = "aa-reporting"
+    PATH = "path"
+    NETWORK = "network"
 
 
 class SubjectName(Struct, frozen=True):
-    """The name of a subject; `type` is empty except for one API of a FIP."""
+    """The name of a subject; `peer_id` is the FIP of a path, `type` the API of a FIP or an AA."""
 
     kind: SubjectKind
     entity_id: str
-    type: str
+    type: str = ""
+    peer_id: str = ""
 
 
 def name_of(subject: Subject) -> SubjectName:
     """Returns the name of a subject."""
     match subject:
+        case Fip(fip_id):
+            return SubjectName(SubjectKind.FIP, fip_id)
         case FipApi(fip_id, code):
             return SubjectName(SubjectKind.FIP_API, fip_id, code)
         case AaCalls(aa_id):
-            return SubjectName(SubjectKind.AA_CALLS, aa_id, "")
+            return SubjectName(SubjectKind.AA_CALLS, aa_id)
+        case AaApi(aa_id, code):
+            return SubjectName(SubjectKind.AA_API, aa_id, code)
         case AaReporting(aa_id):
-            return SubjectName(SubjectKind.AA_REPORTING, aa_id, "")
+            return SubjectName(SubjectKind.AA_REPORTING, aa_id)
+        case Path(aa_id, fip_id):
+            return SubjectName(SubjectKind.PATH, aa_id, peer_id=fip_id)
+        case Network():
+            return SubjectName(SubjectKind.NETWORK, "")
 
 
 def subject_of(name: SubjectName) -> Subject:
     """Returns the subject of a name."""
     match name.kind:
+        case SubjectKind.FIP:
+            return Fip(name.entity_id)
         case SubjectKind.FIP_API:
             return FipApi(name.entity_id, name.type)
         case SubjectKind.AA_CALLS:
             return AaCalls(name.entity_id)
+        case SubjectKind.AA_API:
+            return AaApi(name.entity_id, name.type)
         case SubjectKind.AA_REPORTING:
             return AaReporting(name.entity_id)
+        case SubjectKind.PATH:
+            return Path(name.entity_id, name.peer_id)
+        case SubjectKind.NETWORK:
+            return Network()
+
+
+def text_of(subject: Subject) -> str:
+    """Returns the text that names a subject in sentences and titles."""
+    match subject:
+        case Fip(fip_id):
+            return f"FIP {fip_id}"
+        case FipApi(fip_id, code):
+            return f"FIP {fip_id}, {api_names(code)}"
+        case AaCalls(aa_id):
+            return f"AA {aa_id}, calls to FIPs"
+        case AaApi(aa_id, code):
+            return f"AA {aa_id}, {api_names(code)}"
+        case AaReporting(aa_id):
+            return f"AA {aa_id}, metrics"
+        case Path(aa_id, fip_id):
+            return f"Path between {aa_id} and {fip_id}"
+        case Network():
+            return "Network"
+
+
+def in_sentence(subject: Subject) -> str:
+    """Returns the text that names a subject within a sentence."""
+    text = text_of(subject)
+    return f"the {text[0].lower()}{text[1:]}" if isinstance(subject, Path | Network) else text
+
+
+def fip_of(subject: Subject) -> str | None:
+    """Returns the FIP that the subject is, or is a part of; None for any other subject."""
+    match subject:
+        case Fip(fip_id) | FipApi(fip_id, _):
+            return fip_id
+        case _:
+            return None
+
+
+def fip_concerned(subject: Subject) -> str | None:
+    """Returns the FIP that the subject names, also as the end of a path."""
+    return subject.fip_id if isinstance(subject, Path) else fip_of(subject)
+
+
+def aa_concerned(subject: Subject) -> str | None:
+    """Returns the AA that the subject names, also as the end of a path."""
+    match subject:
+        case AaCalls(aa_id) | AaApi(aa_id, _) | AaReporting(aa_id) | Path(aa_id, _):
+            return aa_id
+        case _:
+            return None
+
+
+def codes_of(subject: Subject) -> frozenset[str]:
+    """Returns the APIs of a subject; empty for all of them."""
+    if isinstance(subject, FipApi | AaApi):
+        return frozenset(subject.type.split(API_SEPARATOR))
+    return frozenset()
+
+
+def readers_of(subject: Subject, affected_aas: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns the members to notify: those at fault first, then AAs that it affects.
+
+    No notification says that an AA is at fault when its FIP is.
+    """
+    match subject:
+        case Fip(fip_id) | FipApi(fip_id, _):
+            return (fip_id, *affected_aas)
+        case AaCalls(aa_id) | AaApi(aa_id, _) | AaReporting(aa_id):
+            return (aa_id,)
+        case Path(aa_id, fip_id):
+            return (aa_id, fip_id)
+        case Network():
+            return ()

@@ -1,23 +1,24 @@
 """Decides which notifications a change of an incident causes, given the active silences."""
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import (
-    Alarm,
     Change,
     Closed,
+    Moved,
     Opened,
     Reopened,
     Updated,
     Withdrawn,
-    alarm_of,
 )
 from mudra.metrics.incidents.silence import Silence, is_silenced
+from mudra.metrics.incidents.subject import readers_of
+from mudra.metrics.notifications.alarm import Alarm, alarm_of
 
 
 class Event(enum.StrEnum):
@@ -25,6 +26,7 @@ class Event(enum.StrEnum):
 
     OPENED = "incident.opened"
     REOPENED = "incident.reopened"
+    MOVED = "incident.moved"
     CLOSED = "incident.closed"
     WITHDRAWN = "incident.withdrawn"
 
@@ -32,18 +34,21 @@ class Event(enum.StrEnum):
 class IncidentNotification(Struct, frozen=True):
     """A change to store; `alarm` is what to send about it now, None for nothing.
 
-    `notified` is true when the incident's members were notified, or need not be.
+    `notified` is true when the incident's members were notified, or need not be; `recipients` are
+    all members that were notified so far, including now.
     """
 
     incident_id: str
     change: Change
     notified: bool
     alarm: Alarm | None = None
+    readers: tuple[str, ...] = ()
+    recipients: tuple[str, ...] = ()
 
     @property
     def incident(self) -> Incident:
-        """The incident as it is now, or was before it was withdrawn."""
-        return incident_of(self.change)
+        """The incident as it is now, also one that is withdrawn."""
+        return self.change.incident
 
     @property
     def event(self) -> Event | None:
@@ -53,6 +58,8 @@ class IncidentNotification(Struct, frozen=True):
                 return Event.OPENED
             case Reopened():
                 return Event.REOPENED
+            case Moved():
+                return Event.MOVED
             case Closed():
                 return Event.CLOSED
             case Withdrawn():
@@ -67,59 +74,72 @@ class IncidentNotification(Struct, frozen=True):
 
 
 def incident_notifications(
-    changes: Sequence[Change],
+    changes: Mapping[str, Change],
     known: Sequence[StoredIncident],
     silences: Sequence[Silence],
     now: datetime,
-    new_id: Callable[[], str],
 ) -> tuple[IncidentNotification, ...]:
-    """Returns a notification for each change, and for open incidents with an ended silence."""
-    before = {stored.incident: stored for stored in known}
-    notifications = [_notification(change, before, silences, now, new_id) for change in changes]
-    changed = {one.incident_id for one in notifications}
-    resumed = [
-        IncidentNotification(
-            stored.incident_id,
-            Opened(stored.incident),
-            notified=True,
-            alarm=alarm_of(Opened(stored.incident)),
-        )
-        for stored in known
-        if not stored.notified
-        and stored.incident.ended is None
-        and stored.incident_id not in changed
-        and not is_silenced(stored.incident.subject, silences, now)
+    """Returns a notification for each change, by ID, and for incidents with an ended silence."""
+    before = {stored.incident_id: stored for stored in known}
+    notifications = [
+        _notification(incident_id, change, before.get(incident_id), silences, now)
+        for incident_id, change in changes.items()
     ]
-    return (*notifications, *resumed)
+    sent = {one.incident_id for one in notifications if one.alarm is not None}
+    current = {one.incident_id: one.incident for one in notifications}
+    resumed = [
+        _resumed(stored, current.get(stored.incident_id, stored.incident))
+        for stored in known
+        if not stored.notified and stored.incident_id not in sent
+    ]
+    return (
+        *notifications,
+        *(
+            one
+            for one in resumed
+            if one.incident.ended is None and not is_silenced(one.incident.subject, silences, now)
+        ),
+    )
 
 
-def incident_of(change: Change) -> Incident:
-    """Returns the incident of a change as it is now, or was before it was withdrawn."""
-    return change.known if isinstance(change, Withdrawn) else change.incident
+def _resumed(stored: StoredIncident, incident: Incident) -> IncidentNotification:
+    readers = readers_of(incident.subject, incident.cause.affected_aas)
+    change = Opened(incident)
+    return IncidentNotification(
+        stored.incident_id,
+        change,
+        notified=True,
+        alarm=alarm_of(change),
+        readers=readers,
+        recipients=_joined(stored.recipients, readers),
+    )
 
 
 def _notification(
+    incident_id: str,
     change: Change,
-    before: dict[Incident, StoredIncident],
+    previous: StoredIncident | None,
     silences: Sequence[Silence],
     now: datetime,
-    new_id: Callable[[], str],
 ) -> IncidentNotification:
-    previous = None if isinstance(change, Opened) else before[change.known]
-    incident_id = previous.incident_id if previous else new_id()
     was_notified = previous.notified if previous else True
+    recipients = previous.recipients if previous else ()
     alarm = alarm_of(change)
+    incident = change.incident
     if alarm is None:
-        return IncidentNotification(incident_id, change, notified=was_notified)
-    silenced = is_silenced(incident_of(change).subject, silences, now)
-    if isinstance(change, Opened | Reopened):
-        return IncidentNotification(
-            incident_id, change, notified=not silenced, alarm=None if silenced else alarm
-        )
-    # The end of an incident is sent only if its beginning was.
+        return IncidentNotification(incident_id, change, was_notified, recipients=recipients)
+    silenced = is_silenced(incident.subject, silences, now)
+    begins = isinstance(change, Opened | Reopened)
+    if silenced or not (begins or was_notified):  # the rest is sent only if the beginning was
+        notified = was_notified and not begins
+        return IncidentNotification(incident_id, change, notified, recipients=recipients)
+    readers = recipients
+    if begins or isinstance(change, Moved):
+        readers = _joined(recipients, readers_of(incident.subject, incident.cause.affected_aas))
     return IncidentNotification(
-        incident_id,
-        change,
-        notified=was_notified,
-        alarm=alarm if was_notified and not silenced else None,
+        incident_id, change, notified=True, alarm=alarm, readers=readers, recipients=readers
     )
+
+
+def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*second, *first)))

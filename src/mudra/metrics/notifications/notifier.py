@@ -1,14 +1,17 @@
-"""Sends alarms: an email to each admin of the member, a message to each webhook."""
+"""Sends alarms: one message to each webhook for each cause, and emails as their readers like."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.identity.ports import Notice, NoticeKind, Outbox, People
-from mudra.metrics.incidents.subject import name_of
+from mudra.identity.ports import Notice, NoticeKind, Outbox
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.subject import fip_concerned
+from mudra.metrics.notifications.alarm_mailer import AlarmMailer
+from mudra.metrics.notifications.escalation import Escalation, escalation_facts
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
-from mudra.metrics.notifications.webhook import message_of
+from mudra.metrics.notifications.webhook import chat_messages_of, message_of
 from mudra.metrics.ports import WebhookMessages
 
 
@@ -16,23 +19,27 @@ class Notifier(Struct, frozen=True):
     """Queues emails and messages in the caller's transaction."""
 
     messages: WebhookMessages
-    people: People
+    mailer: AlarmMailer
     outbox: Outbox
+    escalation: Escalation = Escalation()
+
+    async def escalate(self, incidents: Sequence[StoredIncident]) -> None:
+        """Sends one email about all of them to each address of the setting."""
+        facts = escalation_facts(incidents, self.escalation)
+        for address in self.escalation.to:
+            await self.outbox.post(Notice(address, NoticeKind.HEALTH_ESCALATED, facts))
 
     async def send(self, notifications: Sequence[IncidentNotification], now: datetime) -> None:
-        """Notifies the member and the network of each change that raises an alarm."""
+        """Notifies the members and the network of each change that raises an alarm.
+
+        And sends the emails whose time has come: after quiet hours, or in a storm.
+        """
         for one in notifications:
             if one.alarm is None:
                 continue
-            entity_id = name_of(one.incident.subject).entity_id
             body = message_of(one, now)
             if body is not None:
-                await self.messages.post(entity_id, body, now)
-            facts = {
-                "title": one.alarm.title,
-                "story": one.alarm.text.replace("\n", " "),
-                "entity_id": entity_id,
-            }
-            member = await self.people.member(entity_id)
-            for address in member.admins if member else ():
-                await self.outbox.post(Notice(address, NoticeKind.HEALTH_ALARM, facts))
+                fip_id = fip_concerned(one.incident.subject)
+                chats = chat_messages_of(one, self.mailer.console)
+                await self.messages.post(one.readers, body, now, fip_id=fip_id, chats=chats)
+        await self.mailer.send(notifications, now)

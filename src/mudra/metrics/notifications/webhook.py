@@ -1,23 +1,33 @@
 """Webhooks: addresses that receive alarms, and the messages they receive.
 
-A member's webhook receives the member's own incidents, an operator's webhook (`entity_id` empty)
-all of them. Messages follow Standard Webhooks: an ID that stays the same over retries, a
-timestamp, and a signature over both and the body.
+A member's webhook receives the member's own incidents, a FIU's those of the FIPs that it names, an
+operator's webhook (`entity_id` empty) all of them. Messages follow Standard Webhooks: an ID that
+stays the same over retries, a timestamp, and a signature over both and the body.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.notifications.severity import severity_of
+from mudra.metrics.notifications.webhook_formats import (
+    ChatMessage,
+    Format,
+    slack_body,
+    teams_body,
+)
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 MAX_OF_A_MEMBER: Final = 5
 MAX_OF_THE_NETWORK: Final = 20
+MAX_FIPS: Final = 500
 
 
 class Webhook(Struct, frozen=True):
@@ -34,6 +44,17 @@ class Webhook(Struct, frozen=True):
     """The time of the last delivery."""
     problem: str = ""
     """The reason why the last delivery failed; empty when it succeeded."""
+    fips: tuple[str, ...] = ()
+    """Of a FIU: FIPs whose incidents it receives, and those of paths to them."""
+    format: Format = Format.STANDARD
+
+    @property
+    def shown_url(self) -> str:
+        """The address for people and the audit log: who knows that of a chat can post to it."""
+        if self.format is Format.STANDARD:
+            return self.url
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}/…"
 
 
 class AddedWebhook(Struct, frozen=True):
@@ -67,17 +88,29 @@ class UrlRefused(Refusal, frozen=True):
     problem: str
 
 
+class FipsRefused(Refusal, frozen=True):
+    """The FIPs of a webhook are wrong."""
+
+    problem: str
+
+
 class NoSuchWebhook(Refusal, frozen=True):
     """No webhook has this ID, or it belongs to someone else."""
 
 
 class IncidentData(msgspec.Struct, rename="camel", kw_only=True):
-    """The incident in a message; `type` is a code of spec 2.5 or empty."""
+    """The incident in a message; `type` has codes of spec 2.5 with commas, or is empty.
+
+    `peer_id` is the FIP of a path, whose AA is `entity_id`.
+    """
 
     incident_id: str
     kind: str
     entity_id: str
+    peer_id: str
     type: str
+    symptoms: tuple[str, ...]
+    detected: datetime
     began: datetime
     last_bad: datetime
     ended: datetime | None
@@ -105,7 +138,10 @@ def message_of(notification: IncidentNotification, now: datetime) -> bytes | Non
         incident_id=notification.incident_id,
         kind=name.kind.value,
         entity_id=name.entity_id,
+        peer_id=name.peer_id,
         type=name.type,
+        symptoms=incident.cause.symptoms,
+        detected=incident.detected,
         began=incident.began,
         last_bad=incident.last_bad,
         ended=incident.ended,
@@ -115,3 +151,18 @@ def message_of(notification: IncidentNotification, now: datetime) -> bytes | Non
         text=alarm.text,
     )
     return msgspec.json.encode(Message(event.value, now, data))
+
+
+def chat_messages_of(notification: IncidentNotification, console: str) -> Mapping[Format, bytes]:
+    """Returns the bodies for chats about a change; none when it raises no alarm."""
+    alarm, incident = notification.alarm, notification.incident
+    if alarm is None:
+        return {}
+    message = ChatMessage(
+        alarm.title,
+        alarm.text,
+        severity_of(incident),
+        incident.ended is not None,
+        f"{console}/operator/incidents/{notification.incident_id}",
+    )
+    return {Format.SLACK: slack_body(message), Format.TEAMS: teams_body(message)}

@@ -10,11 +10,16 @@ from msgspec import Struct
 
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.ports import WebhookMessages
+from mudra.shared.unavailable import DatabaseUnavailable
 
 BATCH: Final = 20
 WEBHOOKS_CHANGED: Final = "webhooks"
 """The change that storage announces when messages were queued."""
 GIVE_UP_AFTER: Final = timedelta(hours=24)
+_AT_DATABASE: Final = 4
+"""Transactions at a time: a batch that ends at once must not wait for connections in vain."""
+_COMPLETE_AGAIN_S: Final = (0.2, 1.0, 3.0, 10.0, 30.0)
+"""Pauses until a post is recorded again: less in all than the two minutes of a claim."""
 
 
 class Delivery(Struct, frozen=True):
@@ -52,28 +57,52 @@ async def deliver_messages(
 ) -> None:
     """Delivers every due message, several at once, so that a slow receiver delays few.
 
-    Each is claimed and completed in separate transactions: a crash in between delivers it twice,
-    with the same `webhook-id`, never zero times.
+    Each is claimed and completed in separate transactions: a process that dies in between, or a
+    receiver that answers too late, gets it again with the same `webhook-id`, never zero times.
+    A database that is away for a moment only delays the completion.
     """
+    at_database = asyncio.Semaphore(_AT_DATABASE)
 
     async def deliver(message: WaitingMessage) -> None:
-        async with open_work() as work:
+        async with at_database, open_work() as work:
+            if not await work.messages.still_taken(message):
+                return
             now = work.now
         problem = await post(message, now)
-        async with open_work() as work:
-            pause = pause_after(message.attempts)
-            gave_up = work.now + pause > message.made_at + GIVE_UP_AFTER
-            if not problem:
-                await work.messages.delivered(message)
-            elif gave_up:
-                await work.messages.give_up(message, problem)
-            else:
-                await work.messages.retry(message, problem, pause)
-        report(Delivery(message, problem, bool(problem) and gave_up))
+        async with at_database:
+            delivery = await _complete(open_work, message, problem, pause_after(message.attempts))
+        report(delivery)
 
     while True:
         async with open_work() as work:
             claimed = await work.messages.take_due(BATCH)
-        await asyncio.gather(*map(deliver, claimed))
+        # One that fails must not leave the others posted but not completed.
+        failures = await asyncio.gather(*map(deliver, claimed), return_exceptions=True)
+        for failure in failures:
+            if isinstance(failure, BaseException):
+                raise failure
         if len(claimed) < BATCH:
             return
+
+
+async def _complete(
+    open_work: OpenMessages, message: WaitingMessage, problem: str, pause: timedelta
+) -> Delivery:
+    """Records the result of a post; without it the receiver would get the message again."""
+    pauses_s = iter(_COMPLETE_AGAIN_S)
+    while True:
+        try:
+            async with open_work() as work:
+                gave_up = work.now + pause > message.made_at + GIVE_UP_AFTER
+                if not problem:
+                    await work.messages.delivered(message)
+                elif gave_up:
+                    await work.messages.give_up(message, problem)
+                else:
+                    await work.messages.retry(message, problem, pause)
+            return Delivery(message, problem, bool(problem) and gave_up)
+        except DatabaseUnavailable:
+            pause_s = next(pauses_s, None)
+            if pause_s is None:
+                raise
+            await asyncio.sleep(pause_s)

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from mudra.metrics.payload.catalogue import WINDOW, Tag
-from mudra.metrics.payload.validation import CheckedReport
+from mudra.metrics.payload.report_facts import ReportFacts
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 
@@ -77,7 +77,7 @@ class Replace(Struct, frozen=True):
     """Store the content as current and keep the previous version."""
 
     receipt: Receipt
-    former: Receipt
+    previous: Receipt
 
 
 class Duplicate(Struct, frozen=True):
@@ -103,16 +103,15 @@ class TxnIdReused(Refusal, frozen=True):
 Decision = Accept | Replace | Duplicate | TxnIdReused
 
 
-def keys_of(checked: CheckedReport) -> tuple[PushKey, WindowKey]:
+def keys_of(checked: ReportFacts) -> tuple[PushKey, WindowKey]:
     """Returns the keys to look up before the decision."""
-    report = checked.report
     return (
-        PushKey(report.aa_id, report.txn_id),
-        WindowKey(report.aa_id, checked.tag, checked.window),
+        PushKey(checked.aa_id, checked.txn_id),
+        WindowKey(checked.aa_id, checked.tag, checked.window),
     )
 
 
-def decide(known: Known, checked: CheckedReport, receipt_id: str, now: datetime) -> Decision:
+def decide(known: Known, checked: ReportFacts, receipt_id: str, now: datetime) -> Decision:
     """Returns the decision; `receipt_id` is used only when content is stored."""
     push, window = keys_of(checked)
     if known.push is not None:
@@ -139,8 +138,8 @@ def status_of(decision: Accept | Replace | Duplicate) -> IngestStatus:
 
 
 def _receipt(
-    key: WindowKey, checked: CheckedReport, receipt_id: str, version: int, now: datetime
+    key: WindowKey, checked: ReportFacts, receipt_id: str, version: int, now: datetime
 ) -> Receipt:
     return Receipt(
-        receipt_id, key, checked.report.txn_id, checked.content_hash, version, now, checked.notes
+        receipt_id, key, checked.txn_id, checked.content_hash, version, now, checked.notes
     )

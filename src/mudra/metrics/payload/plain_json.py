@@ -19,7 +19,7 @@ _SIMPLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
 _MAX_NAME: Final = 40
 
 
-class OddNumber(Struct, frozen=True):
+class NotACount(Struct, frozen=True):
     """A number that cannot be a count: 1.5, NaN, 1e400."""
 
     text: str
@@ -65,15 +65,15 @@ def kind_of(value: object) -> str:
             return json.dumps(value)
         case int():
             return str(value)  # `_whole` keeps them short
-        case OddNumber():
+        case NotACount():
             return value.text if len(value.text) <= _MAX_NUMBER else "a number too long to show"
         case str():
             return "a string" if value else "an empty string"
     return "an array" if isinstance(value, list) else "an object"
 
 
-def _whole(text: str) -> int | OddNumber:
-    return int(text) if len(text) <= _MAX_NUMBER else OddNumber(text)
+def _whole(text: str) -> int | NotACount:
+    return int(text) if len(text) <= _MAX_NUMBER else NotACount(text)
 
 
 class _TooManyObjectsError(Exception):
@@ -85,9 +85,9 @@ class _Reader:
         self._objects = 0
         self._decoder = json.JSONDecoder(
             object_pairs_hook=self._keep_repeated,
-            parse_float=OddNumber,
+            parse_float=NotACount,
             parse_int=_whole,
-            parse_constant=OddNumber,
+            parse_constant=NotACount,
         )
 
     def decode(self, text: str) -> object:

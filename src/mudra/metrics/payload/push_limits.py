@@ -1,21 +1,28 @@
-"""Limits of pushes: at once, at the database, and of one AA in ten minutes (M6)."""
+"""Limits of pushes: of one AA in ten minutes, and at once, shared fairly between AAs (M6)."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import Final, Protocol
 
 from mudra.metrics.payload.catalogue import Tag
+from mudra.shared.fair_turns import FairTurns
 from mudra.shared.refusal import Refusal
 
-MAX_ADMITTED: Final = 32
+MAX_UPLOADS: Final = 128
+MAX_UPLOADS_OF_ONE: Final = 8
+"""Four times what an agent sends at once. Bodies of other AAs are read meanwhile."""
 MAX_AT_DATABASE: Final = 4
+UPLOAD_WAIT_S: Final = 15.0
+"""Longer than a slow body may take to fail, shorter than agents wait for an answer."""
+DATABASE_WAIT_S: Final = 60.0
 RETRY_S: Final = (5, 60)
 """A refused push may be retried after so many seconds, chosen at random between the two."""
+_OF_ALL: Final = 3
+"""The two payloads, and as many that are refused."""
 
 
 class TooBusyForPushes(Refusal, frozen=True):
-    """As many pushes are in progress as this node accepts at once."""
+    """As many pushes are in progress as this node accepts at once, of one AA or in all."""
 
     retry_after_s: int
 
@@ -33,41 +40,71 @@ class RateLimit(Protocol):
         """Counts one use and returns 0, or the seconds until the next is permitted."""
         ...
 
+    def is_used_up(self, key: str) -> bool:
+        """Returns whether the next use would have to wait; counts nothing."""
+        ...
+
 
 class PushLimits:
-    """Admits a bounded number of pushes, and lets few at the database at a time."""
+    """Bounds what one AA may ask for, so that the others are served meanwhile.
+
+    `rate` is of one AA and payload, `rate_of_all` of all that one AA sends, whatever it is:
+    that one is counted before a byte of the body is read.
+    """
 
     def __init__(
         self,
         rate: RateLimit,
+        rate_of_all: RateLimit,
         random_retry_s: Callable[[int, int], int],
-        admitted: int = MAX_ADMITTED,
-        at_database: int = MAX_AT_DATABASE,
+        uploads: FairTurns,
     ) -> None:
         self._rate = rate
+        self._rate_of_all = rate_of_all
         self._random_retry_s = random_retry_s
-        self._free = admitted
-        self._at_database = asyncio.Semaphore(at_database)
+        self._uploads = uploads
+        self._at_database = FairTurns(MAX_AT_DATABASE, MAX_AT_DATABASE, DATABASE_WAIT_S)
 
-    def admit(self) -> TooBusyForPushes | None:
-        """Takes a place, to be returned with `leave`, before anything of the body is read."""
-        if not self._free:
-            # At random, so that refused pushes are not retried all at once.
-            return TooBusyForPushes(self._random_retry_s(*RETRY_S))
-        self._free -= 1
-        return None
-
-    def leave(self) -> None:
-        """Returns the place."""
-        self._free += 1
+    def use_rate_of_all(self, aa_id: str) -> TooManyPushes | None:
+        """Counts a request of an AA before anything of it is read."""
+        wait_s = self._rate_of_all.wait_s(aa_id)
+        return TooManyPushes(wait_s) if wait_s else None
 
     def use_rate(self, aa_id: str, tag: Tag | None) -> TooManyPushes | None:
         """Counts a push of an AA; refused payloads (no tag) are counted separately."""
-        wait_s = self._rate.wait_s(f"{aa_id}\0{tag.value if tag else 'refused'}")
+        wait_s = self._rate.wait_s(_key(aa_id, tag))
         return TooManyPushes(wait_s) if wait_s else None
 
+    def may_be_refused(self, aa_id: str) -> bool:
+        """Returns whether one more invalid payload of this AA would have its errors named."""
+        return not self._rate.is_used_up(_key(aa_id, None))
+
     @contextlib.asynccontextmanager
-    async def at_database(self) -> AsyncIterator[None]:
-        """Waits for a place at the database."""
-        async with self._at_database:
-            yield
+    async def upload(self, aa_id: str) -> AsyncIterator[TooBusyForPushes | None]:
+        """Waits for one of the AA's own places, to be held until its push is answered."""
+        async with self._uploads.turn(aa_id) as admitted:
+            yield None if admitted else self.busy()
+
+    @contextlib.asynccontextmanager
+    async def at_database(self, aa_id: str) -> AsyncIterator[TooBusyForPushes | None]:
+        """Waits for a place at the database: the AAs that wait come in rotation."""
+        async with self._at_database.turn(aa_id) as admitted:
+            yield None if admitted else self.busy()
+
+    def busy(self) -> TooBusyForPushes:
+        """Returns the refusal of a push that may be retried, at random, so not all at once."""
+        return TooBusyForPushes(self._random_retry_s(*RETRY_S))
+
+
+def upload_places() -> FairTurns:
+    """Returns the places of a node, in the usual number."""
+    return FairTurns(MAX_UPLOADS, MAX_UPLOADS_OF_ONE, UPLOAD_WAIT_S)
+
+
+def of_all(limit: int) -> int:
+    """Returns the limit of all that one AA sends, from that of one payload."""
+    return limit * _OF_ALL
+
+
+def _key(aa_id: str, tag: Tag | None) -> str:
+    return f"{aa_id}\0{tag.value if tag else 'refused'}"

@@ -9,6 +9,9 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import NoticeKind
+from mudra.metrics.payload.held_reports import HeldReports
 from mudra.metrics.payload.ingest_rule import (
     Accept,
     IngestStatus,
@@ -19,9 +22,16 @@ from mudra.metrics.payload.ingest_rule import (
     keys_of,
     status_of,
 )
-from mudra.metrics.payload.push_limits import PushLimits, TooManyPushes
+from mudra.metrics.payload.plausibility import (
+    LONGEST_MS,
+    SMALL,
+    Doubt,
+    doubt_time,
+    doubt_volume,
+)
+from mudra.metrics.payload.push_limits import PushLimits, TooBusyForPushes, TooManyPushes
+from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import (
-    CheckedReport,
     ContentLimits,
     ReportRefused,
     check_size,
@@ -51,25 +61,30 @@ class Received(Struct, frozen=True):
 
 
 class PushService(Struct, frozen=True):
-    """Stores reports in the caller's transaction, under the AA's lock."""
+    """Stores reports in the caller's transaction, under the AA's lock; holds implausible ones."""
 
     reports: Reports
+    held: HeldReports
+    notices: NoticeService
     members: Members
     audit_log: AuditLog
     limits: ContentLimits = ContentLimits()
 
     async def receive(
-        self, checked: CheckedReport, receipt_id: str, caller: Caller
+        self, checked: StorableReport, receipt_id: str, caller: Caller
     ) -> Received | TxnIdReused | ReportRefused:
         """Stores a valid report, or recognizes it; durable once the transaction has ended."""
         push, window = keys_of(checked)
         now = await self.reports.lock(push.aa_id)
         known = await self.reports.known(push, window)
-        unknown = check_size(checked.report, self.limits) or unknown_fips(
-            checked.report, await self.members.live_fips(), self.limits
+        unknown = check_size(checked, self.limits) or unknown_fips(
+            checked, await self.members.live_fips(), self.limits
         )
         if not isinstance(unknown, ReportRefused):
             checked = replace(checked, notes=checked.notes + unknown)
+        doubt = await self._doubt(checked)
+        if doubt is not None:
+            checked = replace(checked, notes=(doubt.note(), *checked.notes))
         decision = decide(known, checked, receipt_id, now)
         # What was accepted once is still recognized, whatever the limits have become.
         if isinstance(unknown, ReportRefused) and isinstance(decision, Accept | Replace):
@@ -86,7 +101,10 @@ class PushService(Struct, frozen=True):
                 )
             )
             return decision
-        await self.reports.carry_out(decision, checked)
+        if doubt is not None and isinstance(decision, Accept | Replace):
+            await self._hold(decision.receipt, checked, doubt)
+        else:
+            await self.reports.carry_out(decision, checked)
         received = Received(status_of(decision), decision.receipt)
         await self.audit_log.append(
             AuditEntry(
@@ -98,6 +116,27 @@ class PushService(Struct, frozen=True):
             )
         )
         return received
+
+    async def _hold(self, receipt: Receipt, checked: StorableReport, doubt: Doubt) -> None:
+        if await self.held.hold(receipt, checked, doubt):  # one email, however many reports wait
+            await self.notices.notify(
+                receipt.key.aa_id,
+                NoticeKind.REPORT_HELD,
+                {
+                    "window": checked.window.isoformat(),
+                    "claimed": f"{doubt.claimed:,}",
+                    "plausible": f"{doubt.limit:,}",
+                    "what": doubt.what,
+                },
+            )
+
+    async def _doubt(self, checked: StorableReport) -> Doubt | None:
+        if checked.longest_ms > LONGEST_MS:
+            return doubt_time(checked.longest_ms)
+        if checked.calls <= SMALL:  # plausible for any AA: most pushes read no history
+            return None
+        volume = await self.held.volume(checked.aa_id, checked.tag, checked.window)
+        return doubt_volume(checked.calls, volume)
 
     async def keep_refused(self, aa_id: str, refused: ReportRefused, caller: Caller) -> None:
         """Stores the findings of an invalid report, for its sender to look up."""
@@ -124,14 +163,16 @@ class PushUnitOfWork(Protocol):
 
 
 OpenPushes = Callable[[], AbstractAsyncContextManager[PushUnitOfWork]]
-PushOutcome = Received | NotYourMetrics | TooManyPushes | ReportRefused | TxnIdReused
+PushOutcome = (
+    Received | NotYourMetrics | TooManyPushes | TooBusyForPushes | ReportRefused | TxnIdReused
+)
 
 
 class Push(Struct, frozen=True):
     """A report, valid or not, as one AA pushed it."""
 
     aa_id: str
-    checked: CheckedReport | ReportRefused
+    checked: StorableReport | ReportRefused
     receipt_id: str
     """The ID for the receipt, if one is issued."""
     caller: Caller
@@ -140,15 +181,18 @@ class Push(Struct, frozen=True):
 async def push_report(push: Push, limits: PushLimits, open_work: OpenPushes) -> PushOutcome:
     """Stores a report that the AA may push, or the findings of an invalid one."""
     checked, tag = push.checked, None
-    if isinstance(checked, CheckedReport):
+    if isinstance(checked, StorableReport):
         tag = checked.tag
-        if checked.report.aa_id != push.aa_id:
+        if checked.aa_id != push.aa_id:
             return NotYourMetrics(push.aa_id)
     too_many = limits.use_rate(push.aa_id, tag)
     if too_many is not None:
         return too_many
-    async with limits.at_database(), open_work() as work:
-        if isinstance(checked, ReportRefused):
-            await work.pushes.keep_refused(push.aa_id, checked, push.caller)
-            return checked
-        return await work.pushes.receive(checked, push.receipt_id, push.caller)
+    async with limits.at_database(push.aa_id) as busy:
+        if busy is not None:
+            return busy
+        async with open_work() as work:
+            if isinstance(checked, ReportRefused):
+                await work.pushes.keep_refused(push.aa_id, checked, push.caller)
+                return checked
+            return await work.pushes.receive(checked, push.receipt_id, push.caller)

@@ -11,7 +11,7 @@ from mudra.metrics.payload.plain_json import JsonObject, kind_of, member
 from mudra.shared.finding import Finding
 
 MAX_FINDINGS: Final = 200
-MAX_COUNTED: Final = 10_000
+MAX_COUNTED: Final = 1_000
 _MANY_VALUES: Final = 1000
 _MAX_NAME: Final = 64
 
@@ -26,7 +26,7 @@ ABSENT: Final = Absent.ABSENT
 
 
 class ValidationErrors:
-    """The first errors in document order, and the number of all, up to 10,000 or some more."""
+    """The first errors in document order, and the number of all, up to 1,000 or some more."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []

@@ -1,10 +1,9 @@
 """Certain bounds of response times, in a form that adds up exactly.
 
-In a block of n calls, the one of rank ceil(n * 50 %) took p50, and so on
-for 95, 99 and 100 (nearest rank, the definition that Mudra documents and its
-agent uses). So for every time t the number of calls that took at most t lies
-between two step functions. Both are sums over blocks, hence over windows and
-AAs, in any order; percentiles are never averaged.
+For every time t the number of calls of a block that took at most t lies between
+two step functions, which follow from its four points (`block_times.py`). Both are
+sums over blocks, hence over windows and AAs, in any order; percentiles are
+never averaged.
 
 A step function is stored as its rises, in cells. A cell is one exact
 millisecond or, in roll-ups, one of the fixed cells of `coarse_cell`: exact
@@ -12,25 +11,18 @@ below 16 ms, above it at most 1/16 wide (6.25 %). In a coarse cell the lower
 function rises at the cell's end and the upper one at its start, so the
 bounds stay valid and grow by one cell at most.
 
-For the estimate the calls of a block are also spread along its four
-points, evenly on a logarithmic scale (`estimate`): from half of p50 to p50, on
-to p95, to p99, to p100. That adds up as well, so an estimate over any range
-is that of one count-weighted distribution. Against simulated uneven AAs it
-was off by 12, 10 and 7 % on average (p50, p95, p99), where today's median over
-all AAs was off by a third, half and two thirds.
+For the estimate each call of a block has a place on a curve through its points
+(`estimate`). That adds up as well, so an estimate over any range is that of one
+count-weighted distribution.
 """
 
 from collections.abc import Iterable, Sequence
-from math import isqrt
 from operator import add
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from mudra.metrics.payload.catalogue import PERCENTS
-
-_FINE_BITS: Final = 4
-_FINE: Final = 1 << _FINE_BITS
+from mudra.metrics.rollup.block_times import block_times, coarse_cell
 
 
 class LatencyDistribution(Struct, frozen=True):
@@ -40,7 +32,7 @@ class LatencyDistribution(Struct, frozen=True):
     cell i or before, `upper[i]` more could have ended from cell i on, and
     `estimate[i]` are estimated to be in cell i; each of the three sums to
     `samples`. With `coarse` a cell is a number of `coarse_cell`, else a
-    millisecond. `longest` is the exact maximum, 0 without samples.
+    millisecond. `longest` is the longest reported, 0 without samples.
     """
 
     coarse: bool
@@ -61,20 +53,10 @@ NOTHING: Final = LatencyDistribution(
 )
 
 
-def rank(samples: int, percent: int) -> int:
-    """Returns the rank, from 1, of the sorted sample that is this percentile (nearest rank)."""
-    return -(-samples * percent // 100)
-
-
-def distribution_of(samples: int, pxx: tuple[int, int, int, int]) -> LatencyDistribution:
-    """Returns the distribution of one block with this many answered calls."""
-    return distribution_of_blocks([(samples, pxx)])
-
-
 def distribution_of_blocks(
     blocks: Iterable[tuple[int, tuple[int, int, int, int]]],
 ) -> LatencyDistribution:
-    """Returns the exact distribution of many blocks; ignores those without answered calls."""
+    """Returns the distribution of many blocks by millisecond; those without answers add nothing."""
     rises = _Rises({}, {}, {})
     longest = 0
     for samples, pxx in blocks:
@@ -82,26 +64,6 @@ def distribution_of_blocks(
             _add_block(rises, samples, pxx)
             longest = max(longest, pxx[3])
     return _of(rises, longest, coarse=False)
-
-
-def certainly_before(
-    blocks: Iterable[tuple[int, tuple[int, int, int, int]]], percent: int, limit: int
-) -> bool:
-    """Returns whether this percentile of all calls, and its estimate, is below `limit` ms.
-
-    Costs a fraction of their distribution. Returns False without calls.
-    """
-    total = soon = 0
-    for samples, pxx in blocks:
-        total += samples
-        if pxx[3] < limit:
-            soon += samples
-        else:
-            known = (
-                rank(samples, at) for at, time in zip(PERCENTS, pxx, strict=True) if time < limit
-            )
-            soon += max(known, default=0)
-    return 0 < rank(total, percent) <= soon
 
 
 def coarsen(distribution: LatencyDistribution) -> LatencyDistribution:
@@ -125,7 +87,7 @@ def coarsen(distribution: LatencyDistribution) -> LatencyDistribution:
 
 
 def merge_distributions(distributions: Iterable[LatencyDistribution]) -> LatencyDistribution:
-    """Returns the distribution of all calls together: exact unless one part is coarse."""
+    """Returns the distribution of all calls together: by millisecond unless one part is coarse."""
     parts = list(distributions)
     longest = max((part.longest for part in parts), default=0)
     if any(part.coarse for part in parts):
@@ -203,19 +165,6 @@ def _added(rises: list[list[int]], places: list[tuple[int, int]]) -> list[int]:
     return [*map(sum, zip(*padded, strict=True))]
 
 
-def coarse_cell(milliseconds: int) -> int:
-    """Returns the number of the fixed cell that contains this time: 16 to each doubling."""
-    shift = max(0, milliseconds.bit_length() - _FINE_BITS - 1)
-    return shift * _FINE + (milliseconds >> shift)
-
-
-def coarse_cell_edges(cell: int) -> tuple[int, int]:
-    """Returns the first and last millisecond of a fixed cell."""
-    shift = max(0, cell // _FINE - 1)
-    first = (cell - shift * _FINE) << shift
-    return first, first + (1 << shift) - 1
-
-
 class _Rises(Struct, frozen=True):
     lower: dict[int, int]
     upper: dict[int, int]
@@ -223,39 +172,17 @@ class _Rises(Struct, frozen=True):
 
 
 def _add_block(rises: _Rises, samples: int, pxx: tuple[int, int, int, int]) -> None:
-    p50, p95, p99, p100 = pxx
-    r50, r95, r99, _ = (rank(samples, percent) for percent in PERCENTS)
-    # Up to r50 - 1 calls may be below p50, from 0 ms on; up to r95 - 1 from p50 on, and so on.
-    for cell, calls in (
-        (0, r50 - 1),
-        (p50, r95 - r50),
-        (p95, r99 - r95),
-        (p99, samples - r99),
-        (p100, 1),
-    ):
-        rises.upper[cell] = rises.upper.get(cell, 0) + calls
-    for cell, calls in ((p50, r50), (p95, r95 - r50), (p99, r99 - r95), (p100, samples - r99)):
-        rises.lower[cell] = rises.lower.get(cell, 0) + calls
-    low, high = _quarters(p50 // 2, p50)
-    later, latest = _quarters(p50, p95)
-    for cell, calls in (
-        (low, r50 // 2),
-        (high, r50 - r50 // 2),
-        (later, (r95 - r50 + 1) // 2),
-        (latest, (r95 - r50) // 2),
-        (_middle(p95, p99), r99 - r95),
-        (_middle(p99, p100), samples - r99),
-    ):
-        rises.estimate[cell] = rises.estimate.get(cell, 0) + calls
-
-
-def _middle(first: int, last: int) -> int:
-    return isqrt(max(first, 1) * last)
-
-
-def _quarters(first: int, last: int) -> tuple[int, int]:
-    middle = _middle(first, last)
-    return _middle(first, middle), _middle(middle, last)
+    times = block_times(samples, pxx)
+    lower, upper, estimate = rises.lower, rises.upper, rises.estimate
+    previous, held = 0, 0  # up to rank - 1 calls may be below the first point, from 0 ms on
+    for point in times.points:
+        upper[held] = upper.get(held, 0) + point.rank - max(previous, 1)
+        lower[point.high] = lower.get(point.high, 0) + point.rank - previous
+        estimate[point.time] = estimate.get(point.time, 0) + 1
+        previous, held = point.rank, point.low
+    upper[held] = upper.get(held, 0) + 1
+    for segment in times.placed:
+        segment.place(estimate)
 
 
 def _add_distribution(rises: _Rises, distribution: LatencyDistribution) -> None:

@@ -14,18 +14,28 @@ from msgspec import Struct
 from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, GOOD_BELOW_MS, Status
 from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position
 from mudra.metrics.payload.report import RequestBlock
-from mudra.metrics.rollup.latency_distribution import coarse_cell, coarse_cell_edges, coarsen, rank
-from mudra.metrics.rollup.rollup import Rollup, answered, rollup
+from mudra.metrics.rollup.block_times import block_times, coarse_cell, coarse_cell_edges, rank
+from mudra.metrics.rollup.latency_distribution import coarsen
+from mudra.metrics.rollup.rollup import Rollup, answered
 
 ALL_CALLS: Final = ""
 """The type under which all calls of a pair are added up."""
 _LIMIT: Final = coarse_cell(GOOD_BELOW_MS)
-"""The cell that contains the limit: its middle is below the limit, its end above."""
-_LIMIT_BEGINS_MS: Final = coarse_cell_edges(_LIMIT)[0]
+"""The cell that contains the limit."""
+_LIMIT_BEGINS_MS, _LIMIT_ENDS_MS = coarse_cell_edges(_LIMIT)
+_PARTS: Final = 32
+_SOON_PARTS: Final = 17
+"""So many 32nds of that cell's times are below the limit: 4864 to 4999 of 4864 to 5119 ms."""
+assert (_LIMIT_ENDS_MS + 1 - _LIMIT_BEGINS_MS) * _SOON_PARTS == _PARTS * (
+    GOOD_BELOW_MS - _LIMIT_BEGINS_MS
+)
 
 
 class PairSums(Struct, frozen=True):
-    """Calls of one AA to one FIP. `soon_…` of the answered ones ended before the limit of GOOD."""
+    """Calls of one AA to one FIP. `soon_…` of the answered ones ended before the limit of GOOD.
+
+    `soon_estimate` counts 32nds of calls, so that those in the cell of the limit count in part.
+    """
 
     total: int
     succeeded: int
@@ -37,7 +47,7 @@ class PairSums(Struct, frozen=True):
     longest: int
 
     @property
-    def judged(self) -> int:
+    def eligible(self) -> int:
         """Calls in the denominator of success: all but 4xx."""
         return self.total - self.client_errors
 
@@ -53,7 +63,11 @@ def pair_sums(row: Rollup) -> PairSums:
         answered(at),
         sum(n for cell, n in zip(times.cells, times.lower, strict=True) if cell < _LIMIT),
         sum(n for cell, n in zip(times.cells, times.upper, strict=True) if cell <= _LIMIT),
-        sum(n for cell, n in zip(times.cells, times.estimate, strict=True) if cell <= _LIMIT),
+        sum(
+            n * (_PARTS if cell < _LIMIT else _SOON_PARTS)
+            for cell, n in zip(times.cells, times.estimate, strict=True)
+            if cell <= _LIMIT
+        ),
         times.longest,
     )
 
@@ -61,24 +75,35 @@ def pair_sums(row: Rollup) -> PairSums:
 def pair_sums_of(blocks: Sequence[RequestBlock]) -> PairSums:
     """Returns what `pair_sums` returns for the roll-up of raw blocks, at a tenth of its cost.
 
-    In most blocks all calls end before the limit, so that no distribution is needed.
+    In most blocks all calls end before the limit, and the others are looked at there alone.
     """
-    slow = [block for block in blocks if block.pxx[3] >= _LIMIT_BEGINS_MS]
-    sums = pair_sums(rollup(slow))
-    if len(slow) == len(blocks):
-        return sums
-    soon = [block for block in blocks if block.pxx[3] < _LIMIT_BEGINS_MS]
-    at = tuple(map(sum, zip(*(block.counts for block in soon), strict=True)))
-    ended = answered(at)
-    longest = max((block.pxx[3] for block in soon if answered(block.counts)), default=0)
-    quick = PairSums(
+    at = tuple(map(sum, zip(*(block.counts for block in blocks), strict=True)))
+    lower = upper = estimate = longest = 0
+    for block in blocks:
+        samples = answered(block.counts)
+        if not samples:
+            continue
+        longest = max(longest, block.pxx[3])
+        if block.pxx[3] < _LIMIT_BEGINS_MS:
+            lower, upper, estimate = lower + samples, upper + samples, estimate + samples * _PARTS
+            continue
+        times = block_times(samples, block.pxx)
+        points = times.points
+        lower += max((one.rank for one in points if one.high < _LIMIT_BEGINS_MS), default=0)
+        upper += next((one.rank - 1 for one in points if one.low > _LIMIT_ENDS_MS), samples)
+        before = times.estimated_before(_LIMIT)
+        within = times.estimated_before(_LIMIT + 1) - before
+        estimate += before * _PARTS + within * _SOON_PARTS
+    return PairSums(
         at[Position.TOTAL],
         at[Position.OK_200],
         sum(at[FIRST_4XX:FIRST_5XX]),
-        *(ended, ended, ended, ended),
+        answered(at),
+        lower,
+        upper,
+        estimate,
         longest,
     )
-    return add_pairs(sums, quick)
 
 
 def add_pairs(one: PairSums, other: PairSums) -> PairSums:
@@ -97,14 +122,14 @@ def add_pairs(one: PairSums, other: PairSums) -> PairSums:
 
 def status_of_pair(sums: PairSums) -> Status:
     """Returns GOOD, BAD or UNSURE, by the rule of decisions part 5."""
-    if not sums.judged:
+    if not sums.eligible:
         return Status.UNSURE
-    if not sums.answered or sums.succeeded * 100 <= sums.judged * GOOD_ABOVE_PERCENT:
+    if not sums.answered or sums.succeeded * 100 <= sums.eligible * GOOD_ABOVE_PERCENT:
         return Status.BAD
     wanted = rank(sums.answered, 50)
     # The estimate is below the limit, and so are its bounds where they contain it.
     at_best = sums.soon_upper >= wanted
     at_worst = sums.soon_lower >= wanted or sums.longest < GOOD_BELOW_MS
-    estimate = sums.soon_estimate >= wanted
+    estimate = sums.soon_estimate > wanted * _PARTS - _PARTS // 2  # the middle of that call
     soon = (at_best and (estimate or at_worst)) or (at_worst and estimate)
     return Status.GOOD if soon else Status.BAD

@@ -2,7 +2,25 @@
 
 import math
 from decimal import Decimal
-from typing import overload
+from typing import Final, overload
+
+_BELOW_ALL: Final = math.nextafter(1.0, 0.0)
+
+
+def share_of(part: int, whole: int) -> float | None:
+    """Returns a share of 0 to 1, None of nothing; 1.0 only when the part is the whole.
+
+    Counts of 2^53 and more would round to it in binary fractions.
+    """
+    if not whole:
+        return None
+    return part / whole if part >= whole else min(part / whole, _BELOW_ALL)
+
+
+def failing_percent(succeeded: int, eligible: int) -> int:
+    """Returns the share of failed calls in whole per cent: 1 at least for any, 100 for all only."""
+    failed = eligible - succeeded
+    return max(100 * failed // eligible, 1) if failed else 0
 
 
 @overload

@@ -1,20 +1,23 @@
-"""Percentiles over several windows and AAs: bounds that always hold, and an estimate.
+"""Percentiles over several windows and AAs: bounds, and an estimate.
 
-Percentiles cannot be merged exactly (decisions part 5). The certain bounds
-follow from the two step functions of `latency_distribution.py`: the call of the
-wanted rank took at least the first time at which that many calls may have
-ended, and at most the first time at which that many certainly have.
+Percentiles cannot be merged exactly (decisions part 5). The bounds follow from
+the two step functions of `latency_distribution.py`: the call of the wanted rank
+took at least the first time at which that many calls may have ended, and at
+most the first time at which that many certainly have. Both are wider by 1 %,
+the error of the histograms in which agents count times: no report says how its
+points were found.
 """
 
 from itertools import accumulate
 
 from msgspec import Struct
 
-from mudra.metrics.rollup.latency_distribution import LatencyDistribution, coarse_cell_edges, rank
+from mudra.metrics.rollup.block_times import TRUSTED_PERCENT, coarse_cell_edges, rank
+from mudra.metrics.rollup.latency_distribution import LatencyDistribution
 
 
 class Percentile(Struct, frozen=True):
-    """One percentile in milliseconds: nearest rank, certainly between `low` and `high`."""
+    """One percentile in milliseconds: nearest rank, between `low` and `high`."""
 
     low: int
     high: int
@@ -22,12 +25,12 @@ class Percentile(Struct, frozen=True):
 
     @property
     def exact(self) -> bool:
-        """True when the bounds are equal."""
+        """True when the bounds are equal, which the error of reports leaves of 0 ms alone."""
         return self.low == self.high
 
 
 class ResponseTime(Struct, frozen=True):
-    """Response times of answered calls; `p100` is the exact maximum."""
+    """Response times of answered calls; `p100` is the longest, as reported."""
 
     samples: int
     p50: Percentile
@@ -53,20 +56,39 @@ def response_time(distribution: LatencyDistribution) -> ResponseTime | None:
 def percentile(distribution: LatencyDistribution, percent: int) -> Percentile:
     """Returns this percentile (50, 95 or 99) of a distribution that has samples."""
     wanted = rank(distribution.samples, percent)
-    low = _edges(distribution, _first(distribution.upper, wanted))[0]
-    high = min(_edges(distribution, _first(distribution.lower, wanted))[1], distribution.longest)
+    low = _edges(distribution, _first(distribution.upper, wanted)[0])[0]
+    high = _edges(distribution, _first(distribution.lower, wanted)[0])[1]
+    high = min(high, distribution.longest)
     # Four values that no set of this many calls can have (another definition of percentiles)
     # would cross the bounds; both values then stay inside.
     low, high = min(low, high), max(low, high)
-    first, last = _edges(distribution, _first(distribution.estimate, wanted))
-    return Percentile(low, high, min(max((first + last) // 2, low), high))
+    estimate = min(max(_estimate(distribution, wanted), low), high)
+    return Percentile(
+        low - _error(low), max(high, min(high + _error(high), distribution.longest)), estimate
+    )
 
 
-def _first(rises: tuple[int, ...], wanted: int) -> int:
-    """Returns the place of the first cell at which the sum of the rises reaches the rank."""
+def _estimate(distribution: LatencyDistribution, wanted: int) -> int:
+    """Returns the time of the wanted rank; the calls of one cell are spread evenly in it."""
+    place, before = _first(distribution.estimate, wanted)
+    first, last = _edges(distribution, place)
+    calls = distribution.estimate[place]
+    return first + (2 * (wanted - before) - 1) * (last - first + 1) // (2 * calls)
+
+
+def _error(milliseconds: int) -> int:
+    """Returns the possible error of a reported time, rounded up."""
+    return -(-milliseconds * TRUSTED_PERCENT // 100)
+
+
+def _first(rises: tuple[int, ...], wanted: int) -> tuple[int, int]:
+    """Returns the place of the first cell at which the sum of the rises reaches the rank.
+
+    With it the sum of the rises before that cell.
+    """
     for place, count in enumerate(accumulate(rises)):
         if count >= wanted:
-            return place
+            return place, count - rises[place]
     raise ValueError(f"a distribution of {sum(rises)} samples has no rank {wanted}")
 
 

@@ -2,17 +2,12 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.incidents.incident_detection import OBSERVED
 from mudra.metrics.incidents.silence_service import RETENTION as SILENCES_KEPT
 from mudra.metrics.ports import MetricsTables
 from mudra.metrics.rollup.step import day_start
-
-OBSERVATIONS_KEPT: Final = OBSERVED + timedelta(days=1)
-"""Longer than detection reads them, so that a current incident keeps its first windows."""
 
 
 class RetentionPolicy(Struct, frozen=True):
@@ -30,6 +25,5 @@ async def drop_old(store: MetricsTables, policy: RetentionPolicy, now: datetime)
     today = day_start(now)
     dropped: Sequence[str] = await store.drop_raw(today - timedelta(days=policy.raw_days))
     hours = await store.drop_hours(today - timedelta(days=policy.hour_days))
-    await store.drop_observations(now - OBSERVATIONS_KEPT)
     await store.drop_silences(now - SILENCES_KEPT)
     return [*dropped, *hours]

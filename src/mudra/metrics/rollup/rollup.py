@@ -3,7 +3,7 @@
 There is one row for each AA, FIP, tag, type and hour (or day), computed from the raw
 rows of that time. When a window is late or replaced, the row is computed again from
 the raw rows, so that their order of arrival does not matter. Rows of different
-hours, AAs and FIPs are added by `merge`, in any order, with the same result.
+hours, AAs and FIPs are added by `merge_all`, in any order, with the same result.
 
 Besides its counts a row contains the latency distribution in the fixed cells of
 `latency_distribution.py`. Receipts record whether an AA reported at all, not these
@@ -82,11 +82,6 @@ def answered(counts: tuple[int, ...]) -> int:
 def coarse(row: Rollup) -> Rollup:
     """Returns the row as it is stored, its times in the fixed cells."""
     return Rollup(row.blocks, row.counts, row.statuses, row.data_bytes, coarsen(row.times))
-
-
-def merge(one: Rollup, other: Rollup) -> Rollup:
-    """Returns the sum of both."""
-    return merge_all((one, other))
 
 
 def merge_all(rows: Iterable[Rollup]) -> Rollup:

@@ -54,7 +54,7 @@ class RollupService(Struct, frozen=True):
         else:
             sums = {day: await self.store.sums_of_hours(stale, day)}
             await self.store.replace(stale, sums, pairs=True)
-            await self.store.replace_heard(stale, day)
+            await self.store.replace_received(stale, day)
             await self.store.mark_stale(replace(stale, aa_id=ALL_AAS))
         await self.store.clear(marks)
 

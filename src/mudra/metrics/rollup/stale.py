@@ -5,6 +5,7 @@ same sums again. So hours long past wait until nothing more has arrived for a wh
 have waited long (0043). Health queries do not wait: raw rows replace stale sums.
 """
 
+import enum
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -26,6 +27,22 @@ SETTLED_AFTER: Final = timedelta(minutes=5)
 """Agents push a window within minutes of its end; sums of sums wait until most have arrived."""
 MAX_ROWS_TOGETHER: Final = 20_000
 """Raw rows that one transaction sums by hour: one or two seconds of work."""
+
+
+class Priority(enum.Enum):
+    """A criterion by which one group of stale sums is computed before another."""
+
+    LIVE_FIRST = enum.auto()
+    """Live hours and windows: someone watches them."""
+    HOURS_BEFORE_DAYS = enum.auto()
+    """A day is the sum of its hours."""
+    AAS_BEFORE_ALL = enum.auto()
+    """The sums over all AAs are made of those of each AA."""
+    OLDEST_FIRST = enum.auto()
+
+
+PRIORITIES: Final = tuple(Priority)
+"""The order of the work: each criterion decides among those that are equal by the ones before."""
 
 
 class Stale(Struct, frozen=True):

@@ -18,7 +18,7 @@ from mudra.shared.entity_type import EntityType
 MAX_PAGE: Final = 500
 """Changes in one response; the next request continues from the last number."""
 
-_SEES: Final = {
+_VISIBLE_TYPES: Final = {
     EntityType.AA: frozenset({EntityType.FIP, EntityType.FIU}),
     EntityType.FIU: frozenset({EntityType.AA, EntityType.FIP}),
     EntityType.FIP: frozenset({EntityType.AA}),
@@ -48,7 +48,7 @@ OPERATOR_VISIBILITY: Final = Visibility(_ALL)
 
 def visibility_of(entity_type: EntityType, entity_id: str, *, opened: bool = False) -> Visibility:
     """Return what an entity sees; `opened` is the setting that shows everything to all."""
-    return Visibility(_ALL) if opened else Visibility(_SEES[entity_type], entity_id)
+    return Visibility(_ALL) if opened else Visibility(_VISIBLE_TYPES[entity_type], entity_id)
 
 
 class Change(Struct, frozen=True):

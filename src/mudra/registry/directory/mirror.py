@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mudra.registry.directory.directory import MAX_PAGE, Change, Directory, Visibility, set_hash
 from mudra.registry.payload.entry import digest
-from mudra.registry.payload.timestamp import wire_time
+from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.registry.ports import DirectoryLog
 from mudra.shared.entity_type import EntityType
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.registry.lifecycle.refusal import NeedsOperator, NotYours
+from mudra.registry.lifecycle.refusal import NeedsOperator, NotYourEntry
 from mudra.registry.payload.entry import Entry
 
 SUBMIT: Final = "registry:submit"
@@ -25,7 +25,10 @@ class ActorKind(enum.StrEnum):
 
 
 class Actor(Struct, frozen=True):
-    """Who acts: `name` for the history, `own` the entities it may act for, and from where."""
+    """Who acts: `name` for the history, `own` the entities it may act for, and from where.
+
+    Of an operator `own` are the entities that the same `person` administers.
+    """
 
     kind: ActorKind
     name: str
@@ -33,29 +36,44 @@ class Actor(Struct, frozen=True):
     scopes: frozenset[str] = frozenset()
     address: str = ""
     txn_id: str = ""
+    person: str = ""
 
 
 SCHEDULE: Final = Actor(ActorKind.SCHEDULE, "schedule")
 
 
-def operator(name: str, address: str = "", txn_id: str = "") -> Actor:
-    """Return an operator with all rights over the registry."""
-    rights = frozenset({SUBMIT, DECIDE})
-    return Actor(ActorKind.OPERATOR, name, scopes=rights, address=address, txn_id=txn_id)
+def operator(
+    name: str,
+    address: str = "",
+    txn_id: str = "",
+    *,
+    user_id: str = "",
+    administers: Iterable[str] = (),
+) -> Actor:
+    """Return an operator with all rights over the registry, who may be a member's admin too."""
+    return Actor(
+        ActorKind.OPERATOR,
+        name,
+        frozenset(administers),
+        scopes=frozenset({SUBMIT, DECIDE}),
+        address=address,
+        txn_id=txn_id,
+        person=f"user:{user_id}" if user_id else "",
+    )
 
 
 def member_admin(user_id: str, own: Iterable[str], address: str = "", txn_id: str = "") -> Actor:
     """Return an admin of the entities `own`."""
     kind, name = ActorKind.MEMBER_ADMIN, f"user:{user_id}"
-    return Actor(kind, name, frozenset(own), address=address, txn_id=txn_id)
+    return Actor(kind, name, frozenset(own), address=address, txn_id=txn_id, person=name)
 
 
-def may_submit(actor: Actor, entry: Entry) -> NotYours | NeedsOperator | None:
+def may_submit(actor: Actor, entry: Entry) -> NotYourEntry | NeedsOperator | None:
     """Refuse anyone but an operator who submits for another entity."""
     if actor.kind is ActorKind.OPERATOR:
         return None if SUBMIT in actor.scopes else NeedsOperator(SUBMIT)
     if entry.entityinfo.id not in actor.own or entry.requester.id not in actor.own:
-        return NotYours(entry.entityinfo.id)
+        return NotYourEntry(entry.entityinfo.id)
     return None
 
 
@@ -65,12 +83,12 @@ def may_decide(actor: Actor) -> NeedsOperator | None:
     return None if decides else NeedsOperator(DECIDE)
 
 
-def may_retire(actor: Actor, entity_id: str) -> NotYours | NeedsOperator | None:
+def may_retire(actor: Actor, entity_id: str) -> NotYourEntry | NeedsOperator | None:
     """Refuse all but an operator and the entity's own admin.
 
     The entity itself may not: a stolen Entity Access Token of one day would end
     a membership for good.
     """
     if actor.kind is ActorKind.MEMBER_ADMIN:
-        return None if entity_id in actor.own else NotYours(entity_id)
+        return None if entity_id in actor.own else NotYourEntry(entity_id)
     return may_decide(actor)

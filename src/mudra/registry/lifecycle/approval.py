@@ -16,8 +16,9 @@ from mudra.registry.lifecycle.decision import (
 )
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import GoLiveTooFar, RegistryRefusal, VersionMoved, WrongState
+from mudra.registry.lifecycle.second_operator import second_operator_needed
 
-FARTHEST_GO_LIVE: Final = dt.timedelta(days=366)
+MAX_GO_LIVE: Final = dt.timedelta(days=366)
 
 
 def approve(
@@ -28,8 +29,11 @@ def approve(
     *,
     goes_live_at: dt.datetime | None = None,
     expected: int = 0,
+    one_operator: bool = False,
 ) -> Decision | RegistryRefusal:
     """Decide on an approval, live at once or from `goes_live_at`.
+
+    Without `one_operator` it takes a second operator (second_operator.py).
 
     `expected` is the version the operator looked at, 0 for whichever is
     pending. Approving a scheduled version again moves its time.
@@ -37,12 +41,15 @@ def approve(
     pending = _pending(record, actor, RegistryAction.APPROVE, expected)
     if not isinstance(pending, Version):
         return pending
+    second = None if one_operator else second_operator_needed(record, pending, actor)
+    if second is not None:
+        return second
     # Asked again: since the submission another entity may have gone live with this key.
     held = conflict(pending.entry, pending.key, facts)
     if held is not None:
         return held
-    if goes_live_at is not None and goes_live_at - now > FARTHEST_GO_LIVE:
-        return GoLiveTooFar(FARTHEST_GO_LIVE.days)
+    if goes_live_at is not None and goes_live_at - now > MAX_GO_LIVE:
+        return GoLiveTooFar(MAX_GO_LIVE.days)
     decided = replace(pending, decided_by=actor.name, decided_at=now, goes_live_at=goes_live_at)
     if goes_live_at is not None and goes_live_at > now:
         after = record.with_version(replace(decided, status=VersionStatus.APPROVED))
@@ -97,7 +104,7 @@ def _pending(
         return refusal
     pending = record.pending
     if pending is None:
-        state = f"{record.standing} without a pending version"
+        state = f"{record.status} without a pending version"
         return WrongState(record.entity_id, action, state, "submitted or updated")
     if expected not in {0, pending.number}:
         return VersionMoved(record.entity_id, expected, pending.number)

@@ -11,8 +11,8 @@ from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.difference import FieldChange, difference
 from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import AlreadyHeld, ReasonMissing, WrongType
-from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry, canonical
+from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 
 MAX_REASON: Final = 500
@@ -64,11 +64,11 @@ class Decision(Struct, frozen=True):
     def status(self) -> str:
         """The status in the response: that of the version, or of the entity."""
         version = self.after.version(self.version)
-        return self.after.standing.value if version is None else version.status.value
+        return self.after.status.value if version is None else version.status.value
 
     @property
     def publication(self) -> Publication | None:
-        """What the directory shows from now on, when that changed."""
+        """Return what the directory shows from now on, when that changed."""
         previous = None if self.before is None else shown(self.before)
         now = shown(self.after)
         if previous == now:
@@ -78,8 +78,8 @@ class Decision(Struct, frozen=True):
     @property
     def tokens(self) -> TokenEffect:
         """Return whether the entity's tokens stop or come back."""
-        previous = self.before is not None and gets_no_token(self.before.standing)
-        now = gets_no_token(self.after.standing)
+        previous = self.before is not None and gets_no_token(self.before.status)
+        now = gets_no_token(self.after.status)
         if previous == now:
             return TokenEffect.NONE
         return TokenEffect.STOP if now else TokenEffect.RESUME
@@ -111,13 +111,13 @@ class Facts(Struct, frozen=True):
 def shown(record: Record) -> bytes | None:
     """Return the entry that the directory shows, as bytes, or None."""
     live = record.live
-    visible = record.standing is EntityStatus.LIVE and live is not None
+    visible = record.status is EntityStatus.LIVE and live is not None
     return canonical(live.entry) if visible and live is not None else None
 
 
-def gets_no_token(standing: EntityStatus) -> bool:
+def gets_no_token(status: EntityStatus) -> bool:
     """Return whether token issuing is off: an entity without an entry does get tokens."""
-    return standing in {EntityStatus.SUSPENDED, EntityStatus.RETIRED}
+    return status in {EntityStatus.SUSPENDED, EntityStatus.RETIRED}
 
 
 def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongType | None:
@@ -148,9 +148,9 @@ def put_live(record: Record, version: Version, now: dt.datetime) -> Record:
         record = record.with_version(
             replace(previous, status=VersionStatus.SUPERSEDED, live_until=now)
         )
-    standing = EntityStatus.LIVE if record.standing is EntityStatus.UNLISTED else record.standing
+    status = EntityStatus.LIVE if record.status is EntityStatus.UNLISTED else record.status
     live = replace(version, status=VersionStatus.LIVE, live_from=now)
-    return replace(record, standing=standing).with_version(live)
+    return replace(record, status=status).with_version(live)
 
 
 def without_pending(record: Record) -> Record:

@@ -12,7 +12,7 @@ from mudra.registry.payload.entry import Entry, canonical
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
 
 # decisions, part 4: an update that touches one of these needs approval.
-NEEDS_APPROVAL: Final = ("certificate", "baseurl", "webviewurl", "ips")
+NEEDS_APPROVAL: Final = ("certificate", "baseurl", "webviewurl", "ips", "gsp")
 # These identify the request, not the entity: they differ in every submission.
 _OF_THE_REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid", "$.requester.name", "$.requester.id")
 
@@ -73,10 +73,10 @@ def _changes(path: str, before: Json, after: Json) -> Iterator[FieldChange]:
         for name in sorted(before.keys() | after.keys()):
             yield from _changes(f"{path}.{name}", before.get(name), after.get(name))
     elif before != after:
-        yield _judged(path, before, after)
+        yield _classified(path, before, after)
 
 
-def _judged(path: str, before: Json, after: Json) -> FieldChange:
+def _classified(path: str, before: Json, after: Json) -> FieldChange:
     field = path.removeprefix("$.entityinfo.").split(".")[0]
     # The same addresses in another order have no effect.
     if isinstance(before, list) and isinstance(after, list) and _same_items(before, after):

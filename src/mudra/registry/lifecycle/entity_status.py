@@ -16,6 +16,7 @@ from mudra.registry.lifecycle.decision import (
 )
 from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownVersion, WrongState
+from mudra.registry.lifecycle.second_operator import needs_two
 
 
 def suspend(
@@ -61,11 +62,11 @@ _MOVES = {
 def _change_status(
     record: Record, action: RegistryAction, actor: Actor, now: dt.datetime, reason: str
 ) -> Decision | RegistryRefusal:
-    allowed, standing = _MOVES[action]
-    if record.standing not in allowed:
-        return WrongState(record.entity_id, action, record.standing, " or ".join(sorted(allowed)))
-    after = replace(record, standing=standing)
-    if standing is EntityStatus.RETIRED:
+    allowed, status = _MOVES[action]
+    if record.status not in allowed:
+        return WrongState(record.entity_id, action, record.status, " or ".join(sorted(allowed)))
+    after = replace(record, status=status)
+    if status is EntityStatus.RETIRED:
         after = _ended(without_pending(after), now)
     return Decision(action, actor, now, reason.strip(), record, after, version=0)
 
@@ -78,18 +79,26 @@ def _ended(record: Record, now: dt.datetime) -> Record:
 
 
 def roll_back(
-    record: Record, facts: Facts, actor: Actor, now: dt.datetime, *, to: int, reason: str
+    record: Record,
+    facts: Facts,
+    actor: Actor,
+    now: dt.datetime,
+    *,
+    to: int,
+    reason: str,
+    one_operator: bool = False,
 ) -> Decision | RegistryRefusal:
-    """Decide to go live at once with a new version equal to the earlier version `to`.
+    """Decide to go live with a new version equal to the earlier version `to`.
 
-    A pending version is withdrawn: it is based on what is rolled back.
+    A pending version is withdrawn: it is based on what is rolled back. Without
+    `one_operator` another operator approves what brings back a key or an address.
     """
     refusal = may_decide(actor) or reason_missing(RegistryAction.ROLL_BACK, reason)
     if refusal is not None:
         return refusal
-    if record.standing not in {EntityStatus.LIVE, EntityStatus.SUSPENDED}:
+    if record.status not in {EntityStatus.LIVE, EntityStatus.SUSPENDED}:
         return WrongState(
-            record.entity_id, RegistryAction.ROLL_BACK, record.standing, "live or suspended"
+            record.entity_id, RegistryAction.ROLL_BACK, record.status, "live or suspended"
         )
     previous = record.version(to)
     if previous is None or not previous.was_live:
@@ -100,6 +109,7 @@ def roll_back(
     held = conflict(previous.entry, previous.key, facts)
     if held is not None:
         return held
+    waits = not one_operator and needs_two(record, previous.entry)
     version = Version(
         number=len(record.versions) + 1,
         entry=previous.entry,
@@ -107,12 +117,14 @@ def roll_back(
         status=VersionStatus.SUBMITTED,
         submitted_by=actor.name,
         submitted_at=now,
-        decided_by=actor.name,
-        decided_at=now,
+        submitted_person=actor.person,
+        decided_by="" if waits else actor.name,
+        decided_at=None if waits else now,
         reason=reason.strip(),
         equal_to=to,
     )
-    after = put_live(without_pending(record), version, now)
+    base = without_pending(record)
+    after = base.with_version(version) if waits else put_live(base, version, now)
     return Decision(
         RegistryAction.ROLL_BACK, actor, now, reason.strip(), record, after, version.number
     )

@@ -18,7 +18,7 @@ class PendingEntry(Struct, frozen=True):
 
     entity_id: str
     entity_type: EntityType
-    standing: EntityStatus
+    status: EntityStatus
     pending: Version
     live: Version | None
 

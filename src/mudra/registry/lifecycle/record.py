@@ -15,8 +15,8 @@ import enum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
+from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 
 
@@ -62,6 +62,8 @@ class Version(Struct, frozen=True):
     goes_live_at: dt.datetime | None = None
     live_from: dt.datetime | None = None
     live_until: dt.datetime | None = None
+    submitted_person: str = ""
+    """The same submitter as `user:ID`, whatever address that person has; empty for an entity."""
     equal_to: int = 0
     """The earlier version that a rollback restored with this one; 0 for none."""
 
@@ -76,7 +78,7 @@ class Record(Struct, frozen=True):
 
     entity_id: str
     entity_type: EntityType
-    standing: EntityStatus
+    status: EntityStatus
     versions: tuple[Version, ...]
 
     @property

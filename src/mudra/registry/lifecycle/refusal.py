@@ -9,7 +9,7 @@ from typing import TypeAlias
 from mudra.shared.refusal import Refusal
 
 
-class NotYours(Refusal, frozen=True):
+class NotYourEntry(Refusal, frozen=True):
     """A member acts for an entity that is not its own."""
 
     entity_id: str
@@ -27,6 +27,21 @@ class NeedsOperator(Refusal, frozen=True):
     def sentence(self) -> str:
         """Return the text for the caller."""
         return f"this needs an operator with the scope {self.scope}"
+
+
+class SecondOperatorNeeded(Refusal, frozen=True):
+    """One who submitted a version, or administers its member, approves it."""
+
+    entity_id: str
+    is_admin: bool
+
+    def sentence(self) -> str:
+        """Return the text for the caller."""
+        why = "you are an admin of it" if self.is_admin else "you submitted it"
+        return (
+            f"another operator must approve this version of {self.entity_id}, since {why}; "
+            "a network with one operator sets MUDRA_REGISTRY_ONE_OPERATOR=true"
+        )
 
 
 class UnknownEntity(Refusal, frozen=True):
@@ -133,8 +148,9 @@ class WrongType(Refusal, frozen=True):
 
 
 RegistryRefusal: TypeAlias = (
-    NotYours
+    NotYourEntry
     | NeedsOperator
+    | SecondOperatorNeeded
     | UnknownEntity
     | UnknownVersion
     | DuplicateEntity

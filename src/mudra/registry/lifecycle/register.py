@@ -44,7 +44,7 @@ class Command(Struct, frozen=True):
 
 async def submit_entry(
     registry: Registry, checked: CheckedPayload, actor: Actor, *, approved: bool = False
-) -> Outcome:
+) -> Outcome | Repeat:
     """Take a first submission; `approved` approves it at once, as an operator's import does."""
     now = await registry.lock()
     action, entity_id = RegistryAction.SUBMIT, checked.entry.entityinfo.id
@@ -54,6 +54,8 @@ async def submit_entry(
     record = await registry.record(entity_id)
     facts = await registry.facts(checked.entry, checked.key)
     outcome = submit(record, checked, facts, actor, now)
+    if isinstance(outcome, Repeat):
+        return outcome
     kept = await _keep(registry, action, entity_id, actor, outcome)
     if approved and isinstance(kept, Decision):
         return await _approve_at_once(registry, kept.after, facts, actor, now)
@@ -136,7 +138,15 @@ async def _decided(
     if command.action is RegistryAction.APPROVE:
         facts = await _facts_of_pending(registry, record)
         due = command.goes_live_at
-        return approve(record, facts, actor, now, goes_live_at=due, expected=command.version)
+        return approve(
+            record,
+            facts,
+            actor,
+            now,
+            goes_live_at=due,
+            expected=command.version,
+            one_operator=registry.one_operator,
+        )
     if command.action is RegistryAction.REJECT:
         return reject(record, actor, now, command.reason, expected=command.version)
     if command.action is RegistryAction.ROLL_BACK:
@@ -144,7 +154,15 @@ async def _decided(
         if previous is None:
             return UnknownVersion(command.entity_id, command.version)
         facts = await registry.facts(previous.entry, previous.key)
-        return roll_back(record, facts, actor, now, to=command.version, reason=command.reason)
+        return roll_back(
+            record,
+            facts,
+            actor,
+            now,
+            to=command.version,
+            reason=command.reason,
+            one_operator=registry.one_operator,
+        )
     return _CHANGES_OF_STATUS[command.action](record, actor, now, command.reason)
 
 
@@ -163,7 +181,7 @@ async def _facts_of_pending(registry: Registry, record: Record) -> Facts:
 async def _approve_at_once(
     registry: Registry, record: Record, facts: Facts, actor: Actor, now: dt.datetime
 ) -> Outcome:
-    outcome = approve(record, facts, actor, now)
+    outcome = approve(record, facts, actor, now, one_operator=registry.one_operator)
     return await _keep(registry, RegistryAction.APPROVE, record.entity_id, actor, outcome)
 
 

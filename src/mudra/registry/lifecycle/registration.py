@@ -13,15 +13,15 @@ from mudra.registry.lifecycle.actor import Actor, may_submit
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.draft_review import DraftReview, review_draft
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.refusal import NeedsOperator, NotYours, RegistryRefusal
+from mudra.registry.lifecycle.refusal import NeedsOperator, NotYourEntry, RegistryRefusal
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.submission import Repeat
 from mudra.registry.payload.extend_vocabulary import read_vocabulary
-from mudra.registry.payload.refusals import PayloadRefused, TooManyWrites
-from mudra.registry.payload.url_rules import AddressPolicy
-from mudra.registry.payload.validation import CheckedPayload, check_submission
+from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
+from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.payload.vocabulary import Vocabulary
-from mudra.registry.ports import Registry, VocabularyStore, WriteBudget
+from mudra.registry.ports import Address, CheckSubmission, Registry, VocabularyStore, WriteBudget
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 
@@ -43,7 +43,9 @@ class ReviewedDraft(Struct, frozen=True):
     review: DraftReview
 
 
-Registered: TypeAlias = Receipt | TooManyWrites | PayloadRefused | RegistryRefusal
+Registered: TypeAlias = (
+    Receipt | TooManyWrites | PayloadRefused | PayloadNotChecked | RegistryRefusal
+)
 
 
 class RegistrationService(Struct, frozen=True):
@@ -53,16 +55,20 @@ class RegistrationService(Struct, frozen=True):
     vocabulary: VocabularyStore
     budget: WriteBudget
     policy: AddressPolicy
+    check: CheckSubmission
 
     async def submit(self, payload: object, entity_type: str, actor: Actor) -> Registered:
         """Take the first payload of an entity; it is pending until an operator approves it."""
-        return await self._write(payload, entity_type, None, actor)
+        return await self._write(payload, entity_type, None, actor, is_first=True)
 
     async def update(
-        self, payload: object, entity_type: str, entity_id: str, actor: Actor
+        self, payload: object, entity_type: str, entity_id: str | None, actor: Actor
     ) -> Registered:
-        """Take an update: live at once, or pending when it touches what needs approval."""
-        return await self._write(payload, entity_type, entity_id, actor)
+        """Take an update: live at once, or pending when it touches what needs approval.
+
+        `entity_id` is None where the address names none: then the payload does.
+        """
+        return await self._write(payload, entity_type, entity_id, actor, is_first=False)
 
     async def retire(
         self, entity_type: EntityType, entity_id: str, reason: str, actor: Actor
@@ -77,9 +83,10 @@ class RegistrationService(Struct, frozen=True):
 
     async def lint(
         self, payload: object, entity_type: EntityType, actor: Actor
-    ) -> Sequence[Finding] | NotYours | NeedsOperator:
+    ) -> Sequence[Finding] | NotYourEntry | NeedsOperator | PayloadNotChecked:
         """Return what a submission of the payload would find; stores nothing."""
-        checked = await self._check(payload, entity_type, None)
+        vocabulary = await read_vocabulary(self.vocabulary)
+        checked = await self.check(payload, self.policy, vocabulary, Address(entity_type, None))
         if not isinstance(checked, CheckedPayload):
             return checked
         return may_submit(actor, checked.entry) or checked.notes
@@ -90,7 +97,8 @@ class RegistrationService(Struct, frozen=True):
         """Check a draft of the entity's next version; `payload` is a finding if it is no JSON."""
         record = await self.registry.record(entity_id)
         vocabulary = await read_vocabulary(self.vocabulary)
-        checked = self._check_draft(payload, entity_type, entity_id, vocabulary, actor)
+        address = Address(entity_type, entity_id)
+        checked = await self._check_draft(payload, address, vocabulary, actor)
         return ReviewedDraft(record, vocabulary, review_draft(record, checked))
 
     async def submit_draft(self, draft: DraftReview, actor: Actor) -> Registered:
@@ -103,36 +111,37 @@ class RegistrationService(Struct, frozen=True):
         return await self._store(draft.checked, actor, is_first=draft.is_first)
 
     async def _write(
-        self, payload: object, entity_type: str, entity_id: str | None, actor: Actor
+        self,
+        payload: object,
+        entity_type: str,
+        entity_id: str | None,
+        actor: Actor,
+        *,
+        is_first: bool,
     ) -> Registered:
         wait_s = await self.budget.wait_s(actor.name)
         if wait_s:
             return TooManyWrites(wait_s)
-        checked = await self._check(payload, entity_type, entity_id)
+        vocabulary = await read_vocabulary(self.vocabulary)
+        address = Address(entity_type, entity_id)
+        checked = await self.check(payload, self.policy, vocabulary, address)
+        if isinstance(checked, PayloadNotChecked):
+            return checked
         if not isinstance(checked, CheckedPayload):
             return PayloadRefused(tuple(checked))
-        return await self._store(checked, actor, is_first=entity_id is None)
+        return await self._store(checked, actor, is_first=is_first)
 
-    async def _check(
-        self, payload: object, entity_type: str, entity_id: str | None
-    ) -> CheckedPayload | list[Finding]:
-        vocabulary = await read_vocabulary(self.vocabulary)
-        return check_submission(payload, self.policy, vocabulary, entity_type, entity_id)
-
-    def _check_draft(
-        self,
-        payload: object,
-        entity_type: str,
-        entity_id: str,
-        vocabulary: Vocabulary,
-        actor: Actor,
+    async def _check_draft(
+        self, payload: object, address: Address, vocabulary: Vocabulary, actor: Actor
     ) -> CheckedPayload | list[Finding]:
         if isinstance(payload, Finding):
             return [payload]
-        checked = check_submission(payload, self.policy, vocabulary, entity_type, entity_id)
+        checked = await self.check(payload, self.policy, vocabulary, address)
+        if isinstance(checked, PayloadNotChecked):
+            return [Finding("$", "could not be checked now", "try again")]
         if isinstance(checked, CheckedPayload) and may_submit(actor, checked.entry) is not None:
             # All but the requester is compared with the address above.
-            return [Finding("$.requester.id", "is another entity's", entity_id)]
+            return [Finding("$.requester.id", "is another entity's", address.entity_id or "")]
         return checked
 
     async def _store(self, checked: CheckedPayload, actor: Actor, *, is_first: bool) -> Registered:

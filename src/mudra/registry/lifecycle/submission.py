@@ -25,27 +25,31 @@ from mudra.registry.payload.validation import CheckedPayload
 
 
 class Repeat(Struct, frozen=True):
-    """The same update again, from a sender who lost the response: nothing to do."""
+    """The same submission or update again, from a sender who lost the response: nothing to do."""
 
     record: Record
     version: int
-
-    @property
-    def status(self) -> str:
-        """The status of the latest version."""
-        return self.record.versions[-1].status.value
+    status: VersionStatus
+    """What the response says: for a submission as the first time, else as the version is now."""
 
 
 def submit(
     record: Record | None, checked: CheckedPayload, facts: Facts, actor: Actor, now: dt.datetime
-) -> Decision | RegistryRefusal:
-    """Decide on a first submission; it is pending until an operator approves it."""
+) -> Decision | Repeat | RegistryRefusal:
+    """Decide on a first submission; it is pending until an operator approves it.
+
+    The same content under the same `txnid` is a `Repeat` (decisions 4), unless an operator
+    rejected it: then it is submitted again.
+    """
     entry = checked.entry
     refusal = may_submit(actor, entry)
     if refusal is not None:
         return refusal
     if record is not None and not _may_start_again(record):
-        return DuplicateEntity(entry.entityinfo.id)
+        same = next((one for one in record.versions if one.entry == entry), None)
+        if same is None or record.status is EntityStatus.RETIRED:
+            return DuplicateEntity(entry.entityinfo.id)
+        return Repeat(record, same.number, VersionStatus.SUBMITTED)
     held = conflict(entry, checked.key, facts)
     if held is not None:
         return held
@@ -67,12 +71,13 @@ def update(
         return refusal
     if record is None or record.entity_type is not entry.type:
         return UnknownEntity(entry.entityinfo.id)
-    if record.standing is EntityStatus.RETIRED:
+    if record.status is EntityStatus.RETIRED:
         return WrongState(
-            record.entity_id, RegistryAction.UPDATE, record.standing, "live or suspended"
+            record.entity_id, RegistryAction.UPDATE, record.status, "live or suspended"
         )
     if record.versions[-1].entry == entry:
-        return Repeat(record, record.versions[-1].number)
+        last = record.versions[-1]
+        return Repeat(record, last.number, last.status)
     held = conflict(entry, checked.key, facts)
     if held is not None:
         return held
@@ -88,7 +93,7 @@ def update(
 
 def _may_start_again(record: Record) -> bool:
     """Return whether the entity was never live and has no pending version."""
-    return record.standing is EntityStatus.UNLISTED and record.pending is None
+    return record.status is EntityStatus.UNLISTED and record.pending is None
 
 
 def _next(record: Record, checked: CheckedPayload, actor: Actor, now: dt.datetime) -> Version:
@@ -99,4 +104,5 @@ def _next(record: Record, checked: CheckedPayload, actor: Actor, now: dt.datetim
         status=VersionStatus.SUBMITTED,
         submitted_by=actor.name,
         submitted_at=now,
+        submitted_person=actor.person,
     )

@@ -9,7 +9,7 @@ import hashlib
 
 import msgspec
 
-from mudra.registry.payload.certificate import Certificate
+from mudra.registry.payload.fields.certificate import Certificate
 from mudra.shared.entity_type import EntityType
 
 

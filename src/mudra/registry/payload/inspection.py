@@ -21,6 +21,8 @@ LEAKED = (
     "holds a private key or a part of one, which must never leave its owner: this key has leaked, "
     "make a new one and send its public part only"
 )
+MAX_ERRORS = 200
+MAX_NEAREST = 20
 NAMED = 20
 """Unknown fields of an object that are named one by one; the rest are counted."""
 
@@ -64,14 +66,25 @@ class Inspection:
     def __init__(self, *, older: bool = False) -> None:
         self.older = older
         self.findings: list[Finding] = []
+        self._errors = 0
+
+    @property
+    def full(self) -> bool:
+        """Return whether more errors would help no one: lists are not read on."""
+        return self._errors >= MAX_ERRORS
+
+    def nearest(self, word: str, known: Sequence[str]) -> str:
+        """Return the known word most likely meant, for the first findings: the search is slow."""
+        return nearest_of(word, known) if len(self.findings) < MAX_NEAREST else ""
 
     @property
     def failed(self) -> bool:
-        """Whether a finding refuses the document."""
+        """Return whether a finding refuses the document."""
         return any(found.severity is Severity.ERROR for found in self.findings)
 
     def error(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
         """Add a finding that refuses the document."""
+        self._errors += 1
         self.findings.append(Finding(path, problem, allowed, nearest))
 
     def note(self, path: str, problem: str, allowed: str = "") -> None:
@@ -105,7 +118,7 @@ class Inspection:
             return {}
         unknown = [name for name in value if name not in known]
         for name in unknown[:NAMED]:
-            nearest = (elsewhere or {}).get(name) or nearest_of(name, known)
+            nearest = (elsewhere or {}).get(name) or self.nearest(name, known)
             self.odd(member(path, name), _unknown(older=self.older), ", ".join(known), nearest)
         if len(unknown) > NAMED:
             self.odd(path, f"has {len(unknown) - NAMED} more unknown fields", ", ".join(known))
@@ -137,7 +150,7 @@ class Inspection:
         elif not isinstance(value, str):
             self.error(path, f"must be a string, not {show(value)}", allowed)
         elif value not in words:
-            self.error(path, f"must not be {show(value)}", allowed, nearest_of(value, words))
+            self.error(path, f"must not be {show(value)}", allowed, self.nearest(value, words))
         else:
             return value
         return ""
@@ -155,6 +168,8 @@ class Inspection:
             self.error(path, f"has {len(value)} items", f"at most {most} items")
         kept: list[T] = []
         for index, item in enumerate(value[:most]):
+            if self.full:
+                break
             one = read(f"{path}[{index}]", item)
             if one is not None and one in kept:
                 self.note(f"{path}[{index}]", "is a duplicate and was dropped")

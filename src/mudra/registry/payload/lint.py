@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import Vocabulary
 from mudra.shared.finding import Finding, Severity

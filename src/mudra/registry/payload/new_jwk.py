@@ -10,7 +10,7 @@ import msgspec
 from joserfc.jwk import RSAKey
 from msgspec import Struct
 
-from mudra.registry.payload.certificate import MAX_BITS, MIN_BITS, Algorithm, Certificate
+from mudra.registry.payload.fields.certificate import MAX_BITS, MIN_BITS, Algorithm, Certificate
 from mudra.shared.secret_text import SecretText
 
 

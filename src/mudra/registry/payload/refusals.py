@@ -15,6 +15,12 @@ class PayloadRefused(Refusal, frozen=True):
         return self.findings[0].sentence() + (f" (and {more} more in findings)" if more else "")
 
 
+class PayloadNotChecked(Refusal, frozen=True):
+    """The check could not be finished now; nothing was stored."""
+
+    retry_after_s: int = 5
+
+
 class TooManyWrites(Refusal, frozen=True):
     """The writes of an hour are used up."""
 

@@ -2,17 +2,18 @@
 
 import re
 import uuid
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
 
-from mudra.registry.payload.certificate import KeyFacts, key_facts
-from mudra.registry.payload.entity_info import INFO_MEMBERS, read_entity_info
 from mudra.registry.payload.entry import Entry, Requester
-from mudra.registry.payload.field_rules import ENTITY_ID, NAME
-from mudra.registry.payload.inspection import Inspection, TextRule, nearest_of, show
-from mudra.registry.payload.timestamp import read_timestamp
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.certificate import KeyFacts, key_facts
+from mudra.registry.payload.fields.entity_info import INFO_MEMBERS, read_entity_info
+from mudra.registry.payload.fields.field_rules import ENTITY_ID, NAME
+from mudra.registry.payload.fields.timestamp import read_timestamp
+from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.registry.payload.inspection import Inspection, TextRule, is_empty, nearest_of, show
 from mudra.registry.payload.vocabulary import Vocabulary
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
@@ -45,16 +46,15 @@ def check_payload(
     """Return the checked payload, or all findings when at least one of them refuses it.
 
     `raw` is any JSON value. `older` reads what entries of today's directories
-    hold (odd timestamps, further members, empty ports) and notes it instead of
-    refusing it. `root` is the path of the payload within its document.
+    hold (no root `type`, odd timestamps, further members, empty ports) and notes it
+    instead of refusing it. `root` is the path of the payload within its document.
     """
     inspection = Inspection(older=older)
     elsewhere = {name: f"entityinfo.{name}" for name in INFO_MEMBERS}
     given = inspection.members(root, raw, _ROOT, elsewhere)
     if not given and not isinstance(raw, dict):
         return inspection.findings
-    kind = inspection.word(f"{root}.type", given.get("type"), tuple(EntityType))
-    entity_type = EntityType(kind) if kind else None
+    entity_type = _entity_type(inspection, f"{root}.type", given)
     ver = inspection.text(f"{root}.ver", given.get("ver"), _VERSION)
     timestamp = read_timestamp(inspection, f"{root}.timestamp", given.get("timestamp"))
     txnid = _txnid(inspection, f"{root}.txnid", given.get("txnid"))
@@ -101,6 +101,30 @@ def address_findings(entry: Entry, entity_type: str, entity_id: str | None) -> l
         problem = f"is {show(entry.entityinfo.id)}, but the address says {show(entity_id)}"
         findings.append(Finding("$.entityinfo.id", problem, "the same in both"))
     return findings
+
+
+def _entity_type(
+    inspection: Inspection, path: str, given: Mapping[str, object]
+) -> EntityType | None:
+    value = given.get("type")
+    likely = _type_by_fields(given.get("entityinfo"))
+    if inspection.older and is_empty(value) and likely is not None:
+        inspection.note(path, f"is missing and was read as {likely}, by the fields that it fills")
+        return likely
+    kind = inspection.word(path, value, tuple(EntityType))
+    return EntityType(kind) if kind else None
+
+
+def _type_by_fields(info: object) -> EntityType | None:
+    """Return the type that alone fills the fields which this entry fills (spec 2.7)."""
+    if not isinstance(info, dict):
+        return None
+    if not is_empty(info.get("entityhandle")) or not is_empty(info.get("webviewurl")):
+        return EntityType.AA
+    if not is_empty(info.get("fitypes")):
+        return EntityType.FIP
+    # Some FIUs list identifiers: with them alone an entry may be either.
+    return EntityType.FIU if is_empty(info.get("Identifiers")) else None
 
 
 def _txnid(inspection: Inspection, path: str, value: object) -> str:

@@ -14,13 +14,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.registry.payload.inspection import fold, nearest_of, show
+from mudra.registry.payload.inspection import fold, show
 from mudra.shared.finding import Finding
 
 WORD = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
-class WordKind(enum.StrEnum):
+class VocabularyKind(enum.StrEnum):
     """The lists of words that an operator can extend."""
 
     FI_TYPE = "fitype"
@@ -30,7 +30,7 @@ class WordKind(enum.StrEnum):
 class Addition(Struct, frozen=True):
     """A word that an operator added, with other spellings to be read as it."""
 
-    kind: WordKind
+    kind: VocabularyKind
     word: str
     variants: tuple[str, ...] = ()
 
@@ -51,10 +51,6 @@ class Words(Struct, frozen=True):
         """Return the listed word that `text` is a spelling of, or `""`."""
         return self._by_fold.get(fold(text), "")
 
-    def nearest(self, text: str) -> str:
-        """Return the listed word that was most likely meant, or `""`."""
-        return nearest_of(text, self.listed)
-
     def adding(self, word: str, variants: tuple[str, ...]) -> "Words":
         """Return the list with one word more; adding it again adds its variants."""
         listed = self.listed if word in self.listed else (*self.listed, word)
@@ -67,16 +63,16 @@ class Vocabulary(Struct, frozen=True):
     fi_types: Words
     identifier_types: Words
 
-    def words(self, kind: WordKind) -> Words:
+    def words(self, kind: VocabularyKind) -> Words:
         """Return the list of one kind."""
-        return self.fi_types if kind is WordKind.FI_TYPE else self.identifier_types
+        return self.fi_types if kind is VocabularyKind.FI_TYPE else self.identifier_types
 
     def extended(self, additions: Iterable[Addition]) -> "Vocabulary":
         """Return this vocabulary with the operator's additions."""
         grown = self
         for one in additions:
             words = grown.words(one.kind).adding(one.word, one.variants)
-            if one.kind is WordKind.FI_TYPE:
+            if one.kind is VocabularyKind.FI_TYPE:
                 grown = replace(grown, fi_types=words)
             else:
                 grown = replace(grown, identifier_types=words)

@@ -5,24 +5,13 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.audit.event import AuditEntry, AuditEvent
+from mudra.audit.event import AuditEntry
+from mudra.storage.audit.anonymous import count_anonymous, is_anonymous
+from mudra.storage.audit.event_rows import event_row
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event
 
 _STAMPED_BY_THE_DATABASE: Final = datetime.min.replace(tzinfo=UTC)
-
-EVENT_COLUMNS: Final = (
-    "at",
-    "event",
-    "outcome",
-    "actor",
-    "entity_id",
-    "address",
-    "txn_id",
-    "reason",
-    "detail",
-)
-"""What `event_row` gives."""
 
 
 class PostgresAuditLog:
@@ -32,21 +21,9 @@ class PostgresAuditLog:
         self._tx = transaction
 
     async def append(self, entry: AuditEntry) -> None:
-        """Append an entry at the database's time."""
+        """Append an entry at the database's time; what concerns no one known is counted."""
+        if is_anonymous(entry.caller.actor, entry.entity_id, entry.user_id):
+            await count_anonymous(self._tx, [entry.at(await self._tx.now())])
+            return
         row = event_row(entry.at(_STAMPED_BY_THE_DATABASE)) | {"at": self._tx.this_moment}
         await self._tx.connection.execute(sa.insert(audit_event).values(**row))
-
-
-def event_row(event: AuditEvent) -> dict[str, object]:
-    """Return an event as a row."""
-    return {
-        "at": event.at,
-        "event": event.event.value,
-        "outcome": event.outcome.value,
-        "actor": event.actor,
-        "entity_id": event.entity_id,
-        "address": event.address,
-        "txn_id": event.txn_id,
-        "reason": event.reason,
-        "detail": dict(event.detail),
-    }

@@ -1,84 +1,224 @@
-"""The audit chain in PostgreSQL: implements audit/ports.py Ledger."""
+"""The audit chain in PostgreSQL: implements audit/ports.py Ledger.
+
+Rows are sealed in the order of the transactions that wrote them, up to the oldest one of this
+database that is still open: so none slips in behind the head.
+"""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY
 
-from mudra.audit.chain import START, Checkpoint, Row, SealedRow
+from mudra.audit.acts import MAX_ACTS, RECORDED, Act, Acts
+from mudra.audit.chain import START, Checkpoint, CheckpointForged, Epoch, Row, SealedRow
 from mudra.audit.event import AuditEvent, EventName, Outcome
-from mudra.storage.audit.tables import audit_seal
+from mudra.audit.place import Reached, Unsealed
+from mudra.storage.audit.horizon import Horizon, read_horizon
+from mudra.storage.audit.tables import audit_epoch, audit_seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event
 
+_ABOUT: Final = ("jti", "version", "to", "user", "kid")
+"""Details that name what an act was about, the first one that it has."""
 _SEALER_LOCK: Final = 0x6D75647261 + 2
-_SLACK: Final = 100_000
-"""How far behind the newest sealed row an older one may still turn up: far more rows than are
-written within the longest transaction."""
 _PAGE: Final = 5000
+_NOTHING: Final = Reached(0, 0)
+
+_XID: Final = sa.text("audit_event.xid::text::bigint AS xid")
+CLUSTER: Final = (
+    "SELECT concat_ws('/', system_identifier,"
+    " substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),"
+    " (SELECT oid FROM pg_database WHERE datname = current_database()),"
+    " 'audit_event'::regclass::oid) FROM pg_control_system()"
+)
+_BEHIND: Final = "(audit_event.xid, audit_event.seq) > (cast(cast(:xid AS text) AS xid8), :seq)"
+_COMMITTED: Final = "audit_event.xid < cast(cast(:before AS text) AS xid8)"
+_RESTORED: Final = (
+    f"({_COMMITTED} AND audit_event.at <= :until"
+    " OR audit_event.xid >= cast(cast(:next AS text) AS xid8))"
+)
+_UNSEALED: Final = sa.text(
+    "SELECT e.seq, e.xid::text::bigint, e.at,"
+    " e.seq <= (SELECT last_value FROM audit_event_seq_seq)"
+    " AND e.xid < pg_snapshot_xmax(pg_current_snapshot())"
+    " FROM audit_event e LEFT JOIN audit_seal s ON s.seq = e.seq"
+    " WHERE s.seq IS NULL OR e.seq > (SELECT last_value FROM audit_event_seq_seq)"
+    " ORDER BY e.seq LIMIT :most"
+)
+_LONG: Final = sa.text("SELECT set_config('statement_timeout', '300s', true)")
+_RUNNING: Final = sa.text(
+    "SELECT count(*) FROM node WHERE proven_at > clock_timestamp() - interval '5 seconds'"
+)
+_OTHERS: Final = 2
+"""Processes on the list of nodes: the one that asks is on it."""
 
 
 class PostgresLedger:
     """The chain as the one sealer sees it, in its transaction."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
         self._tx = transaction
+        self._encryption = encryption
 
     async def head(self) -> Checkpoint:
         """The current head of the chain; `START` before the first seal. Holds the sealer's lock."""
         await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SEALER_LOCK)))
+        c = audit_seal.c
         row = (
             await self._tx.connection.execute(
-                sa.select(audit_seal.c.number, audit_seal.c.hash)
+                sa.select(c.number, c.hash, c.epoch).order_by(c.number.desc()).limit(1)
+            )
+        ).first()
+        return Checkpoint(row[0], row[1], await self._tx.now(), row[2]) if row else START
+
+    async def count(self) -> int:
+        """Return how many rows are sealed."""
+        highest = sa.select(sa.func.coalesce(sa.func.max(audit_seal.c.number), 0))
+        return int(await self._tx.connection.scalar(highest) or 0)
+
+    async def cluster(self) -> str:
+        """Name the cluster, its timeline, the database and the table.
+
+        A dump that is restored makes another table; a recovery another timeline.
+        """
+        return str(await self._tx.connection.scalar(sa.text(CLUSTER)))
+
+    async def epochs(self) -> Sequence[Epoch]:
+        """All epochs in order; raises CheckpointForged."""
+        rows = await self._tx.connection.execute(
+            sa.select(audit_epoch).order_by(audit_epoch.c.number)
+        )
+        found = []
+        for number, cluster, kept, after, at, confirmed_by, mac in rows:
+            epoch = Epoch(number, cluster, kept, after, at.astimezone(UTC), confirmed_by)
+            if not self._encryption.is_checkpoint_mac(epoch.statement(), mac):
+                raise CheckpointForged(f"epoch {number} in the database was altered")
+            found.append(epoch)
+        return found
+
+    async def add_epoch(self, epoch: Epoch) -> None:
+        """Sign and store a new epoch."""
+        await self._tx.connection.execute(
+            sa.insert(audit_epoch).values(
+                number=epoch.number,
+                cluster=epoch.cluster,
+                found=epoch.found,
+                after=epoch.after,
+                at=epoch.at,
+                confirmed_by=epoch.confirmed_by,
+                mac=self._encryption.checkpoint_mac(epoch.statement()),
+            )
+        )
+
+    async def next_unsealed(self, after: int, epoch: int, limit: int) -> Sequence[Row]:
+        """Committed rows without a seal, in the order of their transactions."""
+        horizon = await read_horizon(self._tx.connection)
+        return await self._next(_COMMITTED, horizon, after, epoch, limit)
+
+    async def next_restored(
+        self, after: int, epoch: int, until: datetime, limit: int
+    ) -> Sequence[Row]:
+        """Give rows without a seal that came with the database out of another cluster.
+
+        Their transactions may have any number; those that this cluster has in use come later.
+        """
+        horizon = await read_horizon(self._tx.connection)
+        return await self._next(_RESTORED, horizon, after, epoch, limit, until)
+
+    async def _next(  # one query
+        self,
+        which: str,
+        horizon: Horizon,
+        after: int,
+        epoch: int,
+        limit: int,
+        until: datetime | None = None,
+    ) -> Sequence[Row]:
+        last = await self._last_of(epoch)
+        values: dict[str, object] = {"xid": str(last.xid), "seq": last.row_id}
+        values["before"] = str(horizon.open_from)
+        if until is not None:
+            values |= {"next": str(horizon.next_xid), "until": until}
+        rows = (
+            await self._tx.connection.execute(
+                sa.select(audit_event, _XID)
+                .outerjoin(audit_seal, audit_seal.c.seq == audit_event.c.seq)
+                .where(audit_seal.c.seq.is_(None), sa.text(_BEHIND), sa.text(which))
+                .order_by(sa.text("audit_event.xid"), audit_event.c.seq)
+                .limit(limit),
+                values,
+            )
+        ).mappings()
+        return [
+            _row(after + place, epoch, cast("Mapping[str, object]", row))
+            for place, row in enumerate(rows, start=1)
+        ]
+
+    async def acts(self, after: int, until: int) -> Acts:
+        """Return the acts among the sealed rows from number `after` + 1 to `until`."""
+        rows = await self._tx.connection.execute(
+            sa.select(audit_event)
+            .join(audit_seal, audit_seal.c.seq == audit_event.c.seq)
+            .where(
+                *(audit_seal.c.number > after, audit_seal.c.number <= until),
+                audit_event.c.event.in_([name.value for name in RECORDED]),
+                audit_event.c.outcome == Outcome.SUCCESS.value,
+            )
+            .order_by(audit_seal.c.number)
+        )
+        found = [_act(cast("Mapping[str, object]", row)) for row in rows.mappings()]
+        return Acts(tuple(found[:MAX_ACTS]), max(0, len(found) - MAX_ACTS))
+
+    async def present(self, row_ids: Sequence[int]) -> frozenset[tuple[int, datetime]]:
+        """Return which of these rows there are, each with its time."""
+        rows = await self._tx.connection.execute(
+            sa.select(audit_event.c.seq, audit_event.c.at).where(
+                audit_event.c.seq == sa.any_(sa.literal(list(row_ids), ARRAY(sa.BigInteger)))
+            )
+        )
+        return frozenset((seq, at.astimezone(UTC)) for seq, at in rows)
+
+    async def reached(self) -> Reached:
+        """Return how far the sealer came. Ask before `unsealed`."""
+        epochs = await self.epochs()
+        return await self._last_of(epochs[-1].number) if epochs else _NOTHING
+
+    async def _last_of(self, epoch: int) -> Reached:
+        row = (
+            await self._tx.connection.execute(
+                sa.select(audit_seal.c.epoch, _XID, audit_event.c.seq)
+                .join_from(audit_seal, audit_event, audit_seal.c.seq == audit_event.c.seq)
                 .order_by(audit_seal.c.number.desc())
                 .limit(1)
             )
         ).first()
-        return Checkpoint(row[0], row[1], await self._tx.now()) if row else START
-
-    async def next_unsealed(self, after: int, limit: int) -> Sequence[Row]:
-        """Committed rows without a seal, oldest first, numbered from `after` + 1."""
-        highest = sa.select(sa.func.coalesce(sa.func.max(audit_seal.c.seq), 0)).scalar_subquery()
-        rows = (
-            await self._tx.connection.execute(
-                sa.select(audit_event)
-                .outerjoin(audit_seal, audit_seal.c.seq == audit_event.c.seq)
-                .where(
-                    audit_event.c.seq > highest - _SLACK,
-                    audit_seal.c.seq.is_(None),
-                    sa.text("audit_event.xid < pg_snapshot_xmin(pg_current_snapshot())"),
-                )
-                .order_by(audit_event.c.seq)
-                .limit(limit)
-            )
-        ).mappings()
-        return [
-            Row(after + place, cast("int", row["seq"]), event_of(cast("Mapping[str, object]", row)))
-            for place, row in enumerate(rows, start=1)
-        ]
+        return Reached(row[1], row[2]) if row and row[0] == epoch else _NOTHING
 
     async def keep_seals(self, rows: Sequence[Row], hashes: Sequence[bytes]) -> None:
-        """Store the number and hash of each row."""
+        """Store number, epoch and hash of each row."""
         await self._tx.connection.execute(
             sa.insert(audit_seal),
             [
-                {"number": row.number, "seq": row.row_id, "hash": sealed}
+                {"number": row.number, "seq": row.row_id, "epoch": row.epoch, "hash": sealed}
                 for row, sealed in zip(rows, hashes, strict=True)
             ],
         )
 
     async def sealed(self) -> AsyncIterator[SealedRow]:
         """All sealed rows by their number, page by page, so that a table of any length fits."""
+        s = audit_seal.c
         after = 0
         while True:
             rows = (
                 (
                     await self._tx.connection.execute(
-                        sa.select(audit_seal.c.number, audit_seal.c.hash, audit_event)
-                        .outerjoin(audit_event, audit_event.c.seq == audit_seal.c.seq)
-                        .where(audit_seal.c.number > after)
-                        .order_by(audit_seal.c.number)
+                        sa.select(s.number, s.epoch, s.hash, audit_event, _XID)
+                        .outerjoin(audit_event, audit_event.c.seq == s.seq)
+                        .where(s.number > after)
+                        .order_by(s.number)
                         .limit(_PAGE)
                     )
                 )
@@ -86,11 +226,38 @@ class PostgresLedger:
                 .all()
             )
             for row in rows:
-                event = event_of(cast("Mapping[str, object]", row))
-                yield SealedRow(Row(row["number"], row["seq"], event), row["hash"])
+                if row["seq"] is None:
+                    raise CheckpointForged(f"the event of sealed row {row['number']} is gone")
+                found = _row(row["number"], row["epoch"], cast("Mapping[str, object]", row))
+                yield SealedRow(found, row["hash"])
             if len(rows) < _PAGE:
                 return
             after = rows[-1]["number"]
+
+    async def unsealed(self, limit: int) -> Sequence[Unsealed]:
+        """Rows without a seal, and such as have a number that the table never gave out."""
+        await self._tx.connection.execute(_LONG)
+        rows = await self._tx.connection.execute(_UNSEALED, {"most": limit})
+        return [Unsealed(*tuple(row)) for row in rows]
+
+    async def now(self) -> datetime:
+        """The time, which stamps events."""
+        return await self._tx.now()
+
+    async def is_service_running(self) -> bool:
+        """Return whether another process of the service is connected to this database."""
+        return int(await self._tx.connection.scalar(_RUNNING) or 0) >= _OTHERS
+
+
+def _row(number: int, epoch: int, row: Mapping[str, object]) -> Row:
+    return Row(number, cast("int", row["seq"]), event_of(row), cast("int", row["xid"]), epoch)
+
+
+def _act(row: Mapping[str, object]) -> Act:
+    event = event_of(row)
+    about = next((str(event.detail[name]) for name in _ABOUT if name in event.detail), "")
+    row_id = cast("int", row["seq"])
+    return Act(row_id, event.at, event.event.value, event.entity_id, event.actor, about)
 
 
 def event_of(row: Mapping[str, object]) -> AuditEvent:

@@ -39,7 +39,7 @@ def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
 
 
 def _by(actor: str) -> sa.ColumnElement[bool]:
-    """Who acted, as the row has it; the address of a person matches all their names."""
+    """Return who acted, as the row has it; the address of a person matches all their names."""
     c, u = audit_event.c, user_account.c
     if "@" not in actor or ":" in actor:
         return c.actor == actor

@@ -3,6 +3,7 @@
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import TIMESTAMP
 
 from mudra.storage.database.tables import metadata
 
@@ -11,5 +12,42 @@ audit_seal: Final = sa.Table(
     metadata,
     sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("seq", sa.ForeignKey("audit_event.seq"), nullable=False, unique=True),
+    sa.Column("epoch", sa.Integer, nullable=False),
     sa.Column("hash", sa.LargeBinary, nullable=False),
+)
+
+audit_epoch: Final = sa.Table(
+    "audit_epoch",
+    metadata,
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("cluster", sa.Text, nullable=False),
+    sa.Column("found", sa.BigInteger, nullable=False),
+    sa.Column("after", sa.BigInteger, nullable=False),
+    sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("confirmed_by", sa.Text, nullable=False),
+    sa.Column("mac", sa.LargeBinary, nullable=False),
+)
+
+audit_checkpoint: Final = sa.Table(
+    "audit_checkpoint",
+    metadata,
+    sa.Column("epoch", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("count", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("head", sa.LargeBinary, nullable=False),
+    sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("mac", sa.LargeBinary, nullable=False),
+)
+
+audit_anonymous: Final = sa.Table(
+    "audit_anonymous",
+    metadata,
+    sa.Column("minute", TIMESTAMP(timezone=True), primary_key=True),
+    sa.Column("address", sa.Text, primary_key=True),
+    sa.Column("event", sa.Text, primary_key=True),
+    sa.Column("reason", sa.Text, primary_key=True),
+    sa.Column("outcome", sa.Text, nullable=False),
+    sa.Column("count", sa.BigInteger, nullable=False),
+    sa.Column("first_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("last_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("txn_id", sa.Text, nullable=False),
 )

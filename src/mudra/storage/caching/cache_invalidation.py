@@ -16,10 +16,11 @@ before. It uses no cache until every such fence must have ended.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from time import monotonic
-from typing import Final
+from typing import Final, LiteralString
 
 import msgspec
 import psycopg
@@ -27,6 +28,7 @@ import structlog
 from psycopg import sql
 
 from mudra.shared.ids import fresh_id
+from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
 
 CHANNEL: Final = "mudra_changes"
@@ -35,6 +37,12 @@ KEYS_CHANGED: Final = "keys"
 VALID_S: Final = 1.0
 """How long a proof that the listening connection is alive counts."""
 _PROOF_EVERY_S: Final = 0.25
+IDLE_AFTER_S: Final = 5.0
+"""A process whose cache no one asked for so long needs no proof that it is valid."""
+_IDLE_PROOF_EVERY_S: Final = 5.0
+"""Often enough to find that the connection is dead, and to compare the clocks."""
+_LOOK_S: Final = 0.5
+"""How soon an idle process is back."""
 _FENCE_S: Final = 10.0
 """A fence whose transaction never ends is dropped after this long."""
 _ANSWER_S: Final = 2.0
@@ -80,8 +88,14 @@ class _PendingFence:
 class CacheInvalidation:
     """What this node knows of changes, and how it announces its own."""
 
-    def __init__(self, conninfo: str) -> None:
+    def __init__(
+        self, conninfo: str, clock_watch: ClockWatch | None = None, *, never_idle: bool = True
+    ) -> None:
+        """With `never_idle` the connection is proven alive all the time, asked for or not."""
+        self._asked_at = float("inf") if never_idle else float("-inf")
+        self._never_idle = never_idle
         self._conninfo = conninfo
+        self._clock_watch = clock_watch
         self.node_id = fresh_id()
         self._proven_at = float("-inf")
         self._settled_at = float("inf")
@@ -105,6 +119,8 @@ class CacheInvalidation:
     def is_valid(self, key: str) -> bool:
         """Return whether what memory has of `key` is valid right now."""
         now = monotonic()
+        if not self._never_idle:
+            self._asked_at = now
         if now - self._proven_at > VALID_S or now < self._settled_at:
             return False
         until = self._fenced.get(key)
@@ -194,8 +210,7 @@ class CacheInvalidation:
                     while True:
                         await self._prove(connection)
                         first.set()
-                        async for notice in connection.notifies(timeout=_PROOF_EVERY_S):
-                            await self._apply(notice.payload)
+                        await self._listen_until_next_proof(connection)
             except (psycopg.Error, OSError) as error:
                 _log.warning("listening connection lost", error=type(error).__name__)
                 first.set()
@@ -204,6 +219,26 @@ class CacheInvalidation:
                 first.set()
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.5)
+
+    async def _listen_until_next_proof(
+        self, connection: psycopg.AsyncConnection[tuple[object, ...]]
+    ) -> None:
+        """Apply what arrives. An idle process goes on listening, but asks the server rarely.
+
+        Its cache is not valid then: no one waits for it, and it reads the database until the
+        next proof, which brings all that was announced meanwhile.
+        """
+        until = monotonic() + _IDLE_PROOF_EVERY_S
+        while monotonic() < until:
+            idle = monotonic() - self._asked_at > IDLE_AFTER_S
+            async for notice in connection.notifies(timeout=_LOOK_S if idle else _PROOF_EVERY_S):
+                await self._apply(notice.payload)
+            if not idle:
+                return
+        async with self._sending:
+            if self._sender is not None:
+                await self._sender.close()
+                self._sender = None
 
     @contextlib.asynccontextmanager
     async def _listening(
@@ -216,6 +251,8 @@ class CacheInvalidation:
             # A lost heartbeat is replaced by the next one: it needs no fsync.
             await connection.execute("SET synchronous_commit = off")
             await connection.execute("SET statement_timeout = '2s'")
+            # Here too: a database that takes no changes ends each connection with its proof.
+            await self._measured(connection, "SELECT clock_timestamp()", [])
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
             self._settled_at = monotonic() + TRANSACTION_S
             self._invalidate_everything()
@@ -227,15 +264,29 @@ class CacheInvalidation:
     async def _prove(self, connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
         sent_at = monotonic()
         with abort_after(connection, _ANSWER_S):
-            await connection.execute(
+            await self._measured(
+                connection,
                 "INSERT INTO node (node_id, proven_at) VALUES (%s, clock_timestamp())"
-                " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()",
+                " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()"
+                " RETURNING proven_at",
                 [self.node_id],
             )
         # What arrived with the result counts only once it was applied.
         async for notice in connection.notifies(timeout=0):
             await self._apply(notice.payload)
         self._proven_at = sent_at
+
+    async def _measured(
+        self,
+        connection: psycopg.AsyncConnection[tuple[object, ...]],
+        statement: LiteralString,
+        values: Sequence[str],
+    ) -> None:
+        """Execute a statement that returns the database's time, and compare it with ours."""
+        sent_at = self._clock_watch and self._clock_watch.machine_clock()
+        row = await (await connection.execute(statement, values)).fetchone()
+        if self._clock_watch and sent_at and row and isinstance(row[0], datetime):
+            self._clock_watch.measured(sent_at, row[0], self._clock_watch.machine_clock())
 
     async def _apply(self, payload: str) -> None:
         try:

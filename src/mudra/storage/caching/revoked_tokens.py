@@ -1,10 +1,10 @@
 """Revoked entity tokens in this node's memory, as long as cache_invalidation.py permits."""
 
-import asyncio
 from typing import Final
 
 import sqlalchemy as sa
 
+from mudra.shared.shared_read import SharedRead
 from mudra.storage.caching.cache_invalidation import CacheInvalidation, revoked_key
 from mudra.storage.database.database import Database
 from mudra.storage.database.tables import revoked_entity_token
@@ -26,7 +26,7 @@ class RevokedTokenCache:
         """Announced since the set was read; a fenced transaction may still be rolled back."""
         self._too_many = False
         self._changes = 0
-        self._reading = asyncio.Lock()
+        self._reading = SharedRead()
         invalidation.on_change(self._on_change)
 
     def _on_change(self, key: str) -> None:
@@ -38,6 +38,7 @@ class RevokedTokenCache:
         else:
             self._announced.add(key.removeprefix(_PREFIX))
             if len(self._announced) > _MAX_COUNT:
+                self._announced.clear()
                 self._known = None
 
     async def is_revoked(self, jti: str) -> bool:
@@ -55,7 +56,7 @@ class RevokedTokenCache:
     async def _ready(self) -> None:
         if self._known is not None or self._too_many:
             return
-        async with self._reading:
+        async with self._reading.turn():
             await self._read()
 
     async def _read(self) -> None:

@@ -24,6 +24,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from msgspec import Struct
 
+from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.storage.crypto.master_key import KEY_BYTES, MasterKeys, SecretBytes
 
 _FORMAT: Final = 1
@@ -48,13 +49,15 @@ class CiphertextInvalid(Exception):
         self.row: Final = row
 
 
-class MasterVersionMissing(Exception):
+class MasterVersionMissing(ServiceUnavailable):
     """A value is encrypted under a master key that was not provided."""
 
     def __init__(self, version: int) -> None:
         super().__init__(
+            Outage.MASTER_KEY,
             f"a value is encrypted under master key version {version}, which was not "
-            "provided: add that version to the master keys until all values are rewrapped"
+            "provided: add that version to the master keys until all values are rewrapped",
+            f"this node has not version {version} of the master key",
         )
         self.version: Final = version
 
@@ -77,7 +80,7 @@ class Keyring:
     """Encrypts and decrypts values under the master keys."""
 
     def __init__(self, masters: MasterKeys) -> None:
-        self._active: Final = masters.active
+        self.active: Final = masters.active
         self._ciphers: Final = {
             version: AESGCM(key.reveal()) for version, key in masters.keys.items()
         }
@@ -107,9 +110,13 @@ class Keyring:
         except InvalidTag:
             raise place.broken() from None
 
+    def has(self, version: int) -> bool:
+        """Return whether values under this master version can be decrypted here."""
+        return version in self._ciphers
+
     def needs_rewrap(self, sealed: bytes) -> bool:
         """Return whether the value is encrypted under another master key than the active one."""
-        return master_version(sealed) != self._active
+        return master_version(sealed) != self.active
 
     def rewrap(self, sealed: bytes, *, table: str, column: str, row: str) -> bytes:
         """Wrap the data key again, under the active master key; the value stays as it is.
@@ -140,14 +147,10 @@ class Keyring:
         """
         return SecretBytes(self.decrypt(sealed, **_key_place(name, version)))
 
-    def rewrap_key(self, sealed: bytes, name: str, version: int) -> bytes:
-        """`rewrap` for a row of the table `sealed_key`."""
-        return self.rewrap(sealed, **_key_place(name, version))
-
     def _wrap(self, data_key: bytes, place: _Place) -> bytes:
-        header = _HEADER.pack(_FORMAT, self._active)
+        header = _HEADER.pack(_FORMAT, self.active)
         nonce = secrets.token_bytes(_NONCE_BYTES)
-        wrapped = self._ciphers[self._active].encrypt(
+        wrapped = self._ciphers[self.active].encrypt(
             nonce, data_key, header + place.binding("data key")
         )
         return header + nonce + wrapped
@@ -181,11 +184,6 @@ def master_version(sealed: bytes) -> int:
 def mac(key: SecretBytes, value: bytes) -> bytes:
     """HMAC-SHA-256, for finding and checking a value without keeping it."""
     return hmac.digest(key.reveal(), value, hashlib.sha256)
-
-
-def mac_matches(key: SecretBytes, value: bytes, expected: bytes) -> bool:
-    """Compare in constant time."""
-    return hmac.compare_digest(mac(key, value), expected)
 
 
 def _key_place(name: str, version: int) -> dict[str, str]:

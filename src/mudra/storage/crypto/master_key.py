@@ -104,37 +104,6 @@ def load_master_keys(
     return _create(path)
 
 
-def add_version(data_dir: Path) -> MasterKeys:
-    """Add a new active version to the key file.
-
-    Encrypted values stay readable under their old versions until they are rewrapped.
-
-    Raises:
-        MasterKeyError: there is no file to add to, or it is invalid.
-    """
-    with _only_writer(data_dir):
-        old = _read_for_change(data_dir)
-        version = max(old.keys) + 1
-        return _replace(data_dir, MasterKeys(version, {version: _new_key(), **old.keys}))
-
-
-def remove_version(data_dir: Path, version: int) -> MasterKeys:
-    """Remove an old version from the key file, once nothing is encrypted under it.
-
-    Raises:
-        MasterKeyError: it is the active one or does not exist, or the file is invalid.
-    """
-    with _only_writer(data_dir):
-        old = _read_for_change(data_dir)
-        if version == old.active or version not in old.keys:
-            raise MasterKeyError(
-                f"version {version} cannot be removed from {data_dir / FILE}: it must be one of "
-                f"the old versions there ({sorted(old.keys.keys() - {old.active})})"
-            )
-        left = {number: key for number, key in old.keys.items() if number != version}
-        return _replace(data_dir, MasterKeys(old.active, left))
-
-
 def parse_master_keys(text: str, source: str) -> MasterKeys:
     """Parse the format that all sources share; `source` names the place in errors.
 
@@ -215,16 +184,6 @@ def _read(path: Path) -> MasterKeys | None:
                 "others could read it, rotate the master key"
             )
         return parse_master_keys(file.read().decode("ascii", errors="replace"), str(path))
-
-
-def _read_for_change(data_dir: Path) -> MasterKeys:
-    keys = _read(data_dir / FILE)
-    if keys is None:
-        raise MasterKeyError(
-            f"there is no {data_dir / FILE} to change: when the keys come from {VARIABLE} or "
-            f"{COMMAND_VARIABLE}, put a new version before the old ones there"
-        )
-    return keys
 
 
 def _create(path: Path) -> MasterKeys:

@@ -18,7 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 import argon2
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
@@ -26,6 +26,7 @@ from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatc
 from mudra.identity.accounts.password_rules import normalized
 from mudra.identity.ports import HashingBusy
 from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.fair_turns import FairTurns, keys_of
 
 QUEUE: Final = 50
 WAIT_S: Final = 2.0
@@ -34,7 +35,7 @@ MIN_MEMORY_MIB: Final = 19
 """The minimum that OWASP ASVS 5.0 accepts."""
 _MIB: Final = 1024
 _NICER_BY: Final = 5
-_NICEST: Final = 19
+_MAX_NICE: Final = 19
 _MIN_PEPPER: Final = 32
 _STORED: Final = re.compile(r"p([1-9][0-9]{0,5})(\$argon2id\$.+)")
 
@@ -71,18 +72,24 @@ class Argon2Passwords:
             time_cost=TIME_COST, memory_cost=memory_mib * _MIB, parallelism=1
         )
         self._dummy = _dummy_hash(memory_mib * _MIB)
-        self._queue = _HashingQueue()
+        self._queue = HashingQueue()
 
     def __repr__(self) -> str:
         return f"Argon2Passwords(pepper_version={self._version})"
 
-    async def hash(self, password: SecretText) -> str | HashingBusy:
-        """Hash a password."""
-        return await self._queue.run(lambda: self._hashed(password))
+    async def hash(
+        self, password: SecretText, *, account: str = "", origin: str = ""
+    ) -> str | HashingBusy:
+        """Hash a password; `account` and `origin` share the queue fairly."""
+        whose = keys_of(account, origin)
+        return await self._queue.run(lambda: self._hashed(password), whose)
 
-    async def verify(self, stored: str | None, password: SecretText) -> bool | HashingBusy:
+    async def verify(
+        self, stored: str | None, password: SecretText, *, account: str = "", origin: str = ""
+    ) -> bool | HashingBusy:
         """Check a password; without a stored hash this costs the same and is False."""
-        return await self._queue.run(lambda: self._matches(stored, password))
+        whose = keys_of(account, origin)
+        return await self._queue.run(lambda: self._matches(stored, password), whose)
 
     def needs_rehash(self, stored: str) -> bool:
         """Return whether a stored hash has other parameters or another pepper than the current."""
@@ -126,52 +133,95 @@ class Argon2Passwords:
         )
 
 
-class _HashingQueue:
-    """One thread, and a queue of at most QUEUE that wait at most WAIT_S each."""
+class _Piece:
+    """One piece of work that waits for its turn, and wakes its event loop at its start and end."""
+
+    def __init__(self, work: Callable[[], object], number: int, order: int) -> None:
+        self.work = work
+        self.place = (number, order)
+        self.number = number
+        self.started: Future[bool] = Future()
+        self.result: Future[object] = Future()
+
+
+class HashingQueue:
+    """One thread, and a queue of at most QUEUE that wait at most WAIT_S each.
+
+    When the queue is full, a newcomer of a key with fewer waiting takes the place of the last.
+    """
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(
             max_workers=1, thread_name_prefix="argon2", initializer=_lower_priority
         )
-        self._pending = 0
-        self._count = threading.Lock()
+        self._guard = threading.Lock()
+        self._turns = FairTurns()
+        self._waiting: list[_Piece] = []
+        self._order = 0
+        self._running = 0
 
-    async def run(self, work: Callable[[], T]) -> T | HashingBusy:
+    async def run(
+        self, work: Callable[[], T], keys: frozenset[str] = frozenset()
+    ) -> T | HashingBusy:
         """Do the work in its turn, or return that it would take too long."""
-        with self._count:
-            if self._pending > QUEUE:  # the one in progress, and those that wait
-                return HashingBusy(retry_after_s=int(WAIT_S))
-            self._pending += 1
-        loop = asyncio.get_running_loop()
-        started = asyncio.Event()
-
-        def start() -> T:
-            loop.call_soon_threadsafe(started.set)
-            return work()
-
-        future = self._thread.submit(start)
-        # The hash of a caller that goes away continues: it counts until it has ended.
-        future.add_done_callback(self._release)
-        return await self._result(future, started)
-
-    def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _release(self, _: Future[T]) -> None:
-        with self._count:
-            self._pending -= 1
-
-    async def _result(self, future: Future[T], started: asyncio.Event) -> T | HashingBusy:
+        piece = self._enqueue(work, keys)
+        if piece is None:
+            return HashingBusy(retry_after_s=int(WAIT_S))
         try:
             async with asyncio.timeout(WAIT_S):
-                await started.wait()
+                began = await asyncio.shield(asyncio.wrap_future(piece.started))
         except TimeoutError:
-            if future.cancel():
-                return HashingBusy(retry_after_s=int(WAIT_S))
+            began = not self._withdraw(piece)
         except asyncio.CancelledError:
-            future.cancel()
+            self._withdraw(piece)
             raise
-        return await asyncio.wrap_future(future)
+        if not began:
+            return HashingBusy(retry_after_s=int(WAIT_S))
+        # The hash of a caller that goes away continues, and is counted until it has ended.
+        return cast("T", await asyncio.shield(asyncio.wrap_future(piece.result)))
+
+    def close(self) -> None:
+        """Let the hash in progress finish and accept no more."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _enqueue(self, work: Callable[[], object], keys: frozenset[str]) -> _Piece | None:
+        with self._guard:
+            if len(self._waiting) + self._running > QUEUE:  # the one in progress counts
+                last = max(self._waiting, key=lambda piece: piece.place)
+                if last.number <= self._turns.number(keys):
+                    return None
+                self._waiting.remove(last)
+                last.started.set_result(False)
+            self._order += 1
+            piece = _Piece(work, self._turns.take(keys), self._order)
+            self._waiting.append(piece)
+        self._thread.submit(self._work_next)
+        return piece
+
+    def _withdraw(self, piece: _Piece) -> bool:
+        with self._guard:
+            if piece not in self._waiting:
+                return False
+            self._waiting.remove(piece)
+            return True
+
+    def _work_next(self) -> None:
+        with self._guard:
+            if not self._waiting:
+                return  # it was withdrawn, or gave its place to another
+            piece = min(self._waiting, key=lambda one: one.place)
+            self._waiting.remove(piece)
+            self._turns.begin(piece.number)
+            self._running = 1
+        piece.started.set_result(True)
+        try:
+            piece.result.set_result(piece.work())
+        except BaseException as error:
+            piece.result.set_exception(error)
+            raise
+        finally:
+            with self._guard:
+                self._running = 0
 
 
 def _lower_priority() -> None:
@@ -182,7 +232,7 @@ def _lower_priority() -> None:
     if sys.platform == "linux":
         thread = threading.get_native_id()
         own = os.getpriority(os.PRIO_PROCESS, thread)
-        os.setpriority(os.PRIO_PROCESS, thread, min(own + _NICER_BY, _NICEST))
+        os.setpriority(os.PRIO_PROCESS, thread, min(own + _NICER_BY, _MAX_NICE))
 
 
 def _dummy_hash(memory_kib: int) -> str:

@@ -4,6 +4,7 @@ Every use case runs in one transaction, opened at its edge. Work that must
 follow a commit (dropping what memory holds) is registered with the transaction.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -12,19 +13,37 @@ from typing import Final
 
 import psycopg
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.caching.cache_invalidation import CHANNEL, CacheInvalidation
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
+from mudra.storage.database.outage import OutageLog, is_lost, outage_of
+from mudra.storage.database.turns import Turns
 
 CONNECT_TIMEOUT_S: Final = 1
 MAX_CONNECTIONS: Final = 20
+IDLE_S: Final = 30.0
+"""After so long without any transaction a process keeps no connection but the listening one."""
 POOL_WAIT_S: Final = 1.0
 STATEMENT_TIMEOUT_MS: Final = 2000
 LOCK_TIMEOUT_MS: Final = 1500
+_SETTINGS: Final = {
+    "statement_timeout": STATEMENT_TIMEOUT_MS,
+    "lock_timeout": LOCK_TIMEOUT_MS,
+    "timezone": "UTC",
+    "idle_in_transaction_session_timeout": 30000,
+}
+_OF_TRANSACTION: Final = sa.select(
+    *(sa.func.set_config(name, str(value), sa.true()) for name, value in _SETTINGS.items())
+)
+_TRIAL: Final = """
+INSERT INTO service_fact (name, value)
+SELECT 'trial-' || gen_random_uuid(), string_agg(md5(random()::text), '')
+FROM generate_series(1, 8192)
+"""
+"""A quarter of a megabyte that cannot be compressed away; rolled back."""
 
 
 @dataclass
@@ -76,58 +95,110 @@ class Database:
         offset: Callable[[], timedelta],
         *,
         connections: int = MAX_CONNECTIONS,
+        direct: str | None = None,
     ) -> None:
+        """With `direct`, `conninfo` leads to a pooler whose connections keep no session state."""
         self.conninfo = conninfo
+        self.direct = direct or conninfo
+        self._pooled = direct is not None
         self.invalidation = invalidation
         self._offset = offset
-        self._engine = _engine(conninfo, connections)
+        self._engine = _engine(conninfo, connections, pooled=direct is not None)
+        self._turns = Turns(connections)
+        self._in_use = 0
+        self._used_at = float("-inf")
+        self._closing: asyncio.TimerHandle | None = None
+        self._closed: set[asyncio.Task[None]] = set()
+        self._outages = OutageLog()
 
     @contextlib.asynccontextmanager
     async def transaction(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[Transaction]:
         """Open a transaction, commit it at the end, roll it back on an exception.
 
-        Raises DatabaseUnavailable when the server cannot be reached, goes away or
-        does not finish `within_s` seconds.
+        Raises DatabaseUnavailable when the server cannot be reached, goes away, takes no
+        changes or does not finish `within_s` seconds.
         """
+        self._in_use += 1
         try:
-            async with self._engine.connect() as connection:
+            async with self._turns.turn(), self._engine.connect() as connection:
                 driver = (await connection.get_raw_connection()).driver_connection
                 assert isinstance(driver, psycopg.AsyncConnection)
                 transaction = Transaction(connection, self.invalidation, self._offset)
                 with abort_after(driver, within_s):
+                    if self._pooled:
+                        await connection.execute(_OF_TRANSACTION)
                     yield transaction
                     await connection.commit()
-        except (OperationalError, PoolTimeout, psycopg.OperationalError) as error:
-            raise DatabaseUnavailable(type(error).__name__) from error
-        except DBAPIError as error:
-            if error.connection_invalidated:
-                raise DatabaseUnavailable(type(error).__name__) from error
-            raise
+                self._turns.succeeded()
+        except (SQLAlchemyError, psycopg.Error) as error:
+            outage = outage_of(error)
+            if outage is None:
+                raise
+            self._outages.begun(outage)
+            if is_lost(error):
+                self._turns.lost()
+            raise outage from error
+        finally:
+            self._in_use -= 1
+            self._close_when_idle()
         transaction.committed()
 
-    async def reachable(self) -> bool:
-        """Tell whether the database answers now."""
+    def _close_when_idle(self) -> None:
+        """Give connections back to the server when none was used for a while."""
+        loop = asyncio.get_running_loop()
+        self._used_at = loop.time()
+        if self._closing is None:
+            self._closing = loop.call_later(IDLE_S, self._close_idle)
+
+    def _close_idle(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._closing = None
+        left = self._used_at + IDLE_S - loop.time()
+        if self._in_use or left > 0:
+            self._closing = loop.call_later(max(left, 1), self._close_idle)
+            return
+        task = loop.create_task(self._engine.dispose(), name="close-idle")
+        self._closed.add(task)
+        task.add_done_callback(self._closed.discard)
+
+    async def outage(self) -> DatabaseUnavailable | None:
+        """Ask whether the database takes changes now; returns what keeps it from that."""
         try:
             async with self.transaction() as transaction:
-                await transaction.now()
-        except DatabaseUnavailable:
-            return False
-        return True
+                read_only = await transaction.connection.scalar(
+                    sa.text("SELECT current_setting('transaction_read_only')::boolean")
+                )
+                if self._outages.current is Outage.DISK_FULL:
+                    async with transaction.connection.begin_nested() as trial:
+                        await transaction.connection.execute(sa.text(_TRIAL))
+                        await trial.rollback()
+        except DatabaseUnavailable as outage:
+            return outage
+        if read_only:
+            found = DatabaseUnavailable(cause=Outage.READ_ONLY)
+            self._outages.begun(found)
+            return found
+        self._outages.over()
+        return None
 
     async def close(self) -> None:
         """Close all connections."""
+        if self._closing is not None:
+            self._closing.cancel()
         await self._engine.dispose()
 
 
-def _engine(conninfo: str, connections: int) -> AsyncEngine:
+def _engine(conninfo: str, connections: int, *, pooled: bool) -> AsyncEngine:
     async def connect() -> psycopg.AsyncConnection[tuple[object, ...]]:
+        if pooled:
+            # What a session prepared or set would be another session's in the next transaction.
+            return await psycopg.AsyncConnection.connect(
+                conninfo, connect_timeout=CONNECT_TIMEOUT_S, prepare_threshold=None
+            )
         return await psycopg.AsyncConnection.connect(
             conninfo,
             connect_timeout=CONNECT_TIMEOUT_S,
-            options=(
-                f"-c statement_timeout={STATEMENT_TIMEOUT_MS} -c lock_timeout={LOCK_TIMEOUT_MS}"
-                " -c timezone=UTC -c idle_in_transaction_session_timeout=30000"
-            ),
+            options=" ".join(f"-c {name}={value}" for name, value in _SETTINGS.items()),
         )
 
     return create_async_engine(

@@ -11,7 +11,7 @@ from typing import Final
 
 import psycopg
 
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.storage.database.outage import outage_of
 
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _RETRY_AFTER: Final = timedelta(minutes=5)
@@ -91,5 +91,8 @@ class PostgresJobRuns:
                     options="-c timezone=UTC -c statement_timeout=2000",
                 )
             yield self._connection
-        except psycopg.OperationalError as error:
-            raise DatabaseUnavailable(type(error).__name__) from error
+        except psycopg.Error as error:
+            outage = outage_of(error)
+            if outage is None:
+                raise
+            raise outage from error

@@ -1,33 +1,49 @@
-"""Delete what is no longer needed."""
+"""Delete what is no longer needed, by the rules of `retention.py`, in batches."""
 
-from datetime import timedelta
 from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.identity.sessions.session import LIFE
-from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
-from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import address_failure, node, revoked_entity_token, user_token
-from mudra.storage.identity.tables import console_session
-from mudra.storage.registry.tables import registry_write
-from mudra.storage.registry.write_budget import PERIOD
+from mudra.storage.database.database import Database
+from mudra.storage.database.retention import RULES, Aged, Days
+from mudra.storage.database.schema import metadata
 
-_NODE_GONE: Final = timedelta(hours=1)
-_KEPT_AFTER_END: Final = timedelta(days=1)
+BATCH: Final = 2000
+"""Rows of one transaction: short enough that no request waits for it."""
 
 
-async def purge_expired(transaction: Transaction) -> None:
-    """Delete counters, tokens and nodes whose time is over."""
-    now = await transaction.now()
-    for statement in (
-        sa.delete(address_failure).where(address_failure.c.at < now - ADDRESS_PERIOD),
-        sa.delete(revoked_entity_token).where(
-            revoked_entity_token.c.expires_at < now - _KEPT_AFTER_END
-        ),
-        sa.delete(user_token).where(user_token.c.expires_at < now - _KEPT_AFTER_END),
-        sa.delete(registry_write).where(registry_write.c.at <= now - PERIOD),
-        sa.delete(console_session).where(console_session.c.started_at < now - LIFE),
-        sa.delete(node).where(node.c.proven_at < sa.func.clock_timestamp() - _NODE_GONE),
-    ):
-        await transaction.connection.execute(statement)
+async def purge_expired(database: Database, days: Days) -> dict[str, int]:
+    """Delete all rows that are over age; returns their number by table, where there were any."""
+    deleted = {}
+    for name, rule in RULES.items():
+        if isinstance(rule, Aged) and (count := await _purge(database, name, rule, days)):
+            deleted[name] = count
+    return deleted
+
+
+async def _purge(database: Database, name: str, rule: Aged, days: Days) -> int:
+    total = done = 0
+    while done == BATCH or not total:
+        done = await _batch(database, metadata.tables[name], rule, days)
+        total += done
+        if done < BATCH:
+            break
+    return total
+
+
+async def _batch(database: Database, table: sa.Table, rule: Aged, days: Days) -> int:
+    async with database.transaction() as transaction:
+        now = (
+            sa.func.clock_timestamp()
+            if rule.by_machine_time
+            else sa.literal(await transaction.now(), sa.TIMESTAMP(timezone=True))
+        )
+        old = rule.column < now - sa.literal(rule.period(days), sa.Interval)
+        which = old if rule.only is None else sa.and_(old, rule.only)
+        place: sa.ColumnElement[object] = sa.literal_column("ctid")
+        oldest = sa.select(place).select_from(table).where(which).limit(BATCH)
+        # By their place: no other session moves rows that are over age.
+        gone = await transaction.connection.execute(
+            sa.delete(table).where(place == sa.func.any(sa.func.array(oldest.scalar_subquery())))
+        )
+        return gone.rowcount

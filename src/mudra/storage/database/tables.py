@@ -34,6 +34,7 @@ entity: Final = sa.Table(
     # `membership` is the operator's word on the member; `status` is that, or what the
     # registry entry says where it is less: the one that everything else reads (0031).
     sa.Column("membership", sa.Text, nullable=False, server_default="active"),
+    _at("tokens_not_before", nullable=True),
     sa.CheckConstraint("type IN ('FIP', 'FIU', 'AA')", name="type"),
     sa.CheckConstraint("status IN ('active', 'suspended', 'retired')", name="status"),
     sa.CheckConstraint("membership IN ('active', 'suspended', 'retired')", name="membership"),
@@ -168,8 +169,10 @@ mail_outbox: Final = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     _at("next_attempt_at", nullable=True),
     sa.Column("last_error", sa.Text),
+    _at("taken_until", nullable=True),
     sa.Index("mail_unsent", "next_attempt_at", postgresql_where=sa.text("sent_at IS NULL")),
 )
+"""Until `taken_until`, by the database's own time, which no sandbox moves, one node sends it."""
 
 audit_event: Final = sa.Table(
     "audit_event",

@@ -30,7 +30,7 @@ def known_revisions() -> frozenset[str]:
 
 
 def alembic_config() -> Config:
-    """Where the migrations are."""
+    """Return where the migrations are."""
     config = Config()
     config.set_main_option(
         "script_location", str(files("mudra.storage.database").joinpath("migrations"))

@@ -16,7 +16,7 @@ from mudra.identity.sign_in.throttle import FRESH, History
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import address_failure, throttle, user_account
-from mudra.storage.identity.tables import sign_in_wait
+from mudra.storage.identity.tables import sign_in_success, sign_in_wait
 from mudra.storage.mail.outbox import OUTBOX_CHANGED
 
 
@@ -69,6 +69,34 @@ class PostgresAttempts:
         await self._tx.connection.execute(
             sa.insert(address_failure).values(
                 address_key=self._encryption.name_mac(f"address:{address}"), at=now
+            )
+        )
+
+    async def lock_address(self, address: str) -> None:
+        """Let attempts from an address wait for each other until this transaction ends."""
+        key = f"sign-in:{address}"
+        await self._tx.connection.execute(
+            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(key, 0)))
+        )
+
+    async def successes(
+        self, username: str, since: datetime, *, address: str = ""
+    ) -> Sequence[datetime]:
+        """Return when a name signed in, from anywhere or from one address."""
+        c = sign_in_success.c
+        which = [c.account_key == self._encryption.name_mac(username), c.at > since]
+        if address:
+            which.append(c.address_key == self._encryption.name_mac(f"address:{address}"))
+        found = await self._tx.connection.scalars(sa.select(c.at).where(*which).order_by(c.at))
+        return found.all()
+
+    async def succeeded(self, username: str, address: str, now: datetime) -> None:
+        """Record a sign-in of a name from an address."""
+        await self._tx.connection.execute(
+            sa.insert(sign_in_success).values(
+                account_key=self._encryption.name_mac(username),
+                address_key=self._encryption.name_mac(f"address:{address}"),
+                at=now,
             )
         )
 

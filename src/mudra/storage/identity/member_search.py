@@ -21,7 +21,7 @@ from mudra.storage.database.tables import (
     entity_secret,
     user_account,
 )
-from mudra.storage.identity.tables import entity_contact, operator_scope
+from mudra.storage.identity.tables import entity_contact, operator_scope, totp_factor
 from mudra.storage.tokens.tables import secret_use
 
 
@@ -115,8 +115,9 @@ class PostgresMemberSearch:
             .where(link.user_id == u.user_id, link.used_at.is_(None), link.voided_at.is_(None))
             .scalar_subquery()
         )
+        factor = sa.exists().where(totp_factor.c.user_id == u.user_id, totp_factor.c.confirmed)
         query = sa.select(
-            u.user_id, u.email, u.name, u.state, u.created_at, invited, administers, scopes
+            u.user_id, u.email, u.name, u.state, u.created_at, invited, administers, scopes, factor
         ).where(u.email > after)
         if which.user_id:
             query = query.where(sa.cast(u.user_id, sa.Text) == which.user_id)
@@ -136,7 +137,10 @@ class PostgresMemberSearch:
                 )
             )
         rows = await self._tx.connection.execute(query.order_by(u.email).limit(limit))
-        return [UserRow(r[0], r[1], r[2], r[3], r[4], r[5], tuple(r[6]), tuple(r[7])) for r in rows]
+        return [
+            UserRow(r[0], r[1], r[2], r[3], r[4], r[5], tuple(r[6]), tuple(r[7]), r[8])
+            for r in rows
+        ]
 
 
 def _able() -> sa.ScalarSelect[int]:

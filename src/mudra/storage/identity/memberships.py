@@ -1,7 +1,7 @@
 """Admins, contacts, operators and their states in PostgreSQL."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
@@ -10,11 +10,11 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.identity.accounts.user import HeldToken, UserState
 from mudra.identity.memberships.member import Admin, MemberStatus
 from mudra.identity.operators.operator import Scope
-from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_admin, user_account, user_token
 from mudra.storage.identity.tables import entity_contact, operator_scope, user_token_use
-from mudra.storage.registry.registry import status_by_standing
+from mudra.storage.registry.registry import member_status_of
+from mudra.storage.tokens.entity_status import store_status
 
 _RECORD_EVERY: Final = timedelta(minutes=1)
 
@@ -88,7 +88,7 @@ class PostgresMemberships:
 
     async def entry_status(self, entity_id: str) -> MemberStatus:
         """Return what the registry entry allows; keeps other writers of the registry out."""
-        return await status_by_standing(self._tx, entity_id)
+        return await member_status_of(self._tx, entity_id)
 
     async def set_status(
         self, entity_id: str, membership: MemberStatus, effective: MemberStatus
@@ -97,9 +97,9 @@ class PostgresMemberships:
         await self._tx.connection.execute(
             sa.update(entity)
             .where(entity.c.entity_id == entity_id)
-            .values(membership=membership.value, status=effective.value)
+            .values(membership=membership.value)
         )
-        await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
+        await store_status(self._tx, entity_id, effective)
 
     async def scopes(self, user_id: str) -> frozenset[Scope]:
         """Return the scopes of an operator; empty for anyone else."""
@@ -109,19 +109,42 @@ class PostgresMemberships:
         return frozenset(Scope(scope) for scope in found)
 
     async def set_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
-        """Store an operator's scopes; none ends the role."""
+        """Store an operator's scopes; none ends the role. Those it keeps keep their time."""
+        c = operator_scope.c
+        names = sorted(scope.value for scope in scopes)
         await self._tx.connection.execute(
-            sa.delete(operator_scope).where(operator_scope.c.user_id == user_id)
+            sa.delete(operator_scope).where(c.user_id == user_id, c.scope.not_in(names))
         )
         now = await self._tx.now()
-        if scopes:
+        if names:
             await self._tx.connection.execute(
-                sa.insert(operator_scope),
-                [
-                    {"user_id": user_id, "scope": scope.value, "since": now}
-                    for scope in sorted(scopes)
-                ],
+                insert(operator_scope).on_conflict_do_nothing(),
+                [{"user_id": user_id, "scope": name, "since": now} for name in names],
             )
+
+    async def lock_operators(self) -> None:
+        """Let acts on people wait for each other until this transaction ends."""
+        await self._tx.connection.execute(
+            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("operators", 0)))
+        )
+
+    async def managers(self) -> frozenset[str]:
+        """Return the user IDs of the active operators who can manage operators."""
+        u, c = user_account.c, operator_scope.c
+        found = await self._tx.connection.scalars(
+            sa.select(u.user_id)
+            .join(operator_scope, c.user_id == u.user_id)
+            .where(c.scope == Scope.MEMBERS.value, u.state == UserState.ACTIVE.value)
+        )
+        return frozenset(found)
+
+    async def manages_since(self, user_id: str) -> datetime | None:
+        """Return since when an operator can manage operators; None when it cannot."""
+        c = operator_scope.c
+        found: datetime | None = await self._tx.connection.scalar(
+            sa.select(c.since).where(c.user_id == user_id, c.scope == Scope.MEMBERS.value)
+        )
+        return found
 
     async def tokens(self, user_id: str) -> Sequence[HeldToken]:
         """Return a user's tokens that have not expired, the newest first."""

@@ -6,7 +6,7 @@ from typing import cast
 
 import sqlalchemy as sa
 
-from mudra.identity.sessions.session import RECORD_EVERY, Session
+from mudra.identity.sessions.session import RECORD_EVERY, Session, Stage
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.tables import console_session
 
@@ -28,6 +28,7 @@ class PostgresSessions:
                 last_used_at=session.last_used_at,
                 proven_at=session.proven_at,
                 address=session.address,
+                stage=session.stage.value,
             )
         )
 
@@ -54,7 +55,7 @@ class PostgresSessions:
         )
 
     async def proven(self, session: Session, now: datetime) -> None:
-        """Record that the password was typed again."""
+        """Record that the password or a code was typed again."""
         await self._tx.connection.execute(
             sa.update(console_session)
             .where(console_session.c.key == session.key)
@@ -87,6 +88,7 @@ class PostgresSessions:
                 last_used_at=row["last_used_at"],
                 proven_at=row["proven_at"],
                 address=cast("str", row["address"]),
+                stage=Stage(row["stage"]),
             )
             for row in rows.mappings()
         ]

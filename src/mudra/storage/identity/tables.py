@@ -29,6 +29,52 @@ operator_scope: Final = sa.Table(
     sa.CheckConstraint("scope IN ('members', 'registry', 'health', 'keys', 'audit')", name="scope"),
 )
 
+address_change: Final = sa.Table(
+    "address_change",
+    metadata,
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("requested_by", sa.Text, nullable=False),
+    _at("requested_at"),
+    _at("expires_at"),
+    sa.Column("token_hash", sa.LargeBinary, nullable=False, unique=True),
+)
+
+admin_invitation: Final = sa.Table(
+    "admin_invitation",
+    metadata,
+    sa.Column("invitation_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), nullable=False, index=True),
+    sa.Column("email", sa.Text, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("invited_by", sa.Text, nullable=False),
+    _at("created_at"),
+    _at("expires_at"),
+    sa.Column("token_hash", sa.LargeBinary, nullable=False, unique=True),
+    sa.Column("ended_at", TIMESTAMP(timezone=True)),
+    sa.Column("accepted", sa.Boolean, nullable=False, server_default=sa.false()),
+)
+
+link_request: Final = sa.Table(
+    "link_request",
+    metadata,
+    sa.Column("request_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("sealed_name", sa.LargeBinary, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("txn_id", sa.Text, nullable=False),
+    sa.Column("asked_at", TIMESTAMP(timezone=True), nullable=False, index=True),
+)
+
+sign_in_success: Final = sa.Table(
+    "sign_in_success",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("account_key", sa.LargeBinary, nullable=False),
+    sa.Column("address_key", sa.LargeBinary, nullable=False),
+    _at("at"),
+    sa.Index("ix_sign_in_success_account_key_at", "account_key", "at"),
+)
+
 user_token_use: Final = sa.Table(
     "user_token_use",
     metadata,
@@ -67,4 +113,25 @@ console_session: Final = sa.Table(
     _at("last_used_at"),
     _at("proven_at"),
     sa.Column("address", sa.Text, nullable=False),
+    sa.Column("stage", sa.Text, nullable=False),
+    sa.CheckConstraint("stage IN ('full', 'code', 'enroll')", name="stage"),
+)
+
+totp_factor: Final = sa.Table(
+    "totp_factor",
+    metadata,
+    sa.Column("factor_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), nullable=False),
+    sa.Column("sealed_secret", sa.LargeBinary, nullable=False),
+    sa.Column("confirmed", sa.Boolean, nullable=False),
+    sa.Column("last_step", sa.BigInteger, nullable=False),
+    _at("created_at"),
+    sa.UniqueConstraint("user_id", "confirmed"),
+)
+
+recovery_code: Final = sa.Table(
+    "recovery_code",
+    metadata,
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
+    sa.Column("code_mac", sa.LargeBinary, primary_key=True),
 )

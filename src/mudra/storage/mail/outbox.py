@@ -18,8 +18,11 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import mail_outbox
 
 OUTBOX_CHANGED: Final = "outbox"
-_SEND_AGAIN_AFTER: Final = timedelta(minutes=2)
-"""An email that was taken and not settled by then is taken again: its sender died."""
+_TAKEN_FOR: Final = timedelta(minutes=2)
+"""An email that was taken and not settled by then is taken again: its sender died.
+
+By the database's own clock: the sandbox's can be moved while an email is on its way.
+"""
 
 
 class PostgresOutbox:
@@ -83,7 +86,11 @@ class PostgresOutbox:
             (
                 await self._tx.connection.execute(
                     sa.select(mail_outbox)
-                    .where(c.sent_at.is_(None), c.next_attempt_at <= now)
+                    .where(
+                        c.sent_at.is_(None),
+                        c.next_attempt_at <= now,
+                        sa.or_(c.taken_until.is_(None), c.taken_until <= sa.func.clock_timestamp()),
+                    )
                     .order_by(c.next_attempt_at)
                     .limit(limit)
                     .with_for_update(skip_locked=True)
@@ -96,25 +103,39 @@ class PostgresOutbox:
             await self._tx.connection.execute(
                 sa.update(mail_outbox)
                 .where(c.mail_id.in_([row["mail_id"] for row in rows]))
-                .values(next_attempt_at=now + _SEND_AGAIN_AFTER, attempts=c.attempts + 1)
+                .values(taken_until=sa.func.clock_timestamp() + _TAKEN_FOR, attempts=c.attempts + 1)
             )
         return [self._mail(dict(row)) for row in rows]
+
+    async def still_taken(self, mail: StoredEmail) -> bool:
+        """Extend the claim; returns False when another node took the email, or it is gone."""
+        claims = await self._tx.connection.execute(
+            sa.update(mail_outbox)
+            .where(_claimed(mail))
+            .values(taken_until=sa.func.clock_timestamp() + _TAKEN_FOR)
+        )
+        return claims.rowcount == 1
 
     async def sent(self, mail_id: str) -> None:
         """Record that an email was delivered."""
         await self._tx.connection.execute(
             sa.update(mail_outbox)
             .where(mail_outbox.c.mail_id == mail_id)
-            .values(sent_at=await self._tx.now(), next_attempt_at=None, last_error=None)
+            .values(
+                sent_at=await self._tx.now(),
+                next_attempt_at=None,
+                last_error=None,
+                taken_until=None,
+            )
         )
 
-    async def failed(self, mail_id: str, error: str, again_in: timedelta | None) -> None:
+    async def failed(self, mail: StoredEmail, error: str, again_in: timedelta | None) -> None:
         """Record a failure, and when to try again (None: never)."""
         again_at = await self._tx.now() + again_in if again_in is not None else None
         await self._tx.connection.execute(
             sa.update(mail_outbox)
-            .where(mail_outbox.c.mail_id == mail_id)
-            .values(last_error=error[:500], next_attempt_at=again_at)
+            .where(_claimed(mail))
+            .values(last_error=error[:500], next_attempt_at=again_at, taken_until=None)
         )
 
     def _mail(self, row: dict[str, object]) -> StoredEmail:
@@ -133,3 +154,9 @@ class PostgresOutbox:
         return StoredEmail(
             mail_id, email_from_bytes(opened), created_at, sent_at, attempts, last_error
         )
+
+
+def _claimed(mail: StoredEmail) -> sa.ColumnElement[bool]:
+    """Matches the email unless another node has taken it since."""
+    c = mail_outbox.c
+    return sa.and_(c.mail_id == mail.mail_id, c.sent_at.is_(None), c.attempts == mail.attempts + 1)

@@ -1,9 +1,9 @@
-"""Tables of alarms: silences, webhooks and the messages that wait for them."""
+"""Tables of alarms: silences, webhooks, emails, and what waits of both."""
 
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import TIMESTAMP, UUID
+from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP, UUID
 
 from mudra.storage.database.tables import metadata
 
@@ -17,9 +17,14 @@ health_silence: Final = sa.Table(
     sa.Column("ends", TIMESTAMP(timezone=True), nullable=False),
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("made_by", sa.Text, nullable=False),
+    sa.Column("peer_id", sa.Text, nullable=False, server_default=""),
+    sa.Column("maintenance", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Index("ix_health_silence_ends", "ends"),
 )
-"""An empty entity or type means all."""
+"""An empty entity or type means all; with a peer, the path between the two alone.
+
+With `maintenance` nothing is evaluated about the entity.
+"""
 
 health_webhook: Final = sa.Table(
     "health_webhook",
@@ -32,9 +37,12 @@ health_webhook: Final = sa.Table(
     sa.Column("made_at", TIMESTAMP(timezone=True), nullable=False),
     sa.Column("delivered_at", TIMESTAMP(timezone=True)),
     sa.Column("problem", sa.Text, nullable=False, server_default=""),
+    sa.Column("fips", ARRAY(sa.Text), nullable=False, server_default="{}"),
+    sa.Column("format", sa.Text, nullable=False, server_default="standard"),
+    sa.CheckConstraint("format IN ('standard', 'slack', 'teams')", name="format"),
     sa.Index("ix_health_webhook_entity_id", "entity_id"),
 )
-"""An empty entity means the whole network."""
+"""An empty entity means the whole network; a FIU's names FIPs."""
 
 webhook_message: Final = sa.Table(
     "webhook_message",
@@ -49,7 +57,47 @@ webhook_message: Final = sa.Table(
     sa.Column("made_at", TIMESTAMP(timezone=True), nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     sa.Column("next_attempt_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("taken_until", TIMESTAMP(timezone=True)),
     sa.Index("ix_webhook_message_next_attempt_at", "next_attempt_at"),
     sa.Index("ix_webhook_message_webhook_id", "webhook_id"),
 )
-"""Messages to deliver; a message that was delivered or given up is deleted."""
+"""Messages to deliver; a message that was delivered or given up is deleted.
+
+Until `taken_until` one node delivers it: the database's own time, which the sandbox does not move.
+"""
+
+_SEVERITIES: Final = "('minor', 'major', 'critical')"
+
+alarm_preference: Final = sa.Table(
+    "alarm_preference",
+    metadata,
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
+    sa.Column("time_zone", sa.Text, nullable=False),
+    sa.Column("quiet_from", sa.Time),
+    sa.Column("quiet_until", sa.Time),
+    sa.Column("breaks_quiet", sa.Text),
+    sa.Column("of_members", sa.Text),
+    sa.Column("of_network", sa.Text),
+    sa.CheckConstraint(f"breaks_quiet IN {_SEVERITIES}", name="breaks_quiet"),
+    sa.CheckConstraint(f"of_members IN {_SEVERITIES}", name="of_members"),
+    sa.CheckConstraint(f"of_network IN {_SEVERITIES}", name="of_network"),
+)
+"""What a person wants alarms about, and when; null for no emails."""
+
+alarm_mail: Final = sa.Table(
+    "alarm_mail",
+    metadata,
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
+    sa.Column("incident_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("entity_id", sa.Text, nullable=False),
+    sa.Column("severity", sa.Text, nullable=False),
+    sa.Column("title", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("over", sa.Boolean, nullable=False),
+    sa.Column("notified_at", TIMESTAMP(timezone=True)),
+    sa.Column("in_storm", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("due_at", TIMESTAMP(timezone=True)),
+    sa.Index("ix_alarm_mail_notified_at", "user_id", "notified_at"),
+    sa.Index("alarm_mail_waits", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
+)
+"""What a reader knows of an incident, and until when an alarm about it waits for them."""

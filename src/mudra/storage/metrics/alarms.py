@@ -1,6 +1,6 @@
 """Silences and webhooks in PostgreSQL: implements metrics/ports.py."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
 from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
+from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
@@ -17,7 +18,10 @@ from mudra.storage.metrics.alarm_tables import health_silence, health_webhook, w
 
 _PLACE: Final = ("health_webhook", "secret")
 _TAKEN_FOR: Final = timedelta(minutes=2)
-"""A message claimed and not completed by then is claimed again: its sender has crashed."""
+"""A message claimed and not completed by then is claimed again: its sender has crashed.
+
+By the database's own clock: the sandbox's can be moved while a message is on its way.
+"""
 _MAX_PROBLEM: Final = 200
 _S: Final = health_silence.c
 _W: Final = health_webhook.c
@@ -36,6 +40,8 @@ class PostgresSilences:
             sa.insert(health_silence).values(
                 silence_id=silence.silence_id,
                 entity_id=silence.entity_id,
+                peer_id=silence.peer_id,
+                maintenance=silence.maintenance,
                 type=silence.type,
                 begins=silence.begins,
                 ends=silence.ends,
@@ -76,15 +82,19 @@ class PostgresWebhooks:
             sa.select(sa.func.count())
             .where(_M.webhook_id == _W.webhook_id)
             .correlate(health_webhook)
-            .scalar_subquery()
+            .label("waiting")
         )
         query = sa.select(
             _W.webhook_id, _W.entity_id, _W.url, _W.made_by, _W.made_at, waiting, _W.delivered_at,
-            _W.problem,
-        ).order_by(_W.made_at, _W.webhook_id)  # fmt: skip  # in the order of Webhook
+            _W.problem, _W.fips, _W.format,
+        ).order_by(_W.made_at, _W.webhook_id)  # fmt: skip
         if entity_id is not None:
             query = query.where(_W.entity_id == entity_id)
-        return [Webhook(*row) for row in await self._tx.connection.execute(query)]
+        found = await self._tx.connection.execute(query)
+        return [
+            Webhook(**{**row, "fips": tuple(row["fips"]), "format": Format(row["format"])})
+            for row in found.mappings()
+        ]
 
     async def add(self, webhook: Webhook, secret: SecretText) -> None:
         """Stores a new one with the key that signs its messages, encrypted."""
@@ -96,6 +106,8 @@ class PostgresWebhooks:
                 sealed_secret=self._encryption.encrypt_text(secret, *_PLACE, webhook.webhook_id),
                 made_by=webhook.made_by,
                 made_at=webhook.made_at,
+                fips=list(webhook.fips),
+                format=webhook.format.value,
             )
         )
 
@@ -109,20 +121,29 @@ class PostgresWebhooks:
         )
         return found[0]
 
-    async def post(self, entity_id: str, body: bytes, now: datetime) -> None:
-        """Queues a message for each webhook of the entity and of the network."""
-        webhook_ids = await self._tx.connection.scalars(
-            sa.select(_W.webhook_id).where(_W.entity_id.in_(["", entity_id]))
+    async def post(
+        self, entity_ids: Sequence[str], body: bytes, now: datetime, *,
+        fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
+    ) -> None:  # fmt: skip
+        """Queues one message for each webhook of these entities and of the network.
+
+        And for each that names this FIP. `chats` has the bodies for formats of chats.
+        """
+        concerned: sa.ColumnElement[bool] = _W.entity_id.in_(["", *entity_ids])
+        if fip_id is not None:
+            concerned = sa.or_(concerned, _W.fips.contains([fip_id]))
+        webhooks = await self._tx.connection.execute(
+            sa.select(_W.webhook_id, _W.format).where(concerned)
         )
         rows = [
             {
                 "message_id": fresh_id(),
                 "webhook_id": webhook_id,
-                "body": body,
+                "body": chats.get(Format(format_), body),
                 "made_at": now,
                 "next_attempt_at": now,
             }
-            for webhook_id in webhook_ids
+            for webhook_id, format_ in webhooks
         ]
         if rows:
             await self._tx.connection.execute(sa.insert(webhook_message), rows)
@@ -138,7 +159,10 @@ class PostgresWebhooks:
                     _M.attempts,
                 )
                 .join(health_webhook, _W.webhook_id == _M.webhook_id)
-                .where(_M.next_attempt_at <= now)
+                .where(
+                    _M.next_attempt_at <= now,
+                    sa.or_(_M.taken_until.is_(None), _M.taken_until <= sa.func.clock_timestamp()),
+                )
                 .order_by(_M.next_attempt_at)
                 .limit(limit)
                 .with_for_update(skip_locked=True, of=webhook_message)
@@ -148,7 +172,9 @@ class PostgresWebhooks:
             await self._tx.connection.execute(
                 sa.update(webhook_message)
                 .where(_M.message_id.in_([row[0] for row in rows]))
-                .values(next_attempt_at=now + _TAKEN_FOR, attempts=_M.attempts + 1)
+                .values(
+                    taken_until=sa.func.clock_timestamp() + _TAKEN_FOR, attempts=_M.attempts + 1
+                )
             )
         return [
             WaitingMessage(
@@ -156,6 +182,15 @@ class PostgresWebhooks:
             )
             for row in rows
         ]
+
+    async def still_taken(self, message: WaitingMessage) -> bool:
+        """Extends the claim; returns False when another node took the message, or it is gone."""
+        claims = await self._tx.connection.execute(
+            sa.update(webhook_message)
+            .where(_claimed(message))
+            .values(taken_until=sa.func.clock_timestamp() + _TAKEN_FOR)
+        )
+        return claims.rowcount == 1
 
     async def delivered(self, message: WaitingMessage) -> None:
         """Deletes a delivered message."""
@@ -167,8 +202,8 @@ class PostgresWebhooks:
         await self._update_webhook(message, problem=problem[:_MAX_PROBLEM])
         await self._tx.connection.execute(
             sa.update(webhook_message)
-            .where(_M.message_id == message.message_id)
-            .values(next_attempt_at=await self._tx.now() + in_)
+            .where(_claimed(message))
+            .values(next_attempt_at=await self._tx.now() + in_, taken_until=None)
         )
 
     async def give_up(self, message: WaitingMessage, problem: str) -> None:
@@ -186,3 +221,8 @@ class PostgresWebhooks:
         await self._tx.connection.execute(
             sa.delete(webhook_message).where(_M.message_id == message.message_id)
         )
+
+
+def _claimed(message: WaitingMessage) -> sa.ColumnElement[bool]:
+    """Matches the message unless another node has claimed it since."""
+    return sa.and_(_M.message_id == message.message_id, _M.attempts == message.attempts + 1)

@@ -7,10 +7,17 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.alarm_tables import health_silence
-from mudra.storage.metrics.partitions import FORMER, HOURS, PAIR_HOURS, RAW, drop_before, make_ahead
+from mudra.storage.metrics.alarm_tables import alarm_mail, health_silence
+from mudra.storage.metrics.partitions import (
+    HOURS,
+    PAIR_HOURS,
+    PREVIOUS,
+    RAW,
+    drop_before,
+    make_ahead,
+)
 from mudra.storage.metrics.tables import (
-    metrics_observation,
+    metrics_held,
     metrics_push,
     metrics_receipt,
     metrics_refused,
@@ -30,11 +37,15 @@ class PostgresMetricsTables:
         await make_ahead(self._tx)
 
     async def drop_raw(self, before: datetime) -> Sequence[str]:
-        """Drops raw rows and refused payloads from before a day; returns the dropped tables."""
+        """Drops raw rows, held and refused reports of before a day; returns the dropped tables."""
         dropped = await drop_before(self._tx, RAW, before)
-        dropped += await drop_before(self._tx, FORMER, before)
+        dropped += await drop_before(self._tx, PREVIOUS, before)
         await self._tx.connection.execute(
             sa.delete(metrics_refused).where(metrics_refused.c.at < before)
+        )
+        old = sa.select(_R.receipt_id).where(_R.window_at < before)
+        await self._tx.connection.execute(
+            sa.delete(metrics_held).where(metrics_held.c.receipt_id.in_(old))
         )
         return dropped
 
@@ -50,14 +61,10 @@ class PostgresMetricsTables:
         await self._tx.connection.execute(sa.delete(metrics_receipt).where(_R.window_at < before))
         return dropped
 
-    async def drop_observations(self, before: datetime) -> None:
-        """Deletes the observations of windows from before a moment."""
-        await self._tx.connection.execute(
-            sa.delete(metrics_observation).where(metrics_observation.c.window_at < before)
-        )
-
     async def drop_silences(self, before: datetime) -> None:
-        """Deletes silences that ended before a moment."""
+        """Deletes silences that ended before a moment, and what is known of emails until then."""
         await self._tx.connection.execute(
             sa.delete(health_silence).where(health_silence.c.ends < before)
         )
+        of_old = alarm_mail.c.over & (alarm_mail.c.notified_at < before)
+        await self._tx.connection.execute(sa.delete(alarm_mail).where(of_old))

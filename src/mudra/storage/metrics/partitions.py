@@ -6,11 +6,9 @@ from typing import Final
 
 import sqlalchemy as sa
 from msgspec import Struct
-from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from mudra.storage.database.database import Transaction
 
-_LOCK: Final = 0x6D657472
 DAYS_AHEAD: Final = 3
 
 
@@ -46,7 +44,7 @@ def _next_month(at: datetime) -> datetime:
 
 
 RAW: Final = Partitioned("metrics_raw", "%Y%m%d", day_of, _next_day)
-FORMER: Final = Partitioned("metrics_former", "%Y%m%d", day_of, _next_day)
+PREVIOUS: Final = Partitioned("metrics_previous", "%Y%m%d", day_of, _next_day)
 HOURS: Final = Partitioned("metrics_hour", "%Y%m", month_of, _next_month)
 PAIR_HOURS: Final = Partitioned("metrics_pair_hour", "%Y%m", month_of, _next_month)
 
@@ -55,27 +53,14 @@ async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bo
     """Creates the partition of a moment; returns False when it exists already."""
     if await _exists(tx, part.name(at)):
         return False
-    await tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-    if await _exists(tx, part.name(at)):
-        return False
-    begin = part.begin(at)
-    name, parent = Identifier(part.name(at)), Identifier(part.table)
-    # Attaching does not block pushes into other partitions; CREATE … PARTITION OF would.
-    await _run(tx, SQL("CREATE TABLE {} (LIKE {} INCLUDING DEFAULTS)").format(name, parent))
-    await _run(
-        tx,
-        SQL("ALTER TABLE {} ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})").format(
-            parent, name, Literal(begin.isoformat()), Literal(part.end(begin).isoformat())
-        ),
-    )
-    return True
+    return await _call(tx, "metrics_partition_make", part, at)
 
 
 async def make_ahead(tx: Transaction) -> None:
     """Creates the partitions of today and the next days."""
     now = await tx.now()
     for days in range(-1, DAYS_AHEAD + 1):
-        for part in (RAW, FORMER, HOURS, PAIR_HOURS):
+        for part in (RAW, PREVIOUS, HOURS, PAIR_HOURS):
             await make_partition(tx, part, now + timedelta(days=days))
 
 
@@ -93,13 +78,15 @@ async def drop_before(tx: Transaction, part: Partitioned, oldest: datetime) -> l
         suffix = name.removeprefix(f"{part.table}_")
         begin = datetime.strptime(suffix, part.form).replace(tzinfo=UTC)
         if part.end(begin) <= oldest:
-            await _run(tx, SQL("DROP TABLE {}").format(Identifier(part.name(begin))))
+            await _call(tx, "metrics_partition_drop", part, begin)
             dropped.append(part.name(begin))
     return dropped
 
 
-async def _run(tx: Transaction, statement: Composed) -> None:
-    await tx.connection.exec_driver_sql(statement.as_string(None))
+async def _call(tx: Transaction, function: str, part: Partitioned, at: datetime) -> bool:
+    """Let the schema's owner do it: the service's role may make and drop no table."""
+    call = getattr(sa.func, function)(part.table, sa.cast(at, sa.DateTime(timezone=True)))
+    return bool(await tx.connection.scalar(sa.select(call)))
 
 
 async def _exists(tx: Transaction, name: str) -> bool:

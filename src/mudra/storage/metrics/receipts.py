@@ -12,7 +12,8 @@ from mudra.metrics.ports import RefusedPush
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
-from mudra.storage.metrics.reports import Row, findings_of, long_tag, receipt_of
+from mudra.storage.metrics.copy_rows import long_tag
+from mudra.storage.metrics.reports import Row, findings_of, receipt_of
 from mudra.storage.metrics.tables import metrics_receipt, metrics_refused
 from mudra.storage.registry.tables import registry_version
 
@@ -102,6 +103,15 @@ class OnboardedMembers:
         """Returns whether an entity of this ID was ever onboarded."""
         found = await self._tx.connection.scalar(
             sa.select(entity.c.entity_id).where(entity.c.entity_id == entity_id)
+        )
+        return found is not None
+
+    async def is_fiu(self, entity_id: str) -> bool:
+        """Returns whether a FIU was ever onboarded under this ID."""
+        found = await self._tx.connection.scalar(
+            sa.select(entity.c.entity_id).where(
+                entity.c.entity_id == entity_id, entity.c.type == "FIU"
+            )
         )
         return found is not None
 

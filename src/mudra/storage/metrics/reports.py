@@ -4,17 +4,15 @@ One transaction stores a push: a lock on the AA, the look-up, `COPY` of the raw
 rows, the receipt, and the mark that the sums of that hour are stale.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, cast
 
 import msgspec
 import psycopg
 import sqlalchemy as sa
-from msgspec import UnsetType
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import (
     Accept,
     Decision,
@@ -25,16 +23,12 @@ from mudra.metrics.payload.ingest_rule import (
     WindowKey,
 )
 from mudra.metrics.payload.ingest_rule import Replace as Replacement
-from mudra.metrics.payload.report import (
-    NotificationBlock,
-    NotificationFip,
-    RequestBlock,
-    RequestFip,
-)
-from mudra.metrics.payload.validation import CheckedReport, ReportRefused
+from mudra.metrics.payload.report_facts import StorableReport
+from mudra.metrics.payload.validation import ReportRefused
 from mudra.shared.finding import Finding
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.partitions import FORMER, RAW, Partitioned, day_of, make_partition
+from mudra.storage.metrics.copy_rows import long_tag, short_tag
+from mudra.storage.metrics.partitions import PREVIOUS, RAW, Partitioned, day_of, make_partition
 from mudra.storage.metrics.tables import (
     metrics_push,
     metrics_receipt,
@@ -46,19 +40,15 @@ _COPY: Final = (
     "COPY metrics_raw (window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes)"
     " FROM STDIN"
 )
-_KEEP_FORMER: Final = sa.text(
+_KEEP_PREVIOUS: Final = sa.text(
     "WITH gone AS (DELETE FROM metrics_raw WHERE window_at = :window_at AND aa_id = :aa_id"
     " AND tag = :tag RETURNING *)"
-    " INSERT INTO metrics_former (window_at, aa_id, tag, fip_id, type, version, counts, pxx,"
+    " INSERT INTO metrics_previous (window_at, aa_id, tag, fip_id, type, version, counts, pxx,"
     " status, data_bytes) SELECT window_at, aa_id, tag, fip_id, type, :version, counts, pxx,"
     " status, data_bytes FROM gone"
 )
-_SHORT: Final = {tag: tag.value[:3] for tag in Tag}
-_LONG: Final = {short: tag for tag, short in _SHORT.items()}
-_NULL: Final = b"\\N"
 _COMPLETE: Final = datetime.fromisoformat("1970-01-01T00:00Z")
 """`noted_at` of history that is complete, so that its sums are not delayed."""
-_json: Final = msgspec.json.Encoder().encode
 
 Row = Mapping[str, object]
 
@@ -123,7 +113,7 @@ class PostgresReports:
         found = {cast("str", row["why"]): receipt_of(cast("Row", row)) for row in rows.mappings()}
         return Known(found.get("push"), found.get("current"))
 
-    async def carry_out(self, decision: Decision, checked: CheckedReport) -> None:
+    async def carry_out(self, decision: Decision, checked: StorableReport) -> None:
         """Writes counts, receipt and findings; on replacement keeps the previous version."""
         if isinstance(decision, Duplicate):
             if decision.remember:
@@ -135,20 +125,30 @@ class PostgresReports:
         receipt = decision.receipt
         window = receipt.key.window
         if isinstance(decision, Replacement):
-            await self._partitions.ensure(self._tx, FORMER, window)
-            await self._tx.connection.execute(
-                _KEEP_FORMER,
-                {
-                    "window_at": window,
-                    "aa_id": receipt.key.aa_id,
-                    "tag": short_tag(receipt.key.tag),
-                    "version": decision.former.version,
-                },
-            )
+            await self._keep_previous(receipt)
         await self._store([(receipt, checked)], window)
 
+    async def count(self, receipt: Receipt, rows: bytes) -> None:
+        """Counts a report that has its receipt, in place of what its window had before."""
+        await self._keep_previous(receipt)
+        await self._write([(receipt, rows)])
+        await self._mark_stale([receipt], receipt.key.window, whole=False)
+
+    async def _keep_previous(self, receipt: Receipt) -> None:
+        window = receipt.key.window
+        await self._partitions.ensure(self._tx, PREVIOUS, window)
+        await self._tx.connection.execute(
+            _KEEP_PREVIOUS,
+            {
+                "window_at": window,
+                "aa_id": receipt.key.aa_id,
+                "tag": short_tag(receipt.key.tag),
+                "version": receipt.version - 1,
+            },
+        )
+
     async def accept_all(
-        self, accepted: Sequence[tuple[Accept, CheckedReport]], watched_from: datetime
+        self, accepted: Sequence[tuple[Accept, StorableReport]], watched_from: datetime
     ) -> None:
         """Writes many at once; incidents are detected in windows from `watched_from` on."""
         if accepted:
@@ -157,25 +157,36 @@ class PostgresReports:
 
     async def _store(
         self,
-        stored: Sequence[tuple[Receipt, CheckedReport]],
+        stored: Sequence[tuple[Receipt, StorableReport]],
         watched_from: datetime,
         *,
         whole: bool = False,
     ) -> None:
+        await self._write([(one, checked.rows) for one, checked in stored])
+        await self.acknowledge([(one, checked.calls, checked.blocks) for one, checked in stored])
+        await self._mark_stale([one for one, _ in stored], watched_from, whole=whole)
+
+    async def _write(self, stored: Sequence[tuple[Receipt, bytes]]) -> None:
         for day in {day_of(receipt.key.window) for receipt, _ in stored}:
             await self._partitions.ensure(self._tx, RAW, day)
-        blocks = await self._copy([checked for _, checked in stored])
+        await self._copy([rows for _, rows in stored])
+
+    async def acknowledge(self, receipts: Sequence[tuple[Receipt, int, int]]) -> None:
+        """Stores receipts, each with its number of calls and of raw rows."""
         await self._tx.connection.execute(
-            sa.insert(metrics_receipt),
-            [_receipt_row(one, count) for (one, _), count in zip(stored, blocks, strict=True)],
+            sa.insert(metrics_receipt), [_receipt_row(*one) for one in receipts]
         )
         await self._tx.connection.execute(
-            insert(metrics_push), [_push_row(one, one.txn_id) for one, _ in stored]
+            insert(metrics_push), [_push_row(one, one.txn_id) for one, *_ in receipts]
         )
+
+    async def _mark_stale(
+        self, receipts: Sequence[Receipt], watched_from: datetime, *, whole: bool
+    ) -> None:
         # From here on the observations of the windows and the sums of their hours are stale.
-        stale = {_mark("hour", one, _hour(one.key.window)): None for one, _ in stored} | {
+        stale = {_mark("hour", one, _hour(one.key.window)): None for one in receipts} | {
             _mark("window", one, one.key.window): None
-            for one, _ in stored
+            for one in receipts
             if one.key.window >= watched_from
         }
         noted_at = {"noted_at": _COMPLETE} if whole else {}
@@ -198,14 +209,12 @@ class PostgresReports:
             )
         )
 
-    async def _copy(self, reports: Sequence[CheckedReport]) -> list[int]:
-        lines = [list(lines_of(checked)) for checked in reports]
+    async def _copy(self, reports: Sequence[bytes]) -> None:
         raw = await self._tx.connection.get_raw_connection()
         driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
         async with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
-            for some in lines:
-                await copy.write(b"".join(some))
-        return [len(some) for some in lines]
+            for rows in reports:
+                await copy.write(rows)
 
 
 def _mark(grain: str, receipt: Receipt, at: datetime) -> tuple[str, str, str, datetime]:
@@ -214,42 +223,6 @@ def _mark(grain: str, receipt: Receipt, at: datetime) -> tuple[str, str, str, da
 
 def _hour(window: datetime) -> datetime:
     return window - timedelta(minutes=window.minute)
-
-
-def lines_of(checked: CheckedReport) -> Iterator[bytes]:
-    """Yields raw rows in the text form of COPY; a valid report contains nothing to escape.
-
-    Arrays are written by the JSON encoder: a fifth of the cost of joining texts.
-    """
-    report = checked.report
-    head = f"{checked.window.isoformat()}\t{report.aa_id}\t{short_tag(checked.tag)}\t"
-    fips: tuple[RequestFip | NotificationFip, ...] = report.fips
-    for fip in fips:
-        own = f"{head}{fip.fip_id}\t".encode()
-        blocks: tuple[RequestBlock | NotificationBlock, ...] = fip.metrics
-        for block in blocks:
-            counts = _json(block.counts)[1:-1]
-            yield b"%b%b\t{%b}\t%b\n" % (own, block.type.encode(), counts, _rest(block))
-
-
-def _rest(block: RequestBlock | NotificationBlock) -> bytes:
-    if isinstance(block, RequestBlock):
-        size = block.sum_of_size_of_data_packets
-        data = _NULL if isinstance(size, UnsetType) else size.encode()
-        return b"{%b}\t%b\t%b" % (_json(block.pxx)[1:-1], _NULL, data)
-    status = block.status
-    ended = _NULL if isinstance(status, UnsetType) else b"{%b}" % _json(status)[1:-1]
-    return b"%b\t%b\t%b" % (_NULL, ended, _NULL)
-
-
-def short_tag(tag: Tag) -> str:
-    """Returns the tag as the tables store it."""
-    return _SHORT[tag]
-
-
-def long_tag(short: str) -> Tag:
-    """Returns the tag of a row."""
-    return _LONG[short]
 
 
 def receipt_of(row: Row) -> Receipt:
@@ -278,7 +251,7 @@ def _push_row(receipt: Receipt, txn_id: str) -> dict[str, object]:
     return {"aa_id": receipt.key.aa_id, "txn_id": txn_id, "receipt_id": receipt.receipt_id}
 
 
-def _receipt_row(receipt: Receipt, blocks: int) -> dict[str, object]:
+def _receipt_row(receipt: Receipt, calls: int, blocks: int) -> dict[str, object]:
     return {
         "receipt_id": receipt.receipt_id,
         "aa_id": receipt.key.aa_id,
@@ -289,5 +262,6 @@ def _receipt_row(receipt: Receipt, blocks: int) -> dict[str, object]:
         "content_hash": receipt.content_hash,
         "received_at": receipt.received_at,
         "blocks": blocks,
+        "calls": calls,
         "findings": msgspec.to_builtins(receipt.findings),
     }

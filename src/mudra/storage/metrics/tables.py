@@ -58,8 +58,8 @@ metrics_raw: Final = sa.Table(
     postgresql_partition_by="RANGE (window_at)",
 )
 
-metrics_former: Final = sa.Table(
-    "metrics_former",
+metrics_previous: Final = sa.Table(
+    "metrics_previous",
     metadata,
     sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
     *_cell_columns(),
@@ -112,8 +112,8 @@ metrics_pair_hour: Final = sa.Table(
 
 metrics_pair_day: Final = sa.Table("metrics_pair_day", metadata, *_pair_columns())
 
-metrics_heard: Final = sa.Table(
-    "metrics_heard",
+metrics_received: Final = sa.Table(
+    "metrics_received",
     metadata,
     sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
     sa.Column("aa_id", sa.Text, primary_key=True),
@@ -135,9 +135,29 @@ metrics_receipt: Final = sa.Table(
     _at("received_at"),
     sa.Column("blocks", sa.Integer, nullable=False),
     sa.Column("findings", JSONB, nullable=False),
+    sa.Column("calls", sa.Numeric, nullable=False, server_default="0"),
     sa.UniqueConstraint("aa_id", "tag", "window_at", "version"),
     sa.Index("ix_metrics_receipt_window", "window_at", "aa_id", "tag", "version"),
 )
+
+metrics_held: Final = sa.Table(
+    "metrics_held",
+    metadata,
+    sa.Column(
+        "receipt_id",
+        sa.ForeignKey("metrics_receipt.receipt_id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    sa.Column("rows", sa.LargeBinary, nullable=False),
+    sa.Column("doubt", sa.Text, nullable=False),
+    sa.Column("claimed", sa.Numeric, nullable=False),
+    sa.Column("plausible", sa.Numeric, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("decided_by", sa.Text, nullable=False, server_default=""),
+    sa.Column("decided_at", TIMESTAMP(timezone=True)),
+    sa.CheckConstraint("state IN ('waiting', 'admitted', 'refused')", name="state"),
+)
+"""Implausible reports; the raw rows of an admitted one are in `metrics_raw` as well."""
 
 metrics_push: Final = sa.Table(
     "metrics_push",
@@ -175,19 +195,22 @@ metrics_stale: Final = sa.Table(
 `noted_at` is the real time, also where the sandbox has moved its clock.
 """
 
-metrics_observation: Final = sa.Table(
-    "metrics_observation",
+metrics_attribution: Final = sa.Table(
+    "metrics_attribution",
     metadata,
-    sa.Column("kind", sa.Text, primary_key=True),
-    sa.Column("entity_id", sa.Text, primary_key=True),
-    sa.Column("type", sa.Text, primary_key=True),
     sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
-    sa.Column("mark", sa.SmallInteger, nullable=False),
-    sa.Column("succeeded", sa.BigInteger, nullable=False),
-    sa.Column("judged", sa.BigInteger, nullable=False),
-    sa.Index("ix_metrics_observation_window", "window_at"),
+    sa.Column("journal", sa.LargeBinary, nullable=False),
 )
-"""The observation of one window: of an API of a FIP, or of the calls of an AA."""
+"""What detection remembers after a window (metrics/incidents/journal.py): one an hour, the last."""
+
+metrics_fip_state: Final = sa.Table(
+    "metrics_fip_state",
+    metadata,
+    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
+    sa.Column("counts", sa.LargeBinary, nullable=False),
+    sa.Column("states", sa.LargeBinary, nullable=False),
+)
+"""The calls to FIPs in each window of six hours, and the states that follow from them."""
 
 metrics_incident: Final = sa.Table(
     "metrics_incident",
@@ -202,11 +225,25 @@ metrics_incident: Final = sa.Table(
     sa.Column("ending", sa.Text, nullable=False),
     sa.Column("bad_windows", sa.Integer, nullable=False),
     sa.Column("succeeded", sa.BigInteger, nullable=False),
-    sa.Column("judged", sa.BigInteger, nullable=False),
+    sa.Column("eligible", sa.BigInteger, nullable=False),
+    sa.Column("peer_id", sa.Text, nullable=False, server_default=""),
+    sa.Column("refused", sa.Boolean, nullable=False),
+    _at("detected"),
+    sa.Column("cause", JSONB, nullable=False),
+    sa.Column("timeline", JSONB, nullable=False),
+    sa.Column("recipients", ARRAY(sa.Text), nullable=False),
     _at("changed_at"),
     sa.Column("acknowledged_by", sa.Text),
     sa.Column("acknowledged_at", TIMESTAMP(timezone=True)),
     sa.Column("notified", sa.Boolean, nullable=False, server_default=sa.true()),
-    sa.UniqueConstraint("entity_id", "began", "kind", "type"),
+    sa.Column("escalated_at", TIMESTAMP(timezone=True)),
+    # One incident is one cause; refused requests (4xx) are a trouble of their own.
+    sa.Index(
+        "metrics_incident_once",
+        *("entity_id", "peer_id", "began", "kind", "type", "refused"),
+        unique=True,
+        postgresql_where=sa.text("ending <> 'withdrawn'"),
+    ),
+    sa.Index("ix_metrics_incident_peer_id", "peer_id"),
     sa.Index("metrics_incident_open", "began", postgresql_where=sa.text("ended IS NULL")),
 )

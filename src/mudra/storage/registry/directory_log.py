@@ -4,7 +4,6 @@ Each process keeps the directory in memory and applies the log's new rows to it;
 the copy is valid as long as cache_invalidation.py says that nothing was missed.
 """
 
-import asyncio
 import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -13,6 +12,7 @@ import sqlalchemy as sa
 
 from mudra.registry.directory.directory import Change, Directory
 from mudra.shared.entity_type import EntityType
+from mudra.shared.shared_read import SharedRead
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.registry.registry import REGISTRY_CHANGED, PostgresRegistry
@@ -28,7 +28,7 @@ class PostgresDirectoryLog:
         self._directory = Directory()
         self._marker = 0
         self._stale = True
-        self._reading = asyncio.Lock()
+        self._reading = SharedRead()
         invalidation.on_change(self._changed)
 
     def _changed(self, key: str) -> None:
@@ -43,7 +43,7 @@ class PostgresDirectoryLog:
         """Return the directory after the last committed change."""
         if self._is_current:
             return self._directory
-        async with self._reading:
+        async with self._reading.turn():
             if not self._is_current:
                 await self._read()
             return self._directory

@@ -23,7 +23,7 @@ class PostgresPendingEntries:
         e, v = registry_entity.c, registry_version.c
         rows = (
             await self._tx.connection.execute(
-                sa.select(e.type, e.standing, registry_version)
+                sa.select(e.type, e.status.label("entity_status"), registry_version)
                 .join(registry_version, v.entity_id == e.entity_id)
                 .where(v.status.in_([status.value for status in PENDING]))
                 .order_by(v.submitted_at, v.entity_id)
@@ -31,14 +31,14 @@ class PostgresPendingEntries:
             )
         ).mappings()
         pending = [
-            (row["type"], row["standing"], row["entity_id"], read_version(row)) for row in rows
+            (row["type"], row["entity_status"], row["entity_id"], read_version(row)) for row in rows
         ]
         live = await self._live([entity_id for _, _, entity_id, _ in pending])
         return [
             PendingEntry(
-                entity_id, EntityType(kind), EntityStatus(standing), version, live.get(entity_id)
+                entity_id, EntityType(kind), EntityStatus(status), version, live.get(entity_id)
             )
-            for kind, standing, entity_id, version in pending
+            for kind, status, entity_id, version in pending
         ]
 
     async def _live(self, entity_ids: Sequence[str]) -> dict[str, Version]:

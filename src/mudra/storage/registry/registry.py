@@ -13,6 +13,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.memberships.member import MemberStatus, effective_status
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import NoticeKind
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import (
     Decision,
@@ -20,17 +22,18 @@ from mudra.registry.lifecycle.decision import (
     RegistryAction,
     TokenEffect,
 )
+from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
-from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
+from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.registry.rows import read_version, version_row
 from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
+from mudra.storage.tokens.entity_status import store_status
 
 REGISTRY_CHANGED: Final = "registry"
 """The name under which a change of the log is announced."""
@@ -56,8 +59,17 @@ _MEMBER_STATUS: Final = {
 class PostgresRegistry:
     """Implements `Registry`."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        *,
+        one_operator: bool = False,
+        notices: NoticeService | None = None,
+    ) -> None:
+        """`notices` sends the emails to members; None where nothing is decided."""
         self._tx = transaction
+        self.one_operator = one_operator
+        self._notices = notices
 
     async def lock(self) -> dt.datetime:
         """Lock the registry until the transaction ends; returns the time of its writes."""
@@ -73,7 +85,7 @@ class PostgresRegistry:
 
     async def live_count(self) -> int:
         """Return the number of live entries."""
-        live = registry_entity.c.standing == EntityStatus.LIVE.value
+        live = registry_entity.c.status == EntityStatus.LIVE.value
         counted = sa.select(sa.func.count()).select_from(registry_entity).where(live)
         return await self._tx.connection.scalar(counted) or 0
 
@@ -83,7 +95,7 @@ class PostgresRegistry:
         bodies = await self._tx.connection.scalars(
             sa.select(v.body)
             .join(registry_entity, v.entity_id == e.entity_id)
-            .where(e.standing == EntityStatus.LIVE.value, v.status == VersionStatus.LIVE.value)
+            .where(e.status == EntityStatus.LIVE.value, v.status == VersionStatus.LIVE.value)
             .order_by(e.type.collate("C"), e.entity_id.collate("C"))
         )
         return [bytes(body) for body in bodies]
@@ -144,6 +156,10 @@ class PostgresRegistry:
                 },
             )
         )
+        facts = member_notice(decision)
+        if self._notices is not None and facts is not None:
+            kind = NoticeKind.REGISTRY_CHANGED
+            await self._notices.notify(decision.after.entity_id, kind, facts)
 
     async def keep_refusal(
         self, action: RegistryAction, entity_id: str, actor: Actor, refusal: RegistryRefusal
@@ -189,11 +205,11 @@ class PostgresRegistry:
             .values(
                 entity_id=after.entity_id,
                 type=after.entity_type.value,
-                standing=after.standing.value,
+                status=after.status.value,
             )
             .on_conflict_do_update(
                 index_elements=["entity_id"],
-                set_={"type": after.entity_type.value, "standing": after.standing.value},
+                set_={"type": after.entity_type.value, "status": after.status.value},
             )
         )
         previous = {} if before is None else {one.number: one for one in before.versions}
@@ -226,15 +242,10 @@ class PostgresRegistry:
         ).first()
         if found is None:
             return
-        status = effective_status(
-            MemberStatus(found.membership), _status_of(decision.after.standing)
-        )
+        status = effective_status(MemberStatus(found.membership), _status_of(decision.after.status))
         if status == found.status:
             return
-        await self._tx.connection.execute(
-            sa.update(entity).where(c.entity_id == entity_id).values(status=status.value)
-        )
-        await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
+        await store_status(self._tx, entity_id, status)
         await self._audit(
             AuditEntry(
                 EventName.ENTITY_STATUS_CHANGE,
@@ -279,24 +290,24 @@ async def lock_registry(transaction: Transaction) -> None:
     await transaction.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
 
-async def status_by_standing(transaction: Transaction, entity_id: str) -> MemberStatus:
+async def member_status_of(transaction: Transaction, entity_id: str) -> MemberStatus:
     """Return the status that its entry allows a member; without an entry, active."""
     await lock_registry(transaction)
-    standing = await transaction.connection.scalar(
-        sa.select(registry_entity.c.standing).where(registry_entity.c.entity_id == entity_id)
+    status = await transaction.connection.scalar(
+        sa.select(registry_entity.c.status).where(registry_entity.c.entity_id == entity_id)
     )
-    return MemberStatus.ACTIVE if standing is None else _status_of(EntityStatus(standing))
+    return MemberStatus.ACTIVE if status is None else _status_of(EntityStatus(status))
 
 
-def _status_of(standing: EntityStatus) -> MemberStatus:
-    return _MEMBER_STATUS.get(standing, MemberStatus.ACTIVE)
+def _status_of(status: EntityStatus) -> MemberStatus:
+    return _MEMBER_STATUS.get(status, MemberStatus.ACTIVE)
 
 
 async def read_record(transaction: Transaction, entity_id: str) -> Record | None:
     """Return everything stored about an entity."""
     kept = (
         await transaction.connection.execute(
-            sa.select(registry_entity.c.type, registry_entity.c.standing).where(
+            sa.select(registry_entity.c.type, registry_entity.c.status).where(
                 registry_entity.c.entity_id == entity_id
             )
         )

@@ -7,8 +7,8 @@ from typing import cast
 from sqlalchemy import RowMapping
 
 from mudra.registry.lifecycle.record import Version, VersionStatus
-from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import canonical, read_canonical
+from mudra.registry.payload.fields.certificate import KeyFacts
 
 
 def version_row(entity_id: str, version: Version) -> dict[str, object]:
@@ -25,6 +25,7 @@ def version_row(entity_id: str, version: Version) -> dict[str, object]:
         "status": version.status.value,
         "submitted_by": version.submitted_by,
         "submitted_at": version.submitted_at,
+        "submitted_person": version.submitted_person,
         "decided_by": version.decided_by,
         "decided_at": version.decided_at,
         "reason": version.reason,
@@ -47,6 +48,7 @@ def read_version(row: RowMapping) -> Version:
         status=VersionStatus(text["status"]),
         submitted_by=text["submitted_by"],
         submitted_at=at["submitted_at"],
+        submitted_person=text["submitted_person"],
         decided_by=text["decided_by"],
         decided_at=at["decided_at"],
         reason=text["reason"],

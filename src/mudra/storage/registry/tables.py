@@ -21,9 +21,9 @@ registry_entity: Final = sa.Table(
     metadata,
     sa.Column("entity_id", sa.Text, primary_key=True),
     _text("type"),
-    _text("standing"),
+    _text("status"),
     sa.CheckConstraint("type IN ('FIP', 'FIU', 'AA')", name="type"),
-    sa.CheckConstraint("standing IN ('unlisted', 'live', 'suspended', 'retired')", name="standing"),
+    sa.CheckConstraint("status IN ('unlisted', 'live', 'suspended', 'retired')", name="status"),
 )
 
 registry_version: Final = sa.Table(
@@ -40,6 +40,7 @@ registry_version: Final = sa.Table(
     _text("status"),
     _text("submitted_by"),
     _at("submitted_at", nullable=False),
+    _text("submitted_person"),
     _text("decided_by"),
     _at("decided_at"),
     _text("reason"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.registry.payload.vocabulary import Addition, WordKind
+from mudra.registry.payload.vocabulary import Addition, VocabularyKind
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Transaction
 from mudra.storage.registry.tables import registry_word
@@ -23,7 +23,7 @@ class PostgresVocabulary:
         rows = await self._tx.connection.execute(
             sa.select(c.kind, c.word, c.variants).order_by(c.number)
         )
-        return [Addition(WordKind(kind), word, tuple(more)) for kind, word, more in rows]
+        return [Addition(VocabularyKind(kind), word, tuple(more)) for kind, word, more in rows]
 
     async def add(self, addition: Addition, actor: str) -> None:
         """Store one addition, with its audit row."""

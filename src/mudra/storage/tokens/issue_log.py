@@ -15,7 +15,8 @@ import structlog
 
 from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.audit.audit_log import EVENT_COLUMNS, event_row
+from mudra.storage.audit.anonymous import ANONYMOUS, count_anonymous, is_anonymous
+from mudra.storage.audit.event_rows import EVENT_COLUMNS, event_row
 from mudra.storage.caching.write_behind import WriteBehind
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Database
@@ -93,14 +94,21 @@ class BatchedIssueLog:
         try:
             async with self._database.transaction() as transaction:
                 at = await transaction.now()
-                rows = [event_row(_event(key, group, at)) for key, group in batch.items()]
+                events = [_event(key, group, at) for key, group in batch.items()]
+                unknown = [one for one in events if is_anonymous(one.actor, one.entity_id, "")]
+                rows = [event_row(one) for one in events if one.entity_id]
                 await transaction.connection.execute(_INSERT, parameter_of(rows))
+                await count_anonymous(transaction, unknown)
                 uses = _uses(batch.items())
                 await add_uses(transaction, uses, at)
                 await add_counts(transaction, _by_entity(uses), at)
-        except DatabaseUnavailable:
+        except DatabaseUnavailable as error:
             self._requeue(batch)
-            _log.warning("audit of entity tokens waits for the database", groups=len(batch))
+            _log.warning(
+                "audit of entity tokens waits for the database",
+                groups=len(batch),
+                cause=error.cause,
+            )
         except Exception:
             self._requeue(batch)
             raise
@@ -141,7 +149,7 @@ def _event(key: _Key, group: _Group, at: datetime) -> AuditEvent:
         event=EventName.ENTITY_TOKEN_ISSUE if issued else EventName.ENTITY_TOKEN_REFUSE,
         outcome=Outcome.SUCCESS if issued else Outcome.REFUSED,
         at=at,
-        actor=f"entity:{entity_id}" if entity_id else "nobody",
+        actor=f"entity:{entity_id}" if entity_id else ANONYMOUS,
         txn_id=group.txn_id,
         entity_id=entity_id,
         address=address,

@@ -1,6 +1,5 @@
 """The signing keys in this node's memory, loaded once and read again when they change."""
 
-import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
@@ -9,7 +8,8 @@ from typing import Final
 import msgspec
 from joserfc.jwk import RSAKey
 
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.shared_read import SharedRead
+from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED, CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.token_signer import TokenSigner
@@ -23,8 +23,11 @@ _CHOICE_HOLDS: Final = timedelta(seconds=1)
 """A key is published long before and after it signs, so a second more or less does not matter."""
 
 
-class NoSigningKey(Exception):
+class NoSigningKey(ServiceUnavailable):
     """No key can sign: the service is not ready."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(Outage.SIGNING_KEY, kind)
 
 
 class NodeKeys:
@@ -50,7 +53,7 @@ class NodeKeys:
         """The signer of each kind, and when it was chosen; used again for `_CHOICE_HOLDS`."""
         self._stale = True
         self._read_at = float("-inf")
-        self._reading = asyncio.Lock()
+        self._reading = SharedRead()
         invalidation.on_change(self._changed)
 
     def _changed(self, key: str) -> None:
@@ -71,14 +74,14 @@ class NodeKeys:
         if self.is_ready():
             return
         called_at = monotonic()
-        async with self._reading:
-            # A read that began while this call waited serves every call that waited.
-            if self._stale or self._read_at < called_at:
-                try:
+        try:
+            async with self._reading.turn():
+                # A read that began while this call waited serves every call that waited.
+                if self._stale or self._read_at < called_at:
                     await self._read()
-                except DatabaseUnavailable:
-                    if not self._keys:
-                        raise
+        except ServiceUnavailable:
+            if not self._keys:
+                raise
 
     async def _read(self) -> None:
         generation, started_at = self._invalidation.generation, monotonic()

@@ -1,4 +1,4 @@
-"""Tables of secret uses, reminders, token counts and key fetches."""
+"""Tables of secret uses, reminders, token counts, key fetches and used assertions."""
 
 from typing import Final
 
@@ -51,4 +51,12 @@ key_fetch: Final = sa.Table(
     sa.Column("count", sa.BigInteger, nullable=False),
     _at("first_at"),
     _at("last_at"),
+)
+
+used_assertion: Final = sa.Table(
+    "used_assertion",
+    metadata,
+    sa.Column("entity_id", sa.Text, primary_key=True),
+    sa.Column("jti", sa.Text, primary_key=True),
+    sa.Column("expires_at", TIMESTAMP(timezone=True), nullable=False, index=True),
 )

@@ -28,6 +28,10 @@ class PostgresTokenCounts:
         )
         return [DayCount(*row) for row in rows]
 
+    async def add(self, entity_id: str) -> None:
+        """Count one token issued today."""
+        await add_counts(self._tx, {entity_id: 1}, await self._tx.now())
+
 
 _NEW: Final = bulk_insert(token_day, "entity_id", "day", "count")
 _ADD: Final = _NEW.on_conflict_do_update(

@@ -1,6 +1,6 @@
 """Entity secrets and issued tokens in PostgreSQL: implements tokens/ports.py."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 
@@ -19,6 +19,7 @@ from mudra.storage.database.tables import (
     user_token,
 )
 from mudra.storage.identity.tables import console_session
+from mudra.storage.tokens.entity_status import entity_accepts
 from mudra.tokens.ports import EntityCredentials, SecretHolding, StoredSecret, UserTokenRecord
 from mudra.tokens.secrets.reset_rule import PERIOD
 from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
@@ -122,9 +123,9 @@ class PostgresSecrets:
         """Read the credentials of those entities that exist."""
         requested = sa.bindparam("requested", list(entity_ids), type_=ARRAY(sa.Text))
         members = await self._tx.connection.execute(
-            sa.select(entity.c.entity_id, entity.c.type, entity.c.status).where(
-                entity.c.entity_id == sa.any_(requested)
-            )
+            sa.select(
+                entity.c.entity_id, entity.c.type, entity.c.status, entity.c.tokens_not_before
+            ).where(entity.c.entity_id == sa.any_(requested))
         )
         c = entity_secret.c
         of_one = (
@@ -152,9 +153,13 @@ class PostgresSecrets:
             )
         return {
             entity_id: EntityCredentials(
-                entity_id, EntityType(kind), status == "active", tuple(known.get(entity_id, ()))
+                entity_id,
+                EntityType(kind),
+                active=status == "active",
+                secrets=tuple(known.get(entity_id, ())),
+                tokens_not_before=tokens_not_before,
             )
-            for entity_id, kind, status in members
+            for entity_id, kind, status, tokens_not_before in members
         }
 
     async def _insert(self, secret: EntitySecret, text: SecretText) -> None:
@@ -205,6 +210,22 @@ class PostgresIssuedTokens:
                 expires_at=record.expires_at,
             )
         )
+
+    async def end_oldest(self, user_id: str, keep: int, now: datetime) -> Sequence[str]:
+        """End the oldest live tokens of a user beyond `keep`; returns the jti of each."""
+        c = user_token.c
+        live = (c.user_id == user_id, c.revoked_at.is_(None), c.expires_at > now)
+        oldest = (
+            sa.select(c.jti)
+            .where(*live)
+            .order_by(c.issued_at.desc(), c.jti)
+            .offset(keep)
+            .scalar_subquery()
+        )
+        ended = await self._tx.connection.scalars(
+            sa.update(user_token).where(c.jti.in_(oldest)).values(revoked_at=now).returning(c.jti)
+        )
+        return ended.all()
 
     async def user_token(self, jti: str) -> UserTokenRecord | None:
         """Find a user token."""
@@ -276,3 +297,7 @@ class PostgresIssuedTokens:
             sa.select(sa.literal(1)).where(revoked_entity_token.c.jti == jti)
         )
         return found is not None
+
+    async def entity_accepts(self, entity_id: str, issued_at: datetime) -> bool:
+        """Return whether a token of the entity, issued then, is valid as far as the entity goes."""
+        return await entity_accepts(self._tx, entity_id, issued_at)

@@ -70,9 +70,18 @@ class BearerAuthenticator(Struct, frozen=True):
         credentials = await self.credentials.find(verified.subject)
         if credentials is None or not credentials.active:
             return TokenInvalid()
+        if not credentials.accepts(verified.issued_at):
+            return TokenRevoked()
         if of_types and credentials.entity_type not in of_types:
             return TokenInvalid()
         return EntityCaller(verified.subject, credentials.entity_type, verified)
+
+    async def check_again(self, entity: EntityCaller, tokens: IssuedTokens) -> BearerRefusal | None:
+        """Refuse an entity that memory let pass and the deciding transaction does not."""
+        if await tokens.entity_token_revoked(entity.token.jti):
+            return TokenRevoked()
+        accepted = await tokens.entity_accepts(entity.entity_id, entity.token.issued_at)
+        return None if accepted else TokenInvalid()
 
     async def introspect(self, token: SecretText) -> VerifiedToken | None:
         """Return an entity's token if it is active at this instant (RFC 7662 2.2)."""

@@ -50,16 +50,19 @@ class EntityAuthenticator(Struct, frozen=True):
         credentials = self.credentials.get_cached(presented.entity_id)
         if credentials is None and not self.credentials.is_known_absent(presented.entity_id):
             return None
-        return self._rate_limited(presented) or self._check(presented, credentials)
+        return self.rate_limited(presented.entity_id, presented.address) or self._check(
+            presented, credentials
+        )
 
     async def authenticate(self, presented: PresentedCredentials) -> EntityAuthentication:
         """Authenticate, asking the database where memory does not know."""
-        return self._rate_limited(presented) or self._check(
+        return self.rate_limited(presented.entity_id, presented.address) or self._check(
             presented, await self.credentials.find(presented.entity_id)
         )
 
-    def _rate_limited(self, presented: PresentedCredentials) -> RateLimited | None:
-        key = f"{presented.entity_id}\0{address_key(presented.address)}"
+    def rate_limited(self, entity_id: str, address: str) -> RateLimited | None:
+        """Count an attempt of an entity from an address; says when there are too many."""
+        key = f"{entity_id}\0{address_key(address)}"
         wait_s = self.rate_limit.wait_s(key)
         return RateLimited(wait_s) if wait_s else None
 

@@ -1,7 +1,7 @@
 """The claims of an access token (decisions 3; RFC 9068 with the network's own names)."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,6 +12,10 @@ from mudra.shared.entity_type import EntityType
 ENTITY_TOKEN_LIFE: Final = timedelta(hours=24)  # spec 8
 USER_TOKEN_LIFE: Final = timedelta(days=180)  # spec 8
 ENTITY_SCOPE: Final = "entity"
+_ADMIN: Final = "entity-admin"
+MAX_ENTITY_META_BYTES: Final = 4096
+"""In a token of 8,192 characters, with the longest names, addresses and signature."""
+_BYTES_OF_A_ROLE: Final = len(f'"":["{_ADMIN}"],')
 ENTITY_TOKEN_LIFE_S: Final = int(ENTITY_TOKEN_LIFE.total_seconds())
 USER_TOKEN_LIFE_S: Final = int(USER_TOKEN_LIFE.total_seconds())
 
@@ -27,7 +31,7 @@ class TokenKind(enum.StrEnum):
 
     @property
     def life(self) -> timedelta:
-        """How long a token of this kind is valid."""
+        """Return how long a token of this kind is valid."""
         return ENTITY_TOKEN_LIFE if self is TokenKind.ENTITY else USER_TOKEN_LIFE
 
 
@@ -95,8 +99,24 @@ def user_claims(  # noqa: PLR0913  # each argument is one fact in the token
         "name": name,
         "roles": roles,
         "scope": "user",
-        "entity_meta": {entity_id: ["entity-admin"] for entity_id in entity_ids},
+        "entity_meta": _entity_meta(entity_ids),
     }
+
+
+def _entity_meta(entity_ids: Sequence[str]) -> dict[str, list[str]]:
+    """List entities by ID, as many as leave the token short enough for a header.
+
+    A right is read from the database at each call: an entity that is not listed is none the less
+    the user's to act for.
+    """
+    left = MAX_ENTITY_META_BYTES
+    listed: dict[str, list[str]] = {}
+    for entity_id in sorted(entity_ids):
+        left -= len(entity_id.encode()) + _BYTES_OF_A_ROLE
+        if left < 0:
+            break
+        listed[entity_id] = [_ADMIN]
+    return listed
 
 
 def epoch_ms(at: datetime) -> int:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
@@ -18,6 +19,9 @@ from mudra.tokens.issuing.claims import (
     user_claims,
 )
 from mudra.tokens.ports import IssuedTokens, Signer, UserTokenRecord
+
+MAX_LIVE_TOKENS: Final = 10
+"""A user holds so many User Access Tokens; a new one ends the oldest."""
 
 
 class UserTokenIssuer(Struct, frozen=True):
@@ -40,6 +44,17 @@ class UserTokenIssuer(Struct, frozen=True):
     ) -> Claims:
         """Store the token and its audit entry in the transaction of the sign-in."""
         jti = self.new_id()
+        # The sign-in holds the lock of the name: no two are issued at once.
+        for ended in await tokens.end_oldest(user.user_id, MAX_LIVE_TOKENS - 1, now):
+            await audit_log.append(
+                AuditEntry(
+                    EventName.USER_TOKEN_REVOKE,
+                    caller,
+                    user_id=user.user_id,
+                    reason="too-many-tokens",
+                    detail={"jti": ended},
+                )
+            )
         await tokens.keep_user_token(
             UserTokenRecord(jti, user.user_id, now, now + USER_TOKEN_LIFE, None)
         )

@@ -45,15 +45,3 @@ def reminder_due(
     most_urgent = min(missed)
     overtaken = any(mark < most_urgent for mark in done)
     return Reminder(None if overtaken else most_urgent, frozenset(missed))
-
-
-def next_reminder(
-    *, made_at: datetime, expires_at: datetime, done: Collection[int]
-) -> datetime | None:
-    """Return when the next reminder is due; None when all are done."""
-    times = [
-        expires_at - timedelta(days=mark)
-        for mark in _MARKS
-        if mark not in done and made_at < expires_at - timedelta(days=mark)
-    ]
-    return min(times, default=None)

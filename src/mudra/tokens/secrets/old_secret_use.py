@@ -35,12 +35,12 @@ class SecretUse(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many tokens were issued for the secret."""
+        """Return how many tokens were issued for the secret."""
         return sum(use.count for use in self.addresses)
 
     @property
     def last_used_at(self) -> datetime | None:
-        """When the secret was last used; None for never."""
+        """Return when the secret was last used; None for never."""
         return self.addresses[0].last_used_at if self.addresses else None
 
 
@@ -52,7 +52,7 @@ def still_in_use(old: EntitySecret, use: SecretUse, now: datetime) -> bool:
     ends_at = old.grace_until
     if ends_at is None or use.last_used_at is None or use.count_in_grace == 0:
         return False
-    span = min(_LAST_SPAN, timedelta(days=old.grace_days) / 2)
+    span = min(_LAST_SPAN, timedelta(days=max(1, old.grace_days)) / 2)
     return now >= ends_at - span and use.last_used_at >= min(now, ends_at) - span
 
 

@@ -48,8 +48,9 @@ class SecretState(enum.StrEnum):
 class EntitySecret(Struct, frozen=True):
     """One secret of an entity without its text.
 
-    `grace_until` and `grace_days` are set once it was replaced with a grace
-    period; they stay after that ended, so that a client that uses it learns why it fails.
+    `grace_until` and `grace_days`, the whole days that the grace period really lasts
+    (decisions 3), are set once it was replaced with a grace period. They stay after that
+    ended, so that a client that uses it learns why it fails.
     """
 
     entity_id: str
@@ -74,7 +75,6 @@ class Rotation(Struct, frozen=True):
 
     new: EntitySecret
     previous: EntitySecret
-    grace_days: int
 
 
 def new_secret_text(random_bytes: Callable[[int], bytes]) -> SecretText:
@@ -109,17 +109,18 @@ def rotate(current: EntitySecret, now: datetime, expiry_days: int, keep_days: in
         expires_at=at + timedelta(days=expiry_days),
     )
     if keep_days == 0 or current.expires_at <= at:
-        return Rotation(new, _ended(current), 0)
+        return Rotation(new, _ended(current))
+    grace_until = min(at + timedelta(days=keep_days), current.expires_at)
     previous = EntitySecret(
         entity_id=current.entity_id,
         version=current.version,
         state=SecretState.GRACE,
         created_at=current.created_at,
         expires_at=current.expires_at,
-        grace_until=min(at + timedelta(days=keep_days), current.expires_at),
-        grace_days=keep_days,
+        grace_until=grace_until,
+        grace_days=(grace_until - at).days,
     )
-    return Rotation(new, previous, keep_days)
+    return Rotation(new, previous)
 
 
 def _ended(secret: EntitySecret) -> EntitySecret:

@@ -99,7 +99,7 @@ class SecretService(Struct, frozen=True):
         event = EventName.ENTITY_SECRET_READ
         holding = await self.secrets.held(entity_id) if entity_id in user.administers else None
         if holding is None:
-            return await self._not_yours(event, entity_id, caller)
+            return await self._not_your_entity(event, entity_id, caller)
         await self._record(event, entity_id, caller, version=holding.current.version)
         text = await self.secrets.text_of(holding.current)
         return SecretDetails(holding.current, text, _secret_in_grace(holding))
@@ -111,7 +111,7 @@ class SecretService(Struct, frozen=True):
         event, entity_id = EventName.ENTITY_SECRET_RESET, command.entity_id
         holding = await self.secrets.locked(entity_id) if entity_id in user.administers else None
         if holding is None:
-            return await self._not_yours(event, entity_id, caller)
+            return await self._not_your_entity(event, entity_id, caller)
         if command.expected_version not in {None, holding.current.version}:
             return SecretChanged(holding.current.version)
         decision = reset_rule.decide(holding.resets, holding.now)
@@ -120,7 +120,7 @@ class SecretService(Struct, frozen=True):
             await self._record(event, entity_id, caller, reason)
             return decision
         rotation = rotate(holding.current, holding.now, command.expiry_days, command.keep_old_days)
-        new, old = rotation.new, rotation.previous if rotation.grace_days else None
+        new, old = rotation.new, _in_grace(rotation.previous, holding.now)
         text = new_secret_text(self.random_bytes)
         await self.secrets.replace(rotation, text)
         await self._record(
@@ -129,7 +129,7 @@ class SecretService(Struct, frozen=True):
             caller,
             version=new.version,
             expiry_days=command.expiry_days,
-            keep_old_days=rotation.grace_days,
+            keep_old_days=old.grace_days if old else 0,
         )
         await self.notices.notify(
             entity_id,
@@ -153,7 +153,7 @@ class SecretService(Struct, frozen=True):
         event = EventName.ENTITY_SECRET_RETIRE
         holding = await self.secrets.locked(entity_id) if entity_id in user.administers else None
         if holding is None:
-            return await self._not_yours(event, entity_id, caller)
+            return await self._not_your_entity(event, entity_id, caller)
         old = _secret_in_grace(holding)
         if old is None:
             return NothingInGrace()
@@ -163,11 +163,13 @@ class SecretService(Struct, frozen=True):
         await self._record(event, entity_id, caller, version=old.version)
         return old
 
-    async def usage(self, entity_id: str, user: User) -> SecretUsage | NotYourEntity:
+    async def usage(
+        self, entity_id: str, user: User, caller: Caller
+    ) -> SecretUsage | NotYourEntity:
         """Return when and from where the secrets were used, and when the next reset may be."""
         holding = await self.secrets.held(entity_id) if entity_id in user.administers else None
         if holding is None:
-            return NotYourEntity()
+            return await self._not_your_entity(EventName.ENTITY_SECRET_READ, entity_id, caller)
         old = _secret_in_grace(holding)
         return SecretUsage(
             holding.current,
@@ -179,7 +181,9 @@ class SecretService(Struct, frozen=True):
             holding.now,
         )
 
-    async def _not_yours(self, event: EventName, entity_id: str, caller: Caller) -> NotYourEntity:
+    async def _not_your_entity(
+        self, event: EventName, entity_id: str, caller: Caller
+    ) -> NotYourEntity:
         await self._record(event, entity_id, caller, "not-admin")
         return NotYourEntity()
 
@@ -193,5 +197,8 @@ class SecretService(Struct, frozen=True):
 
 
 def _secret_in_grace(holding: SecretHolding) -> EntitySecret | None:
-    old = holding.in_grace
-    return old if old is not None and old.in_grace(holding.now) else None
+    return _in_grace(holding.in_grace, holding.now)
+
+
+def _in_grace(old: EntitySecret | None, now: datetime) -> EntitySecret | None:
+    return old if old is not None and old.in_grace(now) else None

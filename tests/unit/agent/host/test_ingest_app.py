@@ -9,9 +9,12 @@ import pytest
 from tests.support.manual_clock import MovedClock
 
 from mudra.agent.host.ingest_app import MAX_BODY, Health, IngestApp
+from mudra.agent.host.intake_guard import IntakeGuard
 from mudra.agent.sources.route import SourceContext
 
 EVENT = {"callType": "requestOut", "route": "/Consent", "peerId": "FIP-1", "txnCorId": "k"}
+
+OURS = IntakeGuard(("agent",))
 
 
 def _ask(
@@ -21,6 +24,7 @@ def _ask(
     durable: bool = True,
     ready: bool = True,
     at_once: bool = False,
+    guard: IntakeGuard = OURS,
     **more,
 ):
     recorded: list[object] = []
@@ -36,7 +40,7 @@ def _ask(
         app = IngestApp(
             SourceContext(MovedClock()), record, "1.2.3",
             lambda: Health(ready, () if ready else ("nothing has been delivered",)),
-            status, lambda: b"mudra_agent_events_total 1\n", at_once,
+            status, lambda: b"mudra_agent_events_total 1\n", at_once, guard,
         )  # fmt: skip
         transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url="http://agent") as http:
@@ -105,9 +109,59 @@ def test_of_an_array_the_valid_events_are_recorded_and_the_others_rejected() -> 
 def test_bodies_are_bounded_packed_and_unpacked(
     body: bytes, headers: dict[str, str], status: int
 ) -> None:
+    headers = {"content-type": "application/json", **headers}
     answer, _ = _ask("POST", "/sna/v1/aa", content=body, headers=headers)
 
     assert answer.status_code == status
+
+
+@pytest.mark.parametrize("path", ["/sna/v1/aa", "/v1/traces"])
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://agent"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"host": "evil.example"}, 421),
+        ({"host": "agent.evil.example"}, 421),
+        ({"host": "localhost.evil.example:4044"}, 421),
+        ({"host": ""}, 421),
+        ({"host": "[::1"}, 421),
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/x-www-form-urlencoded"}, 415),
+        ({"content-type": "multipart/form-data"}, 415),
+        ({"content-type": ""}, 415),
+        ({"host": "127.0.0.1:4044"}, 200),
+        ({"host": "[::1]:4044"}, 200),
+        ({"host": "LOCALHOST:4044"}, 200),
+        ({"host": "agent:4044"}, 200),
+        ({"content-type": "application/json; charset=utf-8"}, 200),
+    ],
+)
+def test_no_web_page_sends_events(path: str, headers: dict[str, str], status: int) -> None:
+    """A page reaches the agent of its reader's machine, and a name can be made to lead there."""
+    body = b"{}" if path == "/v1/traces" else json.dumps(EVENT).encode()
+    all_headers = {"content-type": "application/json", **headers}
+    answer, recorded = _ask("POST", path, content=body, headers=all_headers)
+
+    assert answer.status_code == status
+    assert status == 200 or not recorded
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [("", 401), ("Bearer wrong", 401), ("Basic s3cret", 401), ("Bearer s3cret", 200),
+     ("bearer s3cret", 200)],
+)  # fmt: skip
+def test_a_token_that_is_set_must_be_sent(sent: str, status: int) -> None:
+    guard = IntakeGuard(("agent",), b"s3cret")
+    headers = {"authorization": sent} if sent else {}
+    answer, recorded = _ask("POST", "/sna/v1/aa", json=EVENT, headers=headers, guard=guard)
+
+    assert (answer.status_code, len(recorded)) == (status, int(status == 200))
+    assert "s3cret" not in repr(guard)
+    assert _ask("GET", "/readyz", guard=guard)[0].status_code == 200
     assert answer.headers["content-type"] == "application/json"
 
 

@@ -91,8 +91,8 @@ def test_a_column_of_bounds_sorts_by_its_estimate() -> None:
     assert rows[0][0].number
 
 
-def test_what_is_below_stands_under_its_row_and_in_the_export() -> None:
-    told = Table(
+def test_what_is_below_is_shown_under_its_row_and_in_the_export() -> None:
+    shown = Table(
         "told",
         "Told",
         (
@@ -102,7 +102,7 @@ def test_what_is_below_stands_under_its_row_and_in_the_export() -> None:
         ),
     )
 
-    view, file = told.view(TOWNS[1:3], {}), told.export(TOWNS[1:3], {"export": "told"})
+    view, file = shown.view(TOWNS[1:3], {}), shown.export(TOWNS[1:3], {"export": "told"})
 
     assert [head.title for head in view.heads] == ["Town"]
     assert view.below == ["People: 1585 · First letter: a", "First letter: M"]

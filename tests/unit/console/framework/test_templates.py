@@ -24,7 +24,7 @@ OF_THE_LAYOUT = frozenset().union(
 
 
 def own_names(tree: nodes.Template) -> set[str]:
-    """What a template calls by a name of its own wherever it stands: variables, imports, macros."""
+    """What a template calls by a name of its own wherever it is: variables, imports, macros."""
     stored = {one.name for one in tree.find_all(nodes.Name) if one.ctx == "store"}
     imported = {str(one.target) for one in tree.find_all(nodes.Import)}
     return stored | imported | {one.name for one in tree.find_all(nodes.Macro)}
@@ -54,7 +54,7 @@ def test_every_table_sorts_filters_pages_and_exports() -> None:
     assert loader is not None
     own = {n for n in NAMES if "<table" in loader.get_source(environment(), n)[0]}
 
-    assert own == {"parts.html", "health_board.html", "registration_findings.html"}
+    assert own == {"parts.html", "health_overview.html", "registration_findings.html"}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
-"""http/response/errors.py tells every refusal that any area can return."""
+"""http/response/errors.py shows every refusal that any area can return."""
 
 import enum
 import importlib
@@ -20,7 +20,7 @@ from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.reset_rule import ResetTooSoon
 
-NEVER_AN_HTTP_RESPONSE: frozenset[str] = frozenset()
+NEVER_AN_HTTP_RESPONSE = frozenset({"NothingToConfirm"})  # a command alone returns it
 
 
 def all_refusals() -> frozenset[type[Refusal]]:
@@ -60,7 +60,7 @@ EXAMPLES: dict[type, object] = {
     sorted(refusals() | console_refusals(), key=lambda kind: kind.__name__),
     ids=lambda kind: kind.__name__,
 )
-def test_every_refusal_is_told_in_a_sentence_with_a_known_word(kind: type) -> None:
+def test_every_refusal_has_a_sentence_with_a_known_word(kind: type) -> None:
     for refusal in examples_of(kind):
         problem = page_problem(refusal)
 
@@ -102,7 +102,7 @@ def examples_of(kind: type) -> list[object]:
     return [kind(**values)]
 
 
-def test_a_wait_is_never_told_shorter_than_it_is() -> None:
+def test_a_wait_is_never_shown_shorter_than_it_is() -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     until = now.replace(second=9, microsecond=1)
 

@@ -10,7 +10,7 @@ from mudra.identity.accounts.email_link import (
     LinkFault,
     LinkPurpose,
     LinkRefused,
-    judge,
+    check_link,
     new_link,
     token_hash,
 )
@@ -61,13 +61,13 @@ def test_a_link_is_good_until_its_life_ends(purpose: LinkPurpose, hours: int):
     _, record = make(purpose)
     end = NOON + timedelta(hours=hours)
 
-    assert judge(record, end - timedelta(seconds=1)) is record
-    assert judge(record, end) == LinkRefused(LinkFault.EXPIRED)
+    assert check_link(record, end - timedelta(seconds=1)) is record
+    assert check_link(record, end) == LinkRefused(LinkFault.EXPIRED)
 
 
 def test_a_used_a_voided_and_an_unknown_link_are_refused():
     _, record = make()
 
-    assert judge(replace(record, used_at=NOON), NOON) == LinkRefused(LinkFault.USED)
-    assert judge(replace(record, voided_at=NOON), NOON) == LinkRefused(LinkFault.VOIDED)
-    assert judge(None, NOON) == LinkRefused(LinkFault.UNKNOWN)
+    assert check_link(replace(record, used_at=NOON), NOON) == LinkRefused(LinkFault.USED)
+    assert check_link(replace(record, voided_at=NOON), NOON) == LinkRefused(LinkFault.VOIDED)
+    assert check_link(None, NOON) == LinkRefused(LinkFault.UNKNOWN)

@@ -123,7 +123,7 @@ def test_a_megabyte_is_refused_within_5_ms(char: str):
     megabyte = char * (1024 * 1024 // len(char.encode()))
     check_password("warm the lists up", ASHA)
 
-    took, refusal = min((judged(megabyte) for _ in range(5)), key=lambda one: one[0])
+    took, refusal = min((timed_refusal(megabyte) for _ in range(5)), key=lambda one: one[0])
 
     assert refusal is not None
     assert refusal.fault is PasswordFault.TOO_LONG
@@ -134,10 +134,10 @@ def test_the_longest_password_is_judged_within_20_ms():
     longest = "".join(chr(0x4E00 + 37 * n) for n in range(256))
     check_password(longest, ASHA)
 
-    assert min(judged(longest)[0] for _ in range(5)) < 0.02
+    assert min(timed_refusal(longest)[0] for _ in range(5)) < 0.02
 
 
-def judged(password: str) -> tuple[float, PasswordRefusal | None]:
+def timed_refusal(password: str) -> tuple[float, PasswordRefusal | None]:
     """Seconds and verdict; the best of some tries says what it costs on a busy machine."""
     begin = time.perf_counter()
     refusal = check_password(password, ASHA)

@@ -5,7 +5,7 @@ import pytest
 from mudra.identity.operators.operator import (
     OwnScopes,
     Scope,
-    ScopeNotYours,
+    ScopeNotHeld,
     may_change_scopes,
 )
 
@@ -14,7 +14,7 @@ MEMBERS, KEYS = frozenset({Scope.MEMBERS}), frozenset({Scope.KEYS})
 
 @pytest.mark.parametrize(("before", "after"), [(frozenset(), KEYS), (KEYS, frozenset())])
 def test_a_scope_that_is_not_held_can_be_neither_granted_nor_removed(before, after):
-    assert may_change_scopes(MEMBERS, before, after, own=False) == ScopeNotYours(Scope.KEYS)
+    assert may_change_scopes(MEMBERS, before, after, own=False) == ScopeNotHeld(Scope.KEYS)
 
 
 def test_a_scope_that_stays_as_it_is_need_not_be_held():

@@ -2,7 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from mudra.identity.sessions.session import Session
+import pytest
+from msgspec.structs import replace
+
+from mudra.identity.sessions.session import Session, Stage
 
 BEGUN = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
@@ -23,7 +26,17 @@ def test_it_ends_after_twelve_hours_however_much_it_is_used() -> None:
     assert not late.is_open(BEGUN + timedelta(hours=12))
 
 
-def test_secrets_are_shown_for_five_minutes_after_a_typed_password() -> None:
-    assert session(timedelta()).may_show_secrets(BEGUN + timedelta(minutes=4))
-    assert not session(timedelta()).may_show_secrets(BEGUN + timedelta(minutes=5))
-    assert not session(timedelta()).may_show_secrets(BEGUN - timedelta(seconds=1))
+def test_a_proof_counts_for_its_time() -> None:
+    within = timedelta(minutes=5)
+
+    assert session(timedelta()).is_proven(BEGUN + timedelta(minutes=4), within)
+    assert not session(timedelta()).is_proven(BEGUN + timedelta(minutes=5), within)
+    assert not session(timedelta()).is_proven(BEGUN - timedelta(seconds=1), within)
+
+
+@pytest.mark.parametrize("stage", [Stage.CODE, Stage.ENROLL])
+def test_one_that_waits_for_its_second_step_ends_after_a_quarter_of_an_hour(stage: Stage) -> None:
+    waiting = replace(session(timedelta()), stage=stage)
+
+    assert waiting.is_open(BEGUN + timedelta(minutes=14, seconds=59))
+    assert not waiting.is_open(BEGUN + timedelta(minutes=15))

@@ -38,15 +38,15 @@ def test_at_a_hundred_failures_the_password_is_off_for_good():
     assert throttle.after_failure(history, NOON) == history
 
 
-def test_the_user_is_told_once_at_5_20_and_50():
+def test_the_user_is_notified_once_at_5_20_and_50():
     """A1: guesses are few and slow."""
-    history, told = FRESH, []
+    history, shown = FRESH, []
     while not isinstance(throttle.decide(history, NOON), Disabled):
         after = throttle.after_failure(history, NOON)
-        told.append(throttle.notice_due(history, after))
+        shown.append(throttle.notice_due(history, after))
         history = after
 
-    assert [at for at in told if at] == [5, 20, 50]
+    assert [at for at in shown if at] == [5, 20, 50]
 
 
 def test_a_clock_that_jumps_back_does_not_open_the_gate():

@@ -2,7 +2,7 @@
 
 from tests.support.attribution import LEARNED, failing, incidents_of, only_caller
 
-from mudra.metrics.attribution.cause import Kind, Locus
+from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.incidents import Change
 
 DOWN = failing(0.6, fip=2)
@@ -25,6 +25,14 @@ def test_one_bad_window_is_no_incident() -> None:
 
 def test_a_large_fip_that_falls_is_an_incident_at_once() -> None:
     [incident] = incidents_of([(1, [failing(1.0, fip=2)])])
+
+    assert incident.detected == LEARNED
+
+
+def test_a_large_fip_that_falls_at_some_aas_more_than_at_others_is_an_incident_at_once() -> None:
+    hit = [failing(1.0 if aa < 2 else 0.55, aa=aa, fip=2) for aa in range(5)]
+
+    [incident] = incidents_of([(1, hit)])
 
     assert incident.detected == LEARNED
 

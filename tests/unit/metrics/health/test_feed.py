@@ -5,19 +5,24 @@ import io
 from datetime import timedelta
 
 import msgspec
+from tests.support.incidents import an_incident
 from tests.support.metrics_payloads import WINDOW_START
 
 from mudra.metrics.health.feed import (
     PublicFloor,
     health_feed,
-    is_heard,
+    is_current,
     public_csv,
     public_status,
     unsure,
 )
+from mudra.metrics.health.fip_state import FEED_APIS, NOTHING_KNOWN, ApiState, FipStates
 from mudra.metrics.health.health import Proof, Status
+from mudra.metrics.incidents.incident import Fip, Path
+from mudra.metrics.incidents.subject import SubjectKind
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import rollup
 
 PROOF = Proof(4, 5, 23, 30)
@@ -33,21 +38,44 @@ def outcomes(*statuses):
     return (Tag.NOTIFICATIONS, NotificationType.FI.value), rollup([block])
 
 
-def feed_of(*rows):
+GOOD = ApiState(Status.GOOD, 0.97, 300, 2, 4, 1, int(WINDOW_START.timestamp()))
+BAD = ApiState(Status.BAD, 0.9999, 40, 20, 3, 2, int(WINDOW_START.timestamp()))
+LAST = WINDOW_START + timedelta(minutes=50)
+
+
+def feed_of(*rows, window=LAST, causes=(), **states):
     end = WINDOW_START + timedelta(minutes=60)
-    return health_feed({"BANK-1": dict(rows)}, WINDOW_START, end, PROOF)
+    known = tuple(states.get(name, NOTHING_KNOWN) for name in FEED_APIS)
+    return health_feed(
+        {"BANK-1": dict(rows)},
+        TimeRange(WINDOW_START, end),
+        PROOF,
+        FipStates(window, {"BANK-1": known}),
+        causes,
+    )
 
 
 def test_a_fip_without_data_is_unsure_throughout_and_never_100_percent():
     value = msgspec.to_builtins(feed_of())
 
     for api in value["data"]["fips"]["BANK-1"].values():
-        assert api == {"status": "UNSURE", "p50_response_time": None, "success_percentage": None}
+        assert api == {
+            "status": "UNSURE",
+            "p50_response_time": None,
+            "success_percentage": None,
+            "causes": [],
+            "confidence": 0.0,
+            "calls": 0,
+            "failed": 0,
+            "reporters": 0,
+            "evidence_from": None,
+            "since": None,
+        }
     assert set(value["summary"]["BANK-1"].values()) == {"UNSURE"}
 
 
 def test_the_feed_has_the_names_that_its_readers_know():
-    value = msgspec.to_builtins(feed_of(row(RequestType.CONSENT, 1000, 990)))
+    value = msgspec.to_builtins(feed_of(row(RequestType.CONSENT, 1000, 990), consent=GOOD))
 
     assert list(value["data"]["fips"]["BANK-1"]) == [
         "discovery",
@@ -62,6 +90,13 @@ def test_the_feed_has_the_names_that_its_readers_know():
         "status": "GOOD",
         "p50_response_time": 100,
         "success_percentage": 99.0,
+        "causes": [],
+        "confidence": 0.97,
+        "calls": 300,
+        "failed": 2,
+        "reporters": 4,
+        "evidence_from": "2026-03-04T11:10:00Z",
+        "since": "2026-03-04T10:20:00Z",
     }
     assert value["time_range"] == {
         "start_time": "2026-03-04T10:20:00Z",
@@ -71,22 +106,40 @@ def test_the_feed_has_the_names_that_its_readers_know():
 
 
 def test_one_bad_api_makes_its_stage_bad():
-    summary = feed_of(
-        row(RequestType.ACCOUNT_DISCOVERY, 100, 100), row(RequestType.ACCOUNT_LINK, 100, 50)
-    ).summary["BANK-1"]
+    summary = feed_of(discovery=GOOD, linking=BAD).summary["BANK-1"]
 
     assert summary.discovery_and_linking is Status.BAD
     assert summary.data_flow is Status.UNSURE
 
 
-def test_fi_notification_tells_how_requests_ended_and_how_long_data_took():
+def test_fi_notification_shows_how_requests_ended_and_how_long_data_took():
     ready = row(RequestType.FI_READY_TIME, 40, 40, (45_000, 50_000, 60_000, 90_000))
     fip = feed_of(ready, outcomes(97, 3, 97, 1, 0, 2, 9)).data.fips["BANK-1"]
-    worse = feed_of(outcomes(95, 5, 95, 1, 0, 4, 9)).data.fips["BANK-1"]
 
-    assert fip.fi_notification.status is Status.GOOD
+    assert fip.fi_notification.success_percentage == 97.0
     assert fip.fi_notification.p50_response_time == 45_000
-    assert worse.fi_notification.status is Status.BAD
+
+
+def test_without_a_judged_window_in_an_hour_no_status_is_known():
+    late = feed_of(window=WINDOW_START - timedelta(minutes=20), consent=GOOD).data.fips["BANK-1"]
+    known = feed_of(window=WINDOW_START - timedelta(minutes=10), consent=GOOD).data.fips["BANK-1"]
+
+    assert late.consent.status is Status.UNSURE
+    assert known.consent.status is Status.GOOD
+
+
+def test_causes_of_the_fip_come_before_those_of_aas_and_name_what_fits_equally():
+    path, both = Path("AA-1", "BANK-1"), Fip("BANK-1")
+    causes = [
+        an_incident(path, WINDOW_START),
+        an_incident(both, LAST, affected_aas=("AA-1",), ambiguous_with=(path,)),
+        an_incident(Fip("BANK-2"), LAST),
+    ]
+
+    consent = feed_of(causes=causes).data.fips["BANK-1"].consent
+
+    assert [one.kind for one in consent.causes] == [SubjectKind.FIP, SubjectKind.PATH]
+    assert consent.causes[0].text == "FIP BANK-1 or the path between AA-1 and BANK-1"
 
 
 def test_a_share_just_below_everything_is_not_shown_as_100_percent():
@@ -113,9 +166,9 @@ def test_the_public_sees_nothing_of_small_counts():
 
 
 def test_after_an_hour_without_a_report_no_status_is_known():
-    assert is_heard(WINDOW_START, WINDOW_START + timedelta(hours=1))
-    assert not is_heard(WINDOW_START, WINDOW_START + timedelta(hours=1, seconds=1))
-    assert not is_heard(None, WINDOW_START)
+    assert is_current(WINDOW_START, WINDOW_START + timedelta(hours=1))
+    assert not is_current(WINDOW_START, WINDOW_START + timedelta(hours=1, seconds=1))
+    assert not is_current(None, WINDOW_START)
 
 
 def test_rows_without_a_status_keep_their_counts():
@@ -128,7 +181,7 @@ def test_rows_without_a_status_keep_their_counts():
 
 def test_the_csv_says_the_same_as_the_rows():
     rows = dict([row(RequestType.CONSENT, 50, 50)])
-    shown = public_status({"BANK-1": rows}, PublicFloor(fewest_calls=10))
+    shown = public_status({"BANK-1": rows}, PublicFloor(min_calls=10))
 
     read = list(csv.DictReader(io.StringIO(public_csv(shown))))
 

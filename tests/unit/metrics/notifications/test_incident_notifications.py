@@ -4,10 +4,28 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
+from tests.support.incidents import an_incident
 
-from mudra.metrics.incidents.incident import AaReporting, Ending, FipApi, Incident, StoredIncident
-from mudra.metrics.incidents.incident_change import Closed, Opened, Reopened, Updated, Withdrawn
+from mudra.metrics.incidents.incident import (
+    AaCalls,
+    AaReporting,
+    Ending,
+    Fip,
+    FipApi,
+    Network,
+    Path,
+    StoredIncident,
+)
+from mudra.metrics.incidents.incident_change import (
+    Closed,
+    Moved,
+    Opened,
+    Reopened,
+    Updated,
+    withdrawn,
+)
 from mudra.metrics.incidents.silence import Silence, SilenceCommand, SilenceRefused, new_silence
+from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.incident_notifications import (
     Event,
     incident_notifications,
@@ -15,13 +33,14 @@ from mudra.metrics.notifications.incident_notifications import (
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-OPEN = Incident(FipApi("BANK", "cns"), NOW - HOUR, NOW, None, Ending.OPEN, 3, 10, 300)
+OPEN = an_incident(FipApi("BANK", "cns"), NOW - HOUR, affected_aas=("AA",))
 OVER = replace(OPEN, ended=NOW, ending=Ending.RECOVERED)
 QUIET = Silence("s", "BANK", "cns", NOW - HOUR, NOW + HOUR, "work", "operator:x")
 
 
 def notified(change, *, known=(), silences=()):
-    (one,) = incident_notifications([change] if change else [], known, silences, NOW, lambda: "new")
+    changes = {"a": change} if change else {}
+    (one,) = incident_notifications(changes, known, silences, NOW)
     return one.event if one.alarm else None, one.notified
 
 
@@ -32,13 +51,14 @@ def notified(change, *, known=(), silences=()):
         (Opened(OVER), None),
         (Closed(OPEN, OVER), Event.CLOSED),
         (Reopened(OVER, OPEN), Event.REOPENED),
-        (Withdrawn(OPEN), Event.WITHDRAWN),
+        (withdrawn(OPEN), Event.WITHDRAWN),
+        (Moved(replace(OPEN, subject=Path("AA", "BANK")), OPEN), Event.MOVED),
         (Updated(OPEN, replace(OPEN, bad_windows=4)), None),
     ],
     ids=lambda value: getattr(type(value), "__name__", ""),
 )
 def test_members_are_notified_of_beginning_and_end(change, event):
-    known = [StoredIncident("a", one, None) for one in (OPEN, OVER)]
+    known = [StoredIncident("a", OPEN, None)]
 
     assert notified(change, known=known) == (event, True)
     assert notified(change, known=known, silences=[QUIET])[0] is None
@@ -53,7 +73,7 @@ def test_the_end_of_an_incident_is_sent_only_if_its_beginning_was():
 def test_alerts_resume_when_a_silence_has_ended():
     known = [StoredIncident("a", OPEN, None, notified=False)]
 
-    assert incident_notifications([], known, [QUIET], NOW, lambda: "new") == ()
+    assert incident_notifications({}, known, [QUIET], NOW) == ()
     assert notified(None, known=known) == (Event.OPENED, True)
 
 
@@ -85,3 +105,78 @@ def test_a_silence_that_was_to_begin_in_the_past_begins_now():
 
     assert not isinstance(made, SilenceRefused)
     assert (made.begins, made.reason) == (NOW, "work")
+
+
+@pytest.mark.parametrize(
+    ("subject", "readers"),
+    [
+        (Fip("BANK"), ("BANK", "AA", "OTHER-AA")),
+        (FipApi("BANK", "cns"), ("BANK", "AA", "OTHER-AA")),
+        (AaCalls("AA"), ("AA",)),
+        (AaReporting("AA"), ("AA",)),
+        (Path("AA", "BANK"), ("AA", "BANK")),
+        (Network(), ()),
+    ],
+)
+def test_those_at_fault_and_those_affected_are_notified(subject, readers):
+    incident = an_incident(subject, NOW - HOUR, affected_aas=("AA", "OTHER-AA"))
+
+    (one,) = incident_notifications({"a": Opened(incident)}, (), (), NOW)
+
+    assert (one.readers, one.recipients) == (readers, readers)
+
+
+def test_who_was_notified_of_the_beginning_is_notified_of_a_move_and_of_the_end():
+    path = an_incident(Path("AA", "BANK"), NOW - HOUR)
+    fip = replace(path, subject=Fip("BANK"), cause=replace(path.cause, affected_aas=("THIRD-AA",)))
+    known = [StoredIncident("a", path, None, recipients=("AA", "BANK"))]
+
+    (moved,) = incident_notifications({"a": Moved(path, fip)}, known, (), NOW)
+    over = Closed(fip, replace(fip, ended=NOW, ending=Ending.RECOVERED))
+    known = [StoredIncident("a", fip, None, recipients=moved.recipients)]
+    (closed,) = incident_notifications({"a": over}, known, (), NOW)
+
+    assert set(moved.readers) == set(closed.readers) == {"AA", "BANK", "THIRD-AA"}
+    assert moved.alarm.title.startswith("FIP BANK: ")
+    assert "Reported before as Path between AA and BANK" in moved.alarm.text
+
+
+@pytest.mark.parametrize(
+    ("entity_id", "peer_id", "covers"),
+    [
+        ("AA", "", True),
+        ("BANK", "", True),
+        ("AA", "BANK", True),
+        ("BANK", "AA", True),
+        ("AA", "OTHER", False),
+        ("OTHER", "", False),
+    ],
+)
+def test_a_path_is_silenced_with_either_end_or_by_itself(entity_id, peer_id, covers):
+    silence = replace(QUIET, entity_id=entity_id, peer_id=peer_id, type="")
+
+    assert silence.covers(Path("AA", "BANK"), NOW) is covers
+    if peer_id:
+        assert not silence.covers(Fip("BANK"), NOW)
+        assert not silence.covers(AaCalls("AA"), NOW)
+
+
+def test_alarms_say_who_what_since_when_and_with_which_counts():
+    alarm = alarm_of(Opened(OPEN))
+
+    assert alarm.title == "FIP BANK, consent: 50 % of calls failing"
+    assert alarm.text.startswith("2 windows of ten minutes bad since 2026-03-01 11:00 UTC. In the")
+    assert "50 of 100 calls failed; 1 would be usual." in alarm.text
+    assert alarm_of(Closed(OPEN, OVER)).title == "FIP BANK, consent: recovered"
+    assert alarm_of(Closed(OPEN, OVER)).text.endswith("Good again from 2026-03-01 12:00 UTC.")
+
+
+def test_an_alarm_says_what_the_evidence_does_not_separate():
+    unsure = an_incident(
+        Fip("BANK"), NOW - HOUR, affected_aas=("AA",), ambiguous_with=(Path("AA", "BANK"),)
+    )
+
+    text = alarm_of(Opened(unsure)).text
+
+    assert "fits FIP BANK or the path between AA and BANK equally well" in text
+    assert "Only one AA has traffic." in text

@@ -110,7 +110,7 @@ def test_other_content_under_a_new_txn_id_replaces_and_keeps_the_former():
     second = shelf.push(checked_report("t2", seed=2))
 
     assert isinstance(second, Replace)
-    assert (second.former, second.receipt.version) == (first.receipt, 2)
+    assert (second.previous, second.receipt.version) == (first.receipt, 2)
     assert status_of(second) is IngestStatus.REPLACED
     assert [old.report.txn_id for old in shelf.former] == ["t1"]
 

@@ -1,24 +1,26 @@
 """A node accepts a bounded number of pushes, and of one AA and payload only so many."""
 
+import asyncio
 import random
 from itertools import repeat
 
 from mudra.http.response.errors import problem_of
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.push_limits import PushLimits, TooManyPushes
+from mudra.shared.fair_turns import FairTurns
 from mudra.shared.rate_limit import KeyedRateLimit
 
 
-def limits(admitted):
-    rate = KeyedRateLimit(1 / 600, 2, repeat(0.0).__next__)
-    return PushLimits(rate, random.randint, admitted=admitted)
+def limits(admitted=8, burst=2, burst_of_all=6):
+    def rate(burst):
+        return KeyedRateLimit(1 / 600, burst, repeat(0.0).__next__)
+
+    uploads = FairTurns(admitted, admitted, wait_s=0.0)
+    return PushLimits(rate(burst), rate(burst_of_all), random.randint, uploads)
 
 
 def test_refused_pushes_may_come_again_at_different_times():
-    pushes = limits(admitted=2)
-    assert [pushes.admit(), pushes.admit()] == [None, None]
-
-    waits = {busy.retry_after_s for _ in range(200) if (busy := pushes.admit())}
+    waits = {limits().busy().retry_after_s for _ in range(200)}
 
     assert min(waits) >= 5
     assert max(waits) <= 60
@@ -26,8 +28,7 @@ def test_refused_pushes_may_come_again_at_different_times():
 
 
 def test_the_answer_is_503_with_retry_after():
-    pushes = limits(admitted=0)
-    busy = pushes.admit()
+    busy = limits().busy()
 
     problem = problem_of(busy)
 
@@ -36,20 +37,40 @@ def test_the_answer_is_503_with_retry_after():
 
 
 def test_a_place_is_free_again_when_its_push_has_ended():
-    pushes = limits(admitted=1)
-    assert pushes.admit() is None
-    assert pushes.admit() is not None
+    async def pushing():
+        pushes = limits(admitted=1)
+        async with pushes.upload("aa-one") as first:
+            assert first is None
+            async with pushes.upload("aa-two") as second:
+                assert second is not None
+        async with pushes.upload("aa-two") as third:
+            assert third is None
 
-    pushes.leave()
-
-    assert pushes.admit() is None
+    asyncio.run(pushing())
 
 
 def test_the_two_payloads_and_refused_ones_are_limited_apart():
-    pushes = limits(admitted=1)
+    pushes = limits()
 
     used = [pushes.use_rate("aa-one", tag) for tag in (Tag.REQUESTS, Tag.NOTIFICATIONS, None) * 2]
 
     assert used == [None] * 6
     assert isinstance(pushes.use_rate("aa-one", None), TooManyPushes)
     assert pushes.use_rate("aa-two", None) is None
+
+
+def test_an_aa_that_has_sent_too_much_is_refused_before_it_is_read():
+    pushes = limits(burst_of_all=3)
+
+    assert [pushes.use_rate_of_all("aa-one") for _ in range(3)] == [None] * 3
+    assert isinstance(pushes.use_rate_of_all("aa-one"), TooManyPushes)
+    assert pushes.use_rate_of_all("aa-two") is None
+
+
+def test_errors_are_looked_for_only_while_refusals_are_left():
+    pushes = limits(burst=1)
+
+    assert pushes.may_be_refused("aa-one")
+    pushes.use_rate("aa-one", None)
+    assert not pushes.may_be_refused("aa-one")
+    assert pushes.use_rate("aa-one", Tag.REQUESTS) is None

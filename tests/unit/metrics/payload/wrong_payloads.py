@@ -28,7 +28,7 @@ def _steps(path: str) -> list[str | int]:
     return [name or int(place) for name, place in _STEP.findall(path)]
 
 
-def _spoilt(payload: dict[str, Any], path: str, act: Callable[[Any, Any], None]) -> dict[str, Any]:
+def _damaged(payload: dict[str, Any], path: str, act: Callable[[Any, Any], None]) -> dict[str, Any]:
     value = copy.deepcopy(payload)
     *way, last = _steps(path)
     holder: Any = value
@@ -82,7 +82,7 @@ def wrong_payloads() -> Iterator[Wrong]:
 
 def _wrong_roots(kind: str, payload: dict[str, Any]) -> Iterator[Wrong]:  # noqa: C901, PLR0912 - a table
     def at(what: str, path: str, act: Callable[[Any, Any], None], words: str) -> Wrong:
-        return Wrong(f"{kind}: {what}", _spoilt(payload, path, act), path, words)
+        return Wrong(f"{kind}: {what}", _damaged(payload, path, act), path, words)
 
     for name in payload:
         yield at(f"{name} missing", f"$.{name}", remove, "is missing")
@@ -139,7 +139,7 @@ def _wrong_roots(kind: str, payload: dict[str, Any]) -> Iterator[Wrong]:  # noqa
 
 def _wrong_fips(kind: str, payload: dict[str, Any]) -> Iterator[Wrong]:  # noqa: C901, PLR0912 - a table
     def at(what: str, path: str, act: Callable[[Any, Any], None], words: str) -> Wrong:
-        return Wrong(f"{kind}: {what}", _spoilt(payload, path, act), path, words)
+        return Wrong(f"{kind}: {what}", _damaged(payload, path, act), path, words)
 
     for value, words in ((None, "null"), (3, "3"), ("x", "a string"), ([], "an array")):
         yield at(f"fip {value}", "$.fips[1]", set_to(value), f"must be an object, not {words}")
@@ -182,13 +182,13 @@ def _wrong_fips(kind: str, payload: dict[str, Any]) -> Iterator[Wrong]:  # noqa:
         yield at(f"counts {value}", path, set_to(value), f"array of 15 whole numbers, not {words}")
     short = [9, *[1] * 10, 0, 0, 0, 0]
     path = "$.fips[0].metrics[0].counts"
-    spoilt = _spoilt(payload, path, set_to(short))
-    yield Wrong(f"{kind}: total too small", spoilt, f"{path}[0]", "is 9, less than the sum .* 10")
+    damaged = _damaged(payload, path, set_to(short))
+    yield Wrong(f"{kind}: total too small", damaged, f"{path}[0]", "is 9, less than the sum .* 10")
 
 
 def _wrong_request_blocks() -> Iterator[Wrong]:  # noqa: C901 - a table
     def at(what: str, path: str, act: Callable[[Any, Any], None], words: str) -> Wrong:
-        return Wrong(f"requests: {what}", _spoilt(REQUESTS, path, act), path, words)
+        return Wrong(f"requests: {what}", _damaged(REQUESTS, path, act), path, words)
 
     block = "$.fips[1].metrics[4]"
     yield at("pxx missing", f"{block}.pxx", remove, "is missing")
@@ -205,8 +205,8 @@ def _wrong_request_blocks() -> Iterator[Wrong]:  # noqa: C901 - a table
             path = f"{block}.pxx[{place}]"
             yield at(f"{name} {value}", path, set_to(value), rf"\({name}\) .*{words}")
     for place, times in ((1, [9, 8, 9, 9]), (2, [1, 9, 8, 9]), (3, [1, 2, 9, 8])):
-        spoilt = _spoilt(REQUESTS, f"{block}.pxx", set_to(times))
-        yield Wrong(f"falling at {place}", spoilt, f"{block}.pxx[{place}]", "is 8, less than p")
+        damaged = _damaged(REQUESTS, f"{block}.pxx", set_to(times))
+        yield Wrong(f"falling at {place}", damaged, f"{block}.pxx[{place}]", "is 8, less than p")
     size = f"$.fips[0].metrics[{FIF}].sumOfSizeOfDataPackets"
     yield at("size missing", size, remove, "is missing; allowed: for the type fif")
     for value in (
@@ -222,7 +222,7 @@ def _wrong_request_blocks() -> Iterator[Wrong]:  # noqa: C901 - a table
         "1 ",
         "1,000",
         "٣",
-        "9" * 101,
+        "9" * 4001,
     ):
         yield at(f"size {value[:9]!a}", size, set_to(value), "decimal string without leading zeros")
     for value, words in (*NOT_TEXT, (12345678, "12345678")):
@@ -235,20 +235,22 @@ def _wrong_request_blocks() -> Iterator[Wrong]:  # noqa: C901 - a table
             )
     for place in (READY, FAILED):
         counts = f"$.fips[0].metrics[{place}].counts"
-        spoilt = _spoilt(REQUESTS, counts, set_to([5, 4, *[0] * 13]))
+        damaged = _damaged(REQUESTS, counts, set_to([5, 4, *[0] * 13]))
         yield Wrong(
-            f"{TYPES[place]} unequal", spoilt, f"{counts}[1]", "is 4, not 5 as totalSentCnt"
+            f"{TYPES[place]} unequal", damaged, f"{counts}[1]", "is 4, not 5 as totalSentCnt"
         )
         for other in (2, 6, 10, 14):
             values = [9, 9, *[0] * 13]
             values[other] = 1
-            spoilt = _spoilt(REQUESTS, counts, set_to(values))
-            yield Wrong(f"{TYPES[place]} {other}", spoilt, f"{counts}[{other}]", "is 1; allowed: 0")
+            damaged = _damaged(REQUESTS, counts, set_to(values))
+            yield Wrong(
+                f"{TYPES[place]} {other}", damaged, f"{counts}[{other}]", "is 1; allowed: 0"
+            )
 
 
 def _wrong_notification_blocks() -> Iterator[Wrong]:
     def at(what: str, path: str, act: Callable[[Any, Any], None], words: str) -> Wrong:
-        return Wrong(f"notifications: {what}", _spoilt(NOTIFICATIONS, path, act), path, words)
+        return Wrong(f"notifications: {what}", _damaged(NOTIFICATIONS, path, act), path, words)
 
     finot = "$.fips[1].metrics[0]"
     yield at("status missing", f"{finot}.status", remove, "is missing; allowed: for the type finot")

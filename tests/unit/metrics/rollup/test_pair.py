@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.metrics.health.health import Verdict, health_of_calls, verdict_of_calls
+from mudra.metrics.health.health import health_of_calls
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.rollup.latency_distribution import (
     coarsen,
@@ -47,17 +47,3 @@ def test_spreads_without_holes_add_up_like_those_by_cell(found):
     )
 
     assert together == merge_distributions(distributions)
-
-
-@st.composite
-def few_good_calls(draw):
-    half, rest = draw(st.sampled_from((10, 4999, 5000, 5001))), draw(st.sampled_from((0, 1, 9000)))
-    calls = draw(st.integers(1, 4))
-    return RequestBlock("fif", (half, *[half + rest] * 3), (calls, calls, *([0] * 13)))
-
-
-@given(st.lists(st.one_of(blocks(), few_good_calls()), min_size=1, max_size=4))
-def test_the_verdict_at_its_shortest_is_that_of_the_whole_health(found):
-    health = health_of_calls(rollup(found))
-
-    assert verdict_of_calls(found) == Verdict(health.status, health.succeeded, health.judged)

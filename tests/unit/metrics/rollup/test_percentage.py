@@ -4,11 +4,11 @@ from mudra.metrics.rollup.percentage import percentage
 
 
 def test_a_share_is_rounded_down_and_never_below_what_it_is():
-    for judged in (*range(1, 201), 10_007, 300_000):
-        for succeeded in range(0, judged + 1, max(1, judged // 200)):
-            exact = succeeded * 10_000 // judged / 100
-            assert percentage(succeeded / judged) == exact, (succeeded, judged)
-            assert percentage(succeeded / judged, 1) == succeeded * 1000 // judged / 10
+    for eligible in (*range(1, 201), 10_007, 300_000):
+        for succeeded in range(0, eligible + 1, max(1, eligible // 200)):
+            exact = succeeded * 10_000 // eligible / 100
+            assert percentage(succeeded / eligible) == exact, (succeeded, eligible)
+            assert percentage(succeeded / eligible, 1) == succeeded * 1000 // eligible / 10
 
 
 def test_nearly_all_is_not_all_and_nothing_known_is_nothing_said():

@@ -153,7 +153,7 @@ def test_a_mirror_that_is_up_to_date_hears_so(registry):
     assert received.hash
 
 
-def test_a_mirror_ahead_of_a_restored_registry_starts_anew(registry):
+def test_a_mirror_ahead_of_a_restored_registry_starts_over(registry):
     stale = Mirror(99, {(AA, "AA-gone"): b"{}"})
 
     mirror, received = follow(registry, stale, OPERATOR_VISIBILITY)
@@ -162,7 +162,7 @@ def test_a_mirror_ahead_of_a_restored_registry_starts_anew(registry):
     assert mirror.hash() == received.hash
 
 
-def test_a_mirror_starts_anew_once_when_visibility_changes(registry):
+def test_a_mirror_starts_over_once_when_visibility_changes(registry):
     mirror, _ = follow(registry, Mirror(0, {}), visibility_of(FIP, "FIP-0"))
     registry.mark_visibility()
     opened = visibility_of(FIP, "FIP-0", opened=True)

@@ -1,5 +1,7 @@
 """Suspension, retirement, rollback, and what others hold already."""
 
+import uuid
+
 import pytest
 from tests.support.registry_actions import (
     ENTITY,
@@ -8,7 +10,7 @@ from tests.support.registry_actions import (
     live,
     order,
     shown,
-    standing,
+    status,
     submit,
     update,
 )
@@ -54,7 +56,7 @@ def test_a_suspended_member_is_updated_without_being_shown(registry):
     approved = order(registry, RegistryAction.APPROVE)
 
     assert (waiting.status, approved.status, approved.publication) == ("submitted", "live", None)
-    assert (standing(registry), shown(registry)) == (EntityStatus.SUSPENDED, set())
+    assert (status(registry), shown(registry)) == (EntityStatus.SUSPENDED, set())
 
 
 def test_a_retirement_is_for_good(registry):
@@ -165,7 +167,7 @@ def test_a_former_key_stays_taken(registry):
     assert isinstance(submit(registry, with_key(fip(2), 0)), AlreadyHeld)
 
 
-def test_a_mere_submission_blocks_nobody_s_key(registry):
+def test_a_mere_submission_blocks_no_one_s_key(registry):
     submit(registry, with_key(fip(9), 0), STRANGER)
 
     rightful = submit(registry, fip(), ENTITY)
@@ -195,7 +197,7 @@ def test_an_approval_in_one_step_is_all_or_nothing(registry):
 def test_every_refusal_says_what_to_do(registry):
     live(registry)
     refusals = [
-        submit(registry, fip()),
+        submit(registry, fip() | {"txnid": str(uuid.uuid4())}),
         submit(registry, fip(1), ENTITY),
         submit(registry, fip(1), READER),
         update(registry, fip(3)),

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import uuid
 
 import pytest
 from tests.support.registry_actions import (
@@ -14,7 +15,7 @@ from tests.support.registry_actions import (
     live,
     order,
     shown,
-    standing,
+    status,
     submit,
     update,
 )
@@ -29,7 +30,7 @@ from mudra.registry.lifecycle.refusal import (
     DuplicateEntity,
     GoLiveTooFar,
     NeedsOperator,
-    NotYours,
+    NotYourEntry,
     UnknownEntity,
     VersionMoved,
     WrongType,
@@ -50,7 +51,7 @@ def test_a_submission_waits_unseen_for_its_approval(registry):
     assert isinstance(outcome, Decision)
     assert (outcome.status, outcome.version) == ("submitted", 1)
     assert shown(registry) == set()
-    assert not gets_no_token(standing(registry))
+    assert not gets_no_token(status(registry))
 
 
 def test_an_approval_puts_a_submission_live(registry):
@@ -76,25 +77,26 @@ def test_a_rejected_member_hears_why_and_may_submit_again(registry):
 
 def test_a_second_first_submission_is_a_duplicate(registry):
     submit(registry, fip(), ENTITY)
+    other = fip() | {"txnid": str(uuid.uuid4())}
 
-    assert submit(registry, fip(), ENTITY) == DuplicateEntity("FIP-0")
+    assert submit(registry, other, ENTITY) == DuplicateEntity("FIP-0")
     order(registry, RegistryAction.APPROVE)
-    assert submit(registry, fip(), ENTITY) == DuplicateEntity("FIP-0")
+    assert submit(registry, other, ENTITY) == DuplicateEntity("FIP-0")
 
 
 @pytest.mark.parametrize(
     "actor", [STRANGER, Actor(ActorKind.MEMBER_ADMIN, "x", frozenset({"FIP-9"}))]
 )
 def test_a_member_submits_for_itself_only(registry, actor):
-    assert submit(registry, fip(), actor) == NotYours("FIP-0")
-    assert update(registry, fip(), actor) == NotYours("FIP-0")
+    assert submit(registry, fip(), actor) == NotYourEntry("FIP-0")
+    assert update(registry, fip(), actor) == NotYourEntry("FIP-0")
     assert [one[0] for one in registry.refusals] == ["submit", "update"]
 
 
 def test_a_member_names_itself_as_the_requester(registry):
     sent = fip() | {"requester": {"name": "Other", "id": "OTHER"}}
 
-    assert submit(registry, sent, ENTITY) == NotYours("FIP-0")
+    assert submit(registry, sent, ENTITY) == NotYourEntry("FIP-0")
     assert isinstance(submit(registry, sent, OPERATOR), Decision)
 
 
@@ -138,7 +140,7 @@ def test_a_member_s_admin_may_retire_it_and_its_entity_token_may_not(registry):
     assert isinstance(
         order(registry, RegistryAction.RETIRE, actor=ADMIN, reason="merged"), Decision
     )
-    assert standing(registry) is EntityStatus.RETIRED
+    assert status(registry) is EntityStatus.RETIRED
 
 
 @pytest.mark.parametrize(
@@ -259,10 +261,10 @@ def test_a_first_entry_can_be_scheduled_too(registry):
 
     order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
 
-    assert (standing(registry), shown(registry)) == (EntityStatus.UNLISTED, set())
+    assert (status(registry), shown(registry)) == (EntityStatus.UNLISTED, set())
     registry.now = LATER
     asyncio.run(put_due_live(registry))
-    assert (standing(registry), shown(registry)) == (EntityStatus.LIVE, {"FIP-0"})
+    assert (status(registry), shown(registry)) == (EntityStatus.LIVE, {"FIP-0"})
 
 
 def test_a_time_more_than_a_year_ahead_is_refused(registry):

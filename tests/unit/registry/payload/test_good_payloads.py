@@ -2,7 +2,7 @@ import pytest
 from tests.support.registry_payloads import aa, fip, fiu, older
 
 from mudra.registry.payload.entry import canonical, read_canonical
-from mudra.registry.payload.url_rules import AddressPolicy, VersionedUrl, base_urls
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, address_findings, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.finding import Severity
@@ -110,15 +110,6 @@ def test_base_addresses_in_use_are_taken(baseurl):
     assert checked(fip(baseurl=baseurl)).entry.entityinfo.baseurl == baseurl
 
 
-def test_a_base_address_is_taken_apart():
-    assert base_urls("v1:https://a.example/v1,v2:https://b.example") == (
-        VersionedUrl("v1", "https://a.example/v1"),
-        VersionedUrl("v2", "https://b.example"),
-    )
-    assert base_urls("https://a.example") == (VersionedUrl("", "https://a.example"),)
-    assert base_urls("") == ()
-
-
 @pytest.mark.parametrize(
     "changes",
     [
@@ -184,6 +175,36 @@ def test_an_older_entry_may_have_an_empty_base_address_and_ports_as_numbers():
     info = checked(sent, older=True).entry.entityinfo
 
     assert (info.baseurl, info.inboundports) == ("", ("443",))
+
+
+@pytest.mark.parametrize(
+    ("payload", "kind"),
+    [(fip(), "FIP"), (fiu(1), "FIU"), (aa(2), "AA")],
+    ids=["FIP", "FIU", "AA"],
+)
+def test_an_older_entry_without_a_type_has_the_one_whose_fields_it_fills(payload, kind):
+    sent = older(payload)
+    del sent["type"]
+
+    result = checked(sent, older=True)
+
+    assert result.entry.type == kind
+    assert any(one.path == "$.type" and kind in one.problem for one in result.notes)
+    assert isinstance(check_payload(sent, PUBLIC, shipped_vocabulary()), list)
+
+
+def test_an_older_entry_whose_fields_fit_two_types_must_name_its_own():
+    sent = older(fiu(1))
+    sent["entityinfo"]["Identifiers"] = fip()["entityinfo"]["Identifiers"]
+
+    with_type = checked(sent, older=True)
+    del sent["type"]
+    without = check_payload(sent, PUBLIC, shipped_vocabulary(), older=True)
+
+    assert with_type.entry.entityinfo.identifiers == ()
+    assert any("it was dropped" in one.problem for one in with_type.notes)
+    assert isinstance(without, list)
+    assert [one.path for one in without if one.severity is Severity.ERROR] == ["$.type"]
 
 
 def test_an_older_entry_with_a_private_key_is_refused_all_the_same():

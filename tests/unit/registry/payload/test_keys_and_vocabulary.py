@@ -5,13 +5,13 @@ from joserfc import jws
 from joserfc.jwk import RSAKey
 from tests.support.registry_payloads import fip, jwk
 
-from mudra.registry.payload.certificate import Algorithm, key_facts
+from mudra.registry.payload.fields.certificate import Algorithm, key_facts
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.new_jwk import new_key
-from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import (
     Addition,
-    WordKind,
+    VocabularyKind,
     check_addition,
     parse_vocabulary,
     shipped_vocabulary,
@@ -82,7 +82,7 @@ def test_the_thumbprint_is_that_of_rfc_7638():
     assert result.key.thumbprint == "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs"
 
 
-def test_the_modulus_tells_keys_apart_whatever_their_names():
+def test_the_modulus_distinguishes_keys_whatever_their_names():
     result = [
         check_payload(fip(certificate=jwk() | {"kid": kid}), AddressPolicy(), shipped_vocabulary())
         for kid in ("a", "b")
@@ -112,9 +112,9 @@ def test_the_shipped_vocabulary_holds_the_words_of_the_decisions():
 def test_an_operator_extends_the_vocabulary():
     words = shipped_vocabulary().extended(
         [
-            Addition(WordKind.FI_TYPE, "GOLD_BONDS", ("SGB",)),
-            Addition(WordKind.IDENTIFIER_TYPE, "PASSPORT"),
-            Addition(WordKind.FI_TYPE, "DEPOSIT", ("FD",)),
+            Addition(VocabularyKind.FI_TYPE, "GOLD_BONDS", ("SGB",)),
+            Addition(VocabularyKind.IDENTIFIER_TYPE, "PASSPORT"),
+            Addition(VocabularyKind.FI_TYPE, "DEPOSIT", ("FD",)),
         ]
     )
 
@@ -129,11 +129,11 @@ def test_an_operator_extends_the_vocabulary():
 @pytest.mark.parametrize(
     ("addition", "paths"),
     [
-        (Addition(WordKind.FI_TYPE, "GOLD"), []),
-        (Addition(WordKind.FI_TYPE, "gold"), ["$.word"]),
-        (Addition(WordKind.FI_TYPE, "term-deposit"), ["$.word", "$.word"]),
+        (Addition(VocabularyKind.FI_TYPE, "GOLD"), []),
+        (Addition(VocabularyKind.FI_TYPE, "gold"), ["$.word"]),
+        (Addition(VocabularyKind.FI_TYPE, "term-deposit"), ["$.word", "$.word"]),
         (
-            Addition(WordKind.FI_TYPE, "GOLD", ("SIP", "SGB", "etf")),
+            Addition(VocabularyKind.FI_TYPE, "GOLD", ("SIP", "SGB", "etf")),
             ["$.variants[0]", "$.variants[2]"],
         ),
     ],

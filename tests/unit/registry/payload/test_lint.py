@@ -2,8 +2,8 @@ import json
 
 from tests.support.registry_payloads import aa, fip, fiu, jwk, older
 
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.lint import LintReport, lint
-from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.finding import Severity
 
@@ -26,7 +26,7 @@ def test_notes_do_not_fail_a_file():
     assert [one.severity for one in report.findings] == [Severity.NOTE]
 
 
-def test_all_findings_of_all_payloads_are_told_with_their_place():
+def test_all_findings_of_all_payloads_are_shown_with_their_place():
     report = linted([fip(name=""), fiu(), aa(entityhandle="", ips=[])])
 
     assert not report.passes

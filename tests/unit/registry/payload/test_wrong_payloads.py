@@ -8,7 +8,7 @@ from tests.support.registry_payloads import fip
 from tests.support.registry_wrong import GONE, WRONG_MEMBERS
 from tests.support.registry_wrong_more import MORE_WRONG
 
-from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.finding import Finding, Severity
@@ -110,9 +110,9 @@ def test_a_private_key_is_never_repeated():
         "v2:https://admin:c2VjcmV0@a.example,V3:https://admin:c2VjcmV0@a.example"
     )
 
-    told = "".join(one.sentence() for one in findings(payload))
+    shown = "".join(one.sentence() for one in findings(payload))
 
-    assert "c2VjcmV0" not in told
+    assert "c2VjcmV0" not in shown
 
 
 def test_thousands_of_unknown_members_cost_little_and_are_counted():

@@ -7,7 +7,6 @@ from mudra.storage.crypto.keyring import (
     Keyring,
     MasterVersionMissing,
     mac,
-    mac_matches,
     master_version,
 )
 from mudra.storage.crypto.master_key import MasterKeys, SecretBytes
@@ -171,8 +170,10 @@ def test_an_invalid_ciphertext_names_its_place_and_nothing_else():
 def test_a_key_for_checking_stays_the_same_when_the_master_key_is_rotated():
     sealed = only_first().new_sealed_key("secret-mac", 1)
     before = only_first().decrypt_key(sealed, "secret-mac", 1)
+    place = {"table": "sealed_key", "column": "sealed", "row": "secret-mac/1"}
 
-    after = rotated().decrypt_key(rotated().rewrap_key(sealed, "secret-mac", 1), "secret-mac", 1)
+    rewrapped = rotated().rewrap(sealed, **place)
+    after = rotated().decrypt_key(rewrapped, "secret-mac", 1)
 
     assert mac(before, VALUE) == mac(after, VALUE)
     assert len(before.reveal()) == 32
@@ -192,5 +193,3 @@ def test_the_mac_is_hmac_sha_256():
     expected = bytes.fromhex("b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7")
 
     assert mac(key, b"Hi There") == expected
-    assert mac_matches(key, b"Hi There", expected)
-    assert not mac_matches(key, b"Hi there", expected)

@@ -12,10 +12,8 @@ from mudra.storage.crypto.master_key import (
     MasterKeyError,
     MasterKeys,
     SecretBytes,
-    add_version,
     load_master_keys,
     parse_master_keys,
-    remove_version,
 )
 
 ONE = base64.b64encode(b"1" * 32).decode()
@@ -172,46 +170,6 @@ def test_keys_show_themselves_as_stars():
 
     assert str(keys.keys[1]) == f"{keys.keys[1]!r}" == "***"
     assert "111" not in repr(keys)
-
-
-def test_a_new_version_becomes_active_and_the_old_ones_stay(tmp_path):
-    first = load({}, tmp_path, create=True)
-
-    rotated = add_version(tmp_path)
-
-    assert rotated.active == 2
-    assert rotated.keys[1].reveal() == first.keys[1].reveal()
-    assert rotated.keys[2].reveal() != first.keys[1].reveal()
-    again = load({}, tmp_path)
-    assert (again.active, revealed(again)) == (2, revealed(rotated))
-    assert stat.S_IMODE((tmp_path / "master.key").stat().st_mode) == 0o600
-
-
-def test_a_rotation_that_was_cut_off_does_not_stop_the_next(tmp_path):
-    load({}, tmp_path, create=True)
-    (tmp_path / "master.key.new").write_text("half")
-
-    assert add_version(tmp_path).active == 2
-    assert [p.name for p in tmp_path.iterdir()] == ["master.key"]
-
-
-def test_an_old_version_can_be_removed_and_the_active_one_cannot(tmp_path):
-    load({}, tmp_path, create=True)
-    add_version(tmp_path)
-
-    with pytest.raises(MasterKeyError, match=r"\[1\]"):
-        remove_version(tmp_path, 2)
-    with pytest.raises(MasterKeyError, match=r"\[1\]"):
-        remove_version(tmp_path, 7)
-    remove_version(tmp_path, 1)
-
-    assert list(load({}, tmp_path).keys) == [2]
-
-
-@pytest.mark.parametrize("change", [add_version, lambda d: remove_version(d, 1)])
-def test_there_is_no_file_to_change_when_the_key_comes_from_elsewhere(tmp_path, change):
-    with pytest.raises(MasterKeyError, match="MUDRA_MASTER_KEY_COMMAND"):
-        change(tmp_path)
 
 
 def test_many_processes_that_start_at_once_agree_on_one_key(tmp_path):

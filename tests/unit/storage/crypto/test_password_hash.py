@@ -241,7 +241,7 @@ def test_the_hashing_thread_has_lower_priority_than_the_loop():
 def test_the_loop_continues_while_a_password_is_hashed():
     hasher = cheap(memory_mib=64)
 
-    async def beside():
+    async def ticks():
         hashing = asyncio.create_task(hasher.verify(None, PASSWORD))
         turns = 0
         while not hashing.done():
@@ -249,7 +249,7 @@ def test_the_loop_continues_while_a_password_is_hashed():
             turns += 1
         return turns
 
-    assert run(beside()) > 5
+    assert run(ticks()) > 5
 
 
 def test_no_traceback_and_no_repr_shows_the_password():

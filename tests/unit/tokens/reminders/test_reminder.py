@@ -11,7 +11,6 @@ from mudra.tokens.reminders.reminder import (
     DAYS_BEFORE,
     NOTHING_DUE,
     Reminder,
-    next_reminder,
     reminder_due,
 )
 
@@ -29,8 +28,8 @@ def due(days_before: float, done: set[int] | None = None, life: int = 180) -> Re
     )
 
 
-def letters(life_days: int, checks: list[float]) -> list[tuple[float, int]]:
-    """Look at these days after the making of the secret; give the letters that went out."""
+def emails(life_days: int, checks: list[float]) -> list[tuple[float, int]]:
+    """Look at these days after the making of the secret; give the emails that went out."""
     done: set[int] = set()
     sent = []
     for day in checks:
@@ -52,7 +51,7 @@ def test_each_day_is_due_from_its_very_moment(mark: int):
 def test_a_year_of_hourly_looks_sends_each_exactly_once():
     hours = [hour / 24 for hour in range(24 * 365)]
 
-    assert letters(180, hours) == [(150, 30), (166, 14), (173, 7), (177, 3), (179, 1), (180, 0)]
+    assert emails(180, hours) == [(150, 30), (166, 14), (173, 7), (177, 3), (179, 1), (180, 0)]
 
 
 def test_after_days_of_downtime_only_the_most_urgent_is_sent():
@@ -62,15 +61,15 @@ def test_after_days_of_downtime_only_the_most_urgent_is_sent():
 
 
 def test_after_a_late_one_the_next_comes_at_its_time():
-    assert letters(180, [0, 178, 178.5, 179, 180, 181]) == [(178, 3), (179, 1), (180, 0)]
+    assert emails(180, [0, 178, 178.5, 179, 180, 181]) == [(178, 3), (179, 1), (180, 0)]
 
 
 def test_a_secret_of_ten_days_is_not_reminded_of_days_before_it_was_made():
-    assert letters(10, [0, 0.1, 3, 7, 9, 10]) == [(3, 7), (7, 3), (9, 1), (10, 0)]
+    assert emails(10, [0, 0.1, 3, 7, 9, 10]) == [(3, 7), (7, 3), (9, 1), (10, 0)]
 
 
 def test_a_secret_of_one_day_gets_only_the_email_after_its_expiry():
-    assert letters(1, [0, 0.5, 1]) == [(1, 0)]
+    assert emails(1, [0, 0.5, 1]) == [(1, 0)]
 
 
 def test_a_clock_that_jumps_back_sends_nothing_again():
@@ -78,19 +77,12 @@ def test_a_clock_that_jumps_back_sends_nothing_again():
     assert due(20, {14, 7}) == Reminder(None, frozenset({30}))
 
 
-def test_the_next_time_to_look_is_known():
-    expires = MADE + timedelta(days=180)
-
-    assert next_reminder(made_at=MADE, expires_at=expires, done={30, 14}) == expires - timedelta(7)
-    assert next_reminder(made_at=MADE, expires_at=expires, done=MARKS) is None
-
-
 @settings(max_examples=200, deadline=None)
 @given(st.integers(1, 180), st.lists(st.floats(0, 200), min_size=1, max_size=60))
 def test_whenever_one_looks_no_mark_is_sent_twice_and_urgency_only_grows(
     life: int, looks: list[float]
 ):
-    sent = [mark for _, mark in letters(life, sorted(looks))]
+    sent = [mark for _, mark in emails(life, sorted(looks))]
 
     assert sent == sorted(set(sent), reverse=True)
     assert (AFTER_EXPIRY in sent) == any(day >= life for day in looks)

@@ -1,4 +1,4 @@
-"""When a member is told that its old secret is still in use, and how use is put into words."""
+"""When a member is notified that its old secret is still in use, and how use is described."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -30,7 +30,7 @@ def used(hours_after_reset: float, in_grace: int = 1, addresses: int = 1) -> Sec
 
 
 @pytest.mark.parametrize(
-    ("days", "used_at", "now", "told"),
+    ("days", "used_at", "now", "notified"),
     [
         (7, 6 * 24 + 1, 6 * 24 - 1, False),  # not yet the last day
         (7, 6 * 24 + 1, 6 * 24 + 2, True),
@@ -41,9 +41,9 @@ def used(hours_after_reset: float, in_grace: int = 1, addresses: int = 1) -> Sec
     ],
 )
 def test_a_member_is_notified_near_the_end_of_the_grace_period(
-    days: int, used_at: float, now: float, told: bool
+    days: int, used_at: float, now: float, notified: bool
 ):
-    assert still_in_use(old(days), used(used_at), RESET + timedelta(hours=now)) is told
+    assert still_in_use(old(days), used(used_at), RESET + timedelta(hours=now)) is notified
 
 
 def test_use_before_the_reset_is_no_reason_to_write():

@@ -7,8 +7,9 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, own_act, own_page
+from mudra.console.framework.page_guards import Fields, own_form, own_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.pages.member.account_alarms import alarm_facts
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
@@ -17,7 +18,7 @@ from mudra.identity.sessions.session import end_own_session, open_sessions
 
 @get("/account", include_in_schema=False)
 async def account(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the sessions of the user, and the tokens that their programs hold."""
 
@@ -30,16 +31,18 @@ async def account(
                 "tokens": [one for one in issued if one.revoked_at is None],
                 "sessions": await open_sessions(user_id, page_context.now, work.sessions),
                 "here_id": page_context.session.session_id,
+                "enrolled": await work.second_factors.is_enrolled(user_id),
                 "done": page_context.query.get("told", ""),
+                **await alarm_facts(page_context),
             },
         )
 
-    return await own_page(request, service, handle)
+    return await own_page(request, dependencies, handle)
 
 
 @post("/account/token", include_in_schema=False)
 async def end_token(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """End one of the user's tokens."""
 
@@ -49,12 +52,12 @@ async def end_token(
         ended = await end_user_token(page_context.work, user_id, jti, page_context.caller)
         return GoTo(f"{ACCOUNT}?told={'token' if ended else 'nothing'}")
 
-    return await own_act(request, service, handle)
+    return await own_form(request, dependencies, handle)
 
 
 @post("/account/session", include_in_schema=False)
 async def end_session(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """End one of the user's sessions."""
 
@@ -69,7 +72,7 @@ async def end_session(
         )
         return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
 
-    return await own_act(request, service, handle)
+    return await own_form(request, dependencies, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [account, end_token, end_session]

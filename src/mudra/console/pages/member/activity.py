@@ -56,14 +56,14 @@ def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
 
 @get("/entity/{entity_id:str}/activity", include_in_schema=False)
 async def activity(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show tokens by day, and the latest events."""
 
     async def handle(_: PageContext) -> Outcome:
         return StreamedPage("activity.html", {}, lambda streamed: _tables(streamed, entity_id))
 
-    return await member_page(request, service, entity_id, handle)
+    return await member_page(request, dependencies, entity_id, handle)
 
 
 async def _tables(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:

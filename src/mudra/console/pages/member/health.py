@@ -15,13 +15,14 @@ from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.picture import Row
-from mudra.metrics.health.status_history import api_name, notification_name
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.receipt_service import Gap
 from mudra.metrics.ports import RefusedPush
 from mudra.metrics.rollup.coverage import TimeRange, closed_before
+from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
 
 _SPANS: Final = {"1": "24 hours", "7": "7 days", "30": "30 days"}
@@ -96,21 +97,21 @@ _REFUSED: Final = Table(
 
 @get("/entity/{entity_id:str}/health", include_in_schema=False)
 async def health(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the health of the entity, over a day, a week or a month."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         days = page_context.query.get("days", "1")
         days = days if days in _SPANS else "1"
         within = closed_before(page_context.now, timedelta(days=int(days)))
         return StreamedPage(
             "health.html",
-            {"spans": _SPANS, "days": days, "asked": within},
+            {"spans": _SPANS, "days": days, "within": within},
             lambda then: _content(then, entity_id, within),
         )
 
-    return await member_page(request, service, entity_id, look)
+    return await member_page(request, dependencies, entity_id, handle)
 
 
 async def _content(
@@ -149,7 +150,7 @@ def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
             other=row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id,
             api=(api_name if api.tag is Tag.REQUESTS else notification_name)(api.type),
             calls=api.health.total,
-            success=None if api.health.success is None else round(100 * api.health.success, 2),
+            success=percentage(api.health.success),
             p50=api.time.p50.estimate if api.time else None,
             p95=api.time.p95.estimate if api.time else None,
             longest=api.time.p100 if api.time else None,

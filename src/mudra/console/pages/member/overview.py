@@ -20,7 +20,7 @@ _DAY: Final = timedelta(days=1)
 
 @get("/entity/{entity_id:str}", include_in_schema=False)
 async def overview(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show what needs attention now."""
 
@@ -43,7 +43,7 @@ async def overview(
             },
         )
 
-    return await member_page(request, service, entity_id, handle)
+    return await member_page(request, dependencies, entity_id, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [overview]

@@ -10,7 +10,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import CONSOLE, member_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, member_act, member_page
+from mudra.console.framework.page_guards import Fields, member_form, member_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.http.dependencies import InjectedDependencies
@@ -23,7 +23,14 @@ from mudra.http.request.account_requests import (
 )
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.identity.memberships.admins import AdminsChanged, LastAdmin, NotAnAdmin, Requester
+from mudra.identity.memberships.admins import (
+    AdminsChanged,
+    EntityAdmins,
+    LastAdmin,
+    NotAnAdmin,
+    Requester,
+    admins_of,
+)
 from mudra.identity.memberships.member import NotYourEntity, able_admins
 from mudra.shared.refusal import Refusal
 
@@ -34,10 +41,10 @@ _FIELDS: Final = {"email": "the email address", "name": "the name"}
 
 @get(_PATH, include_in_schema=False)
 async def people(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
     """List the admins and the backup contact."""
-    return await member_page(request, service, entity_id, _page)
+    return await member_page(request, dependencies, entity_id, _page)
 
 
 def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPRouteHandler:
@@ -45,9 +52,9 @@ def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPR
 
     @post(f"{_PATH}/{path}", include_in_schema=False)
     async def change(
-        entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+        entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
     ) -> _PAGES:
-        async def do(page_context: PageContext, fields: Fields) -> Outcome:
+        async def handle(page_context: PageContext, fields: Fields) -> Outcome:
             body = decode_struct({**fields, "entityId": entity_id}, request_type)
             if isinstance(body, Refusal):
                 return await _page(page_context, body, fields, done)
@@ -63,7 +70,7 @@ def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPR
             known = isinstance(outcome, AdminsChanged) and not outcome.changed
             return GoTo(f"{member_path(entity_id, 'people')}?told={'known' if known else done}")
 
-        return await member_act(request, service, entity_id, do)
+        return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
 
     return change
 
@@ -73,17 +80,20 @@ async def _page(
     refusal: Refusal | None = None,
     fields: Fields | None = None,
     refused: str = "",
-) -> RenderedPage:
+) -> Outcome:
     """Show the page; a refusal appears at its form, with what was typed there."""
-    memberships, entity_id = page_context.work.memberships, page_context.member.entity_id
     problem = page_problem(refusal) if refusal is not None else None
-    admins = await memberships.admins(entity_id)
+    requester = Requester(page_context.caller, page_context.user)
+    found = await admins_of(page_context.work, requester, page_context.member.entity_id)
+    if not isinstance(found, EntityAdmins):
+        return found
+    admins = found.admins
     return RenderedPage(
         "people.html",
         {
             "admins": admins,
             "able": able_admins(admins),
-            "contact": await memberships.contact(entity_id),
+            "contact": found.contact,
             "problem": sentence(_text(refusal, problem.sentence)) if refusal and problem else "",
             "refused": refused,
             "typed": {name: (fields or {}).get(name, "")[:254] for name in ("email", "name")},

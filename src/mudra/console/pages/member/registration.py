@@ -10,7 +10,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, member_act, member_page
+from mudra.console.framework.page_guards import Fields, member_form, member_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
@@ -18,9 +18,9 @@ from mudra.console.pages.member.registration_draft import draft_of
 from mudra.console.pages.operator.comparison import lines_of
 from mudra.console.pages.operator.labels import tone
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.request.request_body import BodyLimits
+from mudra.http.request.body.request_body import BodyLimits
+from mudra.http.request.body.strict_json import JsonRefused, parse_document
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.request.strict_json import JsonRefused, parse_document
 from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
 from mudra.registry.lifecycle.record import Version
@@ -54,14 +54,15 @@ _VERSIONS: Final = Table[Version](
 
 @get(_PATH, include_in_schema=False)
 async def registration(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
     """Show the current entry as a draft for the next version."""
 
-    async def look(page_context: PageContext) -> Outcome:  # noqa: ARG001  # its opening is the frame's
+    async def handle(page_context: PageContext) -> Outcome:  # noqa: ARG001  # its opening is the frame's
         return StreamedPage("registration.html", {}, lambda then: _current(then, entity_id))
 
-    return await member_page(request, service, entity_id, look)
+    await dependencies.prepare_check()
+    return await member_page(request, dependencies, entity_id, handle)
 
 
 async def _current(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:
@@ -80,27 +81,28 @@ async def _current(page_context: PageContext, entity_id: str) -> Mapping[str, ob
 
 @post(f"{_PATH}/check", include_in_schema=False, status_code=200)
 async def check(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
     """Show the findings in a draft; stores nothing."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         draft = fields.get("payload", "")
         reviewed = await _reviewed(page_context, draft)
         if request.headers.get("hx-request"):
             return RenderedPage("registration_checked.html", _review_facts(reviewed.review))
         return _page(page_context, draft, reviewed)
 
-    return await member_act(request, service, entity_id, do, _LIMITS)
+    await dependencies.prepare_check()
+    return await member_form(request, dependencies, entity_id, handle, _LIMITS)
 
 
 @post(f"{_PATH}/submit", include_in_schema=False, status_code=200)
 async def submit(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
     """Submit a draft, within the same budget of writes as /entityInfo."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         draft = fields.get("payload", "")
         reviewed = await _reviewed(page_context, draft)
         registration = page_context.work.registration
@@ -109,7 +111,8 @@ async def submit(
             return GoTo(f"{member_path(entity_id, 'registration')}?told={outcome.status}")
         return _page(page_context, draft, reviewed, outcome)
 
-    return await member_act(request, service, entity_id, do, _LIMITS)
+    await dependencies.prepare_check()
+    return await member_form(request, dependencies, entity_id, handle, _LIMITS, needs_proof=True)
 
 
 async def _reviewed(page_context: PageContext, draft: str) -> ReviewedDraft:
@@ -148,7 +151,7 @@ def _page(
             **_review_facts(reviewed.review),
             "fi_types": reviewed.vocabulary.fi_types.listed,
             "problem": sentence(problem.sentence) if problem else "",
-            "told": page_context.query.get("told", ""),
+            "notice": page_context.query.get("told", ""),
         },
         problem.status if problem else 200,
     )

@@ -1,4 +1,4 @@
-"""A member's secret: its state and use; show (after a typed password), reset and retire it."""
+"""A member's secret: its state and use; show (to one who confirms), reset and retire it."""
 
 from typing import Final
 
@@ -10,7 +10,12 @@ from msgspec import Struct, field
 from mudra.console.framework.console_errors import ProofTooOld, page_problem
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, member_act, member_page, member_proven_act
+from mudra.console.framework.page_guards import (
+    Fields,
+    member_form,
+    member_form_with_proof,
+    member_page,
+)
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
@@ -56,7 +61,7 @@ _OLD = _uses("old", "Use of the old secret")
 
 @get(_PATH, include_in_schema=False)
 async def show(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
     """Show the state of the secret, never its text."""
 
@@ -67,37 +72,37 @@ async def show(
         return (
             _CURRENT.export(usage.current_use.addresses, page_context.query)
             or _OLD.export(usage.old_use.addresses, page_context.query)
-            or _page(page_context, usage)
+            or await _page(page_context, usage)
         )
 
-    return await member_page(request, service, entity_id, handle)
+    return await member_page(request, dependencies, entity_id, handle)
 
 
 @post(f"{_PATH}/show", include_in_schema=False, status_code=200)
 async def show_text(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
-    """Show the secret itself, once, to an admin who has just typed the password."""
+    """Show the secret itself, once, to an admin who has just typed the password or a code."""
 
     async def handle(page_context: PageContext, _: Fields) -> Outcome:
-        if not page_context.may_show_secrets:
+        if not page_context.is_proven:
             return await _outcome(page_context, _proof_refusal(page_context))
         details = await page_context.work.secret_service.read(
             entity_id, page_context.user, page_context.caller
         )
         return await _outcome(page_context, details)
 
-    return await member_proven_act(request, service, entity_id, handle)
+    return await member_form_with_proof(request, dependencies, entity_id, handle)
 
 
 @post(f"{_PATH}/reset", include_in_schema=False, status_code=200)
 async def reset(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
     """Reset the secret and show the new one."""
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        if not page_context.may_show_secrets:
+        if not page_context.is_proven:
             return await _outcome(page_context, _proof_refusal(page_context), typed=fields)
         received = decode_struct(
             {name: _number(fields, name) for name in ("secretExpiryDays", "oldSecretValidity")},
@@ -112,12 +117,14 @@ async def reset(
         )
         return await _outcome(page_context, details, done="reset")
 
-    return await member_proven_act(request, service, entity_id, handle, service.reset_turns)
+    return await member_form_with_proof(
+        request, dependencies, entity_id, handle, dependencies.reset_turns
+    )
 
 
 @post(f"{_PATH}/retire", include_in_schema=False)
 async def retire(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
     """End the grace period of the old secret early."""
 
@@ -130,12 +137,12 @@ async def retire(
             return await _outcome(page_context, old)
         return GoTo(f"{member_path(entity_id, 'secret')}?told=retired")
 
-    return await member_act(request, service, entity_id, handle)
+    return await member_form(request, dependencies, entity_id, handle)
 
 
 async def _usage(page_context: PageContext) -> SecretUsage | NotYourEntity:
     return await page_context.work.secret_service.usage(
-        page_context.member.entity_id, page_context.user
+        page_context.member.entity_id, page_context.user, page_context.caller
     )
 
 
@@ -168,11 +175,11 @@ async def _outcome(
     if isinstance(usage, Refusal):
         return usage
     if isinstance(details, Refusal):
-        return _page(page_context, usage, problem=page_problem(details), typed=typed)
-    return _page(page_context, usage, text=details.text, done=done)
+        return await _page(page_context, usage, problem=page_problem(details), typed=typed)
+    return await _page(page_context, usage, text=details.text, done=done)
 
 
-def _page(
+async def _page(
     page_context: PageContext,
     usage: SecretUsage,
     *,
@@ -183,6 +190,7 @@ def _page(
 ) -> RenderedPage:
     """Show the page; with what was `typed` into the dialog of a reset, that is open again."""
     next_reset = usage.next_reset
+    by_code = await page_context.work.second_factors.is_enrolled(page_context.user.user_id)
     permitted = isinstance(next_reset, ResetPermitted)
     return RenderedPage(
         "secret.html",
@@ -196,7 +204,8 @@ def _page(
             "problem": sentence(_problem_text(problem)) if problem else "",
             "typed": typed,
             "done": done or page_context.query.get("told", ""),
-            "proven": page_context.may_show_secrets,
+            "proven": page_context.is_proven,
+            "by_code": by_code,
             "permitted": permitted,
             "left": next_reset.left if isinstance(next_reset, ResetPermitted) else 0,
             "retry_at": None if isinstance(next_reset, ResetPermitted) else next_reset.retry_at,
@@ -211,10 +220,9 @@ def _page(
 def _problem_text(problem: Problem) -> str:
     if problem.code in {ErrorCode.RESET_TOO_SOON, ErrorCode.RESET_LIMIT_REACHED}:
         return "nothing was reset; see below when the next reset is permitted"
-    if problem.status == 401:  # noqa: PLR2004  # the only 401 here is a wrong password
+    if problem.status == 401 and "code" not in problem.sentence:  # noqa: PLR2004  # a password
         return "that is not your password; nothing was shown or changed"
-    wait = problem.headers.get("Retry-After", "")
-    return problem.sentence.replace("wait as Retry-After says", f"try again in {wait} seconds")
+    return problem.sentence
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show, show_text, reset, retire]

@@ -16,12 +16,12 @@ from mudra.http.request.request_context import AnyRequest
 
 @get("/entity/{entity_id:str}/try", include_in_schema=False)
 async def try_it(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the programs."""
 
     async def handle(_: PageContext) -> Outcome:
-        issuer = service.settings.issuer
+        issuer = dependencies.settings.issuer
         return RenderedPage(
             "try_it.html",
             {
@@ -31,7 +31,7 @@ async def try_it(
             },
         )
 
-    return await member_page(request, service, entity_id, handle)
+    return await member_page(request, dependencies, entity_id, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [try_it]

@@ -9,7 +9,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_act, operator_page
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import all_fields, compared, new_key
@@ -37,6 +37,8 @@ DONE: Final = {
     "retire": "Retired.",
     "rollBack": "Rolled back: a new version with the earlier fields is live.",
 }
+_WAITS: Final = "rollBackWaits"
+_SENTENCES: Final = DONE | {_WAITS: "The earlier fields await another operator's approval."}
 TABLE: Final = Table[PendingEntry](
     "waiting",
     "Pending approvals",
@@ -85,61 +87,63 @@ _KEYS: Final = Table[KeyPeriod](
 
 @get("/operator/approvals", include_in_schema=False)
 async def approvals(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """List pending versions, the longest waiting first."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         rows = await page_context.work.pending_entries.waiting(MAX_PENDING)
         return TABLE.export(rows, page_context.query) or RenderedPage(
             "operator_approvals.html", {"view": TABLE.view(rows, page_context.query)}
         )
 
-    return await operator_page(request, service, Scope.REGISTRY, look)
+    return await operator_page(request, dependencies, Scope.REGISTRY, handle)
 
 
 @get("/operator/entry", include_in_schema=False)
 async def find_entry(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Go to the entry of an ID."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         entity_id = page_context.query.get("id", "").strip()
         known = ENTITY_ID.fullmatch(entity_id)
         return GoTo(approval_link(entity_id)) if known else UnknownEntity(entity_id)
 
-    return await operator_page(request, service, Scope.REGISTRY, look)
+    return await operator_page(request, dependencies, Scope.REGISTRY, handle)
 
 
 @get("/operator/approvals/{entity_id:str}", include_in_schema=False)
 async def show_approval(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show one entry: what would change, what that risks, its history and keys."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         return await _page(page_context, entity_id)
 
-    return await operator_page(request, service, Scope.REGISTRY, look)
+    return await operator_page(request, dependencies, Scope.REGISTRY, handle)
 
 
 @post("/operator/approvals/{entity_id:str}", include_in_schema=False)
-async def judge(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+async def decide_on_entry(
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Carry out the operator's decision on an entry."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         command = _command(page_context, entity_id, fields)
         if isinstance(command, InvalidField):
             return await _page(page_context, entity_id, command)
         outcome = await decide(page_context.work.registry, command)
         if isinstance(outcome, Decision):
-            return GoTo(f"{approval_link(entity_id)}?told={command.action.value}")
+            waits = command.action is RegistryAction.ROLL_BACK and outcome.after.pending is not None
+            shown = _WAITS if waits else command.action.value
+            return GoTo(f"{approval_link(entity_id)}?told={shown}")
         return await _page(page_context, entity_id, outcome)
 
-    return await operator_act(request, service, Scope.REGISTRY, do)
+    return await operator_form(request, dependencies, Scope.REGISTRY, handle, needs_proof=True)
 
 
 def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Command | InvalidField:
@@ -155,7 +159,11 @@ def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Comma
     return Command(
         RegistryAction(action),
         entity_id,
-        operator(caller.actor, caller.address, caller.txn_id),
+        operator(
+            *(caller.actor, caller.address, caller.txn_id),
+            user_id=page_context.user.user_id,
+            administers=page_context.user.administers,
+        ),
         fields.get("reason", ""),
         int(version),
         goes_live_at,
@@ -197,7 +205,9 @@ async def _page(
             ),
             "longest": MAX_REASON,
             "tone": tone,
-            "told": DONE.get(page_context.query.get("told", ""), "") if problem is None else "",
+            "notice": _SENTENCES.get(page_context.query.get("told", ""), "")
+            if problem is None
+            else "",
             "problem": problem.sentence if problem else "",
         },
         status=problem.status if problem else 200,
@@ -220,5 +230,5 @@ handlers: Final[list[ControllerRouterHandler]] = [
     approvals,
     find_entry,
     show_approval,
-    judge,
+    decide_on_entry,
 ]

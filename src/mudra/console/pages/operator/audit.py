@@ -10,9 +10,10 @@ from msgspec import Struct
 
 from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import AuditFilter, AuditRow
+from mudra.audit.verification import MAX_S, verify_audit
 from mudra.console.framework import page_results as answer
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_export, operator_page
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import names_of, tone
@@ -57,11 +58,11 @@ TABLE: Final = Table[EventRow](
 
 @get("/operator/audit", include_in_schema=False)
 async def search(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Search the audit, the newest first."""
 
-    async def look(page_context: PageContext) -> answer.Outcome:
+    async def handle(page_context: PageContext) -> answer.Outcome:
         which = _filter(page_context)
         if isinstance(which, InvalidField):
             return which
@@ -85,26 +86,26 @@ async def search(
                 "view": TABLE.view(rows, page_context.query),
                 "events": [event.value for event in EventName],
                 "outcomes": [outcome.value for outcome in Outcome],
-                "asked": {name: page_context.query.get(name, "") for name in _FIELDS},
+                "filters": {name: page_context.query.get(name, "") for name in _FIELDS},
                 "older": found[-1].seq if len(rows) == MAX_COUNT else None,
                 "most": MAX_COUNT,
             },
         )
 
-    return await operator_page(request, service, Scope.AUDIT, look)
+    return await operator_page(request, dependencies, Scope.AUDIT, handle)
 
 
 @post("/operator/audit/verify", include_in_schema=False)
 async def verify(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Verify the whole audit and show the verdict."""
 
-    async def do(page_context: PageContext, _: Fields) -> answer.Outcome:
-        verdict = await service.verify_audit(page_context.caller)
+    async def handle(page_context: PageContext, _: Fields) -> answer.Outcome:
+        verdict = await verify_audit(page_context.work, page_context.caller)
         return RenderedPage("operator_verdict.html", {"verdict": verdict})
 
-    return await operator_export(request, service, Scope.AUDIT, do)
+    return await operator_form(request, dependencies, Scope.AUDIT, handle, within_s=MAX_S)
 
 
 _FIELDS: Final = ("event", "outcome", "entity", "actor", "txn", "since", "until")

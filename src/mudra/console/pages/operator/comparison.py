@@ -40,7 +40,7 @@ class NewKey(Struct, frozen=True):
 
     @property
     def same_kid(self) -> bool:
-        """Whether the new key has the previous one's ID: verifiers that cache keys will fail."""
+        """Return whether the new key has the old one's ID: verifiers that cache keys will fail."""
         return self.previous is not None and self.previous.key.kid == self.new.key.kid
 
 

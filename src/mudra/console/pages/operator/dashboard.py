@@ -12,9 +12,9 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.overview.operator_dashboard import NEEDED, BoardRow, board, counted
+from mudra.overview.operator_dashboard import NEEDED, DashboardRow, counted, read_dashboard
 
-EXPORTED: Final = Table[BoardRow](
+EXPORTED: Final = Table[DashboardRow](
     "board",
     "Needs attention this week",
     (
@@ -23,24 +23,24 @@ EXPORTED: Final = Table[BoardRow](
         Column("at", "Since or by", lambda row: row.at, "time"),
         Column("entity", "Entity", lambda row: row.entity_id),
         Column("what", "What", lambda row: row.what),
-        Column("act", "Next act", lambda row: row.next_act),
+        Column("act", "Next step", lambda row: row.next_step),
     ),
 )
 
 
 @get("/operator/board", include_in_schema=False)
 async def show_board(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show what needs attention this week, limited to the operator's scopes."""
 
-    async def look(page_context: PageContext) -> Outcome:
-        found = await board(page_context.work, page_context.scopes)
+    async def handle(page_context: PageContext) -> Outcome:
+        found = await read_dashboard(page_context.work, page_context.scopes)
         kind = page_context.query.get("kind", "")
         rows = [row for row in found.rows if not kind or row.kind.value == kind]
         counts = counted(found.rows)
         return EXPORTED.export(rows, page_context.query) or RenderedPage(
-            "operator_board.html",
+            "operator_dashboard.html",
             {
                 "kinds": [
                     {"word": one.value, "title": title, "count": counts[one]}
@@ -48,6 +48,8 @@ async def show_board(
                     if one not in found.hidden
                 ],
                 "kind": kind,
+                "one_operator": dependencies.settings.one_operator_decides
+                and not dependencies.settings.sandbox,
                 "rows": [
                     {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)}
                     for row in rows
@@ -58,7 +60,7 @@ async def show_board(
             },
         )
 
-    return await any_operator_page(request, service, look)
+    return await any_operator_page(request, dependencies, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_board]

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_act, operator_page
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
@@ -58,7 +58,7 @@ class KeyRow(Struct, frozen=True):
 
 @get("/operator/keys", include_in_schema=False)
 async def show_keys(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the keys that are published, and who has fetched them."""
 
@@ -83,12 +83,12 @@ async def show_keys(
             },
         )
 
-    return await operator_page(request, service, Scope.KEYS, handle)
+    return await operator_page(request, dependencies, Scope.KEYS, handle)
 
 
 @post("/operator/keys/rotate", include_in_schema=False)
 async def rotate(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Rotate one kind of key; an emergency needs its kind typed."""
 
@@ -105,7 +105,9 @@ async def rotate(
         done = "dropped" if emergency else "rotated" if changes else "under-way"
         return GoTo(operator_path(f"keys?told={done}"))
 
-    return await operator_act(request, service, Scope.KEYS, handle, within_s=KEY_CHANGE_S)
+    return await operator_form(
+        *(request, dependencies, Scope.KEYS, handle), within_s=KEY_CHANGE_S, needs_proof=True
+    )
 
 
 def _row(details: KeyDetails) -> KeyRow:

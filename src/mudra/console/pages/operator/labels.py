@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from mudra.console.framework.navigation import operator_path
-from mudra.overview.operator_dashboard import BoardRow, Kind, Urgency
+from mudra.overview.operator_dashboard import DashboardRow, Kind, Urgency
 from mudra.unit_of_work import UnitOfWork
 
 _USER: Final = "user:"
@@ -32,6 +32,7 @@ KINDS: Final = {
     Kind.INCIDENT: "Incidents",
     Kind.SECRET: "Expiring secrets",
     Kind.APPROVAL: "Approvals",
+    Kind.HELD_REPORT: "Held reports",
     Kind.MAIL: "Failed mail",
     Kind.NO_ADMIN: "No admin",
 }
@@ -58,13 +59,15 @@ def approval_link(entity_id: str) -> str:
     return operator_path(f"approvals/{entity_id}")
 
 
-def row_link(row: BoardRow) -> str:
+def row_link(row: DashboardRow) -> str:
     """Return the address of the page for a row's next action."""
     match row.kind:
         case Kind.SILENT_AA | Kind.INCIDENT:
             return operator_path(f"incidents/{row.subject}")
         case Kind.APPROVAL:
             return approval_link(row.entity_id)
+        case Kind.HELD_REPORT:
+            return operator_path("held-reports")
         case Kind.MAIL:
             return operator_path("mails?failed=true")
         case _:

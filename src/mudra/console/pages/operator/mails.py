@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_act, operator_page
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
@@ -36,18 +36,18 @@ TABLE: Final = Table[QueuedMail](
 
 @get("/operator/mails", include_in_schema=False)
 async def mails(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """List emails; failed ones have a button to try again."""
 
-    async def look(page_context: PageContext) -> Outcome:
-        kept_here = service.settings.smtp_url is None
+    async def handle(page_context: PageContext) -> Outcome:
+        kept_here = dependencies.settings.smtp_url is None
         notice = page_context.query.get("told", "") == "tried"
         return StreamedPage(
             "operator_mails.html", {"kept_here": kept_here, "notice": notice}, _figures
         )
 
-    return await operator_page(request, service, Scope.MEMBERS, look)
+    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
 
 
 async def _figures(page_context: PageContext) -> Mapping[str, object] | Download:
@@ -62,18 +62,18 @@ async def _figures(page_context: PageContext) -> Mapping[str, object] | Download
 
 @post("/operator/mails/retry", include_in_schema=False)
 async def retry(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Try an unsent email again now."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         work = page_context.work
         outcome = await retry_mail(
             fields.get("mail", ""), page_context.caller, work.mail_queue, work.audit_log
         )
         return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
 
-    return await operator_act(request, service, Scope.MEMBERS, do)
+    return await operator_form(request, dependencies, Scope.MEMBERS, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [mails, retry]

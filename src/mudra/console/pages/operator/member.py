@@ -1,6 +1,6 @@
 """One member as operators see it: admins, secret, entry, tokens, emails; and actions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -10,7 +10,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_act, operator_page
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.bars import Bar, bars_of_days
@@ -25,14 +25,16 @@ from mudra.http.request.account_requests import (
 )
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.identity.accounts.manage_accounts import invite_admin
+from mudra.identity.accounts.manage_accounts import AccountChanged, invite_admin
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import EntityAdmins, NoSuchEntity, Requester
 from mudra.identity.memberships.member import MemberStatus
-from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
+from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.operator import Scope
+from mudra.identity.second_factor.reset_factor import reset_admins_factor
 from mudra.overview.mail_queue import QueuedMail
+from mudra.overview.member_overview import find_member, member_overview
 from mudra.shared.refusal import Refusal
 
 DAYS: Final = 30
@@ -42,6 +44,7 @@ _DONE: Final = {
     "removal": "removed",
     "contact": "contact",
     "invitation": "invited",
+    "second-factor": "factor",
 }
 """The notice of each action."""
 _ADMIN_CHANGES: Final[Mapping[str, type[AdminChangeRequest]]] = {
@@ -49,7 +52,6 @@ _ADMIN_CHANGES: Final[Mapping[str, type[AdminChangeRequest]]] = {
     "removal": AdminRemovalRequest,
     "contact": ContactRequest,
 }
-MAX_MAILS: Final = 100
 NOTICES: Final = {
     "onboarded": "Member onboarded. Its admin was invited by email.",
     "known": "This member already exists with this type, name and admin; nothing was changed.",
@@ -58,6 +60,7 @@ NOTICES: Final = {
     "removed": "Admin removed. Their rights ended immediately.",
     "invited": "Link sent. Older links no longer work.",
     "contact": "Backup contact saved.",
+    "factor": "Second factor reset. The person was signed out and gets an email.",
 }
 MAILS: Final = Table[QueuedMail](
     "mails",
@@ -84,14 +87,14 @@ _BY_DAY: Final = Table[Bar](
 
 @get("/operator/members/{entity_id:str}", include_in_schema=False)
 async def show_member(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show a member."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         return await _page(page_context, entity_id)
 
-    return await operator_page(request, service, Scope.MEMBERS, look)
+    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
 
 
 @post("/operator/members/{entity_id:str}/{action:str}", include_in_schema=False)
@@ -99,17 +102,17 @@ async def change_member(
     entity_id: FromPath[str],
     action: FromPath[str],
     request: AnyRequest,
-    service: InjectedDependencies,
+    dependencies: InjectedDependencies,
 ) -> Response[str] | Response[bytes]:
-    """Suspend or restore, add or remove an admin, invite again, set the contact."""
+    """Change its status, an admin, an admin's link or second factor, or the contact."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         refused = await _change(page_context, entity_id, action, fields)
         if refused is not None:
             return await _page(page_context, entity_id, refused)
         return GoTo(f"{member_link(entity_id)}?told={_DONE[action]}")
 
-    return await operator_act(request, service, Scope.MEMBERS, do)
+    return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
 
 
 async def _change(
@@ -131,66 +134,63 @@ async def _change(
             status = MemberStatus(body.status)
             return _refusal(await set_member_status(work, entity_id, status, body.reason, caller))
         case "invitation":
-            return _refusal(await invite_admin(work, entity_id, fields.get("email", ""), caller))
+            by = page_context.acting_operator
+            return _refusal(await invite_admin(work, by, entity_id, fields.get("email", "")))
+        case "second-factor":
+            by = page_context.acting_operator
+            return _refusal(await reset_admins_factor(work, by, entity_id, fields.get("email", "")))
         case _:
             return NoSuchEntity(entity_id)
 
 
-def _refusal(outcome: EntityAdmins | MemberStatus | User | Refusal) -> Refusal | None:
+def _refusal(
+    outcome: EntityAdmins | MemberStatus | User | AccountChanged | Refusal,
+) -> Refusal | None:
     return outcome if isinstance(outcome, Refusal) else None
 
 
 async def _page(
     page_context: PageContext, entity_id: str, refusal: Refusal | None = None
 ) -> Outcome:
-    found = await page_context.work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
-    if not found:
+    member = await find_member(page_context.work, entity_id)
+    if member is None:
         return NoSuchEntity(entity_id)
     problem = None if refusal is None else page_problem(refusal)
     facts = {
-        "member": found[0],
+        "member": member,
         "tone": tone,
         "notice": NOTICES.get(page_context.query.get("told", ""), "") if problem is None else "",
         "problem": problem.sentence if problem else "",
     }
     if problem is None:
-        return StreamedPage("operator_member.html", facts, lambda then: _figures(then, found[0]))
-    figures = await _figures(page_context, found[0])
+        return StreamedPage("operator_member.html", facts, lambda then: _figures(then, member))
+    figures = await _figures(page_context, member)
     if isinstance(figures, Download):
         return figures
     return RenderedPage("operator_member.html", {**facts, **figures}, problem.status)
 
 
 async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str, object] | Download:
-    work, entity_id = page_context.work, member.entity_id
-    admins = await work.member_search.users(UserFilter(entity_id=entity_id), "", 1000)
-    mails = await _mails(page_context, admins, member.contact)
     today = page_context.now.date()
     since = today - timedelta(days=DAYS - 1)
-    tokens = bars_of_days(await work.token_counts.by_day(entity_id, since), since, today)
-    export = MAILS.export(mails, page_context.query) or _BY_DAY.export(
+    found = await member_overview(page_context.work, member, since)
+    tokens = bars_of_days(found.tokens, since, today)
+    export = MAILS.export(found.mails, page_context.query) or _BY_DAY.export(
         tokens.bars, page_context.query
     )
     if export is not None:
         return export
-    holding = await work.secrets.held(entity_id)
+    may_approve = Scope.REGISTRY in page_context.scopes
     return {
-        "admins": admins,
-        "holding": holding,
-        "use": await work.uses.of(entity_id, holding.current.version) if holding else None,
-        "record": await work.registry.record(entity_id),
-        "approval": approval_link(entity_id) if Scope.REGISTRY in page_context.scopes else "",
+        "admins": found.admins,
+        "holding": found.holding,
+        "use": found.use,
+        "record": found.record,
+        "approval": approval_link(member.entity_id) if may_approve else "",
         "tokens": tokens,
         "days": _BY_DAY.view(tokens.bars, page_context.query),
-        "mails": MAILS.view(mails, page_context.query),
+        "mails": MAILS.view(found.mails, page_context.query),
     }
-
-
-async def _mails(
-    page_context: PageContext, admins: Sequence[UserRow], contact: str
-) -> Sequence[QueuedMail]:
-    addresses = [admin.email for admin in admins] + ([contact] if contact else [])
-    return await page_context.work.mail_queue.to(addresses, MAX_MAILS)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_member, change_member]

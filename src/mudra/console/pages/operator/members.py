@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_act, operator_page
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import member_link, tone
@@ -52,11 +52,11 @@ TABLE: Final = Table[MemberRow](
 
 @get("/operator/members", include_in_schema=False)
 async def members(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """List members."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         kind, status = page_context.query.get("type", ""), page_context.query.get("status", "")
         alone = page_context.query.get("alone") == "true"
         which = MemberFilter(
@@ -78,29 +78,29 @@ async def members(
             },
         )
 
-    return await operator_page(request, service, Scope.MEMBERS, look)
+    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
 
 
 @get("/operator/onboard", include_in_schema=False)
 async def show_onboard(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the form of a new member."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         del page_context
         return _form({})
 
-    return await operator_page(request, service, Scope.MEMBERS, look)
+    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
 
 
 @post("/operator/onboard", include_in_schema=False)
 async def onboard(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Onboard a member and invite its admin."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         body = decode_struct(dict(fields), OnboardRequest)
         if isinstance(body, Refusal):
             return _form(fields, body)
@@ -110,7 +110,7 @@ async def onboard(
         notice = "onboarded" if outcome.created else "known"
         return GoTo(operator_path(f"members/{body.entity_id}?told={notice}"))
 
-    return await operator_act(request, service, Scope.MEMBERS, do)
+    return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
 
 
 def _form(fields: Fields, refusal: Refusal | None = None) -> RenderedPage:

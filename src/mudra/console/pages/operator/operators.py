@@ -8,14 +8,16 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_act, operator_page
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.pages.operator.labels import tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.operators.manage_operators import change_scopes
-from mudra.identity.operators.operator import Operator, Scope
+from mudra.identity.operators.operator import Scope
+from mudra.identity.second_factor.reset_factor import reset_factor
 from mudra.shared.refusal import Refusal
 
 MAX_COUNT: Final = 1000
@@ -29,43 +31,62 @@ SCOPES: Final = {
 NOTICES: Final = {
     "invited": "Operator added. They get an email with a link.",
     "changed": "Scopes saved, effective immediately.",
+    "factor": "Second factor reset. The person was signed out and gets an email.",
 }
 
 
 @get("/operator/people", include_in_schema=False)
 async def operators(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """List operators."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         return await _page(page_context)
 
-    return await operator_page(request, service, Scope.MEMBERS, look)
+    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
 
 
 @post("/operator/people", include_in_schema=False)
 async def set_operator(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Create an operator, or change its scopes."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         scopes = frozenset(scope for scope in Scope if fields.get(scope.value) == "on")
-        operator = Operator(page_context.user.user_id, page_context.user.email, page_context.scopes)
         outcome = await change_scopes(
             page_context.work,
-            operator,
+            page_context.acting_operator,
             fields.get("email", ""),
             fields.get("name", ""),
             scopes,
-            page_context.caller,
         )
         if isinstance(outcome, Refusal):
             return await _page(page_context, outcome)
         return GoTo(operator_path(f"people?told={'invited' if outcome.invited else 'changed'}"))
 
-    return await operator_act(request, service, Scope.MEMBERS, do)
+    return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
+
+
+@post("/operator/people/second-factor", include_in_schema=False)
+async def reset_second_factor(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Reset the lost second factor of another operator."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        person = await page_context.work.people.by_username(fields.get("email", ""))
+        if person is None:
+            return await _page(page_context, NoSuchUser())
+        outcome = await reset_factor(
+            page_context.work, page_context.acting_operator, person.user_id
+        )
+        if isinstance(outcome, Refusal):
+            return await _page(page_context, outcome)
+        return GoTo(operator_path("people?told=factor"))
+
+    return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
 
 
 async def _page(page_context: PageContext, refusal: Refusal | None = None) -> RenderedPage:
@@ -89,4 +110,4 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Re
     )
 
 
-handlers: Final[list[ControllerRouterHandler]] = [operators, set_operator]
+handlers: Final[list[ControllerRouterHandler]] = [operators, set_operator, reset_second_factor]

@@ -11,7 +11,7 @@ from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.overview.setting_details import SettingDetails, Source
+from mudra.overview.administration import SettingDetails, Source
 
 TONES: Final = {Source.DEFAULT: "quiet", Source.ENVIRONMENT: "good", Source.COMMAND_LINE: "warn"}
 TABLE: Final = Table[SettingDetails](
@@ -30,17 +30,17 @@ TABLE: Final = Table[SettingDetails](
 
 @get("/operator/settings", include_in_schema=False)
 async def show_settings(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the settings of this service."""
 
-    async def look(page_context: PageContext) -> Outcome:
-        rows = service.shown_settings
+    async def handle(page_context: PageContext) -> Outcome:
+        rows = dependencies.shown_settings
         return TABLE.export(rows, page_context.query) or RenderedPage(
             "operator_settings.html", {"view": TABLE.view(rows, page_context.query)}
         )
 
-    return await any_operator_page(request, service, look)
+    return await any_operator_page(request, dependencies, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_settings]

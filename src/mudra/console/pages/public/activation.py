@@ -1,7 +1,7 @@
-"""The page of an emailed link: set a password (spec 1.3b).
+"""The page of an emailed link: set a password (spec 1.3b), or confirm a change.
 
 Opening it consumes nothing, because email scanners open links; its form posts
-JSON to /user/password/set.
+JSON to /user/password/set or /user/link/confirm.
 """
 
 from litestar import Response, get
@@ -10,9 +10,12 @@ from litestar.params import FromPath
 from mudra.console.framework.render import page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.server.router import Router
+from mudra.identity.accounts.change_address import ChangeHolder
+from mudra.identity.accounts.confirm_link import agreement_of_link
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
 from mudra.identity.accounts.set_password import holder_of_link
+from mudra.identity.memberships.invite import InvitationHolder
 from mudra.shared.secret_text import SecretText
 
 _SENTENCES = {
@@ -24,17 +27,23 @@ _SENTENCES = {
 
 
 @get("/activate/{token:str}", include_in_schema=False)
-async def activate(token: FromPath[str], service: InjectedDependencies) -> Response[str]:
+async def activate(token: FromPath[str], dependencies: InjectedDependencies) -> Response[str]:
     """Show the form, or the reason why the link is not valid and how to get a new one."""
-    async with service.unit_of_work() as work:
-        holder = await holder_of_link(work, SecretText(token))
+    link = SecretText(token)
+    async with dependencies.unit_of_work() as work:
+        holder = await holder_of_link(work, link)
+        agreement = await agreement_of_link(work, link)
     facts: dict[str, object] = {
-        "network": service.settings.network_name,
-        "base": service.settings.token_prefix,
+        "network": dependencies.settings.network_name,
+        "base": dependencies.settings.token_prefix,
         "min_length": MIN_LENGTH,
         "max_length": MAX_LENGTH,
     }
-    if isinstance(holder, LinkRefused):
+    if isinstance(agreement, ChangeHolder):
+        response = page("confirm_address.html", facts | {"change": agreement.change})
+    elif isinstance(agreement, InvitationHolder):
+        response = page("accept_invitation.html", facts | {"invitation": agreement.invitation})
+    elif isinstance(holder, LinkRefused):
         response = page(
             "link_refused.html", facts | {"problem": _SENTENCES[holder.fault]}, status=410
         )

@@ -8,7 +8,7 @@ from typing import Final
 
 from litestar import Response, get
 
-from mudra.console.framework.navigation import SANDBOX_WORD
+from mudra.console.framework.navigation import SANDBOX_ITEM
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_responses import download
@@ -46,10 +46,10 @@ def sandbox_home(password: str) -> Router:
 
     @get("/", include_in_schema=False)
     async def home(
-        request: AnyRequest, service: InjectedDependencies
+        request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[str] | Response[bytes]:
         """Show the members, operators and emails to try."""
-        async with service.unit_of_work() as work:
+        async with dependencies.unit_of_work() as work:
             members: Sequence[Member] = await work.people.members()
             operators = await work.member_search.users(UserFilter(operators_only=True), "", 20)
             mailbox = await _mailbox(work)
@@ -60,14 +60,14 @@ def sandbox_home(password: str) -> Router:
         return page(
             "sandbox.html",
             {
-                "network": service.settings.network_name,
-                "base": service.settings.token_prefix,
-                "issuer": service.settings.issuer,
+                "network": dependencies.settings.network_name,
+                "base": dependencies.settings.token_prefix,
+                "issuer": dependencies.settings.issuer,
                 "members": members,
                 "table": _MEMBERS.view(members, query),
                 "operators": [one.email for one in operators],
                 **mailbox,
-                "now": service.clock(),
+                "now": dependencies.clock(),
                 "password": password,
             },
         )
@@ -75,16 +75,16 @@ def sandbox_home(password: str) -> Router:
     return Router("/", route_handlers=[home])
 
 
-@get(f"/operator/{SANDBOX_WORD}", include_in_schema=False)
+@get(f"/operator/{SANDBOX_ITEM}", include_in_schema=False)
 async def operator_sandbox(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show mailbox and time machine to operators of any scope."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         return RenderedPage("operator_sandbox.html", await _mailbox(page_context.work))
 
-    return await any_operator_page(request, service, look)
+    return await any_operator_page(request, dependencies, handle)
 
 
 async def _mailbox(work: UnitOfWork) -> dict[str, object]:

@@ -1,33 +1,53 @@
 """Sign in, sign out, forgot password, and the entry page of the console."""
 
 from typing import Final
+from urllib.parse import quote
 
 from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.console_errors import ForeignForm, NoSuchPage
-from mudra.console.framework.cookie import (
+from mudra.console.framework.console_errors import CrossSiteForm, NoSuchPage
+from mudra.console.framework.navigation import (
+    CONSOLE,
+    SECOND_FACTOR,
+    member_path,
+    operator_links,
+)
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, own_form, own_page
+from mudra.console.framework.page_responses import (
+    SECOND_STEP,
+    SIGN_IN,
+    own_page_path,
+    redirect,
+    site_facts,
+)
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.render import page
+from mudra.console.framework.session.cookie import (
     delete_session_cookie,
+    session_cookie,
     sessions_are_safe,
     set_session_cookie,
 )
-from mudra.console.framework.csrf import is_same_origin
-from mudra.console.framework.navigation import CONSOLE, member_path, operator_links
-from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, own_act, own_page
-from mudra.console.framework.page_responses import SIGN_IN, own_page_path, redirect, site_facts
-from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
-from mudra.console.framework.render import page
-from mudra.console.framework.sign_in_form import sign_in_form
+from mudra.console.framework.session.csrf import is_same_origin
+from mudra.console.framework.session.sign_in_form import sign_in_form
 from mudra.http.auth.with_password import with_password
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.account_requests import UserTokenRequest
-from mudra.http.request.request_body import read_form
+from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.request.validation import decode_struct
 from mudra.identity.accounts.user import User
-from mudra.identity.sessions.session import Session, begin_session, end_session
+from mudra.identity.second_factor.after_password import stage_after_password
+from mudra.identity.sessions.session import (
+    Session,
+    Stage,
+    authenticate_session,
+    begin_session,
+    end_session,
+)
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
@@ -35,11 +55,11 @@ from mudra.unit_of_work import UnitOfWork
 
 @get("/", include_in_schema=False)
 async def begin(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Go to the first page that the user can see."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         notice = page_context.query.get("told", "")
         offered = operator_links(page_context.scopes, "")
         if offered:
@@ -49,62 +69,90 @@ async def begin(
             return GoTo(f"{path}?told=left" if notice == "left" else path)
         return RenderedPage("nothing_yet.html", {"notice": notice})
 
-    return await own_page(request, service, look)
+    return await own_page(request, dependencies, handle)
 
 
 @get("/sign-in", include_in_schema=False)
-async def show_sign_in(request: AnyRequest, service: InjectedDependencies) -> Response[str]:
-    """Show the form."""
-    return sign_in_form(
-        new_context(request, service), own_page_path(request.query_params.get("to", ""))
-    )
+async def show_sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
+    """Show the form, or what is missing from the sign-in that this browser began."""
+    context = new_context(request, dependencies)
+    to, cookie = own_page_path(request.query_params.get("to", "")), None
+    if not request.query_params.get("again"):
+        cookie = session_cookie(request, dependencies.settings)
+    if cookie is not None:
+        async with dependencies.unit_of_work() as work:
+            begun = await authenticate_session(
+                cookie,
+                sessions=work.sessions,
+                people=work.people,
+                memberships=work.memberships,
+                stages=frozenset({Stage.CODE, Stage.ENROLL}),
+            )
+        if begun is not None:
+            return redirect(context, _after(begun.session.stage, to))
+    return sign_in_form(context, to)
 
 
 @post("/sign-in", include_in_schema=False)
-async def sign_in(request: AnyRequest, service: InjectedDependencies) -> Response[str]:
+async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
     """Sign in with the same rules and throttle as /user/token/generate; starts a new session."""
-    context = new_context(request, service)
+    context = new_context(request, dependencies)
     fields = await read_form(request.receive, request.scope["headers"])
     # No session yet, so no CSRF token: the browser's headers must show that our own page sent it.
-    if not is_same_origin(request, service.settings):
-        return sign_in_form(context, CONSOLE, refusal=ForeignForm())
+    if not is_same_origin(request, dependencies.settings):
+        return sign_in_form(context, CONSOLE, refusal=CrossSiteForm())
     if not isinstance(fields, dict):
         return sign_in_form(context, CONSOLE, refusal=fields)
     to, username = own_page_path(fields.get("to", "")), fields.get("username", "")
     credentials = decode_struct(fields, UserTokenRequest)
     if isinstance(credentials, Refusal):
         return sign_in_form(context, to, username, refusal=credentials)
-    if not sessions_are_safe(service.settings):
+    if not sessions_are_safe(dependencies.settings):
         return sign_in_form(context, to, username)
 
-    async def start_session(work: UnitOfWork, user: User) -> SecretText:
-        return await begin_session(
+    async def start_session(work: UnitOfWork, user: User) -> tuple[SecretText, Stage]:
+        stage = await stage_after_password(work, user, dependencies.settings.factor_roles)
+        cookie = await begin_session(
             user.user_id,
             context.caller(f"user:{user.user_id}"),
             await work.people.now(),
             sessions=work.sessions,
             audit_log=work.audit_log,
-            random_bytes=service.random_bytes,
+            random_bytes=dependencies.random_bytes,
+            stage=stage,
         )
+        return cookie, stage
 
     outcome = await with_password(
         context, credentials.username, credentials.password, start_session
     )
-    if not isinstance(outcome, SecretText):
+    if isinstance(outcome, Refusal):
         return sign_in_form(context, to, username, refusal=outcome)
-    response = redirect(context, to)
-    set_session_cookie(response, outcome, service.settings)
+    cookie, stage = outcome
+    response = redirect(context, _after(stage, to))
+    set_session_cookie(response, cookie, dependencies.settings)
     return response
+
+
+def _after(stage: Stage, to: str) -> str:
+    """Return where a sign-in in this stage goes on."""
+    match stage:
+        case Stage.FULL:
+            return to
+        case Stage.CODE:
+            return f"{SECOND_STEP}?to={quote(to, safe='')}"
+        case Stage.ENROLL:
+            return SECOND_FACTOR
 
 
 @post("/sign-out", include_in_schema=False)
 async def sign_out(
-    request: AnyRequest, service: InjectedDependencies
+    request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """End this session."""
     ended: list[Session] = []
 
-    async def do(page_context: PageContext, _: Fields) -> Outcome:
+    async def handle(page_context: PageContext, _: Fields) -> Outcome:
         await end_session(
             page_context.session,
             page_context.caller,
@@ -114,30 +162,30 @@ async def sign_out(
         ended.append(page_context.session)
         return GoTo(f"{SIGN_IN}?told=signed-out")
 
-    response = await own_act(request, service, do)
+    response = await own_form(request, dependencies, handle, enrolling=True)
     # A form of another site comes without the cookie: it must not remove it from the browser.
     if ended and isinstance(response.content, str):
-        delete_session_cookie(response, service.settings)
+        delete_session_cookie(response, dependencies.settings)
     return response
 
 
 @get("/forgot-password", include_in_schema=False)
-async def forgot_password(service: InjectedDependencies) -> Response[str]:
+async def forgot_password(dependencies: InjectedDependencies) -> Response[str]:
     """Show the form that requests a link; it posts to /user/password/forgot."""
-    return page("forgot_password.html", site_facts(service))
+    return page("forgot_password.html", site_facts(dependencies))
 
 
 @get("/{rest:path}", include_in_schema=False)
 async def nothing_here(
-    rest: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    rest: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Return "not found" to users who are signed in."""
     del rest
 
-    async def look(_: PageContext) -> Outcome:
+    async def handle(_: PageContext) -> Outcome:
         return NoSuchPage()
 
-    return await own_page(request, service, look)
+    return await own_page(request, dependencies, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

@@ -24,14 +24,15 @@ from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
-from mudra.metrics.health.feed import is_heard
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.feed import is_current
 from mudra.metrics.health.status_history import (
     Day,
     DayState,
     FipHistory,
     PublicIncident,
-    api_name,
     history_csv,
+    maintained_now,
     open_incidents,
     share_of_good_days,
     state_now,
@@ -50,6 +51,7 @@ STATES: Final = {
     DayState.BAD: ("Disrupted", "bad"),
     DayState.NO_DATA: ("No data", "quiet"),
 }
+MAINTENANCE: Final = "Planned maintenance"
 _RECENT: Final = timedelta(days=14)
 _MAX_RECENT: Final = 50
 """The closed incidents on the first page; institutions' pages show all."""
@@ -68,21 +70,22 @@ class FipLine(Struct, frozen=True):
 
 @get("/status", include_in_schema=False)
 async def status(
-    request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Show the network at a glance."""
-    cached = await cache.get(service)
-    facts = _site(service) | _age(cached, service.clock())
+    cached = await cache.get(dependencies)
+    facts = _site(dependencies) | _age(cached, dependencies.clock())
     if cached is None:
-        return await _unknown(service, facts)
+        return await _unknown(dependencies, facts)
     snapshot = cached.snapshot
-    heard_until = snapshot.heard_until
-    silent_since = None if is_heard(heard_until, service.clock()) else heard_until
+    reported_until = snapshot.reported_until
+    silent_since = None if is_current(reported_until, dependencies.clock()) else reported_until
     query, apis = dict(request.query_params.items()), lines_of(snapshot.fips)
     export = APIS_OF_ALL.export(apis, query)
     if export is not None:
         return download(export)
-    lines = [_line(fip, snapshot.incidents) for fip in snapshot.fips]
+    maintained = maintained_now(snapshot, dependencies.clock())
+    lines = [_line(fip, snapshot.incidents, maintained) for fip in snapshot.fips]
     since = snapshot.as_of - _RECENT
     closed = [one for one in snapshot.incidents if one.ended is not None]
     recent = [one for one in closed if one.ended is not None and one.ended >= since][:_MAX_RECENT]
@@ -96,9 +99,10 @@ async def status(
             "headline": _headline(lines, len(snapshot.fips), silent_since),
             "silent_since": silent_since,
             "open": open_incidents(snapshot),
+            "planned": snapshot.maintenance,
             "incidents": recent,
             "older": len(closed) - len(recent),
-            "api_name": api_name,
+            "api_names": api_names,
             "names": {fip.fip_id: fip.name for fip in snapshot.fips},
         },
     )
@@ -107,18 +111,18 @@ async def status(
 @get("/status/fip/{fip_id:str}", include_in_schema=False)
 async def status_of_fip(
     request: AnyRequest,
-    service: InjectedDependencies,
+    dependencies: InjectedDependencies,
     cache: InjectedStatusCache,
     fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
     """Show one FIP: each day in a table, its APIs, all its incidents."""
-    cached = await cache.get(service)
-    facts = _site(service) | _age(cached, service.clock())
+    cached = await cache.get(dependencies)
+    facts = _site(dependencies) | _age(cached, dependencies.clock())
     if cached is None:
-        return await _unknown(service, facts)
+        return await _unknown(dependencies, facts)
     fip = next((one for one in cached.snapshot.fips if one.fip_id == fip_id), None)
     if fip is None:
-        return no_such_page(service, public=True)
+        return no_such_page(dependencies, public=True)
     query, apis = dict(request.query_params.items()), lines_of([fip])
     export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
     if export is not None:
@@ -129,9 +133,10 @@ async def status_of_fip(
         facts
         | {
             "snapshot": cached.snapshot,
-            "line": _line(fip, incidents),
+            "line": _line(fip, incidents, maintained_now(cached.snapshot, dependencies.clock())),
+            "planned": [one for one in cached.snapshot.maintenance if one.fip_id == fip_id],
             "incidents": incidents,
-            "api_name": api_name,
+            "api_names": api_names,
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(fip.days, query),
             "names": {fip.fip_id: fip.name},
@@ -139,32 +144,32 @@ async def status_of_fip(
     )
 
 
-async def _unknown(service: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
+async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
     """Returns the page without a status: not read yet, or the database is not available."""
-    being_made = await service.database_ready()
+    being_made = await dependencies.node.outage() is None
     values = {**facts, "being_made": being_made}
     return page("status_unknown.html", values, status=200 if being_made else 503)
 
 
 @get("/status/network.json", include_in_schema=False)
 async def status_json(
-    request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes]:
     """Return the snapshot as JSON: days, APIs, incidents."""
-    cached = await cache.get(service)
+    cached = await cache.get(dependencies)
     if cached is None:
-        return refusal(new_context(request, service).envelope, Unavailable()).response()
+        return refusal(new_context(request, dependencies).envelope, Unavailable()).response()
     return _file(msgspec.json.encode(cached.snapshot), "application/json", "network.json")
 
 
 @get("/status/network.csv", include_in_schema=False)
 async def status_csv(
-    request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes]:
     """Return the days as CSV."""
-    cached = await cache.get(service)
+    cached = await cache.get(dependencies)
     if cached is None:
-        return refusal(new_context(request, service).envelope, Unavailable()).response()
+        return refusal(new_context(request, dependencies).envelope, Unavailable()).response()
     return _file(history_csv(cached.snapshot).encode(), "text/csv", "network.csv")
 
 
@@ -186,8 +191,11 @@ def _file(body: bytes, media_type: str, name: str) -> Response[bytes]:
     return Response(body, media_type=media_type, headers=headers)
 
 
-def _site(service: HttpDependencies) -> dict[str, object]:
-    return {"network": service.settings.network_name, "base": service.settings.token_prefix}
+def _site(dependencies: HttpDependencies) -> dict[str, object]:
+    return {
+        "network": dependencies.settings.network_name,
+        "base": dependencies.settings.token_prefix,
+    }
 
 
 def _age(cached: CachedStatus | None, now: datetime) -> dict[str, object]:
@@ -197,8 +205,12 @@ def _age(cached: CachedStatus | None, now: datetime) -> dict[str, object]:
     return {"old": max(now - cached.snapshot.as_of, timedelta()), "now": now}
 
 
-def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
+def _line(
+    fip: FipHistory, incidents: Sequence[PublicIncident], maintained: frozenset[str]
+) -> FipLine:
     state, tone = STATES[state_now(fip, incidents)]
+    if fip.fip_id in maintained:
+        state, tone = MAINTENANCE, "quiet"
     good, known = share_of_good_days(fip.days)
     summary = f"{good} of {known} days without disruption" if known else "no data yet"
     if 0 < known < len(fip.days):
@@ -215,15 +227,21 @@ def _headline(
     bad, warned = (
         [line.fip.name for line in lines if line.tone == tone] for tone in ("bad", "warn")
     )
+    maintained = sum(1 for line in lines if line.state == MAINTENANCE)
     known = sum(1 for line in lines if line.tone != "quiet")
     if bad:
         return f"{_who(bad, total)} disrupted", "bad"
     if warned:
         return f"Operational now; {_who(warned, total)} disrupted within 24 hours", "warn"
+    if not known and maintained:
+        return f"{maintained} of {total} institutions in planned maintenance", "quiet"
     if not known:
         return "No data for the last 24 hours", "quiet"
     if known < total:
-        return f"{known} institutions operational; no data for {total - known}", "good"
+        unknown = total - known - maintained
+        apart = [f"no data for {unknown}"] if unknown else []
+        apart += [f"{maintained} in planned maintenance"] if maintained else []
+        return f"{known} institutions operational; {', '.join(apart)}", "good"
     return "All institutions operational", "good"
 
 

@@ -54,7 +54,7 @@ class StatusCache:
     _cached: CachedStatus | None = None
     _until: float = 0.0
 
-    async def get(self, service: HttpDependencies) -> CachedStatus | None:
+    async def get(self, dependencies: HttpDependencies) -> CachedStatus | None:
         """Returns the status, if any, at most a minute old while the database is available.
 
         Without recent reports of any AA it contains no status of an API.
@@ -62,15 +62,15 @@ class StatusCache:
         Requests within that minute never wait, nor does any for a database that is not available.
         """
         if self._cached is None:
-            self._take(await asyncio.to_thread(self._recent_from_disk, service.clock()))
+            self._take(await asyncio.to_thread(self._recent_from_disk, dependencies.clock()))
         if monotonic() > self._until and (self._renewal is None or self._renewal.done()):
-            self._renewal = asyncio.create_task(self._renew(service))
+            self._renewal = asyncio.create_task(self._renew(dependencies))
         if self._renewal is not None and not self._renewal.done() and self._must_wait():
             wait_s = _WAIT_S if self._cached else READ_S
             await asyncio.wait({self._renewal}, timeout=wait_s)
         if self._cached is None:
             return None
-        snapshot = status_at(self._cached.snapshot, service.clock())
+        snapshot = status_at(self._cached.snapshot, dependencies.clock())
         return CachedStatus(snapshot, self._cached.fresh)
 
     def _take(self, stored: CachedStatus | None) -> None:
@@ -82,10 +82,10 @@ class StatusCache:
             return True
         return self._cached.fresh and self._until > 0 and monotonic() > self._until + _STALE_S
 
-    async def _renew(self, service: HttpDependencies) -> None:
+    async def _renew(self, dependencies: HttpDependencies) -> None:
         before = self._cached
         try:
-            snapshot = await self._reader.read(service.unit_of_work, service.clock())
+            snapshot = await self._reader.read(dependencies.unit_of_work, dependencies.clock())
             self._cached = CachedStatus(snapshot, fresh=True)
         except DatabaseUnavailable as error:
             _log.warning("the public status shows its last snapshot", error=str(error))

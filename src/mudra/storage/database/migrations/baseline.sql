@@ -22,8 +22,42 @@ CREATE TABLE audit_event (
     CONSTRAINT pk_audit_event PRIMARY KEY (seq)
 );
 CREATE INDEX ix_audit_event_entity ON audit_event (entity_id, seq);
--- Read by the sealer alone: which rows are committed in order (storage/audit/chain.py).
-ALTER TABLE audit_event ADD COLUMN xid xid8 DEFAULT pg_current_xact_id();
+-- Read by the sealer alone: the order in which rows were written (storage/audit/chain.py).
+ALTER TABLE audit_event ADD COLUMN xid xid8 NOT NULL DEFAULT pg_current_xact_id();
+CREATE INDEX audit_event_written ON audit_event (xid, seq);
+
+CREATE TABLE audit_anonymous (
+    minute TIMESTAMP WITH TIME ZONE NOT NULL,
+    address TEXT NOT NULL,
+    event TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    outcome TEXT NOT NULL,
+    count BIGINT NOT NULL,
+    first_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    last_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    txn_id TEXT NOT NULL,
+    CONSTRAINT pk_audit_anonymous PRIMARY KEY (minute, address, event, reason)
+);
+
+CREATE TABLE audit_checkpoint (
+    epoch INTEGER NOT NULL,
+    count BIGINT NOT NULL,
+    head BYTEA NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    mac BYTEA NOT NULL,
+    CONSTRAINT pk_audit_checkpoint PRIMARY KEY (epoch, count)
+);
+
+CREATE TABLE audit_epoch (
+    number INTEGER NOT NULL,
+    cluster TEXT NOT NULL,
+    found BIGINT NOT NULL,
+    after BIGINT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    confirmed_by TEXT NOT NULL,
+    mac BYTEA NOT NULL,
+    CONSTRAINT pk_audit_epoch PRIMARY KEY (number)
+);
 
 CREATE TABLE entity (
     entity_id TEXT NOT NULL,
@@ -32,6 +66,7 @@ CREATE TABLE entity (
     status TEXT DEFAULT 'active' NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
     membership TEXT DEFAULT 'active' NOT NULL,
+    tokens_not_before TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_entity PRIMARY KEY (entity_id),
     CONSTRAINT ck_entity_type CHECK (type IN ('FIP', 'FIU', 'AA')),
     CONSTRAINT ck_entity_status CHECK (status IN ('active', 'suspended', 'retired')),
@@ -46,6 +81,8 @@ CREATE TABLE health_silence (
     ends TIMESTAMP WITH TIME ZONE NOT NULL,
     reason TEXT NOT NULL,
     made_by TEXT NOT NULL,
+    peer_id TEXT DEFAULT '' NOT NULL,
+    maintenance BOOLEAN DEFAULT false NOT NULL,
     CONSTRAINT pk_health_silence PRIMARY KEY (silence_id)
 );
 CREATE INDEX ix_health_silence_ends ON health_silence (ends);
@@ -59,7 +96,10 @@ CREATE TABLE health_webhook (
     made_at TIMESTAMP WITH TIME ZONE NOT NULL,
     delivered_at TIMESTAMP WITH TIME ZONE,
     problem TEXT DEFAULT '' NOT NULL,
-    CONSTRAINT pk_health_webhook PRIMARY KEY (webhook_id)
+    fips TEXT[] DEFAULT '{}' NOT NULL,
+    format TEXT DEFAULT 'standard' NOT NULL,
+    CONSTRAINT pk_health_webhook PRIMARY KEY (webhook_id),
+    CONSTRAINT ck_health_webhook_format CHECK (format IN ('standard', 'slack', 'teams'))
 );
 CREATE INDEX ix_health_webhook_entity_id ON health_webhook (entity_id);
 
@@ -83,10 +123,17 @@ CREATE TABLE mail_outbox (
     attempts INTEGER DEFAULT '0' NOT NULL,
     next_attempt_at TIMESTAMP WITH TIME ZONE,
     last_error TEXT,
+    taken_until TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_mail_outbox PRIMARY KEY (mail_id)
 );
 CREATE INDEX ix_mail_outbox_created_at ON mail_outbox (created_at);
 CREATE INDEX mail_unsent ON mail_outbox (next_attempt_at) WHERE sent_at IS NULL;
+
+CREATE TABLE metrics_attribution (
+    window_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    journal BYTEA NOT NULL,
+    CONSTRAINT pk_metrics_attribution PRIMARY KEY (window_at)
+);
 
 CREATE TABLE metrics_day (
     at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -104,7 +151,7 @@ CREATE TABLE metrics_day (
 );
 CREATE INDEX ix_metrics_day_fip_id ON metrics_day (fip_id, at, aa_id);
 
-CREATE TABLE metrics_former (
+CREATE TABLE metrics_previous (
     window_at TIMESTAMP WITH TIME ZONE NOT NULL,
     aa_id TEXT NOT NULL,
     tag TEXT NOT NULL,
@@ -115,16 +162,16 @@ CREATE TABLE metrics_former (
     pxx BIGINT[],
     status BIGINT[],
     data_bytes NUMERIC,
-    CONSTRAINT pk_metrics_former PRIMARY KEY (window_at, aa_id, tag, fip_id, type, version)
+    CONSTRAINT pk_metrics_previous PRIMARY KEY (window_at, aa_id, tag, fip_id, type, version)
 )
  PARTITION BY RANGE (window_at);
 
-CREATE TABLE metrics_heard (
+CREATE TABLE metrics_received (
     at TIMESTAMP WITH TIME ZONE NOT NULL,
     aa_id TEXT NOT NULL,
     tag TEXT NOT NULL,
     windows INTEGER NOT NULL,
-    CONSTRAINT pk_metrics_heard PRIMARY KEY (at, aa_id, tag)
+    CONSTRAINT pk_metrics_received PRIMARY KEY (at, aa_id, tag)
 );
 
 CREATE TABLE metrics_hour (
@@ -155,27 +202,23 @@ CREATE TABLE metrics_incident (
     ending TEXT NOT NULL,
     bad_windows INTEGER NOT NULL,
     succeeded BIGINT NOT NULL,
-    judged BIGINT NOT NULL,
+    eligible BIGINT NOT NULL,
+    peer_id TEXT DEFAULT '' NOT NULL,
+    refused BOOLEAN NOT NULL,
+    detected TIMESTAMP WITH TIME ZONE NOT NULL,
+    cause JSONB NOT NULL,
+    timeline JSONB NOT NULL,
+    recipients TEXT[] NOT NULL,
     changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
     acknowledged_by TEXT,
     acknowledged_at TIMESTAMP WITH TIME ZONE,
     notified BOOLEAN DEFAULT true NOT NULL,
-    CONSTRAINT pk_metrics_incident PRIMARY KEY (incident_id),
-    CONSTRAINT uq_metrics_incident_entity_id UNIQUE (entity_id, began, kind, type)
+    escalated_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_metrics_incident PRIMARY KEY (incident_id)
 );
+CREATE UNIQUE INDEX metrics_incident_once ON metrics_incident (entity_id, peer_id, began, kind, type, refused) WHERE ending <> 'withdrawn';
+CREATE INDEX ix_metrics_incident_peer_id ON metrics_incident (peer_id);
 CREATE INDEX metrics_incident_open ON metrics_incident (began) WHERE ended IS NULL;
-
-CREATE TABLE metrics_observation (
-    kind TEXT NOT NULL,
-    entity_id TEXT NOT NULL,
-    type TEXT NOT NULL,
-    window_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    mark SMALLINT NOT NULL,
-    succeeded BIGINT NOT NULL,
-    judged BIGINT NOT NULL,
-    CONSTRAINT pk_metrics_observation PRIMARY KEY (kind, entity_id, type, window_at)
-);
-CREATE INDEX ix_metrics_observation_window ON metrics_observation (window_at);
 
 CREATE TABLE metrics_pair_day (
     at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -235,10 +278,32 @@ CREATE TABLE metrics_receipt (
     received_at TIMESTAMP WITH TIME ZONE NOT NULL,
     blocks INTEGER NOT NULL,
     findings JSONB NOT NULL,
+    calls NUMERIC DEFAULT '0' NOT NULL,
     CONSTRAINT pk_metrics_receipt PRIMARY KEY (receipt_id),
     CONSTRAINT uq_metrics_receipt_aa_id UNIQUE (aa_id, tag, window_at, version)
 );
 CREATE INDEX ix_metrics_receipt_window ON metrics_receipt (window_at, aa_id, tag, version);
+
+CREATE TABLE metrics_fip_state (
+    window_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    counts BYTEA NOT NULL,
+    states BYTEA NOT NULL,
+    CONSTRAINT pk_metrics_fip_state PRIMARY KEY (window_at)
+);
+
+CREATE TABLE metrics_held (
+    receipt_id UUID NOT NULL,
+    rows BYTEA NOT NULL,
+    doubt TEXT NOT NULL,
+    claimed NUMERIC NOT NULL,
+    plausible NUMERIC NOT NULL,
+    state TEXT NOT NULL,
+    decided_by TEXT DEFAULT '' NOT NULL,
+    decided_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_metrics_held PRIMARY KEY (receipt_id),
+    CONSTRAINT ck_metrics_held_state CHECK (state IN ('waiting', 'admitted', 'refused')),
+    CONSTRAINT fk_metrics_held_receipt_id FOREIGN KEY(receipt_id) REFERENCES metrics_receipt (receipt_id) ON DELETE CASCADE
+);
 
 CREATE TABLE metrics_refused (
     id BIGINT GENERATED ALWAYS AS IDENTITY,
@@ -282,10 +347,10 @@ CREATE INDEX registry_change_marker ON registry_change (sequence) WHERE type IS 
 CREATE TABLE registry_entity (
     entity_id TEXT NOT NULL,
     type TEXT NOT NULL,
-    standing TEXT NOT NULL,
+    status TEXT NOT NULL,
     CONSTRAINT pk_registry_entity PRIMARY KEY (entity_id),
     CONSTRAINT ck_registry_entity_type CHECK (type IN ('FIP', 'FIU', 'AA')),
-    CONSTRAINT ck_registry_entity_standing CHECK (standing IN ('unlisted', 'live', 'suspended', 'retired'))
+    CONSTRAINT ck_registry_entity_status CHECK (status IN ('unlisted', 'live', 'suspended', 'retired'))
 );
 
 CREATE TABLE registry_word (
@@ -372,6 +437,14 @@ CREATE TABLE token_day (
     CONSTRAINT pk_token_day PRIMARY KEY (entity_id, day)
 );
 
+CREATE TABLE used_assertion (
+    entity_id TEXT NOT NULL,
+    jti TEXT NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_used_assertion PRIMARY KEY (entity_id, jti)
+);
+CREATE INDEX ix_used_assertion_expires_at ON used_assertion (expires_at);
+
 CREATE TABLE user_account (
     user_id UUID NOT NULL,
     email TEXT NOT NULL,
@@ -385,9 +458,90 @@ CREATE TABLE user_account (
     CONSTRAINT uq_user_account_email UNIQUE (email)
 );
 
+CREATE TABLE alarm_preference (
+    user_id UUID NOT NULL,
+    time_zone TEXT NOT NULL,
+    quiet_from TIME WITHOUT TIME ZONE,
+    quiet_until TIME WITHOUT TIME ZONE,
+    breaks_quiet TEXT,
+    of_members TEXT,
+    of_network TEXT,
+    CONSTRAINT pk_alarm_preference PRIMARY KEY (user_id),
+    CONSTRAINT ck_alarm_preference_breaks_quiet CHECK (breaks_quiet IN ('minor', 'major', 'critical')),
+    CONSTRAINT ck_alarm_preference_of_members CHECK (of_members IN ('minor', 'major', 'critical')),
+    CONSTRAINT ck_alarm_preference_of_network CHECK (of_network IN ('minor', 'major', 'critical')),
+    CONSTRAINT fk_alarm_preference_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
+);
+
+CREATE TABLE alarm_mail (
+    user_id UUID NOT NULL,
+    incident_id UUID NOT NULL,
+    entity_id TEXT NOT NULL,
+    severity TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    over BOOLEAN NOT NULL,
+    notified_at TIMESTAMP WITH TIME ZONE,
+    in_storm BOOLEAN DEFAULT false NOT NULL,
+    due_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_alarm_mail PRIMARY KEY (user_id, incident_id),
+    CONSTRAINT fk_alarm_mail_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
+);
+CREATE INDEX ix_alarm_mail_notified_at ON alarm_mail (user_id, notified_at);
+CREATE INDEX alarm_mail_waits ON alarm_mail (due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE address_change (
+    user_id UUID NOT NULL,
+    email TEXT NOT NULL,
+    requested_by TEXT NOT NULL,
+    requested_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    token_hash BYTEA NOT NULL,
+    CONSTRAINT pk_address_change PRIMARY KEY (user_id),
+    CONSTRAINT fk_address_change_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id),
+    CONSTRAINT uq_address_change_token_hash UNIQUE (token_hash)
+);
+
+CREATE TABLE admin_invitation (
+    invitation_id UUID NOT NULL,
+    entity_id TEXT NOT NULL,
+    email TEXT NOT NULL,
+    name TEXT NOT NULL,
+    invited_by TEXT NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    token_hash BYTEA NOT NULL,
+    ended_at TIMESTAMP WITH TIME ZONE,
+    accepted BOOLEAN DEFAULT false NOT NULL,
+    CONSTRAINT pk_admin_invitation PRIMARY KEY (invitation_id),
+    CONSTRAINT fk_admin_invitation_entity_id FOREIGN KEY(entity_id) REFERENCES entity (entity_id),
+    CONSTRAINT uq_admin_invitation_token_hash UNIQUE (token_hash)
+);
+CREATE INDEX ix_admin_invitation_entity_id ON admin_invitation (entity_id);
+
+CREATE TABLE link_request (
+    request_id UUID NOT NULL,
+    sealed_name BYTEA NOT NULL,
+    address TEXT NOT NULL,
+    txn_id TEXT NOT NULL,
+    asked_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_link_request PRIMARY KEY (request_id)
+);
+CREATE INDEX ix_link_request_asked_at ON link_request (asked_at);
+
+CREATE TABLE sign_in_success (
+    id BIGINT GENERATED ALWAYS AS IDENTITY,
+    account_key BYTEA NOT NULL,
+    address_key BYTEA NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_sign_in_success PRIMARY KEY (id)
+);
+CREATE INDEX ix_sign_in_success_account_key_at ON sign_in_success (account_key, at);
+
 CREATE TABLE audit_seal (
     number BIGINT NOT NULL,
     seq BIGINT NOT NULL,
+    epoch INTEGER NOT NULL,
     hash BYTEA NOT NULL,
     CONSTRAINT pk_audit_seal PRIMARY KEY (number),
     CONSTRAINT uq_audit_seal_seq UNIQUE (seq),
@@ -402,10 +556,31 @@ CREATE TABLE console_session (
     last_used_at TIMESTAMP WITH TIME ZONE NOT NULL,
     proven_at TIMESTAMP WITH TIME ZONE NOT NULL,
     address TEXT NOT NULL,
+    stage TEXT NOT NULL,
     CONSTRAINT pk_console_session PRIMARY KEY (key),
+    CONSTRAINT ck_console_session_stage CHECK (stage IN ('full', 'code', 'enroll')),
     CONSTRAINT fk_console_session_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
 );
 CREATE INDEX ix_console_session_user_id ON console_session (user_id);
+
+CREATE TABLE totp_factor (
+    factor_id UUID NOT NULL,
+    user_id UUID NOT NULL,
+    sealed_secret BYTEA NOT NULL,
+    confirmed BOOLEAN NOT NULL,
+    last_step BIGINT NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_totp_factor PRIMARY KEY (factor_id),
+    CONSTRAINT uq_totp_factor_user_id UNIQUE (user_id, confirmed),
+    CONSTRAINT fk_totp_factor_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
+);
+
+CREATE TABLE recovery_code (
+    user_id UUID NOT NULL,
+    code_mac BYTEA NOT NULL,
+    CONSTRAINT pk_recovery_code PRIMARY KEY (user_id, code_mac),
+    CONSTRAINT fk_recovery_code_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
+);
 
 CREATE TABLE email_link (
     token_hash BYTEA NOT NULL,
@@ -504,6 +679,7 @@ CREATE TABLE registry_version (
     status TEXT NOT NULL,
     submitted_by TEXT NOT NULL,
     submitted_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    submitted_person TEXT NOT NULL,
     decided_by TEXT NOT NULL,
     decided_at TIMESTAMP WITH TIME ZONE,
     reason TEXT NOT NULL,
@@ -550,6 +726,7 @@ CREATE TABLE webhook_message (
     made_at TIMESTAMP WITH TIME ZONE NOT NULL,
     attempts INTEGER DEFAULT '0' NOT NULL,
     next_attempt_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    taken_until TIMESTAMP WITH TIME ZONE,
     CONSTRAINT pk_webhook_message PRIMARY KEY (message_id),
     CONSTRAINT fk_webhook_message_webhook_id FOREIGN KEY(webhook_id) REFERENCES health_webhook (webhook_id) ON DELETE CASCADE
 );
@@ -564,3 +741,87 @@ CREATE TABLE user_token_use (
     CONSTRAINT fk_user_token_use_jti FOREIGN KEY(jti) REFERENCES user_token (jti) ON DELETE CASCADE
 );
 
+-- What the service's own role cannot do by itself, since it owns no table (storage/database/roles.py).
+CREATE FUNCTION metrics_partition_make(parent TEXT, moment TIMESTAMP WITH TIME ZONE) RETURNS BOOLEAN
+LANGUAGE plpgsql SECURITY DEFINER AS $body$
+DECLARE
+    unit CONSTANT TEXT := metrics_partition_unit(parent);
+    begins CONSTANT TIMESTAMP := date_trunc(unit, moment AT TIME ZONE 'UTC');
+    ends CONSTANT TIMESTAMP := begins + ('1 ' || unit)::INTERVAL;
+    part CONSTANT TEXT := metrics_partition_name(parent, moment);
+BEGIN
+    IF begins NOT BETWEEN '2000-01-01' AND '2199-12-31' THEN
+        RAISE EXCEPTION 'a partition of metrics is of the years 2000 to 2199';
+    END IF;
+    -- One at a time, and not by to_regclass: its cache may not include the latest commit.
+    PERFORM pg_advisory_xact_lock(1835365490);
+    IF EXISTS (SELECT FROM pg_class WHERE relname = part AND relnamespace = current_schema()::REGNAMESPACE) THEN
+        RETURN false;
+    END IF;
+    -- Attaching does not block pushes into other partitions; CREATE … PARTITION OF would.
+    EXECUTE 'CREATE TABLE ' || quote_ident(part) || ' (LIKE ' || quote_ident(parent) || ' INCLUDING DEFAULTS)';
+    EXECUTE 'ALTER TABLE ' || quote_ident(parent) || ' ATTACH PARTITION ' || quote_ident(part)
+        || ' FOR VALUES FROM (' || quote_literal(begins || '+00') || ') TO (' || quote_literal(ends || '+00') || ')';
+    RETURN true;
+END
+$body$;
+
+CREATE FUNCTION metrics_partition_drop(parent TEXT, moment TIMESTAMP WITH TIME ZONE) RETURNS BOOLEAN
+LANGUAGE plpgsql SECURITY DEFINER AS $body$
+DECLARE
+    part CONSTANT TEXT := metrics_partition_name(parent, moment);
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = parent::REGCLASS AND c.relname = part
+    ) THEN
+        RETURN false;
+    END IF;
+    EXECUTE 'DROP TABLE ' || quote_ident(part);
+    RETURN true;
+END
+$body$;
+
+CREATE FUNCTION metrics_partition_unit(parent TEXT) RETURNS TEXT LANGUAGE plpgsql IMMUTABLE AS $body$
+BEGIN
+    IF parent IN ('metrics_raw', 'metrics_previous') THEN
+        RETURN 'day';
+    ELSIF parent IN ('metrics_hour', 'metrics_pair_hour') THEN
+        RETURN 'month';
+    END IF;
+    RAISE EXCEPTION 'this table has no partitions';
+END
+$body$;
+
+CREATE FUNCTION metrics_partition_name(parent TEXT, moment TIMESTAMP WITH TIME ZONE) RETURNS TEXT
+LANGUAGE sql STABLE AS $body$
+    SELECT parent || '_' || to_char(
+        moment AT TIME ZONE 'UTC',
+        CASE metrics_partition_unit(parent) WHEN 'day' THEN 'YYYYMMDD' ELSE 'YYYYMM' END
+    )
+$body$;
+
+-- Open transactions of all roles: the view shows a role only its own.
+CREATE FUNCTION audit_open_writers() RETURNS TABLE (
+    pid INTEGER, role TEXT, program TEXT, begun TIMESTAMP WITH TIME ZONE, xid BIGINT
+)
+LANGUAGE sql SECURITY DEFINER AS $body$
+    SELECT a.pid, a.usename::TEXT, a.application_name, a.xact_start, a.backend_xid::TEXT::BIGINT
+    FROM pg_stat_activity a WHERE a.datname = current_database() AND a.backend_xid IS NOT NULL
+$body$;
+
+-- A definer's function looks in its own schema only, never in a caller's temporary one.
+DO $body$
+DECLARE
+    one TEXT;
+BEGIN
+    FOREACH one IN ARRAY ARRAY[
+        'metrics_partition_make(TEXT, TIMESTAMP WITH TIME ZONE)',
+        'metrics_partition_drop(TEXT, TIMESTAMP WITH TIME ZONE)',
+        'audit_open_writers()'
+    ] LOOP
+        EXECUTE 'ALTER FUNCTION ' || one || ' SET search_path = ' || quote_ident(current_schema()) || ', pg_temp';
+        EXECUTE 'REVOKE ALL ON FUNCTION ' || one || ' FROM PUBLIC';
+    END LOOP;
+END
+$body$;

@@ -1,4 +1,4 @@
-"""What the locks of an embedded server tell, whoever gets them in between."""
+"""What the locks of an embedded server tell, anyone who gets them in between."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ import sys
 from mudra.storage.database.embedded import locks as embedded_locks
 
 ROUNDS = 500
-KEEPER = """
+SUPERVISOR = """
 import os, sys
 from pathlib import Path
 from mudra.storage.database.embedded import locks as embedded_locks
@@ -20,20 +20,20 @@ while sys.stdin.buffer.raw.read(1):
 """
 
 
-def test_a_keeper_that_waits_for_its_lock_is_never_taken_for_a_holder(tmp_path):
+def test_a_supervisor_that_waits_for_its_lock_is_never_taken_for_a_holder(tmp_path):
     """Who leaves last, and took it for one, would go before the server has stopped."""
     with subprocess.Popen(
-        [sys.executable, "-c", KEEPER, str(tmp_path)],
+        [sys.executable, "-c", SUPERVISOR, str(tmp_path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         bufsize=0,
-    ) as keeper:
+    ) as supervisor:
         for _ in range(ROUNDS):
             held = embedded_locks.take_shared(tmp_path, embedded_locks.HOLDERS)
-            keeper.stdin.write(b"h")
-            assert keeper.stdout.read(1) == b"w"
+            supervisor.stdin.write(b"h")
+            assert supervisor.stdout.read(1) == b"w"
             os.close(held)
             asked = [embedded_locks.is_shared(tmp_path, embedded_locks.HOLDERS) for _ in range(5)]
-            keeper.stdin.write(b"l")
-            assert keeper.stdout.read(1) == b"d"
+            supervisor.stdin.write(b"l")
+            assert supervisor.stdout.read(1) == b"d"
             assert not any(asked)

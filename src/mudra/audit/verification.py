@@ -1,0 +1,162 @@
+"""Verify the whole audit, page by page: every seal, every place, every checkpoint."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from mudra.audit.chain import START, Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.place import PlaceCheck, Unsealed, is_stray
+from mudra.audit.ports import AuditChain, AuditWork, Ledger
+from mudra.audit.second_place import Comparison, compare, not_yet_opened
+from mudra.audit.verdict import AuditState, AuditVerdict
+
+MAX_S: Final = 300.0
+"""Seconds: five million rows; beyond that the command line is the place."""
+MAX_WAIT: Final = timedelta(minutes=15)
+"""An event that waits longer for its seal means that sealing has stopped."""
+_PAGE: Final = 2000
+_MAX_UNSEALED: Final = 100_000
+
+
+async def verify_audit(
+    work: AuditWork, caller: Caller, also: Sequence[Checkpoint] = ()
+) -> AuditVerdict:
+    """Verify every row and every checkpoint, and record in the audit that it was done.
+
+    `also` are checkpoints out of a collected log, besides those of the second place.
+    """
+    found = await _verdict(work.audit_chain, also)
+    outcome = Outcome.SUCCESS if found.intact else Outcome.FAILED
+    detail = {"rows": found.rows, "vouched": found.vouched, "state": found.state.value}
+    await work.audit_log.append(
+        AuditEntry(EventName.AUDIT_CHAIN_VERIFY, caller, detail=detail, outcome=outcome)
+    )
+    return found
+
+
+async def _verdict(chain: AuditChain, also: Sequence[Checkpoint]) -> AuditVerdict:
+    try:
+        # In this order: what is in the second place was in the database before.
+        witnessed = [*chain.witness.all(), *also]
+        stored = await chain.checkpoints.all()
+        epochs = await _epochs(chain.ledger)
+        compared = compare(stored, witnessed, epochs)
+        rows = await _verify_rows(chain, compared, epochs)
+    except (CheckpointForged, ValueError) as error:
+        problem = f"a checkpoint or a sealed row cannot be read: {error}"
+        return AuditVerdict(AuditState.BROKEN, 0, 0, problem)
+    if isinstance(rows, Broken):
+        vouched = max(rows.sound, _vouched(compared, rows.number - 1))
+        return AuditVerdict(AuditState.BROKEN, rows.number - 1, vouched, rows.sentence())
+    return await _with_the_unsealed(chain.ledger, compared, rows)
+
+
+async def _epochs(ledger: Ledger) -> Sequence[Epoch]:
+    epochs = await ledger.epochs()
+    now = await ledger.now()
+    return [
+        *epochs,
+        *not_yet_opened(epochs, await ledger.cluster(), await ledger.count(), now),
+    ]
+
+
+async def _verify_rows(
+    chain: AuditChain, compared: Comparison, epochs: Sequence[Epoch]
+) -> Checkpoint | Broken:
+    start, places = START, PlaceCheck(clock_is_moved=chain.clock_is_moved)
+    now = await chain.ledger.now()
+    required = sorted(compared.required, key=lambda one: one.count)
+    async for page, last in _pages(chain.ledger.sealed()):
+        end = start.count + len(page)
+        due = [one for one in required if start.count < one.count and (last or one.count <= end)]
+        until = next((one.at for one in required if one.count >= end), now)
+        # Hashing a page takes tens of milliseconds: other requests go on meanwhile.
+        found = await asyncio.to_thread(_verify_page, page, due, start, epochs, places, until)
+        if isinstance(found, Broken):
+            return found
+        start = found
+    return start
+
+
+def _verify_page(  # runs in a thread, from these alone
+    page: Sequence[SealedRow],
+    due: Sequence[Checkpoint],
+    start: Checkpoint,
+    epochs: Sequence[Epoch],
+    places: PlaceCheck,
+    until: datetime,
+) -> Checkpoint | Broken:
+    found = verify(page, due, start, epochs)
+    sealed_by = sorted(due, key=lambda one: one.count)
+    for sealed in page:
+        row = sealed.row
+        if isinstance(found, Broken) and row.number >= found.number:
+            return found
+        latest = next((one.at for one in sealed_by if one.count >= row.number), until)
+        fault = places.fault(row, latest)
+        if fault is not None:
+            return Broken(row.number, fault, start.count)
+    if isinstance(found, Broken):
+        return found
+    return Checkpoint(found.count, found.head, start.at, found.epoch)
+
+
+async def _with_the_unsealed(ledger: Ledger, compared: Comparison, end: Checkpoint) -> AuditVerdict:
+    reached = await ledger.reached()
+    unsealed = await ledger.unsealed(_MAX_UNSEALED)
+    entering = await _is_entering(ledger)
+    strays = [] if entering else [row for row in unsealed if is_stray(row, reached)]
+    notes = tuple(loss.sentence() for loss in compared.losses if loss.confirmed)
+    state, problem = AuditState.INTACT, ""
+    if strays:
+        state = AuditState.BROKEN
+        problem = (
+            f"{len(strays)} rows were written to look older or younger than they are, and have "
+            f"no seal; the first has seq {strays[0].row_id}"
+        )
+    elif stopped := await _stopped(ledger, unsealed):
+        state, problem = AuditState.STOPPED, stopped
+    elif losses := [loss for loss in compared.losses if not loss.confirmed]:
+        state = AuditState.RESTORED
+        problem = (
+            f"{'; '.join(loss.sentence() for loss in losses)}. If this restore was meant, "
+            "confirm it: mudra audit confirm-restore"
+        )
+    return AuditVerdict(
+        state, end.count, _vouched(compared, end.count), problem, len(unsealed), notes
+    )
+
+
+async def _is_entering(ledger: Ledger) -> bool:
+    """Return whether the sealer has not yet begun in this cluster: no row can be placed yet."""
+    epochs = await ledger.epochs()
+    return not epochs or epochs[-1].cluster != await ledger.cluster()
+
+
+async def _stopped(ledger: Ledger, unsealed: Sequence[Unsealed]) -> str:
+    oldest = min((row.at for row in unsealed), default=None)
+    if oldest is None or await ledger.now() - oldest < MAX_WAIT:
+        return ""
+    if not await ledger.is_service_running():
+        return ""
+    return (
+        f"sealing has stopped: {len(unsealed)} events since {oldest:%Y-%m-%dT%H:%M:%SZ} are not "
+        "sealed while the service runs; mudra doctor names the reason"
+    )
+
+
+def _vouched(compared: Comparison, count: int) -> int:
+    return max((one.count for one in compared.required if one.count <= count), default=0)
+
+
+async def _pages(rows: AsyncIterator[SealedRow]) -> AsyncIterator[tuple[list[SealedRow], bool]]:
+    """Gather rows into pages; the last one, which may be empty, says so."""
+    page: list[SealedRow] = []
+    async for row in rows:
+        if len(page) == _PAGE:
+            yield page, False
+            page = []
+        page.append(row)
+    yield page, True

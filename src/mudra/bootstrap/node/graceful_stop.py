@@ -1,0 +1,102 @@
+"""A server that ends without losing a request that a proxy sends to it.
+
+Uvicorn's own stop closes the listener and all idle connections at once. A proxy that has just
+chosen one of them gets a reset, and may not send a POST again. Here readiness goes first; for a
+pause every answer says `Connection: close`, which proxies obey; the listener goes last.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from types import FrameType
+from typing import Final
+
+import uvicorn
+
+from mudra.bootstrap.node.node_state import NodeState
+from mudra.http.server.limited_protocol import LimitedProtocol
+
+_TICK_S: Final = 0.1
+_FIRST_REQUEST_S: Final = 1.0
+"""How long a connection that was accepted last may take to send what it came for."""
+
+
+class StoppingServer(uvicorn.Server):
+    """Serves until stopped; a second signal ends the pause."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        ready: Callable[[], None],
+        node: NodeState,
+        pause_s: float,
+    ) -> None:
+        super().__init__(config)
+        self._ready = ready
+        self._node = node
+        self._pause_s = pause_s
+        self._hurried = False
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        self._ready()
+
+    def stop(self) -> None:
+        """Begin to stop, without a pause when that was called before: the supervisor is gone."""
+        self._hurried = True
+        self.should_exit = True
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop; a second signal ends the pause."""
+        self._hurried = self.should_exit
+        super().handle_exit(sig, frame)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Go off in order: readiness, keep-alive, the pause, the listener, what is under way."""
+        self._node.stopping = True
+        for connection in self.server_state.connections:
+            if isinstance(connection, LimitedProtocol):
+                connection.answer_last()
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._pause_s
+        ticks = 0
+        while loop.time() < until and not self._hurried:
+            await self.on_tick(ticks)  # keeps the Date header right
+            await asyncio.sleep(_TICK_S)
+            ticks += 1
+        for listener in sockets or []:
+            await self._accept_the_rest(listener)
+        until = loop.time() + (0 if self._hurried else min(_FIRST_REQUEST_S, self._pause_s))
+        while loop.time() < until and any(  # noqa: ASYNC110  # no event shows an answer
+            map(_is_new, self.server_state.connections)
+        ):
+            await asyncio.sleep(_TICK_S / 10)
+        await super().shutdown(sockets)
+
+    async def _accept_the_rest(self, listener: socket.socket) -> None:
+        """Take what the kernel has accepted for us: closing the listener would reset it."""
+        with listener.dup() as rest:
+            rest.settimeout(0)
+            for server in self.servers:
+                server.close()
+            accepted: list[socket.socket] = []
+            try:
+                while True:
+                    accepted.append(rest.accept()[0])
+            except BlockingIOError:
+                listener.close()
+        loop = asyncio.get_running_loop()
+        for connection in accepted:
+            await loop.connect_accepted_socket(self._protocol, connection)
+
+    def _protocol(self) -> asyncio.Protocol:
+        return self.config.http_protocol_class(  # type: ignore[call-arg]  # as uvicorn makes it
+            config=self.config,
+            server_state=self.server_state,
+            app_state=self.lifespan.state,
+        )
+
+
+def _is_new(connection: object) -> bool:
+    return isinstance(connection, LimitedProtocol) and connection.is_new()

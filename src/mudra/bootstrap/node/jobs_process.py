@@ -1,0 +1,264 @@
+"""The process of a node that runs the periodic jobs."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+import structlog
+import uvloop
+
+from mudra.audit.ports import AuditLog
+from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
+from mudra.audit.verification import MAX_WAIT
+from mudra.bootstrap.clock import ServiceClock
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.node.heartbeat import EVERY_S, Report
+from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.jobs.key_rotation import maintain_keys
+from mudra.jobs.metrics_jobs import metrics_jobs
+from mudra.jobs.notification_jobs import (
+    deliver_mail,
+    notify_guessing,
+    raise_mail_alarms,
+    remind_members,
+    send_links,
+    watch_sign_ins,
+)
+from mudra.jobs.scheduler import Job, Scheduler
+from mudra.jobs.telemetry import (
+    AUDIT_CONTRADICTED,
+    AUDIT_UNSEALED,
+    BACKUP_AGE,
+    JOB_RUNS,
+    MAILS,
+    MAILS_FAILING,
+    SIGN_IN_FAILURES,
+)
+from mudra.mail.mail_server import mail_server
+from mudra.mail.smtp import deliver
+from mudra.metrics.notifications.webhook import WaitingMessage
+from mudra.metrics.rollup.retention import RetentionPolicy
+from mudra.overview.mail_delivery import Delivered, Undelivered
+from mudra.overview.mail_queue import StoredEmail
+from mudra.registry.lifecycle.register import put_due_live
+from mudra.storage.audit.anonymous import record_anonymous
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.audit.checkpoints import CHECKPOINT_ADDED
+from mudra.storage.audit.sealing_delay import sealing_delay
+from mudra.storage.backup.restored_store import last_backup
+from mudra.storage.database.job_runs import PostgresJobRuns
+from mudra.storage.database.purge_expired import purge_expired
+from mudra.storage.database.retention import Days
+from mudra.storage.identity.link_requests import LINK_ASKED
+from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
+
+_SEAL_S: Final = 120.0
+"""Seconds; what came with a restored database is sealed in one transaction."""
+_log = structlog.get_logger()
+
+
+def run_jobs_process(dependencies: Dependencies, parent_pipe: int, report: Report) -> None:
+    """Run jobs until stopped, or until the supervisor is gone."""
+    uvloop.run(_work(dependencies, parent_pipe, report))
+
+
+async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    on_parent_exit(parent_pipe, stop.set)
+    runs = PostgresJobRuns(dependencies.database.direct)
+    scheduler = Scheduler(
+        [*_jobs(dependencies), *_metrics_jobs(dependencies)],
+        runs,
+        ServiceClock(),  # slots are of real time, also where the sandbox's clock was moved
+        lambda job, outcome: JOB_RUNS.labels(job, outcome).inc(),
+    )
+    dependencies.invalidation.on_change(scheduler.wake)
+    await dependencies.invalidation.start()
+    if dependencies.settings.sandbox:
+        await dependencies.time_machine.load()
+    report()
+    beating = asyncio.create_task(_beat_always(report), name="heartbeat")
+    await scheduler.run(stop)
+    beating.cancel()
+    await dependencies.invalidation.stop()
+    await runs.close()
+    await dependencies.database.close()
+
+
+async def _beat_always(report: Report) -> None:
+    while True:
+        report.beat()
+        await asyncio.sleep(EVERY_S)
+
+
+def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
+    settings = dependencies.settings
+
+    async def post(message: WaitingMessage, now: datetime) -> str:
+        # Imported with the first message: most services never send one.
+        from mudra.webhook.send import post_signed  # noqa: PLC0415
+
+        return await post_signed(message, now, dependencies.reach)
+
+    return metrics_jobs(
+        dependencies.metrics_maintenance,
+        RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days),
+        post,
+    )
+
+
+def _jobs(dependencies: Dependencies) -> list[Job]:
+    @contextlib.asynccontextmanager
+    async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
+        async with dependencies.database.transaction() as transaction:
+            yield dependencies.outbox(transaction), PostgresAuditLog(transaction)
+
+    async def send_mail() -> None:
+        url = dependencies.settings.smtp_url
+        if url is not None:
+            server = mail_server(
+                url, dependencies.settings.mail_from, dependencies.settings.network_name
+            )
+
+            async def send(mail: StoredEmail) -> Delivered | Undelivered:
+                return await deliver(
+                    server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at
+                )
+
+            await deliver_mail(open_outbox, send, lambda outcome: MAILS.labels(outcome).inc())
+        MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
+
+    async def count_failed_sign_ins() -> None:
+        SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies.unit_of_work))
+
+    links = partial(send_links, dependencies.unit_of_work)
+    minute = timedelta(minutes=1)
+    return [
+        Job(
+            name="keys",
+            every=10 * minute,
+            run=lambda: _keys(dependencies),
+            follows_clock=True,
+        ),
+        Job(
+            name="mail",
+            every=minute,
+            run=send_mail,
+            wake_on=OUTBOX_CHANGED,
+            follows_clock=True,
+        ),
+        Job(
+            name="links",
+            every=minute,
+            run=links,
+            wake_on=LINK_ASKED,
+            follows_clock=True,
+        ),
+        Job(name="go-live", every=minute, run=lambda: _go_live(dependencies), follows_clock=True),
+        Job(
+            name="clear-out",
+            every=60 * minute,
+            offset=17 * minute,
+            run=lambda: _clear(dependencies),
+        ),
+        Job(
+            name="remind", every=10 * minute, run=lambda: _remind(dependencies), follows_clock=True
+        ),
+        Job(name="sign-ins", every=minute, run=count_failed_sign_ins),
+        *_jobs_of_proof(dependencies),
+    ]
+
+
+def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
+    minute = timedelta(minutes=1)
+    return [
+        Job(
+            name="backup-age",
+            every=10 * minute,
+            run=lambda: _note_backup_age(dependencies),
+            on_every_node=True,
+        ),
+        Job(
+            name="anonymous",
+            every=minute,
+            run=lambda: _record_anonymous(dependencies),
+            follows_clock=True,
+        ),
+        Job(
+            name="seal-audit",
+            every=minute,
+            run=lambda: _seal_audit(dependencies),
+            follows_clock=True,
+        ),
+        Job(
+            name="watch-audit",
+            every=minute,
+            run=lambda: _watch_audit(dependencies),
+            wake_on=CHECKPOINT_ADDED,
+            on_every_node=True,
+        ),
+    ]
+
+
+async def _clear(dependencies: Dependencies) -> None:
+    settings = dependencies.settings
+    days = Days(mail=settings.mail_days, sums=settings.metrics_day_days)
+    if deleted := await purge_expired(dependencies.database, days):
+        _log.info("rows over age deleted", **deleted)
+
+
+async def _note_backup_age(dependencies: Dependencies) -> None:
+    async with dependencies.database.transaction() as transaction:
+        last = await last_backup(transaction)
+    if last is not None:
+        BACKUP_AGE.set((ServiceClock()() - last).total_seconds())
+
+
+async def _record_anonymous(dependencies: Dependencies) -> None:
+    async with dependencies.database.transaction() as transaction:
+        await record_anonymous(transaction)
+
+
+async def _keys(dependencies: Dependencies) -> None:
+    await maintain_keys(dependencies.unit_of_work)
+
+
+async def _go_live(dependencies: Dependencies) -> None:
+    async with dependencies.unit_of_work() as work:
+        await put_due_live(work.registry)
+
+
+async def _remind(dependencies: Dependencies) -> None:
+    await notify_guessing(dependencies.unit_of_work)
+    await remind_members(dependencies.unit_of_work)
+
+
+async def _seal_audit(dependencies: Dependencies) -> None:
+    sealed = BATCH
+    while sealed == BATCH:
+        async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
+            sealed = await seal_next(
+                dependencies.audit_chain(transaction),
+                PostgresAuditLog(transaction),
+                await transaction.now(),
+            )
+
+
+async def _watch_audit(dependencies: Dependencies) -> None:
+    """Copy checkpoints to this node's second place; raise the alarms of a chain in trouble."""
+    async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
+        agrees = await copy_checkpoints(dependencies.audit_chain(transaction))
+        delay = await sealing_delay(transaction)
+    AUDIT_CONTRADICTED.set(0 if agrees else 1)
+    AUDIT_UNSEALED.set(delay.seconds)
+    if not agrees:
+        _log.error("the audit contradicts its second place: run mudra audit verify")
+    if delay.seconds > MAX_WAIT.total_seconds():
+        _log.error("sealing of the audit has stopped", seconds=delay.seconds, by=delay.held_by)

@@ -1,0 +1,148 @@
+"""Start a node: database, migrations, keys, processes; and stop it in the reverse order."""
+
+import contextlib
+import gc
+import importlib
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TextIO
+
+import psycopg
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.data_directory import using
+from mudra.bootstrap.node.node_lock import only_node
+from mudra.bootstrap.observability.logging import set_up_logging
+from mudra.bootstrap.unknown_settings import unknown_names
+from mudra.demo.network import Demo
+from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.crypto.encryption_keys import load_data_encryption
+from mudra.storage.database.embedded.server import EmbeddedServer
+from mudra.storage.database.migrate import migrate
+from mudra.storage.database.primary import of_primary
+from mudra.storage.database.roles import (
+    SERVICE,
+    as_role,
+    excess_rights,
+    grant,
+    make_roles,
+    role_of,
+)
+
+_NODE: Final = "mudra.bootstrap.node.processes"
+
+
+@contextlib.contextmanager
+def open_server(settings: Settings) -> Iterator[tuple[str, Callable[[], None] | None]]:
+    """Return the database's address, and what repairs the embedded server when it was killed.
+
+    The address is the embedded server's owner's, else the one that is set.
+    """
+    if settings.database_url is not None:
+        yield of_primary(settings.database_url.reveal()), None
+        return
+    server = EmbeddedServer(settings.data_dir, secured=True)
+    try:
+        yield server.hold(), server.heal
+    finally:
+        server.leave()
+
+
+def owner_of(settings: Settings, found: str) -> str:
+    """Return the address of the role that owns the schema; `found` is that of `open_server`."""
+    own = settings.database_owner_url
+    return of_primary(own.reveal()) if settings.database_url is not None and own else found
+
+
+def _prepared(settings: Settings, conninfo: str) -> str:
+    """Bring schema and rights up to date; returns the address that the service uses.
+
+    An own database whose owner is not named is used by one role for everything, or was prepared
+    by `mudra database prepare`.
+    """
+    if settings.database_url is None:
+        owner, service = conninfo, as_role(conninfo, SERVICE)
+    elif settings.database_owner_url is not None:
+        owner, service = of_primary(settings.database_owner_url.reveal()), conninfo
+    else:
+        direct = settings.database_direct_url
+        migrate(of_primary(direct.reveal()) if direct else conninfo)
+        return conninfo
+    migrate(owner)
+    grant(owner, role_of(service).name)
+    return service
+
+
+def prepare_database(settings: Settings) -> Sequence[str]:
+    """Make roles, schema and rights; returns what the service's role may do beyond its needs.
+
+    Raises AdminTooWeak when the address that is to make the roles is not a superuser's.
+    """
+    admin, owner = settings.database_admin_url, settings.database_owner_url
+    with open_server(settings) as (conninfo, _):
+        if settings.database_url is not None and admin is not None and owner is not None:
+            make_roles(of_primary(admin.reveal()), role_of(owner.reveal()), role_of(conninfo))
+        with psycopg.connect(_prepared(settings, conninfo), connect_timeout=5) as connection:
+            return excess_rights(connection)
+
+
+@contextlib.contextmanager
+def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, DataEncryption]]:
+    """Give the migrated database and its keys at rest; `create` allows a new master key."""
+    with open_server(settings) as (found, _):
+        conninfo = _prepared(settings, found)
+        yield conninfo, _load_encryption(settings, conninfo, create=create)
+
+
+def _load_encryption(settings: Settings, conninfo: str, *, create: bool) -> DataEncryption:
+    with using(settings.data_dir):
+        pass
+    return load_data_encryption(conninfo, settings.data_dir, create=create)
+
+
+def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:
+    """Run a node until it is stopped; returns the exit code.
+
+    `announce` is called when the node answers, with the settings as they came out
+    (a port 0 is replaced by the real one).
+    """
+    for sentence in unknown_names(os.environ):
+        sys.stderr.write(f"warning: {sentence}\n")
+    with only_node(settings.data_dir):
+        return _serve(settings, announce, demo)
+
+
+def _serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo) -> int:
+    # Which implementation prometheus-client uses is decided when it is imported.
+    figures = settings.data_dir / "telemetry"
+    with using(settings.data_dir):
+        set_up_logging(settings.log_level, _log_stream(settings))
+        shutil.rmtree(figures, ignore_errors=True)
+        figures.mkdir(parents=True, mode=0o700)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(figures.resolve())
+    # What is loaded stays, and looking for what does not is an eighth of loading it. The
+    # supervisor begins to collect again, once all this is set aside.
+    gc.disable()
+    # Most of a start is loading code, and the database's start is waiting: side by side.
+    loading = threading.Thread(target=importlib.import_module, args=(_NODE,), name="loading")
+    loading.start()
+    try:
+        with open_server(settings) as (found, heal):
+            conninfo = _prepared(settings, found)
+            loading.join()
+            from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not
+
+            encryption = _load_encryption(settings, conninfo, create=True)
+            return run_node(settings, conninfo, encryption, announce, demo, heal)
+    finally:
+        loading.join()  # else it goes on loading in a process that ends, and complains
+
+
+def _log_stream(settings: Settings) -> TextIO:
+    if not settings.sandbox:
+        return sys.stderr
+    # The terminal of the sandbox is for people; the log is a file next to the data.
+    return (settings.data_dir / "mudra.log").open("a", encoding="utf-8", buffering=1)

@@ -1,0 +1,220 @@
+"""The processes of one node: workers with a socket each, and one for jobs.
+
+A parent that holds no connections forks them, starts again those that die, and
+stops them. They stop by themselves when it is gone (a pipe that only it holds
+open ends).
+"""
+
+import contextlib
+import gc
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+
+from mudra.bootstrap.node.heartbeat import EVERY_S, Heartbeats, Report
+
+STOP_S: Final = 35.0
+"""How long children may take to stop, besides the pause."""
+_SOONEST_RESTART_S: Final = 1.0
+_LOOK_EVERY_S: Final = 0.25
+
+_log = structlog.get_logger()
+
+Body = Callable[[int, Report], None]
+"""What a child does: takes the parent_pipe's file descriptor, and what it reports to."""
+
+
+class CannotListen(Exception):
+    """The address to listen on cannot be had: the text names it and the way out."""
+
+
+@dataclass
+class _Child:
+    name: str
+    body: Body
+    last: bool
+    place: int
+    pid: int = 0
+    started_at: float = 0.0
+    hung: bool = False
+
+
+@dataclass
+class Supervisor:
+    """Forks the children and looks after them; `run` returns when all have ended."""
+
+    stop_s: float = STOP_S
+    listeners: Sequence[socket.socket] = ()
+    """Closed here when a stop begins: a socket that anyone holds open is one that listens."""
+    children: list[_Child] = field(default_factory=list)
+    on_restart: Callable[[str, str], None] = lambda _name, _cause: None
+    """Takes the name of a process that is started again, and `died` or `hung`."""
+    _stopping: bool = False
+    _beats: Heartbeats = field(default_factory=Heartbeats)
+
+    def add(self, name: str, body: Body, *, last: bool = False) -> None:
+        """Say what a child is to do; one that is `last` stops when the others have ended."""
+        self.children.append(_Child(name, body, last, len(self.children)))
+
+    def run(self, on_ready: Callable[[], None]) -> int:
+        """Start all, call `on_ready` when all are ready, and restart those that die, until stopped.
+
+        Returns the exit code: 1 when a child could not even start.
+        """
+        parent_pipe, hold = os.pipe()
+        report, reported = os.pipe()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._stop)
+        gc.freeze()
+        gc.enable()
+        for child in self.children:
+            self._start(child, parent_pipe, hold, reported)
+        ready = self._wait_until_ready(report)
+        if ready:
+            on_ready()
+            self._look_after(parent_pipe, hold, reported)
+        self._end()
+        return 0 if ready else 1
+
+    def _stop(self, *_: object) -> None:
+        self._stopping = True
+        for listener in self.listeners:
+            listener.close()
+        self._signal(signal.SIGTERM, last=False)
+
+    def _start(self, child: _Child, parent_pipe: int, hold: int, reported: int) -> None:
+        child.started_at = time.monotonic()
+        self._beats.begin(child.place)
+        child.pid = os.fork()
+        if child.pid:
+            return
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        # Ctrl-C reaches the whole group; the supervisor alone decides.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.close(hold)
+        code = 1
+        try:
+            child.body(parent_pipe, Report(reported, self._beats, child.place))
+            code = 0
+        except BaseException:  # noqa: BLE001  # a child must not return into the parent's code
+            _log.exception("process ended", name=child.name)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+
+    def _wait_until_ready(self, report: int) -> bool:
+        os.set_blocking(report, False)
+        ready_children = 0
+        while ready_children < len(self.children) and not self._stopping:
+            with contextlib.suppress(BlockingIOError):
+                ready_children += len(os.read(report, 16))
+            ended, _ = os.waitpid(-1, os.WNOHANG)
+            if ended:
+                self._forget(ended)
+                return False
+            time.sleep(0.005)
+        return not self._stopping
+
+    def _look_after(self, parent_pipe: int, hold: int, reported: int) -> None:
+        next_check = time.monotonic() + EVERY_S
+        while not self._stopping:
+            try:
+                ended, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if time.monotonic() >= next_check:
+                self._kill_hung()
+                next_check = time.monotonic() + EVERY_S
+            if not ended:
+                time.sleep(_LOOK_EVERY_S)
+                continue
+            child = self._forget(ended)
+            if child is None or self._stopping:
+                continue
+            _log.error("process died, starting it again", name=child.name, status=status)
+            self.on_restart(child.name, "hung" if child.hung else "died")
+            child.hung = False
+            lived = time.monotonic() - child.started_at
+            if lived < _SOONEST_RESTART_S:
+                time.sleep(_SOONEST_RESTART_S)
+            self._start(child, parent_pipe, hold, reported)
+
+    def _kill_hung(self) -> None:
+        """End processes that do nothing any more but keep their connections."""
+        for child in self.children:
+            if child.pid and not child.hung and self._beats.is_hung(child.place, child.pid):
+                _log.error("process is hung, killing it", name=child.name, pid=child.pid)
+                child.hung = True
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child.pid, signal.SIGKILL)
+
+    def _forget(self, pid: int) -> _Child | None:
+        for child in self.children:
+            if child.pid == pid:
+                child.pid = 0
+                return child
+        return None
+
+    def _end(self) -> None:
+        if not self._stopping:
+            self._stop()
+        deadline = time.monotonic() + self.stop_s
+        others_run = True
+        while any(child.pid for child in self.children):
+            if others_run and not any(child.pid for child in self.children if not child.last):
+                others_run = False
+                self._signal(signal.SIGTERM, last=True)
+            with contextlib.suppress(ChildProcessError):
+                ended, _ = os.waitpid(-1, os.WNOHANG)
+                if ended:
+                    self._forget(ended)
+                    continue
+            if time.monotonic() > deadline:
+                self._signal(signal.SIGKILL, last=False)
+                self._signal(signal.SIGKILL, last=True)
+                return
+            time.sleep(0.01)
+
+    def _signal(self, number: int, *, last: bool) -> None:
+        for child in self.children:
+            if child.pid and child.last is last:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child.pid, number)
+
+
+def listeners(host: str, port: int, count: int) -> list[socket.socket]:
+    """Open `count` sockets on one port, one for each worker (SO_REUSEPORT).
+
+    The port is tried without sharing first: otherwise a second Mudra would
+    quietly take half of the first one's requests.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+            taken = probe.getsockname()[1]
+        return [_shared(family, host, taken) for _ in range(count)]
+    except OSError as error:
+        raise CannotListen(
+            f"cannot listen on {host}:{port}: {error.strerror}; "
+            "set MUDRA_PORT (or --port) to a free one, or stop what listens there"
+        ) from error
+
+
+def _shared(family: int, host: str, port: int) -> socket.socket:
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.bind((host, port))
+    listener.set_inheritable(False)
+    return listener

@@ -1,0 +1,126 @@
+"""One process that serves HTTP on its own socket."""
+
+import asyncio
+import gc
+import socket
+from collections.abc import Callable
+from time import monotonic, thread_time
+
+import uvicorn
+import uvloop
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.node.graceful_stop import StoppingServer
+from mudra.bootstrap.node.heartbeat import Report
+from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.bootstrap.observability.logging import RequestLine, RequestLog
+from mudra.bootstrap.observability.loop_watch import LoopWatch
+from mudra.bootstrap.observability.request_metrics import RequestMetrics
+from mudra.bootstrap.wiring import application, open_http_edge
+from mudra.http.app import build_fast_path
+from mudra.http.server.connection_limits import ConnectionLimits
+from mudra.http.server.fast_path_protocol import fast_path_protocol
+from mudra.http.server.instrumentation import ObserveRequest, instrumented, instrumented_fast_path
+from mudra.shared.clock import Clock
+
+_GRACE_S = 30
+_FLUSH_S = 0.5
+_ONE_TIME_LINK = "/activate/"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
+
+
+def run_worker(
+    dependencies: Dependencies, listener: socket.socket, parent_pipe: int, report: Report
+) -> None:
+    """Serve until stopped, or until the supervisor is gone."""
+    uvloop.run(_serve(dependencies, listener, parent_pipe, report))
+
+
+async def _serve(
+    dependencies: Dependencies, listener: socket.socket, parent_pipe: int, report: Report
+) -> None:
+    edge = open_http_edge(dependencies)
+    await edge.start()
+    log, figures = RequestLog(), RequestMetrics(dependencies.clock_watch)
+    observe = _observer(log, figures, dependencies.clock)
+    app = instrumented(application(edge), observe)
+    prompt = instrumented_fast_path(build_fast_path(edge.http), observe)
+    limits = ConnectionLimits(uncounted=dependencies.settings.trusted_proxies)
+    server = StoppingServer(
+        uvicorn.Config(
+            app,
+            http=fast_path_protocol(limits, dependencies.clock, prompt, lambda: edge.node.stopping),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # http/request/client_address.py decides whom to believe
+            timeout_graceful_shutdown=_GRACE_S,
+            timeout_keep_alive=int(limits.idle_s),
+        ),
+        report,
+        edge.node,
+        dependencies.settings.pause_s,
+    )
+    on_parent_exit(parent_pipe, server.stop)
+    watch = LoopWatch(monotonic, thread_time)
+    watching = asyncio.create_task(watch.run(), name="loop-watch")
+    flushing = asyncio.create_task(
+        _flush_always(report.beat, log, figures, watch), name="request-log"
+    )
+    gc.freeze()
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        watching.cancel()
+        flushing.cancel()
+        await edge.stop()
+        log.flush()
+        figures.flush()
+        watch.flush()
+
+
+def _observer(log: RequestLog, figures: RequestMetrics, clock: Clock) -> ObserveRequest:
+    def observe(  # the shape of http/server/instrumentation.py
+        method: str,
+        path: str,
+        route: str,
+        status: int,
+        seconds: float,
+        address: str,
+        txn_id: str,
+    ) -> None:
+        shown = _shown(path)
+        known = method if method in _METHODS else "(other)"
+        figures.note(route or "(none)", known, status, seconds)
+        log.note(
+            RequestLine(
+                clock(),
+                "request",
+                method,
+                shown,
+                status,
+                round(seconds * 1000, 2),
+                address,
+                txn_id,
+            )
+        )
+
+    return observe
+
+
+def _shown(path: str) -> str:
+    """Hide the one-time token that an activation link carries."""
+    head, link, _ = path.partition(_ONE_TIME_LINK)
+    return f"{head}{link}***" if link else path[:200]
+
+
+async def _flush_always(
+    beat: Callable[[], None], *gathering: RequestLog | RequestMetrics | LoopWatch
+) -> None:
+    while True:
+        beat()
+        await asyncio.sleep(_FLUSH_S)
+        for one in gathering:
+            one.flush()

@@ -1,0 +1,4 @@
+"""Logs and Prometheus metrics of a node.
+
+Never holds the content of a request.
+"""

@@ -1,0 +1,110 @@
+"""Parsers of single settings. Each raises ValueError or KeyError for what is not allowed."""
+
+import ipaddress
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import urlsplit
+
+from mudra.identity.accounts.email_address import normalize_email
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_MAX_PORT: Final = 65535
+
+
+def text(value: str) -> str:
+    """Read a text that is not empty."""
+    if not value.strip():
+        raise ValueError
+    return value.strip()
+
+
+def port(value: str) -> int:
+    """Read a port, 0 for any free one."""
+    number = int(value)
+    if not 0 <= number <= _MAX_PORT:
+        raise ValueError
+    return number
+
+
+def whole(low: int, high: int) -> Callable[[str], int]:
+    """Make a parser of whole numbers in a range."""
+
+    def parse(value: str) -> int:
+        number = int(value)
+        if not low <= number <= high:
+            raise ValueError
+        return number
+
+    return parse
+
+
+def flag(value: str) -> bool:
+    """Read a yes or no."""
+    return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[
+        value.lower()
+    ]
+
+
+def url(value: str) -> str:
+    """Read an absolute http or https URL."""
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError
+    return value.rstrip("/")
+
+
+def networks(value: str) -> tuple[Network, ...]:
+    """Read networks in CIDR form."""
+    return tuple(ipaddress.ip_network(part.strip()) for part in value.split(",") if part.strip())
+
+
+def choice(*allowed: str) -> Callable[[str], str]:
+    """Make a parser of one of these texts."""
+
+    def parse(value: str) -> str:
+        if value not in allowed:
+            raise ValueError
+        return value
+
+    return parse
+
+
+def second_place(value: str) -> str:
+    """Read where the audit's checkpoints are copied to."""
+    kind, _, place = value.partition(":")
+    if kind not in {"file", "directory", "syslog"} or (kind != "file" and not place):
+        raise ValueError
+    if kind == "syslog" and not place.startswith("/") and ":" in place:
+        port(place.rpartition(":")[2])
+    return value
+
+
+def key_size(value: str) -> int:
+    """Read the size of a signing key."""
+    return int(choice("2048", "3072", "4096")(value))
+
+
+def paths(value: str) -> tuple[str, ...]:
+    """Read paths, each with one slash in front."""
+    prefixes = tuple("/" + part.strip().strip("/") for part in value.split(",") if part.strip())
+    if not prefixes or "/" in prefixes:
+        raise ValueError
+    return prefixes
+
+
+def addresses(value: str) -> tuple[str, ...]:
+    """Read email addresses, separated by commas."""
+    found = [normalize_email(part) for part in value.split(",") if part.strip()]
+    valid = tuple(one for one in found if isinstance(one, str))
+    if len(valid) < len(found):
+        raise ValueError
+    return valid
+
+
+def public_keys(value: str) -> tuple[str, ...]:
+    """Read public keys of age, separated by commas."""
+    keys = tuple(part.strip() for part in value.split(",") if part.strip())
+    if not keys or not all(key.startswith("age1") for key in keys):
+        raise ValueError
+    return keys

@@ -1,0 +1,76 @@
+"""mudra entity admins and related commands: the admins of your own entity."""
+
+from typing import Annotated
+
+import typer
+
+from mudra.cli.client.api_client import BaseUrl, post_json, read_as, signed_in
+from mudra.cli.local.settings import AsJson
+from mudra.cli.output.output import show_json, show_table
+from mudra.http.response.account_responses import AdminsResponse
+
+EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
+Email = Annotated[str, typer.Argument(help="Email address of the person.")]
+Name = Annotated[str, typer.Option(help="The person's name, if they have no account yet.")]
+
+
+def admins(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+    """List the entity's admins and its backup contact."""
+    _call("admin/list", {"entityId": entity_id}, base_url, as_json=as_json)
+
+
+def add_admin(
+    entity_id: EntityId,
+    email: Email,
+    name: Name = "",
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add an admin; a person without an account is invited by email."""
+    body = {"entityId": entity_id, "email": email, "name": name}
+    _call("admin/add", body, base_url, as_json=as_json)
+
+
+def remove_admin(
+    entity_id: EntityId, email: Email, base_url: BaseUrl = None, as_json: AsJson = False
+) -> None:
+    """Remove an admin of the entity immediately."""
+    _call("admin/remove", {"entityId": entity_id, "email": email}, base_url, as_json=as_json)
+
+
+def hand_over(
+    entity_id: EntityId,
+    email: Email,
+    name: Name = "",
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hand over your own admin role."""
+    body = {"entityId": entity_id, "email": email, "name": name}
+    _call("admin/handover", body, base_url, as_json=as_json)
+
+
+def contact(
+    entity_id: EntityId,
+    email: Annotated[str, typer.Argument(help="Email address; empty for none.")],
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set the backup contact, which gets the same emails."""
+    _call("contact/set", {"entityId": entity_id, "email": email}, base_url, as_json=as_json)
+
+
+def _call(path: str, body: dict[str, str], base_url: str | None, *, as_json: bool) -> None:
+    entry = signed_in(base_url)
+    answer = post_json(f"{entry.base_url}/v1/entity/{path}", {**body}, entry)
+    if as_json:
+        show_json(answer)
+        return
+    found = read_as(answer, AdminsResponse)
+    show_table(
+        ["ADMIN", "NAME", "STATE"],
+        [[one.email, one.name, one.state] for one in found.admins],
+    )
+    typer.echo(f"backup contact: {found.contact or 'none'}")
+    for warning in found.warnings:
+        typer.echo(f"warning: {warning}", err=True)

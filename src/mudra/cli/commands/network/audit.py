@@ -1,0 +1,184 @@
+"""mudra audit: what happened, and the proof that it was not changed since."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Final, assert_never
+
+import typer
+
+from mudra.audit.acts import Act
+from mudra.audit.chain import CheckpointForged, Epoch
+from mudra.audit.event import Caller, Outcome
+from mudra.audit.lost_acts import lost_acts
+from mudra.audit.sealing import NothingToConfirm, confirm_restore
+from mudra.audit.search import AuditFilter, AuditRow
+from mudra.audit.verdict import AuditVerdict
+from mudra.audit.verification import verify_audit
+from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import CommandFailed, Dependencies
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_store
+from mudra.cli.output.acts import act_document, show_acts
+from mudra.cli.output.output import fail, show_facts, show_json, show_table
+from mudra.shared.time_text import iso_ms
+
+app = typer.Typer(no_args_is_help=True, help="The audit: what happened, provably.")
+
+
+_MAX_S: Final = 1800.0
+"""Seconds for a verification: half an hour, for a table of any likely length."""
+_SENT = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
+
+
+@app.command("list", epilog="Example: mudra audit list --entity KAVERI-FIP --last 20")
+def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the search
+    entity: Annotated[str, typer.Option(help="Only events of this entity.")] = "",
+    event: Annotated[str, typer.Option(help="Only events of this name; may end in *.")] = "",
+    actor: Annotated[
+        str, typer.Option(help="Only events of this actor: an email address, or a name as listed.")
+    ] = "",
+    outcome: Annotated[Outcome | None, typer.Option(help="Only events with this outcome.")] = None,
+    txn: Annotated[str, typer.Option(help="Only events of this transaction ID.")] = "",
+    since: Annotated[
+        datetime | None, typer.Option(formats=_SENT, help="From this time (UTC) on.")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(formats=_SENT, help="Before this time (UTC).")
+    ] = None,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the latest.")] = 50,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List events, oldest first."""
+    which = AuditFilter(
+        event=event,
+        outcome=outcome.value if outcome else "",
+        actor=actor,
+        entity_id=entity,
+        txn_id=txn,
+        since=since.replace(tzinfo=UTC) if since else None,
+        until=until.replace(tzinfo=UTC) if until else None,
+    )
+
+    async def act(dependencies: Dependencies) -> Sequence[AuditRow]:
+        async with dependencies.unit_of_work() as work:
+            rows = await work.audit_search.events(which, None, last)
+        return list(reversed(rows))
+
+    events = with_store(act, data_dir)
+    if as_json:
+        show_json([_document(found) for found in events])
+        return
+    show_table(
+        ["AT", "EVENT", "OUTCOME", "ACTOR", "ENTITY", "ADDRESS", "REASON"],
+        [
+            [iso_ms(e.at), e.event, e.outcome, e.actor, e.entity_id, e.address, e.reason]
+            for e in events
+        ],
+    )
+
+
+@app.command("verify", epilog="Example: mudra audit verify && echo untouched")
+def verify_chain(
+    checkpoints: Annotated[
+        Path | None,
+        typer.Option(help="A collected system log with checkpoints, besides the second place."),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Verify every event: its seal, its place, and the checkpoints of database and second place.
+
+    Exits with 1 when a row was changed, removed, added, moved or misdated (it names the first),
+    when sealing has stopped, and when a restore took events back that no one has confirmed.
+    """
+
+    async def act(dependencies: Dependencies) -> AuditVerdict:
+        try:
+            also = dependencies.collected_checkpoints(checkpoints) if checkpoints else ()
+        except (CheckpointForged, OSError) as error:
+            raise CommandFailed(f"{checkpoints}: {error}") from error
+        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
+            return await verify_audit(work, Caller(operator_name()), also)
+
+    verdict = with_store(act, data_dir)
+    if not verdict.intact:
+        fail(verdict.problem)
+    facts = {"rows": verdict.rows, "vouched": verdict.vouched, "waiting": verdict.waiting}
+    if as_json:
+        show_json({**facts, "intact": True, "notes": list(verdict.notes)})
+        return
+    show_facts(
+        {
+            "sealed rows": verdict.rows,
+            "vouched for by checkpoints": verdict.vouched,
+            "waiting for their seal": verdict.waiting,
+            **dict.fromkeys(verdict.notes, "confirmed"),
+        }
+    )
+
+
+@app.command("confirm-restore", epilog="Example: mudra audit confirm-restore")
+def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Record that the database was restored on purpose, so that its lost events are no fault.
+
+    Your name is kept in the audit; the number of lost events stays in each verification.
+    """
+
+    async def act(dependencies: Dependencies) -> Epoch | NothingToConfirm:
+        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
+            return await confirm_restore(
+                work.audit_chain,
+                work.audit_log,
+                Caller(operator_name()),
+                await work.audit_chain.ledger.now(),
+            )
+
+    match with_store(act, data_dir):
+        case NothingToConfirm():
+            fail("nothing to confirm: the second place has no checkpoint that the database lacks")
+        case Epoch() as opened:
+            if as_json:
+                show_json({"epoch": opened.number, "after": opened.after})
+            else:
+                show_facts({"epoch": opened.number, "begins after row": opened.after})
+        case never:
+            assert_never(never)
+
+
+@app.command("lost", epilog="Example: mudra audit lost --json")
+def list_lost(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List resets, revocations and suspensions that restores took back, by the second place.
+
+    What came after the last checkpoint before the loss is not among them.
+    """
+
+    async def act(dependencies: Dependencies) -> Sequence[Act]:
+        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
+            try:
+                return await lost_acts(work.audit_chain)
+            except CheckpointForged as error:
+                raise CommandFailed(str(error)) from error
+
+    lost = with_store(act, data_dir)
+    if as_json:
+        show_json([act_document(one) for one in lost])
+    elif lost:
+        show_acts(lost)
+    else:
+        typer.echo("Nothing is lost, as far as the second place knows.")
+
+
+def _document(event: AuditRow) -> dict[str, object]:
+    return {
+        "at": iso_ms(event.at),
+        "event": event.event,
+        "outcome": event.outcome,
+        "actor": event.actor,
+        "entityId": event.entity_id,
+        "address": event.address,
+        "txnId": event.txn_id,
+        "reason": event.reason,
+        "detail": dict(event.detail),
+    }

@@ -1,0 +1,32 @@
+"""mudra board: what needs attention this week."""
+
+import msgspec
+import typer
+
+from mudra.cli.local.program import Dependencies
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_store
+from mudra.cli.output.output import show_json, show_table
+from mudra.http.response.operator_responses import dashboard_row
+from mudra.identity.operators.operator import Scope
+from mudra.overview.operator_dashboard import Dashboard, read_dashboard
+from mudra.shared.time_text import iso_ms
+
+
+def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show what needs attention this week, the worst first, each with the next step."""
+
+    async def act(dependencies: Dependencies) -> Dashboard:
+        async with dependencies.unit_of_work() as work:
+            return await read_dashboard(work, frozenset(Scope))
+
+    rows = with_store(act, data_dir).rows
+    if as_json:
+        show_json([msgspec.to_builtins(dashboard_row(row)) for row in rows])
+    elif rows:
+        show_table(
+            ["", "SINCE OR BY", "WHAT", "NEXT STEP"],
+            [[row.urgency.value, iso_ms(row.at), row.what, row.next_step] for row in rows],
+        )
+    else:
+        typer.echo("Nothing needs attention this week.")

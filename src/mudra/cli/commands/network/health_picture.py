@@ -1,0 +1,119 @@
+"""mudra health picture and matrix: the metrics of the console, of any time."""
+
+import sys
+from collections import defaultdict
+from datetime import timedelta
+from typing import Annotated
+
+import msgspec
+import typer
+
+from mudra.cli.local.duration_option import read_duration
+from mudra.cli.local.program import Dependencies
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_store
+from mudra.cli.output.api_row import COLUMNS, api_line
+from mudra.cli.output.output import Exit, fail, show_json, show_table
+from mudra.http.request.health_requests import CODES, GROUPED_BY, MAX_LENGTH
+from mudra.http.response.health_responses import (
+    MatrixResponse,
+    ProofDetails,
+    matrix_response,
+    picture_response,
+    rows_as_csv,
+)
+from mudra.metrics.health.picture import Row
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import TimeRange, closed_before
+
+Last = Annotated[str, typer.Option(help="How long, up to the last closed window: PT1H, P7D.")]
+
+
+def picture(
+    by: Annotated[
+        str, typer.Argument(metavar="BY", help=f"One row for each of: {', '.join(GROUPED_BY)}.")
+    ] = "network",
+    last: Last = "P1D",
+    aa: Annotated[str, typer.Option("--aa", help="Only calls of this AA.")] = "",
+    fip: Annotated[str, typer.Option("--fip", help="Only calls to this FIP.")] = "",
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all metrics.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show requests, success, errors and times: of the network, by FIP, by AA, by pair."""
+    if by not in GROUPED_BY:
+        fail(f"BY must be one of {', '.join(GROUPED_BY)}, not {by}", Exit.USAGE)
+    length = _length(last)
+
+    async def act(dependencies: Dependencies) -> tuple[TimeRange, tuple[Row, ...]]:
+        async with dependencies.unit_of_work() as work:
+            now = await work.people.now()
+            within = closed_before(now, length)
+            rows = await work.health.rows(
+                within, GROUPED_BY[by], now, aa_id=aa or None, fip_id=fip or None
+            )
+            return within, rows
+
+    within, rows = with_store(act, data_dir)
+    if as_csv:
+        sys.stdout.write(rows_as_csv(rows))
+        return
+    response = picture_response(within, rows)
+    if as_json:
+        show_json(msgspec.to_builtins(response))
+        return
+    show_table(COLUMNS, [api_line(row, api) for row in response.rows for api in row.apis])
+    for row in response.rows[:1]:
+        typer.echo(f"reports: {_reports(row.proof)}")
+
+
+def health_matrix(
+    type_: Annotated[str, typer.Option("--type", help=f"Only this API: {', '.join(CODES)}.")] = "",
+    last: Last = "P1D",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show AA x FIP, and which cause explains which pair."""
+    if type_ and type_ not in CODES:
+        fail(f"--type must be one of {', '.join(CODES)}, not {type_}", Exit.USAGE)
+    length = _length(last)
+
+    async def act(dependencies: Dependencies) -> MatrixResponse:
+        async with dependencies.unit_of_work() as work:
+            now = await work.people.now()
+            within = closed_before(now, length)
+            matrix = await work.health.matrix(within, type_)
+            coverage = await work.health.coverage(within, now)
+            return matrix_response(within, matrix, coverage.proof())
+
+    matrix = with_store(act, data_dir)
+    if as_json:
+        show_json(msgspec.to_builtins(matrix))
+        return
+    names = {one.incident_id: one.cause for one in matrix.causes}
+    causes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in matrix.verdicts:
+        causes[one.aa_id, one.fip_id].append(names[one.incident_id])
+    show_table(
+        ["AA", "FIP", "STATUS", "SUCCEEDED", "JUDGED", "CAUSE"],
+        [
+            [
+                *(cell.aa_id, cell.fip_id, cell.status, str(cell.succeeded), str(cell.eligible)),
+                "; ".join(causes.get((cell.aa_id, cell.fip_id), ())),
+            ]
+            for cell in matrix.cells
+        ],
+    )
+    typer.echo(f"reports: {_reports(matrix.proof)}")
+
+
+def _length(last: str) -> timedelta:
+    length = read_duration("--last", last)
+    if not WINDOW <= length <= MAX_LENGTH:
+        fail(f"--last must be from ten minutes to {MAX_LENGTH.days} days, not {last}", Exit.USAGE)
+    return length
+
+
+def _reports(proof: ProofDetails) -> str:
+    """Return how many of the expected reports were received."""
+    return f"{proof.windows_received} of {proof.windows_expected}"

@@ -1,0 +1,48 @@
+"""The copy on disk, so that a program starts without the registry."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from mudra.client.directory.copy import DirectoryCopy
+from mudra.client.entity_token import Role
+
+
+class _Stored(msgspec.Struct, frozen=True):
+    registry: str
+    upto: int
+    hash: str
+    entries: dict[str, tuple[Role, msgspec.Raw]]
+
+
+def load(file: Path, registry: str) -> DirectoryCopy:
+    """Return the stored copy of this registry; an empty one if there is none that is undamaged.
+
+    Raises OSError for a file that is there and cannot be read.
+    """
+    try:
+        stored = msgspec.json.decode(file.read_bytes(), type=_Stored)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return DirectoryCopy()
+    copy = DirectoryCopy(stored.upto, stored.entries, proven=True)
+    intact = stored.registry == registry and copy.hash() == stored.hash
+    return copy if intact else DirectoryCopy()
+
+
+def save(file: Path, registry: str, copy: DirectoryCopy) -> None:
+    """Replace the stored copy at once: a crash leaves the old or the new one. Raises OSError."""
+    stored = _Stored(registry, copy.upto, copy.hash(), dict(copy.entries))
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "wb") as written:
+            written.write(msgspec.json.encode(stored))
+            written.flush()
+            os.fsync(written.fileno())
+        Path(name).replace(file)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise

@@ -1,0 +1,46 @@
+"""The answer to a caller whose token is not accepted (spec 7, RFC 6750 section 3)."""
+
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from mudra.client import clock
+from mudra.client.errors import MudraClientError, TokenRefused
+
+RETRY_AFTER_S: Final = 5
+
+
+class RefusalResponse(msgspec.Struct, frozen=True):
+    """Status, headers and JSON body of the answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def refusal_response(error: MudraClientError, wall: clock.Seconds = clock.wall) -> RefusalResponse:
+    """Return 401 for a token that is refused, 503 when the issuer could not be asked.
+
+    The text is the diagnosis, which never contains the token or a claim that its bearer chose.
+    """
+    refused = isinstance(error, TokenRefused)
+    now = datetime.fromtimestamp(wall(), UTC)
+    body = {
+        "ver": "1.0.0",
+        "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "txnId": str(uuid.uuid4()),
+        "errorCode": "Unauthorized" if refused else "ServiceUnavailable",
+        "errorMsg": error.diagnosis,
+    }
+    answer = json.dumps(body).encode()
+    challenge = (
+        {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+        if refused
+        else {"Retry-After": str(RETRY_AFTER_S)}
+    )
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(answer))}
+    return RefusalResponse(401 if refused else 503, headers | challenge, answer)

@@ -1,0 +1,85 @@
+"""The proof that a form is sent by the user, and not by one who found the browser open.
+
+A code proves who has a second factor, the password who has none. It counts for as long as the
+setting says (`step_up`), and each code once.
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import RenderedPage
+from mudra.console.framework.render import sentence
+from mudra.console.framework.session.csrf import CSRF_FIELD
+from mudra.http.auth.with_password import with_password
+from mudra.identity.accounts.user import User
+from mudra.identity.second_factor.check_code import CodeKind, check_code
+from mudra.identity.sign_in.sign_in import SignInRefused
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+from mudra.unit_of_work import UnitOfWork
+
+PROOF_FIELDS: Final = frozenset({"password", "code"})
+
+
+class Proof(Struct, frozen=True):
+    """What came with a form: nothing, a right password or code, or a refused one."""
+
+    is_accepted: bool
+    refusal: Refusal | None = None
+
+
+NO_PROOF: Final = Proof(is_accepted=False)
+
+
+async def by_typed_code(page_context: PageContext, fields: Mapping[str, str]) -> Proof:
+    """Check the code of one who has a second factor, in the open transaction."""
+    work, typed = page_context.work, fields.get("code", "")
+    if not typed:
+        return NO_PROOF
+    checked = await check_code(work, page_context.user, SecretText(typed), page_context.caller)
+    if not isinstance(checked, CodeKind):
+        return Proof(is_accepted=False, refusal=checked)
+    await work.sessions.proven(page_context.session, page_context.now)
+    return Proof(is_accepted=True)
+
+
+async def by_typed_password(page_context: PageContext, fields: Mapping[str, str]) -> Proof:
+    """Check the password of one without a second factor, by the rules of signing in."""
+    typed = fields.get("password", "")
+    if not typed:
+        return NO_PROOF
+    session = page_context.session
+
+    async def enter(work: UnitOfWork, _: User) -> None:
+        await work.sessions.proven(session, await work.people.now())
+
+    refused = await with_password(
+        page_context.context, page_context.user.email, SecretText(typed), enter
+    )
+    return Proof(is_accepted=refused is None, refusal=refused)
+
+
+def without_proof(fields: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what a form sent, without the password or code that came with it."""
+    return {name: value for name, value in fields.items() if name not in PROOF_FIELDS}
+
+
+def ask_again(
+    page_context: PageContext, fields: Mapping[str, str], *, by_code: bool
+) -> RenderedPage:
+    """Ask for the proof; the page sends the same form again with it."""
+    refusal = page_context.proof_refused
+    text = page_problem(refusal).sentence if refusal else ""
+    if isinstance(refusal, SignInRefused):
+        text = "that is not your password; nothing was changed"
+    kept = {k: v for k, v in without_proof(fields).items() if k != CSRF_FIELD}
+    return RenderedPage(
+        "confirm_identity.html",
+        {"kept": kept, "by_code": by_code, "problem": sentence(text) if text else ""},
+        HTTPStatus.FORBIDDEN,
+    )

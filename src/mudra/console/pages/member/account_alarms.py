@@ -1,0 +1,86 @@
+"""The part of the account page about alarms: severity, quiet hours, time zone."""
+
+from typing import Final
+
+from litestar import Response, post
+from litestar.types import ControllerRouterHandler
+from msgspec import structs
+
+from mudra.console.framework.navigation import ACCOUNT
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, own_form
+from mudra.console.framework.page_results import GoTo, Outcome
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.alarm_requests import (
+    AlarmPreferencesRequest,
+    clock_text,
+    severity_word,
+)
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.validation import decode_struct
+from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
+
+ZONES: Final = (
+    *("Asia/Kolkata", "UTC", "Asia/Colombo", "Asia/Dhaka", "Asia/Dubai", "Asia/Kathmandu"),
+    *("Asia/Singapore", "Asia/Tokyo", "Australia/Sydney", "Europe/Berlin", "Europe/London"),
+    *("America/Los_Angeles", "America/New_York"),
+)
+"""Offered; any other name of the time zone database may be typed."""
+_FROM: Final = {
+    "minor": "all: also slow calls, refused requests and silent agents",
+    "major": "major: calls fail",
+    "critical": "critical: half of the calls or more fail",
+    "none": "none",
+}
+_BREAKS: Final = {
+    "none": "nothing",
+    "critical": "critical ones",
+    "major": "major and critical ones",
+    "minor": "all",
+}
+
+
+async def alarm_facts(page_context: PageContext) -> dict[str, object]:
+    """Returns the values about alarms for the account page."""
+    found = await page_context.work.alarm_preferences.of(page_context.user.user_id)
+    return {
+        "alarms": {
+            "time_zone": found.time_zone,
+            "quiet_from": clock_text(found.quiet_from),
+            "quiet_until": clock_text(found.quiet_until),
+            "breaks_quiet": severity_word(found.breaks_quiet),
+            "of_members": severity_word(found.of_members),
+            "of_network": severity_word(found.of_network),
+        },
+        "zones": ZONES,
+        "alarm_choices": _FROM,
+        "break_choices": _BREAKS,
+        "may_watch": Scope.HEALTH in page_context.scopes,
+    }
+
+
+@post("/account/alarms", include_in_schema=False)
+async def change_alarms(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Change the user's alarm preferences."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        names = {
+            one.encode_name: one.encode_name for one in structs.fields(AlarmPreferencesRequest)
+        }
+        sent = {name: fields[name].strip() for name in names if name in fields}
+        wanted = decode_struct(sent, AlarmPreferencesRequest)
+        if isinstance(wanted, InvalidField):
+            return wanted
+        outcome = await page_context.work.alarm_preferences.set(
+            page_context.user.user_id, wanted.preferences(), page_context.caller
+        )
+        return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=alarms#alarms")
+
+    return await own_form(request, dependencies, handle)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [change_alarms]

@@ -1,0 +1,175 @@
+"""The user's own second factor: set up, replaced, removed; recovery codes.
+
+Who must set one up at the first sign-in comes to these pages alone, with a session that opens
+nothing else; the first right code replaces it by a full session with another cookie.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.navigation import SECOND_FACTOR
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import (
+    Fields,
+    own_form,
+    own_form_with_proof,
+    own_page,
+)
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.qr_code import qr_code
+from mudra.console.framework.render import sentence
+from mudra.console.framework.session.cookie import set_session_cookie
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.second_factor.enroll import (
+    Enrollment,
+    begin_enrollment,
+    confirm_enrollment,
+    pending_enrollment,
+    remove_factor,
+    renew_recovery_codes,
+)
+from mudra.identity.second_factor.policy import is_required
+from mudra.identity.second_factor.recovery_codes import FEW_LEFT
+from mudra.identity.sessions.session import Stage, complete_session, end_other_sessions
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+_PAGES = Response[str] | Response[bytes]
+_PATH: Final = "/account/second-factor"
+
+
+@get(_PATH, include_in_schema=False)
+async def show(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Show whether the user has a second factor, and what can be done with it."""
+
+    async def handle(page_context: PageContext) -> Outcome:
+        user, factors = page_context.user, page_context.work.second_factors
+        return RenderedPage(
+            "second_factor.html",
+            {
+                "enrolled": await factors.is_enrolled(user.user_id),
+                "codes_left": await factors.recovery_codes_left(user.user_id),
+                "few": FEW_LEFT,
+                "required": is_required(
+                    dependencies.settings.factor_roles,
+                    operator=bool(page_context.scopes),
+                    admin=bool(user.administers),
+                ),
+                "forced": page_context.session.stage is Stage.ENROLL,
+                "done": page_context.query.get("told", ""),
+            },
+        )
+
+    return await own_page(request, dependencies, handle, enrolling=True)
+
+
+@post(f"{_PATH}/begin", include_in_schema=False, status_code=200)
+async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Make the secret of a new app, and show it."""
+
+    async def handle(page_context: PageContext, _: Fields) -> Outcome:
+        enrollment = await begin_enrollment(
+            page_context.work,
+            page_context.user,
+            dependencies.settings.network_name,
+            dependencies.random_bytes,
+        )
+        return _setup(enrollment)
+
+    return await own_form_with_proof(request, dependencies, handle, enrolling=True)
+
+
+@post(f"{_PATH}/confirm", include_in_schema=False, status_code=200)
+async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Put the new app into use by its first code, and show the recovery codes once."""
+    begun: list[SecretText] = []
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        work, user, session = page_context.work, page_context.user, page_context.session
+        codes = await confirm_enrollment(
+            work,
+            user,
+            SecretText(fields.get("new_code", "")),
+            page_context.caller,
+            dependencies.random_bytes,
+        )
+        if isinstance(codes, Refusal):
+            enrollment = await pending_enrollment(work, user, dependencies.settings.network_name)
+            return enrollment if isinstance(enrollment, Refusal) else _setup(enrollment, codes)
+        await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+        begun.append(
+            await complete_session(
+                session,
+                page_context.caller,
+                page_context.now,
+                sessions=work.sessions,
+                audit_log=work.audit_log,
+                random_bytes=dependencies.random_bytes,
+            )
+        )
+        return _codes(codes, "The second factor is set up.")
+
+    response = await own_form(request, dependencies, handle, enrolling=True)
+    if begun and isinstance(response.content, str):
+        set_session_cookie(response, begun[0], dependencies.settings)
+    return response
+
+
+@post(f"{_PATH}/recovery-codes", include_in_schema=False, status_code=200)
+async def renew(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Make new recovery codes, and show them once."""
+
+    async def handle(page_context: PageContext, _: Fields) -> Outcome:
+        codes = await renew_recovery_codes(
+            page_context.work,
+            page_context.user,
+            page_context.caller,
+            dependencies.random_bytes,
+        )
+        if isinstance(codes, Refusal):
+            return codes
+        return _codes(codes, "The earlier codes have ended.")
+
+    return await own_form_with_proof(request, dependencies, handle)
+
+
+@post(f"{_PATH}/remove", include_in_schema=False)
+async def remove(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Remove the second factor, unless the user's role needs one."""
+
+    async def handle(page_context: PageContext, _: Fields) -> Outcome:
+        work, session = page_context.work, page_context.session
+        refused = await remove_factor(
+            work, page_context.user, dependencies.settings.factor_roles, page_context.caller
+        )
+        if refused is not None:
+            return refused
+        await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+        return GoTo(f"{SECOND_FACTOR}?told=removed")
+
+    return await own_form_with_proof(request, dependencies, handle)
+
+
+def _setup(enrollment: Enrollment, refused: Refusal | None = None) -> RenderedPage:
+    problem = page_problem(refused) if refused else None
+    return RenderedPage(
+        "second_factor_setup.html",
+        {
+            "secret": enrollment.secret,
+            "picture": qr_code(enrollment.uri),
+            "problem": sentence(problem.sentence) if problem else "",
+        },
+        problem.status if problem else 200,
+    )
+
+
+def _codes(codes: Sequence[SecretText], done: str) -> RenderedPage:
+    return RenderedPage("recovery_codes.html", {"codes": codes, "done": done})
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show, begin, confirm, renew, remove]

@@ -1,0 +1,74 @@
+"""Network health at a glance: the AA x FIP matrix, causes, open incidents, missing reports."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import operator_page
+from mudra.console.framework.page_results import Outcome, StreamedPage
+from mudra.console.health.grid import HEALTH, grid_of
+from mudra.console.health.health_query import HealthQuery, query_of
+from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines, subject_label
+from mudra.console.health.tables import incident_path
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.picture import Coverage
+from mudra.metrics.incidents.subject import fip_concerned
+
+_MAX_OPEN: Final = 50
+
+
+@get("/operator/health", include_in_schema=False)
+async def show_overview(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Show the matrix."""
+    return await operator_page(request, dependencies, Scope.HEALTH, _handle)
+
+
+async def _handle(page_context: PageContext) -> Outcome:
+    view = query_of(page_context.query, page_context.now)
+    if not isinstance(view, HealthQuery):
+        return view
+    return StreamedPage(
+        "health_overview.html", {"view": view, "home": HEALTH}, lambda then: _content(then, view)
+    )
+
+
+async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object]:
+    work = page_context.work
+    matrix = await work.health.matrix(view.within, view.code)
+    coverage = await work.health.coverage(view.within, page_context.now)
+    names = await work.health.names()
+    still_open = await work.incidents.latest(only_open=True, limit=_MAX_OPEN)
+    fips = await work.health.live_fips()
+    grid = grid_of(matrix, coverage.expected, fips, names)
+    return {
+        "grid": grid,
+        "causes": cause_lines(matrix.causes),
+        "proof": coverage.proof(),
+        "silent": _silent(coverage),
+        "names": names,
+        "open": [
+            (one, subject_label(one.incident.subject), incident_path(one)) for one in still_open
+        ],
+        "marks": sorted({*MARKS.values(), AMBIGUOUS}, reverse=True),
+        "hit": {fip_id for one in still_open if (fip_id := fip_concerned(one.incident.subject))},
+    }
+
+
+def _silent(coverage: Coverage) -> list[tuple[str, int, int]]:
+    """Returns the AAs with missing windows: received and expected reports of each."""
+    found = []
+    for aa_id in sorted(coverage.expected):
+        proof = coverage.proof(aa_id)
+        if proof.windows_received < proof.windows_expected:
+            found.append((aa_id, proof.windows_received, proof.windows_expected))
+    return found
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show_overview]

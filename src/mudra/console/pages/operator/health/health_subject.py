@@ -1,0 +1,281 @@
+"""Network health of one FIP, AA, API or pair: over time, by API, by counterpart."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from litestar import Response, get
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import operator_page
+from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
+from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
+from mudra.console.health.health_query import CALLS, HealthQuery, query_of
+from mudra.console.health.labels import CauseLine, cause_lines
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.tables import (
+    ApiRow,
+    api_rows,
+    apis_table,
+    counterpart_path,
+    incidents_table,
+)
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.api_names import api_name
+from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row, picture
+from mudra.metrics.incidents.explanation import concerns, of_api
+from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
+from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.rollup.series import health_of_all
+
+_MAX_COUNT: Final = 200
+
+
+class About(Struct, frozen=True):
+    """The subject of a page: an AA, a FIP, both (a pair), or neither (an API of all)."""
+
+    aa_id: str | None = None
+    fip_id: str | None = None
+
+    @property
+    def grouping(self) -> Grouping:
+        """The counterparts of the subject: the other end of its calls, or the FIPs."""
+        return Grouping.PAIR if (self.aa_id is None) != (self.fip_id is None) else Grouping.FIP
+
+
+@get("/operator/health/fip/{fip_id:str}", include_in_schema=False)
+async def fip(
+    request: AnyRequest, dependencies: InjectedDependencies, fip_id: FromPath[str]
+) -> Response[str] | Response[bytes]:
+    """Show one FIP as all AAs see it."""
+    return await operator_page(
+        request,
+        dependencies,
+        Scope.HEALTH,
+        lambda page_context: _handle(page_context, About(fip_id=fip_id)),
+    )
+
+
+@get("/operator/health/aa/{aa_id:str}", include_in_schema=False)
+async def aa(
+    request: AnyRequest, dependencies: InjectedDependencies, aa_id: FromPath[str]
+) -> Response[str] | Response[bytes]:
+    """Show one AA: its calls to all FIPs, and its missing reports."""
+    return await operator_page(
+        request,
+        dependencies,
+        Scope.HEALTH,
+        lambda page_context: _handle(page_context, About(aa_id=aa_id)),
+    )
+
+
+@get("/operator/health/pair/{aa_id:str}/{fip_id:str}", include_in_schema=False)
+async def pair(
+    request: AnyRequest,
+    dependencies: InjectedDependencies,
+    aa_id: FromPath[str],
+    fip_id: FromPath[str],
+) -> Response[str] | Response[bytes]:
+    """Show the calls of one AA to one FIP."""
+    return await operator_page(
+        request,
+        dependencies,
+        Scope.HEALTH,
+        lambda page_context: _handle(page_context, About(aa_id, fip_id)),
+    )
+
+
+@get("/operator/health/api/{code:str}", include_in_schema=False)
+async def api(
+    request: AnyRequest, dependencies: InjectedDependencies, code: FromPath[str]
+) -> Response[str] | Response[bytes]:
+    """Show one API over the whole network."""
+    return await operator_page(
+        request,
+        dependencies,
+        Scope.HEALTH,
+        lambda page_context: _handle(page_context, About(), code),
+    )
+
+
+async def _handle(page_context: PageContext, about: About, code: str = "") -> Outcome:
+    view = query_of(page_context.query, page_context.now)
+    if not isinstance(view, HealthQuery):
+        return view
+    if code:
+        if code not in CALLS:
+            return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
+        view = replace(view, code=code)
+    if OVER_TIME.is_part(page_context.query):
+        incidents = await _incidents(page_context, about, view)
+        charts = await _charts(page_context, about, view, incidents)
+        return (
+            charts if isinstance(charts, Download) else RenderedPage(PART, {**charts, "view": view})
+        )
+    if _is_pair(about) and AS_REPORTED.is_part(page_context.query):
+        totals = await _totals(page_context, about, view)
+        return RenderedPage(COUNTS_PART, {"counts": counted(totals, page_context.query)})
+    names = await page_context.work.health.names()
+    return StreamedPage(
+        "health_subject.html",
+        {"view": view, "about": about, "title": _title(about, view, names), "names": names},
+        lambda then: _content(then, about, view, code),
+    )
+
+
+async def _totals(
+    page_context: PageContext, about: About, view: HealthQuery
+) -> Mapping[Cell, Rollup]:
+    return await page_context.work.health.totals(view.within, about.aa_id, about.fip_id)
+
+
+async def _charts(
+    page_context: PageContext, about: About, view: HealthQuery, incidents: Sequence[StoredIncident]
+) -> Mapping[str, object] | Download:
+    marked = [one.incident for one in incidents]
+    return await over_time(page_context, view, marked, aa_id=about.aa_id, fip_id=about.fip_id)
+
+
+async def _content(
+    page_context: PageContext, about: About, view: HealthQuery, code: str
+) -> Mapping[str, object] | Download:
+    work, within = page_context.work, view.within
+    incidents = await _incidents(page_context, about, view)
+    charts: Mapping[str, object] | Download = LATER
+    if not OVER_TIME.comes_later(page_context.query):
+        charts = await _charts(page_context, about, view, incidents)
+    if isinstance(charts, Download):
+        return charts
+    totals = await _totals(page_context, about, view)
+    coverage = await work.health.coverage(within, page_context.now, about.aa_id)
+    rows = picture(totals, about.grouping, coverage)
+    apis = apis_table("apis", "APIs", "API")
+    others = apis_table("others", "Counterparts", "Institution")
+    listed = incidents_table()
+    api_list = api_rows(_apis(totals, coverage), view)
+    other_list = _others(rows, about, view)
+    for export in (
+        counts_export(totals, page_context.query),
+        apis.export(api_list, page_context.query),
+        others.export(other_list, page_context.query),
+        listed.export(incidents, page_context.query),
+    ):
+        if export is not None:
+            return export
+    return {
+        **charts,
+        "proof": coverage.proof(about.aa_id or ""),
+        "whole": health_of_all(totals.items(), view.code),
+        "percent": percentage,
+        "apis": apis.view(api_list, page_context.query) if not code else None,
+        "others": others.view(other_list, page_context.query) if _has_others(about) else None,
+        "incidents": listed.view(incidents, page_context.query),
+        "causes": await _causes(page_context, about, view),
+        **_counts(page_context, about, totals),
+    }
+
+
+def _counts(
+    page_context: PageContext, about: About, totals: Mapping[Cell, Rollup]
+) -> Mapping[str, object]:
+    """Returns the counts of a pair, unless they load later as a separate part."""
+    later = AS_REPORTED.comes_later(page_context.query)
+    now = _is_pair(about) and not later
+    return {
+        "is_pair": _is_pair(about),
+        "counts": counted(totals, page_context.query) if now else None,
+    }
+
+
+async def _causes(
+    page_context: PageContext, about: About, view: HealthQuery
+) -> Sequence[CauseLine]:
+    """Returns the causes of this time that are at the subject or reach it."""
+    return cause_lines(
+        one
+        for one in await page_context.work.incidents.causes_within(view.within)
+        if concerns(one.incident, about.aa_id, about.fip_id) and of_api(one.incident, view.code)
+    )
+
+
+async def _incidents(
+    page_context: PageContext, about: About, view: HealthQuery
+) -> list[StoredIncident]:
+    """Returns the incidents of this subject in the requested time, the latest first."""
+    found: dict[str, StoredIncident] = {}
+    wanted = {about.aa_id, about.fip_id} - {None} or {None}
+    for entity_id in wanted:
+        latest = await page_context.work.incidents.latest(entity_id=entity_id, limit=_MAX_COUNT)
+        found |= {one.incident_id: one for one in latest}
+    return [
+        one
+        for one in found.values()
+        if _is_about(one.incident.subject, about)
+        and _touches(one.incident, view.within)
+        and _of_api(one.incident, view.code)
+    ]
+
+
+def _is_about(subject: Subject, about: About) -> bool:
+    """Returns whether an incident concerns both ends of a pair, as far as it names them."""
+    return (not about.aa_id or aa_concerned(subject) in {None, about.aa_id}) and (
+        not about.fip_id or fip_concerned(subject) in {None, about.fip_id} or not about.aa_id
+    )
+
+
+def _touches(incident: Incident, within: TimeRange) -> bool:
+    return incident.began < within.end and (incident.ended is None or incident.ended > within.start)
+
+
+def _of_api(incident: Incident, code: str) -> bool:
+    return not code or code in codes_of(incident.subject)
+
+
+def _apis(totals: Mapping[Cell, Rollup], coverage: Coverage) -> Sequence[ApiPicture]:
+    """Returns the APIs of the subject itself, over all its counterparts."""
+    rows = picture(totals, Grouping.NETWORK, coverage)
+    return rows[0].apis if rows else ()
+
+
+def _others(rows: Sequence[Row], about: About, view: HealthQuery) -> list[ApiRow]:
+    """Returns one row for each counterpart and API; only the requested API, if there is one."""
+    found = []
+    for row in rows:
+        subject = row.subject
+        for one in row.apis:
+            if one.tag is Tag.REQUESTS and one.health and view.code in {"", one.type}:
+                who = subject.aa_id if about.fip_id else subject.fip_id
+                label = who if view.code else f"{who}: {api_name(one.type)}"
+                path = counterpart_path(subject.aa_id, subject.fip_id, view)
+                found.append(ApiRow(label, path, one))
+    return found
+
+
+def _is_pair(about: About) -> bool:
+    return about.aa_id is not None and about.fip_id is not None
+
+
+def _has_others(about: About) -> bool:
+    return not _is_pair(about)
+
+
+def _title(about: About, view: HealthQuery, names: Mapping[str, str]) -> str:
+    if about.aa_id and about.fip_id:
+        return f"{names.get(about.aa_id, about.aa_id)} to {names.get(about.fip_id, about.fip_id)}"
+    one = about.aa_id or about.fip_id
+    if one:
+        return names.get(one, one)
+    return f"{view.api[:1].upper()}{view.api[1:]}"
+
+
+handlers: Final[list[ControllerRouterHandler]] = [fip, aa, pair, api]

@@ -1,0 +1,79 @@
+"""Implausible reports: what each claims, and admitting or refusing it."""
+
+from typing import Final
+from uuid import UUID
+
+from litestar import Response, get, post
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.pages.operator.labels import tone
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.health_requests import HeldReportRequest
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.validation import decode_struct
+from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.payload.held_reports import HeldState
+from mudra.shared.refusal import Refusal
+
+_PAGE: Final = operator_path("held-reports")
+_DONE: Final = {
+    "admit": "Admitted. The report counts like any other, also in verdicts about its time.",
+    "refuse": "Refused. The report stays kept, and counts nowhere.",
+}
+
+
+@get("/operator/held-reports", include_in_schema=False)
+async def show_reports(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """List implausible reports that wait; `decided=true` also those decided."""
+
+    async def handle(page_context: PageContext) -> Outcome:
+        all_ = page_context.query.get("decided") == "true"
+        return RenderedPage(
+            "held_reports.html",
+            {
+                "reports": [
+                    (one, (one.state.value, tone(one.state.value)))
+                    for one in await page_context.work.held_reports.list(all_=all_)
+                ],
+                "all": all_,
+                "waiting": HeldState.WAITING,
+                "names": await page_context.work.health.names(),
+                "message": _DONE.get(page_context.query.get("told", ""), ""),
+            },
+        )
+
+    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+
+
+@post("/operator/held-reports/{receipt_id:uuid}/{decision:str}", include_in_schema=False)
+async def decide(
+    request: AnyRequest,
+    dependencies: InjectedDependencies,
+    receipt_id: FromPath[UUID],
+    decision: FromPath[str],
+) -> Response[str] | Response[bytes]:
+    """Admit or refuse a report, with a reason."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        asked = decode_struct({"reason": fields.get("reason", "").strip()}, HeldReportRequest)
+        if isinstance(asked, InvalidField):
+            return asked
+        service = page_context.work.held_reports
+        if decision not in _DONE:
+            return InvalidField("the address must end in admit or refuse")
+        act = service.admit if decision == "admit" else service.refuse
+        outcome = await act(str(receipt_id), asked.reason, page_context.caller)
+        return outcome if isinstance(outcome, Refusal) else GoTo(f"{_PAGE}?told={decision}")
+
+    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show_reports, decide]

@@ -1,0 +1,126 @@
+"""The second step of signing in: a code, after the right password."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.console_errors import CrossSiteForm, StaleForm, page_problem
+from mudra.console.framework.navigation import CONSOLE
+from mudra.console.framework.page_responses import (
+    SECOND_STEP,
+    SIGN_IN,
+    own_page_path,
+    redirect,
+    site_facts,
+)
+from mudra.console.framework.render import page, sentence
+from mudra.console.framework.session.cookie import session_cookie, set_session_cookie
+from mudra.console.framework.session.csrf import CSRF_FIELD, is_same_origin, token_matches
+from mudra.console.framework.session.sign_in_form import sign_in_form
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.request.body.request_body import read_form
+from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
+from mudra.identity.second_factor.check_code import CodeKind, check_code
+from mudra.identity.sessions.session import (
+    Session,
+    SignedIn,
+    Stage,
+    authenticate_session,
+    complete_session,
+)
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+from mudra.unit_of_work import UnitOfWork
+
+
+@get("/sign-in/code", include_in_schema=False)
+async def show_code_form(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
+    """Ask for the code, if a password was right before; else for that."""
+    context = new_context(request, dependencies)
+    async with dependencies.unit_of_work() as work:
+        waiting = await waiting_for_code(request, dependencies, work)
+    if waiting is None:
+        return redirect(context, SIGN_IN)
+    return _form(context, waiting.session, own_page_path(request.query_params.get("to", "")))
+
+
+@post("/sign-in/code", include_in_schema=False)
+async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
+    """Check the code; the session goes on with another cookie."""
+    context = new_context(request, dependencies)
+    fields = await read_form(request.receive, request.scope["headers"])
+    if is_same_origin(request, dependencies.settings) is False:
+        return sign_in_form(context, CONSOLE, refusal=CrossSiteForm())
+    outcome: SecretText | Refusal
+    async with dependencies.unit_of_work() as work:
+        waiting = await waiting_for_code(request, dependencies, work)
+        if waiting is None:
+            return redirect(context, f"{SIGN_IN}?told=ended")
+        if isinstance(fields, Refusal):
+            outcome = fields
+        elif not token_matches(waiting.session, fields.get(CSRF_FIELD, "")):
+            outcome = StaleForm()
+        else:
+            outcome = await _checked(context, work, waiting, SecretText(fields.get("code", "")))
+    to = own_page_path(fields.get("to", "")) if isinstance(fields, Mapping) else own_page_path("")
+    if isinstance(outcome, Refusal):
+        return _form(context, waiting.session, to, outcome)
+    response = redirect(context, to)
+    set_session_cookie(response, outcome, dependencies.settings)
+    return response
+
+
+async def waiting_for_code(
+    request: AnyRequest, dependencies: HttpDependencies, work: UnitOfWork
+) -> SignedIn | None:
+    """Find the session whose password was right and whose code is missing."""
+    return await authenticate_session(
+        session_cookie(request, dependencies.settings),
+        sessions=work.sessions,
+        people=work.people,
+        memberships=work.memberships,
+        stages=frozenset({Stage.CODE}),
+    )
+
+
+async def _checked(
+    context: RequestContext, work: UnitOfWork, waiting: SignedIn, code: SecretText
+) -> SecretText | Refusal:
+    caller = context.caller(f"user:{waiting.user.user_id}")
+    checked = await check_code(work, waiting.user, code, caller)
+    if not isinstance(checked, CodeKind):
+        return checked
+    return await complete_session(
+        waiting.session,
+        caller,
+        waiting.now,
+        sessions=work.sessions,
+        audit_log=work.audit_log,
+        random_bytes=context.dependencies.random_bytes,
+    )
+
+
+def _form(
+    context: RequestContext, session: Session, to: str, refusal: Refusal | None = None
+) -> Response[str]:
+    problem = page_problem(refusal) if refusal else None
+    headers = {} if problem is None else dict(problem.headers)
+    headers.pop("WWW-Authenticate", None)  # a form, not HTTP's own dialog
+    return page(
+        "second_step.html",
+        site_facts(context.dependencies)
+        | {
+            "action": SECOND_STEP,
+            "csrf_token": session.csrf_token,
+            "to": to,
+            "problem": sentence(problem.sentence) if problem else "",
+        },
+        status=problem.status if problem else HTTPStatus.OK,
+        headers=headers,
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show_code_form, enter_code]

@@ -1,0 +1,24 @@
+"""POST /user/link/confirm: agree to what an email asks for, by the link in it."""
+
+from typing import Final
+
+from litestar.types import ControllerRouterHandler
+
+from mudra.http.endpoint import Call, as_anyone
+from mudra.http.request.account_requests import LinkConfirmRequest
+from mudra.http.response.response_body import StatusResponse
+from mudra.http.route import post
+from mudra.identity.accounts.confirm_link import confirm_link
+from mudra.shared.refusal import Refusal
+
+
+@post("/user/link/confirm", "Confirm a change by the link in an email", conflict=True)
+@as_anyone
+async def confirm(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
+    """Consume a one-use link: an operator's new address is confirmed, an invitation accepted."""
+    async with call.dependencies.unit_of_work() as work:
+        outcome = await confirm_link(work, call.body.token, call.context.caller("nobody"))
+    return outcome if isinstance(outcome, Refusal) else StatusResponse(status="confirmed")
+
+
+handlers: Final[list[ControllerRouterHandler]] = [confirm]

@@ -1,0 +1,58 @@
+"""/user/alarm: which emails about incidents the caller gets, and when."""
+
+from typing import Final
+
+from litestar.types import ControllerRouterHandler
+
+from mudra.http.auth.as_user import UserCall, as_user
+from mudra.http.request.alarm_requests import (
+    AlarmPreferencesRequest,
+    clock_text,
+    severity_word,
+)
+from mudra.http.request.fields import NoParameters
+from mudra.http.response.response_body import ResponseBody
+from mudra.http.route import get, post
+from mudra.metrics.notifications.preferences import AlarmPreferences
+from mudra.shared.refusal import Refusal
+
+
+class AlarmPreferencesResponse(ResponseBody, kw_only=True, rename="camel"):
+    """The caller's alarm preferences, as a request has them."""
+
+    time_zone: str
+    quiet_from: str
+    quiet_until: str
+    breaks_quiet: str
+    of_members: str
+    of_network: str
+
+
+@get("/user/alarm/preferences", "Read your own alarm preferences")
+@as_user()
+async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
+    """Return from which severity on the caller gets emails about incidents, and the quiet hours."""
+    return _response(await call.work.alarm_preferences.of(call.user.user_id))
+
+
+@post("/user/alarm/preferences", "Change your own alarm preferences")
+@as_user()
+async def change(call: UserCall[AlarmPreferencesRequest]) -> AlarmPreferencesResponse | Refusal:
+    """Replace all of them. What quiet hours hold back comes in one email at their end."""
+    wanted = call.body.preferences()
+    outcome = await call.work.alarm_preferences.set(call.user.user_id, wanted, call.caller)
+    return outcome if isinstance(outcome, Refusal) else _response(outcome)
+
+
+def _response(preferences: AlarmPreferences) -> AlarmPreferencesResponse:
+    return AlarmPreferencesResponse(
+        time_zone=preferences.time_zone,
+        quiet_from=clock_text(preferences.quiet_from),
+        quiet_until=clock_text(preferences.quiet_until),
+        breaks_quiet=severity_word(preferences.breaks_quiet),
+        of_members=severity_word(preferences.of_members),
+        of_network=severity_word(preferences.of_network),
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [read, change]

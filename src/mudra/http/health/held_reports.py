@@ -1,0 +1,56 @@
+"""/operator/v1/health/held-reports: implausible reports, admitted or refused (scope health)."""
+
+from typing import Final
+from uuid import UUID
+
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.request.health_requests import HeldReportRequest, HeldReportsParameters
+from mudra.http.response.held_responses import (
+    HeldReportResponse,
+    HeldReportsResponse,
+    held_details,
+)
+from mudra.http.route import get, post
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.payload.held_reports import Decided
+from mudra.shared.refusal import Refusal
+
+
+@get("/operator/v1/health/held-reports", "List implausible reports")
+@as_operator(Scope.HEALTH)
+async def held_reports(call: OperatorCall[HeldReportsParameters]) -> HeldReportsResponse:
+    """List reports that are in no sum until they are admitted; with `decided` all of them."""
+    found = await call.work.held_reports.list(all_=call.body.decided == "true")
+    return HeldReportsResponse(reports=[held_details(one) for one in found])
+
+
+@post("/operator/v1/health/held-reports/{receipt_id:uuid}/admit", "Admit an implausible report")
+@as_operator(Scope.HEALTH)
+async def admit(
+    call: OperatorCall[HeldReportRequest], receipt_id: FromPath[UUID]
+) -> HeldReportResponse | Refusal:
+    """Count a report like any other."""
+    service = call.work.held_reports
+    return _response(await service.admit(str(receipt_id), call.body.reason, call.caller))
+
+
+@post("/operator/v1/health/held-reports/{receipt_id:uuid}/refuse", "Refuse an implausible report")
+@as_operator(Scope.HEALTH)
+async def refuse(
+    call: OperatorCall[HeldReportRequest], receipt_id: FromPath[UUID]
+) -> HeldReportResponse | Refusal:
+    """Leave a report out for good; it stays kept."""
+    service = call.work.held_reports
+    return _response(await service.refuse(str(receipt_id), call.body.reason, call.caller))
+
+
+def _response(outcome: Decided) -> HeldReportResponse | Refusal:
+    if isinstance(outcome, Refusal):
+        return outcome
+    return HeldReportResponse(report=held_details(outcome))
+
+
+operator_handlers: Final[list[HTTPRouteHandler]] = [held_reports, admit, refuse]

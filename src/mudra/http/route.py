@@ -1,0 +1,150 @@
+"""Mount a handler at an address: read the request, call the handler, write the response.
+
+The framework routes, and converts the parameters of the path. Bodies and queries are read by
+our own strict readers.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from inspect import Signature, signature
+from typing import Final, Literal, TypeAlias
+
+from litestar import Response
+from litestar.handlers import HTTPRouteHandler
+from msgspec import Struct
+
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.endpoint import Endpoint, HandlerFunction
+from mudra.http.openapi.operation import FORM, JSON, described
+from mudra.http.request.fields import NoParameters
+from mudra.http.request.request_context import (
+    AnyRequest,
+    RequestContext,
+    new_context,
+    receive_document,
+    receive_form,
+    receive_json,
+    receive_query,
+)
+from mudra.http.response.json_response import response_of
+from mudra.shared.refusal import Refusal
+
+Reader: TypeAlias = Callable[
+    [AnyRequest, HttpDependencies, type[Struct]], Awaitable[tuple[RequestContext, Struct | Refusal]]
+]
+_READERS: Final[Mapping[str, Reader]] = {JSON: receive_json, FORM: receive_form}
+
+
+class Mount(Struct, frozen=True, kw_only=True):
+    """An address that waits for its handler, and what the OpenAPI document says of it."""
+
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    summary: str
+    receive: Reader
+    media: str = JSON
+    status: int = 200
+    document: object = None
+    """The JSON Schema of the body where it is wider than the struct that the handler takes."""
+    query: type[Struct] | None = None
+    conflict: bool = False
+    findings: bool = False
+
+    def __call__(self, endpoint: Endpoint) -> HTTPRouteHandler:
+        """Return the framework's handler."""
+        request_type = endpoint.request_type
+
+        async def handle(
+            request: AnyRequest, dependencies: InjectedDependencies, **in_path: object
+        ) -> Response[bytes]:
+            if endpoint.admit is not None:
+                early = new_context(request, dependencies)
+                refused = await endpoint.admit(early)
+                if refused is not None:
+                    return response_of(early.envelope, refused, self.status)
+            context, received = await self.receive(request, dependencies, request_type)
+            outcome = await endpoint.respond(context, received, in_path)
+            return response_of(context.envelope, outcome, self.status)
+
+        _take_signature(handle, endpoint.handler)
+        in_query = self.receive is receive_query and request_type is not NoParameters
+        operation = described(
+            self.summary,
+            None if self.receive is receive_query else self.document or request_type,
+            *endpoint.response_types,
+            bearer=endpoint.bearer,
+            media=self.media,
+            status=self.status,
+            query=self.query or (request_type if in_query else None),
+            conflict=self.conflict,
+            findings=self.findings,
+        )
+        return HTTPRouteHandler(
+            self.path, http_method=self.method, status_code=self.status, operation_class=operation
+        )(handle)
+
+
+def get(path: str, summary: str) -> Mount:
+    """Mount a handler that reads its parameters from the query."""
+    return Mount(method="GET", path=path, summary=summary, receive=receive_query)
+
+
+def delete(path: str, summary: str, *, query: type[Struct], conflict: bool = False) -> Mount:
+    """Mount a handler that reads its parameters from the query, documented as `query`."""
+    return Mount(
+        method="DELETE",
+        path=path,
+        summary=summary,
+        receive=receive_query,
+        query=query,
+        conflict=conflict,
+    )
+
+
+def post(
+    path: str, summary: str, *, media: str = JSON, status: int = 200, conflict: bool = False
+) -> Mount:
+    """Mount a handler that reads a body of this media type.
+
+    `status` is that of a success; `conflict` says that it may answer 409.
+    """
+    return Mount(
+        method="POST",
+        path=path,
+        summary=summary,
+        receive=_READERS[media],
+        media=media,
+        status=status,
+        conflict=conflict,
+    )
+
+
+def submit_document(
+    method: Literal["POST", "PUT"], path: str, summary: str, schema: object, *, stores: bool = True
+) -> Mount:
+    """Mount a handler that reads a JSON document, described by `schema`, and finds its faults.
+
+    One that `stores` it may answer 409, or 400 with all findings.
+    """
+    return Mount(
+        method=method,
+        path=path,
+        summary=summary,
+        receive=receive_document,
+        document=schema,
+        conflict=stores,
+        findings=stores,
+    )
+
+
+def _take_signature(handle: HandlerFunction, handler: HandlerFunction) -> None:
+    """Let the framework pass `handle` the parameters of the path that `handler` names."""
+    request, dependencies, _ = signature(handle).parameters.values()
+    _, *of_path = signature(handler).parameters.values()
+    taken = [request, dependencies, *of_path]
+    vars(handle)["__signature__"] = Signature(taken, return_annotation=Response[bytes])
+    handle.__annotations__ = {
+        **{one.name: one.annotation for one in taken},
+        "return": Response[bytes],
+    }
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(handle, name, getattr(handler, name))

@@ -1,0 +1,27 @@
+"""The signed revocation list, for those who verify tokens offline."""
+
+from litestar import Response, get
+
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.entity_tag import entity_tag, has_it
+
+PATH = "/revocations"
+_MEDIA = "application/json"
+
+
+@get(PATH, include_in_schema=False)
+async def revocations(request: AnyRequest, dependencies: InjectedDependencies) -> Response[bytes]:
+    """Return the list with a detached JWS over its bytes, by a published key (RFC 7797)."""
+    signed = await dependencies.revocation_lists.current()
+    tag = entity_tag(signed.body)
+    headers = {
+        "ETag": tag,
+        "Cache-Control": "public, no-cache",
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Expose-Headers": "ETag, x-jws-signature",
+        "x-jws-signature": signed.signature,
+    }
+    if has_it(request, tag):
+        return Response(b"", status_code=304, headers=headers, media_type=_MEDIA)
+    return Response(signed.body, headers=headers, media_type=_MEDIA)

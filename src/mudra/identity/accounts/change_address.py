@@ -1,0 +1,174 @@
+"""Move an account to a new address.
+
+A member's admin is moved at once. An operator's address is the way into the operator's account,
+so the change waits for the old address (a link, 24 hours) or a second operator.
+"""
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.email_address import AddressRefused, normalize_email
+from mudra.identity.accounts.email_link import LinkFault, LinkPurpose, LinkRefused, token_hash
+from mudra.identity.accounts.manage_accounts import AccountChanged, account_changed
+from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, ValueRefused
+from mudra.identity.accounts.send_link import send_link
+from mudra.identity.accounts.user import AddressChange, User, UserState
+from mudra.identity.operators.person_rule import (
+    ActingOperator,
+    ActRefused,
+    PersonAct,
+    authorize_act,
+    leaves_no_manager,
+    may_confirm,
+    record_refused_act,
+)
+from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+
+class AddressPending(Struct, frozen=True):
+    """Nothing has changed yet: the old address or a second operator must confirm `email`."""
+
+    user: User
+    email: str
+
+
+class NoAddressChange(Refusal, frozen=True):
+    """No such change of this user's address waits to be confirmed."""
+
+
+class NeedsSecondOperator(Refusal, frozen=True):
+    """The caller requested the change, or has managed operators for less than a day before it."""
+
+
+ChangeResult = (
+    AccountChanged | AddressPending | NoSuchUser | ActRefused | AddressTaken | ValueRefused
+)
+ConfirmResult = (
+    AccountChanged | NoSuchUser | ActRefused | AddressTaken | NoAddressChange | NeedsSecondOperator
+)
+
+
+class ChangeHolder(Struct, frozen=True):
+    """The change that a link sent to the old address confirms."""
+
+    change: AddressChange
+    user: User
+
+
+async def change_address(
+    work: IdentityUnitOfWork, by: ActingOperator, user_id: str, email: str
+) -> ChangeResult:
+    """Move an account to a new address, which must be verified before the next sign-in.
+
+    Both addresses get an email and the tokens end; for an operator only once it is confirmed.
+    """
+    user = await authorize_act(work, by, user_id, PersonAct.ADDRESS)
+    if not isinstance(user, User):
+        return user
+    if user.state is UserState.DISABLED:
+        return NoSuchUser()
+    address = normalize_email(email)
+    if isinstance(address, AddressRefused):
+        return ValueRefused("email", address.problem)
+    if await work.people.by_username(address) is not None:
+        return AddressTaken()
+    if await work.memberships.scopes(user_id):
+        return await _ask_old_address(work, by, user, address)
+    return await _move(work, user, address, by.caller)
+
+
+async def confirm_as_second(
+    work: IdentityUnitOfWork, by: ActingOperator, user_id: str, email: str
+) -> ConfirmResult:
+    """Confirm a requested change as the second operator, who names the new address."""
+    user = await authorize_act(work, by, user_id, PersonAct.CONFIRM_ADDRESS)
+    if not isinstance(user, User):
+        return user
+    change = await work.address_changes.of_user(user_id)
+    now = await work.people.now()
+    if change is None or change.email != normalize_email(email) or now >= change.expires_at:
+        return NoAddressChange()
+    since = await work.memberships.manages_since(by.user_id)
+    if not may_confirm(change.requested_by, change.requested_at, by.user_id, since):
+        refused = NeedsSecondOperator()
+        await record_refused_act(work, by.caller, user_id, PersonAct.CONFIRM_ADDRESS, refused)
+        return refused
+    return await _confirmed(work, change, user, by.caller)
+
+
+async def change_of_link(work: IdentityUnitOfWork, token: SecretText) -> ChangeHolder | LinkRefused:
+    """Find the change that a link confirms, changing nothing."""
+    change = await work.address_changes.find(token_hash(token))
+    user = await work.people.by_id(change.user_id) if change else None
+    if change is None or user is None or user.state is UserState.DISABLED:
+        return LinkRefused(LinkFault.UNKNOWN)
+    if await work.people.now() >= change.expires_at:
+        return LinkRefused(LinkFault.EXPIRED)
+    return ChangeHolder(change, user)
+
+
+async def confirm_by_link(
+    work: IdentityUnitOfWork, token: SecretText, caller: Caller
+) -> AccountChanged | LinkRefused | AddressTaken | ActRefused | NoSuchUser:
+    """Confirm a requested change by the link that was sent to the old address."""
+    await work.memberships.lock_operators()
+    holder = await change_of_link(work, token)
+    if isinstance(holder, LinkRefused):
+        return holder
+    user = holder.user
+    refused = leaves_no_manager(await work.memberships.managers(), user.user_id)
+    if refused is not None:
+        return refused
+    return await _confirmed(work, holder.change, user, caller)
+
+
+async def _ask_old_address(
+    work: IdentityUnitOfWork, by: ActingOperator, user: User, address: str
+) -> AddressPending:
+    now = await work.people.now()
+    url, record = work.link_factory.create(
+        user_id=user.user_id, address=user.email, purpose=LinkPurpose.ADDRESS, now=now
+    )
+    await work.address_changes.request(
+        AddressChange(user.user_id, address, by.user_id, now, record.expires_at, record.token_hash)
+    )
+    facts: dict[str, str | SecretText] = {
+        "user_name": user.name,
+        "new_address": address,
+        "link": url,
+        "valid_hours": str(int(LinkPurpose.ADDRESS.life.total_seconds()) // 3600),
+    }
+    await work.outbox.post(Notice(user.email, NoticeKind.ADDRESS_CONFIRM, facts))
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.OPERATOR_ACCOUNT_CHANGE,
+            by.caller,
+            user_id=user.user_id,
+            detail={"change": "address-requested"},
+        )
+    )
+    return AddressPending(user, address)
+
+
+async def _confirmed(
+    work: IdentityUnitOfWork, change: AddressChange, user: User, caller: Caller
+) -> AccountChanged | AddressTaken:
+    if await work.people.by_username(change.email) is not None:
+        return AddressTaken()
+    await work.address_changes.remove(user.user_id)
+    return await _move(work, user, change.email, caller)
+
+
+async def _move(
+    work: IdentityUnitOfWork, user: User, address: str, caller: Caller
+) -> AccountChanged:
+    await work.memberships.set_email(user.user_id, address, UserState.INVITED)
+    moved = await work.people.by_id(user.user_id)
+    assert moved is not None
+    facts = {"user_name": user.name, "old_address": user.email, "new_address": address}
+    for recipient in (user.email, address):
+        await work.outbox.post(Notice(recipient, NoticeKind.ADDRESS_CHANGED, facts))
+    await send_link(work, moved, caller)
+    return await account_changed(work, moved, caller, "address")

@@ -1,0 +1,56 @@
+"""Agree by a one-use link to what an email asks for, where no password is to be set.
+
+A link to an operator's old address confirms the new one; an invitation of someone who already
+has an account is accepted.
+"""
+
+from mudra.audit.event import Caller
+from mudra.identity.accounts.change_address import (
+    ChangeHolder,
+    change_of_link,
+    confirm_by_link,
+)
+from mudra.identity.accounts.email_link import LinkFault, LinkRefused
+from mudra.identity.accounts.manage_accounts import AccountChanged
+from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, WrongAccountKind
+from mudra.identity.accounts.set_password import record_refused_link
+from mudra.identity.accounts.user import User
+from mudra.identity.memberships.invite import InvitationHolder, accept, invitation_of_link
+from mudra.identity.operators.person_rule import ActRefused
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.secret_text import SecretText
+
+ConfirmResult = (
+    AccountChanged | User | LinkRefused | AddressTaken | ActRefused | NoSuchUser | WrongAccountKind
+)
+
+
+async def agreement_of_link(
+    work: IdentityUnitOfWork, token: SecretText
+) -> ChangeHolder | InvitationHolder | LinkRefused:
+    """Find what a link agrees to, changing nothing.
+
+    An invitation of someone who has no password yet is accepted by setting one instead.
+    """
+    change = await change_of_link(work, token)
+    if isinstance(change, ChangeHolder):
+        return change
+    if change.fault is not LinkFault.UNKNOWN:
+        return change
+    invited = await invitation_of_link(work, token)
+    if isinstance(invited, InvitationHolder) and not invited.user.may_sign_in:
+        return LinkRefused(LinkFault.UNKNOWN)
+    return invited
+
+
+async def confirm_link(
+    work: IdentityUnitOfWork, token: SecretText, caller: Caller
+) -> ConfirmResult:
+    """Consume the link and do what it agrees to; a refused link is recorded."""
+    found = await agreement_of_link(work, token)
+    if isinstance(found, LinkRefused):
+        await record_refused_link(work, found, caller)
+        return found
+    if isinstance(found, InvitationHolder):
+        return await accept(work, found, caller)
+    return await confirm_by_link(work, token, caller)

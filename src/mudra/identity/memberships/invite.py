@@ -1,0 +1,154 @@
+"""Invite someone to become an admin of an entity, and accept such an invitation."""
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.email_address import AddressRefused, NameRefused, normalize_email
+from mudra.identity.accounts.email_link import LinkFault, LinkPurpose, LinkRefused, token_hash
+from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.user import User, UserState
+from mudra.identity.memberships.invitation import (
+    Invitation,
+    TooManyInvitations,
+    invited_name,
+    may_invite,
+)
+from mudra.identity.memberships.member import Member
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.shared.secret_text import SecretText
+
+
+class InvitationHolder(Struct, frozen=True):
+    """Who holds a valid invitation; `user.user_id` is empty for a person without an account."""
+
+    invitation: Invitation
+    user: User
+
+
+async def invite(
+    work: IdentityUnitOfWork, inviter: User, caller: Caller, member: Member, email: str, name: str
+) -> Invitation | ValueRefused | TooManyInvitations:
+    """Send an invitation and notify the entity's admins; an earlier one to the address ends.
+
+    Nothing is read of the person invited: work and answer are the same for every address.
+    """
+    address = normalize_email(email)
+    if isinstance(address, AddressRefused):
+        return ValueRefused("email", address.problem)
+    shown = invited_name(name)
+    if isinstance(shown, NameRefused):
+        return ValueRefused("name", shown.problem)
+    now, entity_id = await work.people.now(), member.entity_id
+    refused = may_invite(await work.invitations.sent(entity_id), now)
+    if refused is not None:
+        await work.audit_log.append(
+            AuditEntry(
+                EventName.USER_ACCOUNT_CHANGE,
+                caller,
+                entity_id,
+                reason="too-many-invitations",
+                outcome=Outcome.REFUSED,
+            )
+        )
+        return refused
+    url, link = work.link_factory.create(
+        user_id="", address=address, purpose=LinkPurpose.INVITE, now=now
+    )
+    invitation = Invitation(
+        invitation_id=work.people.new_id(),
+        entity_id=entity_id,
+        entity_name=member.name,
+        email=address,
+        name=shown or address,
+        invited_by=inviter.user_id,
+        created_at=now,
+        expires_at=link.expires_at,
+        token_hash=link.token_hash,
+    )
+    await work.invitations.add(invitation)
+    await _send(work, inviter, invitation, url)
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.USER_ACCOUNT_CHANGE,
+            caller,
+            entity_id,
+            detail={"change": "admin-invited", "invitation": invitation.invitation_id},
+        )
+    )
+    return invitation
+
+
+async def invitation_of_link(
+    work: IdentityUnitOfWork, token: SecretText
+) -> InvitationHolder | LinkRefused:
+    """Find who was invited by a link, consuming nothing."""
+    invitation = await work.invitations.find(token_hash(token))
+    if invitation is None:
+        return LinkRefused(LinkFault.UNKNOWN)
+    if invitation.ended_at is not None:
+        return LinkRefused(LinkFault.USED if invitation.accepted else LinkFault.VOIDED)
+    if await work.people.now() >= invitation.expires_at:
+        return LinkRefused(LinkFault.EXPIRED)
+    user = await work.people.by_username(invitation.email)
+    if user is None:
+        entities = ((invitation.entity_id,), (invitation.entity_name,))
+        state = UserState.INVITED
+        user = User("", invitation.email, invitation.name, state, None, *entities)
+    if user.state is UserState.DISABLED:
+        return LinkRefused(LinkFault.UNKNOWN)
+    return InvitationHolder(invitation, user)
+
+
+async def accept(
+    work: IdentityUnitOfWork, holder: InvitationHolder, caller: Caller
+) -> User | WrongAccountKind:
+    """Make the person an admin of the entity, with a new account where there is none."""
+    # So that no operator's account becomes an admin's at the same moment.
+    await work.memberships.lock_operators()
+    invitation = holder.invitation
+    user = await work.people.by_username(invitation.email)
+    if user is not None and await work.memberships.scopes(user.user_id):
+        return WrongAccountKind()
+    if user is None:
+        user = User(
+            work.people.new_id(), invitation.email, invitation.name, UserState.INVITED, None, ()
+        )
+        await work.people.add_user(user)
+        await work.audit_log.append(
+            AuditEntry(
+                EventName.USER_ACCOUNT_ONBOARD,
+                caller,
+                invitation.entity_id,
+                user_id=user.user_id,
+            )
+        )
+    await work.invitations.end(invitation.invitation_id, await work.people.now(), accepted=True)
+    if invitation.entity_id not in user.administers:
+        await work.people.add_admin(invitation.entity_id, user.user_id)
+        await work.audit_log.append(
+            AuditEntry(
+                EventName.USER_ACCOUNT_CHANGE,
+                caller,
+                invitation.entity_id,
+                user_id=user.user_id,
+                detail={"change": "admin-added", "invitation": invitation.invitation_id},
+            )
+        )
+    return user
+
+
+async def _send(
+    work: IdentityUnitOfWork, inviter: User, invitation: Invitation, url: SecretText
+) -> None:
+    facts: dict[str, str | SecretText] = {
+        "user_name": invitation.name,
+        "entity_name": invitation.entity_name,
+        "invited_by": inviter.email,
+        "link": url,
+        "valid_hours": str(int(LinkPurpose.INVITE.life.total_seconds()) // 3600),
+    }
+    await work.outbox.post(Notice(invitation.email, NoticeKind.ADMIN_INVITATION, facts))
+    facts_of_notice = {"invited": invitation.email, "invited_by": inviter.email}
+    notices = NoticeService(work.memberships, work.outbox)
+    await notices.notify(invitation.entity_id, NoticeKind.ADMIN_INVITED, facts_of_notice)

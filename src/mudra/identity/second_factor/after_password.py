@@ -1,0 +1,59 @@
+"""What a right password leads to: a session or token, or a second step first."""
+
+from mudra.audit.event import Caller
+from mudra.identity.accounts.user import User
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.second_factor.check_code import CodeKind, CodeRefused, check_code
+from mudra.identity.second_factor.policy import FactorRoles, TokenFactor, is_required
+from mudra.identity.sessions.session import Stage
+from mudra.identity.sign_in.sign_in import TooManyAttempts
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+
+class CodeMissing(Refusal, frozen=True):
+    """A person with a second factor must send `otp` to get a token."""
+
+
+class TokensOff(Refusal, frozen=True):
+    """A person with a second factor gets no token by password."""
+
+
+class EnrollFirst(Refusal, frozen=True):
+    """The person's role needs a second factor, and none is set up."""
+
+
+async def stage_after_password(work: IdentityUnitOfWork, user: User, roles: FactorRoles) -> Stage:
+    """Return what a session of the console may do after a right password."""
+    if await work.second_factors.is_enrolled(user.user_id):
+        return Stage.CODE
+    return Stage.ENROLL if await _must_enroll(work, user, roles) else Stage.FULL
+
+
+async def admit_token(  # what the settings ask, and what was sent
+    work: IdentityUnitOfWork,
+    user: User,
+    otp: SecretText | None,
+    caller: Caller,
+    *,
+    mode: TokenFactor,
+    roles: FactorRoles,
+) -> CodeMissing | CodeRefused | TooManyAttempts | TokensOff | EnrollFirst | None:
+    """Decide whether a right password alone gives a token; an `otp` that was sent must be right."""
+    if mode is TokenFactor.PASSWORD and otp is None:
+        return None
+    if await work.second_factors.is_enrolled(user.user_id):
+        if mode is TokenFactor.OFF:
+            return TokensOff()
+        if otp is None:
+            return CodeMissing()
+        checked = await check_code(work, user, otp, caller)
+        return None if isinstance(checked, CodeKind) else checked
+    if mode is not TokenFactor.PASSWORD and await _must_enroll(work, user, roles):
+        return EnrollFirst()
+    return None
+
+
+async def _must_enroll(work: IdentityUnitOfWork, user: User, roles: FactorRoles) -> bool:
+    scopes = await work.memberships.scopes(user.user_id)
+    return is_required(roles, operator=bool(scopes), admin=bool(user.administers))

@@ -1,0 +1,114 @@
+"""Check the code of a second factor (RFC 6238 5.2; quality A1).
+
+Codes are tried one after the other under the lock of the person's count: of two equal codes at
+once one is accepted. Failures wait as those of passwords do (throttle.py): three are free, and
+after a hundred in a row no code is accepted until a second operator resets the factor. Six digits
+are then guessed with a chance of 1 in 3,000.
+"""
+
+import enum
+
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.user import User
+from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
+from mudra.identity.second_factor.recovery_codes import canonical
+from mudra.identity.second_factor.totp import matching_step
+from mudra.identity.sign_in import throttle
+from mudra.identity.sign_in.sign_in import TooManyAttempts
+from mudra.identity.sign_in.throttle import Disabled, Wait
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+
+class CodeKind(enum.StrEnum):
+    """What was typed; the value is its name in the audit log."""
+
+    APP = "app"
+    RECOVERY = "recovery"
+
+
+class CodeRefused(Refusal, frozen=True):
+    """The code is wrong, was used already, or no code is accepted any more: not distinguished."""
+
+
+class FactorChange(enum.StrEnum):
+    """What a person is notified of; the value is the sentence of the email."""
+
+    ADDED = "A second factor was set up: from now on you sign in with a code as well."
+    REMOVED = "The second factor was removed: your password alone signs you in."
+    RESET = "An operator reset the second factor: set up a new one at your next sign-in."
+    CODES = "New recovery codes were made; the earlier ones have ended."
+    RECOVERY = "A recovery code was used to sign in or to confirm a change."
+    GUESSED = "Someone who knows the password typed wrong codes several times."
+
+
+async def check_code(
+    work: IdentityUnitOfWork, user: User, typed: SecretText, caller: Caller
+) -> CodeKind | CodeRefused | TooManyAttempts:
+    """Accept a code of the app or a recovery code, each once; a refusal is counted and recorded."""
+    name = throttle_name(user.user_id)
+    history = await work.attempts.of_account(name, lock=True)
+    now = await work.people.now()
+    decision = throttle.decide(history, now)
+    if isinstance(decision, Wait):
+        await _record_refused(work, user, caller, "too-many-attempts")
+        return TooManyAttempts(decision.until, now)
+    kind = await _accept(work, user, typed)
+    if kind is None or isinstance(decision, Disabled):
+        after = throttle.after_failure(history, now)
+        await work.attempts.save(name, after)
+        await _record_refused(work, user, caller, "wrong-code")
+        if throttle.notice_due(history, after) is not None:
+            await notify(work, user, FactorChange.GUESSED)
+        return CodeRefused()
+    if history != throttle.FRESH:
+        await work.attempts.save(name, throttle.FRESH)
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.USER_FACTOR_USE, caller, user_id=user.user_id, detail={"kind": kind.value}
+        )
+    )
+    if kind is CodeKind.RECOVERY:
+        await notify(work, user, FactorChange.RECOVERY)
+    return kind
+
+
+def throttle_name(user_id: str) -> str:
+    """Return the name under which wrong codes of a person are counted; no address looks like it."""
+    return f"second-factor:{user_id}"
+
+
+async def notify(work: IdentityUnitOfWork, user: User, change: FactorChange) -> None:
+    """Send the person an email about their second factor."""
+    facts = {"user_name": user.name, "what": change.value}
+    await work.outbox.post(Notice(user.email, NoticeKind.SECOND_FACTOR, facts))
+
+
+async def _accept(work: IdentityUnitOfWork, user: User, typed: SecretText) -> CodeKind | None:
+    recovery = canonical(typed)
+    if recovery is not None:
+        used = await work.second_factors.use_recovery_code(user.user_id, recovery)
+        return CodeKind.RECOVERY if used else None
+    factor = await work.second_factors.totp(user.user_id)
+    if factor is None:
+        return None
+    code = SecretText(typed.reveal().replace(" ", ""))
+    step = matching_step(factor.secret, code, await work.people.now(), factor.last_step)
+    if step is None:
+        return None
+    await work.second_factors.step_used(factor.factor_id, step)
+    return CodeKind.APP
+
+
+async def _record_refused(
+    work: IdentityUnitOfWork, user: User, caller: Caller, reason: str
+) -> None:
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.USER_FACTOR_REFUSE,
+            caller,
+            user_id=user.user_id,
+            reason=reason,
+            outcome=Outcome.REFUSED,
+        )
+    )

@@ -1,0 +1,122 @@
+"""The usual latency of each cell: its median and tail by API, AA, path and hour of day.
+
+Additive in the logarithm of time: API of the FIP + AA + path + hour. Every part
+is a running mean with a weight, so a part with little history stays near 0.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY, Evidence
+from mudra.metrics.attribution.evidence.lanes import TIMED_APIS, Flags, Floats
+
+_KEEP: Final = 0.5 ** (1 / (7 * WINDOWS_PER_DAY))
+_WEIGHT_CAP: Final = 20.0
+_STEP_CAP: Final = 0.7
+"""An outage moves a known median by at most the weight of a factor of two."""
+_KNOWN: Final = 40.0
+_HOUR_CAP: Final = 200.0
+_HOUR_PRIOR: Final = 1000.0
+_USUAL_SPREAD: Final = 1.0  # log(p95 / p50) of a lognormal with sigma 0.6
+_SPREAD_SAMPLES: Final = 20.0
+_SLOW_FACTOR: Final = 2.5
+_TAIL_FACTOR: Final = 2.5
+NEVER_MS: Final = 1e12
+"""A time that no call takes: without history nothing is slow."""
+
+
+class LatencyBaseline(Struct, frozen=True):
+    """Running means of log milliseconds, each with its weight."""
+
+    median: Floats
+    median_weight: Floats
+    aa: Floats
+    aa_weight: Floats
+    path: Floats
+    path_weight: Floats
+    hour: Floats
+    hour_weight: Floats
+    spread: Floats
+    spread_weight: Floats
+
+
+def new_latency_baseline(aas: int, fips: int) -> LatencyBaseline:
+    """No history: the first window sets the medians."""
+    timed = (len(TIMED_APIS), fips)
+    shapes = (timed, timed, (aas,), (aas,), (aas, fips), (aas, fips), (fips, 24), (fips, 24))
+    parts = [np.zeros(shape, np.float32) for shape in shapes]
+    parts += [np.full(timed, start, np.float32) for start in (_USUAL_SPREAD, _SPREAD_SAMPLES)]
+    return LatencyBaseline(*parts)
+
+
+def usual_median(baseline: LatencyBaseline, hour: int) -> Floats:
+    """Log of the usual p50 of each cell at this hour of day."""
+    rest = baseline.path + baseline.aa[:, None] + baseline.hour[None, :, hour]
+    return np.asarray(baseline.median[:, None, :] + rest[None], np.float32)
+
+
+def thresholds(baseline: LatencyBaseline, hour: int) -> tuple[Floats, Floats]:
+    """Milliseconds above which a call counts as slow, and as a call of the slow tail."""
+    usual = usual_median(baseline, hour)
+    usual = np.where(
+        baseline.median_weight[:, None, :] > 0, usual, np.float32(math.log(NEVER_MS) + 1)
+    )
+    slow = np.exp(usual) * _SLOW_FACTOR
+    tail = np.exp(usual + baseline.spread[:, None, :]) * _TAIL_FACTOR
+    return slow.astype(np.float32), tail.astype(np.float32)
+
+
+def learn_latency(
+    baseline: LatencyBaseline, evidence: Evidence, samples: Floats, doubtful: Flags
+) -> LatencyBaseline:
+    """Move the running means; `samples` is 0 where a cell is not to be learned from.
+
+    Doubtful cells, by `TIMED_APIS`, teach the hour of day only, and the less the farther they
+    are from the usual.
+    """
+    seen = np.minimum(samples, _WEIGHT_CAP)
+    weight = np.where(doubtful, np.float32(0.0), seen)
+    points = np.log(np.maximum(evidence.percentiles[..., :2], 1.0))
+    rest = np.where(seen > 0, points[..., 0] - usual_median(baseline, evidence.hour), 0.0)
+    near = np.minimum(1.0, _STEP_CAP / np.maximum(np.abs(rest), 1e-6))
+    seen = np.where(doubtful, seen * near**2, seen)
+    known = (baseline.median_weight > _KNOWN)[:, None, :] | doubtful
+    rest = np.where(known, np.clip(rest, -_STEP_CAP, _STEP_CAP), rest)
+    median, median_weight = _move(
+        baseline.median, baseline.median_weight, (rest * weight).sum(1), weight.sum(1), 0.0
+    )
+    rest = np.clip(rest - (median - baseline.median)[:, None, :], -_STEP_CAP, _STEP_CAP)
+    pull, mass = (rest * weight).sum(0), weight.sum(0)
+    aa, aa_weight = _move(baseline.aa, baseline.aa_weight, pull.sum(1), mass.sum(1), 400.0)
+    pull = pull - (aa - baseline.aa)[:, None] * mass
+    path, path_weight = _move(baseline.path, baseline.path_weight, pull, mass, 400.0)
+    mass = seen.sum(0)
+    pull = (rest * seen).sum(0) - ((aa - baseline.aa)[:, None] + path - baseline.path) * mass
+    hour, hour_weight = baseline.hour.copy(), baseline.hour_weight.copy()
+    # All medians of a FIP wander together: one window says only so much of its hour.
+    share = np.minimum(1.0, _HOUR_CAP / np.maximum(mass.sum(0), 1.0))
+    hour[:, evidence.hour], hour_weight[:, evidence.hour] = _move(
+        hour[:, evidence.hour], hour_weight[:, evidence.hour],
+        pull.sum(0) * share, mass.sum(0) * share, _HOUR_PRIOR,
+    )  # fmt: skip
+    many = np.where(samples >= _SPREAD_SAMPLES, weight, 0.0)
+    wider = points[..., 1] - points[..., 0] - baseline.spread[:, None, :]
+    pull = (np.clip(wider, -_STEP_CAP, _STEP_CAP) * many).sum(1)
+    spread, spread_weight = _move(
+        baseline.spread, baseline.spread_weight, pull, many.sum(1), _SPREAD_SAMPLES
+    )
+    return LatencyBaseline(
+        median, median_weight, aa, aa_weight, path, path_weight, hour, hour_weight,
+        spread, spread_weight,
+    )  # fmt: skip
+
+
+def _move(
+    mean: Floats, weight: Floats, pull: Floats, mass: Floats, prior: float
+) -> tuple[Floats, Floats]:
+    kept = weight * np.float32(_KEEP) + mass
+    step = np.where(mass > 0, pull / np.maximum(kept + prior, 1e-6), 0.0)
+    return (mean + step).astype(np.float32), kept.astype(np.float32)

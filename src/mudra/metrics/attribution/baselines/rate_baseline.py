@@ -1,0 +1,338 @@
+"""The usual rate of each lane in each cell, and how far it is known to wander.
+
+The rate of a cell is a product: API of the FIP x AA x path x hour of day x
+weekday. The first is a rate shrunk to the network's own; the others are
+factors shrunk to 1. Failures far above the usual are cut before they are
+learned, so that an outage which is not yet recognized does not become usual.
+
+Cells in doubt, because a cause explains them or may soon, teach only the factors
+of time and the wandering, and the less the farther they are from what may still
+be nothing. To leave them out would be to learn from what looks good alone: a FIP
+that is worse every noon would never be known to be, and its wandering would be
+taken for less than it is.
+"""
+
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY
+from mudra.metrics.attribution.evidence.lanes import (
+    ARRIVALS,
+    LANE_SYMPTOM,
+    LANES,
+    LANES_OF,
+    SYMPTOMS,
+    USUAL_RATES,
+    Flags,
+    Floats,
+    Symptom,
+)
+
+_KEEP: Final = np.float32(0.5 ** (1 / (7 * WINDOWS_PER_DAY)))
+_PRIOR_BAD: Final = 2.0
+"""Weight of the network's rate in a FIP's own, in bad events."""
+_FACTOR_RANGE: Final = (0.2, 8.0)
+_PRIORS: Final = {"aa": 10.0, "path": 20.0}
+_LOWEST: Final = 0.0003
+_HIGHEST: Final = np.full((len(LANES), 1, 1), 0.9, np.float32)
+_HIGHEST[ARRIVALS] = 1.2
+_ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
+_ARRIVING[ARRIVALS] = True
+_RELATIVE: Final = np.array(
+    [lane.symptom not in {Symptom.FAILURES, Symptom.MISSING} for lane in LANES]
+)[:, None]
+"""Lanes without a limit of their own: only history says what is much."""
+_RULE: Final = 0.05
+"""Failures beyond the network's rule of 95 % do not become usual while a cause explains them."""
+_FEW_EVENTS: Final = 100.0
+_KNOWN_EVENTS: Final = 500.0
+_KNOWN_BAD: Final = 30.0
+"""History from which on a sudden rise is not learned at once."""
+_LARGE: Final = 5000.0
+"""Events beyond which one FIP weighs no more in the rate of the network."""
+_FEW: Final = 3.0
+"""Expected bad events of a group below which it says nothing about wandering."""
+_PRIOR_WINDOWS: Final = 30.0
+_CELL_SHARE: Final = 1.2
+"""Cells that wander alone even out in a group, so their standard deviation counts less."""
+_USUAL_VARIANCE: Final = 0.06
+"""Relative variance of a rate from window to window: a standard deviation of a quarter."""
+_STEADY: Final = np.full((SYMPTOMS, 1), 1.0, np.float32)
+_STEADY[Symptom.MISSING] = 0.1
+"""Notifications per request vary so much less than rates of bad events."""
+
+
+class _Period(Struct, frozen=True):
+    """How factors of an hour or of a weekday vary, as relative variances."""
+
+    factor: float
+    """Of the true factor, before anything is known of it."""
+    window: float
+    """Of one window around it. Windows that follow one another wander together: the six of
+    an hour count as one and a half, the 144 of a day as ten."""
+
+
+_HOUR: Final = _Period(factor=0.07, window=4 * _USUAL_VARIANCE)
+_WEEKDAY: Final = _Period(factor=0.02, window=15 * _USUAL_VARIANCE)
+
+
+class RateBaseline(Struct, frozen=True):
+    """Sums of bad and of expected events behind each factor; old ones fade in a week."""
+
+    fip_bad: Floats
+    fip_events: Floats
+    aa_bad: Floats
+    aa_expected: Floats
+    path_bad: Floats
+    path_expected: Floats
+    hour_bad: Floats
+    hour_expected: Floats
+    weekday_bad: Floats
+    weekday_expected: Floats
+    variance: Floats
+    variance_windows: Floats
+    cell_variance: Floats
+    cell_windows: Floats
+
+
+class Seen(Struct, frozen=True):
+    """What one window has to teach, lane x AA x FIP."""
+
+    bad: Floats
+    events: Floats
+    """0 where a cell is not to be learned from at all."""
+    doubtful: Flags
+    """Cells that a cause explains, or may soon."""
+    limit: Floats
+    """The rate that may still be nothing."""
+
+
+def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
+    """No history: every cell has the usual rate of its lane."""
+    lanes = len(LANES)
+    shapes = ((lanes, fips), (lanes, aas), (SYMPTOMS, aas, fips), (SYMPTOMS, fips, 24),
+              (SYMPTOMS, fips, 7), (lanes, fips), (lanes,))  # fmt: skip
+    return RateBaseline(*(np.zeros(shape, np.float32) for shape in shapes for _ in range(2)))
+
+
+def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
+    """The rate of bad events (of arrivals, in their lanes) of each cell, lane first."""
+    aa = _factor(baseline.aa_bad, baseline.aa_expected, _PRIORS["aa"])
+    rates = _fip_rates(baseline)[:, None, :] * aa[:, :, None]
+    cell = _factor(baseline.path_bad, baseline.path_expected, _PRIORS["path"])
+    cell = cell * _time_factor(baseline, hour, weekday)[:, None, :]
+    for symptom, lanes in enumerate(LANES_OF):
+        rates[lanes] *= cell[symptom]
+    return np.clip(rates, _LOWEST, _HIGHEST, out=rates)
+
+
+def wander(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
+    """Return how far the log odds of a lane of a FIP may wander without meaning, lane x FIP.
+
+    To the wandering itself comes what is not known yet of this hour and weekday.
+    """
+    own = (baseline.variance + _PRIOR_WINDOWS * _lane_variance(baseline)[:, None]) / (
+        baseline.variance_windows + _PRIOR_WINDOWS
+    )
+    unknown_time = 1.0 / (baseline.hour_expected[..., hour] + _prior(_HOUR)) + 1.0 / (
+        baseline.weekday_expected[..., weekday] + _prior(_WEEKDAY)
+    )
+    own = own + unknown_time[LANE_SYMPTOM]
+    unknown = 1.5 / np.sqrt(baseline.fip_bad + _PRIOR_BAD)
+    unknown[ARRIVALS] *= 0.3
+    least = np.where(_ARRIVING[..., 0], 0.1, 0.3)
+    cells = (baseline.cell_variance + _PRIOR_WINDOWS * _USUAL_VARIANCE) / (
+        baseline.cell_windows + _PRIOR_WINDOWS
+    )
+    spread = np.maximum(
+        2.0 * np.sqrt(np.maximum(own, 0.0)), _CELL_SHARE * np.sqrt(np.maximum(cells, 0.0))[:, None]
+    )
+    known = np.minimum(least + spread + unknown, 2.0)
+    new = np.where(_RELATIVE, 3.0 / (1.0 + baseline.fip_events / _FEW_EVENTS), 0.0)
+    return np.asarray(known + new, np.float32)
+
+
+def learn_rates(
+    baseline: RateBaseline, seen: Seen, rates: Floats, hour: int, weekday: int
+) -> RateBaseline:
+    """Add one window.
+
+    The factors are moved one after the other, each against what the earlier
+    ones leave unexplained, so that one deviation is not learned twice.
+    """
+    bad, weight = _cut(baseline, seen, seen.events * rates)
+    bad, expected = bad * weight, seen.events * rates * weight
+    variance, variance_windows = _learn_variance(
+        baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1)
+    )
+    beyond, cells = _beyond_chance(bad, expected)
+    cell_variance = baseline.cell_variance * _KEEP + beyond.sum((1, 2))
+    cell_windows = baseline.cell_windows * _KEEP + cells.sum((1, 2))
+    trusted = ~seen.doubtful
+    before = _fip_rates(baseline)
+    fip_bad = baseline.fip_bad * _KEEP + (bad * trusted).sum(1)
+    fip_events = baseline.fip_events * _KEEP + (expected * trusted).sum(1) / before
+    moved = _rates_of(fip_bad, fip_events) / before
+    expected *= moved[:, None, :]
+    aa_bad, aa_expected, moved = _move(
+        baseline.aa_bad, baseline.aa_expected, (bad * trusted).sum(2),
+        (expected * trusted).sum(2), _PRIORS["aa"],
+    )  # fmt: skip
+    expected *= moved[:, :, None]
+    path_bad, path_expected, moved = _move(
+        baseline.path_bad, baseline.path_expected, _by_symptom(bad * trusted),
+        _by_symptom(expected * trusted), _PRIORS["path"],
+    )  # fmt: skip
+    group_bad, group = _by_symptom(bad).sum(1), (_by_symptom(expected) * moved).sum(1)
+    hour_bad, hour_expected = baseline.hour_bad.copy(), baseline.hour_expected.copy()
+    hour_bad[..., hour], hour_expected[..., hour], moved = _move_time(
+        hour_bad[..., hour], hour_expected[..., hour], group_bad, group, _HOUR
+    )
+    group = group * moved
+    weekday_bad, weekday_expected = baseline.weekday_bad.copy(), baseline.weekday_expected.copy()
+    weekday_bad[..., weekday], weekday_expected[..., weekday], _ = _move_time(
+        weekday_bad[..., weekday], weekday_expected[..., weekday], group_bad, group, _WEEKDAY
+    )
+    return RateBaseline(
+        fip_bad, fip_events, aa_bad, aa_expected, path_bad, path_expected, hour_bad,
+        hour_expected, weekday_bad, weekday_expected, variance, variance_windows,
+        cell_variance.astype(np.float32), cell_windows.astype(np.float32),
+    )  # fmt: skip
+
+
+def _cut(baseline: RateBaseline, seen: Seen, expected: Floats) -> tuple[Floats, Floats]:
+    """Bad events as they are learned, and how much each cell counts.
+
+    What is far from the usual counts as less far. In a doubtful cell it counts the less the
+    farther it is from what may still be nothing: an outage teaches nothing.
+    """
+    bad = np.clip(
+        seen.bad,
+        np.where(_ARRIVING, 0.6 * expected - 2.0, 0.0),
+        np.where(
+            _ARRIVING, 1.2 * seen.events + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0
+        ),
+    )
+    bad = np.where(seen.events > 0, bad, np.float32(0.0)).astype(np.float32)
+    nothing = seen.events * seen.limit
+    room = 3.0 * np.sqrt(nothing) + 1.0
+    near = np.where(
+        _ARRIVING,
+        (seen.bad + room) / np.maximum(nothing, 1.0),
+        (nothing + room) / np.maximum(seen.bad, 1.0),
+    )
+    near[LANES_OF[Symptom.FAILURES]] *= ~_breaks_the_rule(seen)
+    weight = np.where(seen.doubtful, np.minimum(near, 1.0) ** 2, 1.0).astype(np.float32)
+    return _cut_groups(baseline, bad, nothing, expected), weight
+
+
+def _breaks_the_rule(seen: Seen) -> Flags:
+    """FIPs, AAs and paths with fewer successes than the network demands, as AA x FIP cells."""
+    lanes = LANES_OF[Symptom.FAILURES]
+    beyond = seen.bad[lanes].sum(0) - _RULE * seen.events[lanes].sum(0)
+    return np.asarray((beyond > 0) | (beyond.sum(0) > 0) | (beyond.sum(1) > 0)[:, None])
+
+
+def _cut_groups(baseline: RateBaseline, bad: Floats, nothing: Floats, expected: Floats) -> Floats:
+    """Cut what a known FIP or AA as a whole has beyond what may still be nothing."""
+    for symptom, lanes in enumerate(LANES_OF):
+        if symptom == Symptom.MISSING:
+            continue
+        known_fips = baseline.fip_events[lanes].sum(0)[None, None, :] > _KNOWN_EVENTS
+        known_aas = baseline.aa_expected[lanes].sum(0)[None, :, None] > _KNOWN_BAD
+        for axes, known in (((0, 1), known_fips), ((0, 2), known_aas)):
+            total = expected[lanes].sum(axes, keepdims=True)
+            still = np.maximum(1.5 * total, nothing[lanes].sum(axes, keepdims=True))
+            limit = still + 3.0 * np.sqrt(total) + 1.0
+            have = np.maximum(bad[lanes].sum(axes, keepdims=True), limit)
+            bad[lanes] *= np.where(known, limit / have, 1.0)
+    return bad
+
+
+def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
+    by_hour = _factor(
+        baseline.hour_bad[..., hour], baseline.hour_expected[..., hour], _prior(_HOUR)
+    )
+    by_weekday = _factor(
+        baseline.weekday_bad[..., weekday],
+        baseline.weekday_expected[..., weekday],
+        _prior(_WEEKDAY),
+    )
+    return by_hour * by_weekday
+
+
+def _prior(period: _Period) -> Floats:
+    """Weight of 1 in the factor of a period, in expected events; symptom x 1."""
+    return np.asarray(1.0 / (period.factor * _STEADY), np.float32)
+
+
+def _move_time(
+    bad: Floats, expected: Floats, new_bad: Floats, new_expected: Floats, period: _Period
+) -> tuple[Floats, Floats, Floats]:
+    """As `_move`; a window says no more than its own wandering lets it, however many its calls."""
+    weight = 1.0 / (1.0 + period.window * _STEADY * new_expected)
+    return _move(bad, expected, new_bad * weight, new_expected * weight, _prior(period))
+
+
+def _by_symptom(lanes_of_cells: Floats) -> Floats:
+    return np.stack([lanes_of_cells[lanes].sum(0) for lanes in LANES_OF])
+
+
+def _factor(bad: Floats, expected: Floats, prior: float | Floats) -> Floats:
+    """Observed by expected events, shrunk to 1; the expectation leaves the factor itself out."""
+    return np.clip((bad + prior) / (expected + prior), *_FACTOR_RANGE).astype(np.float32)
+
+
+def _move(
+    bad: Floats, expected: Floats, new_bad: Floats, new_expected: Floats, prior: float | Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Sums of a factor with one window more, and by what the factor changed."""
+    before = _factor(bad, expected, prior)
+    bad = bad * _KEEP + new_bad
+    expected = expected * _KEEP + new_expected / before
+    return bad, expected, _factor(bad, expected, prior) / before
+
+
+def _fip_rates(baseline: RateBaseline) -> Floats:
+    return _rates_of(baseline.fip_bad, baseline.fip_events)
+
+
+def _rates_of(bad: Floats, events: Floats) -> Floats:
+    """Rate of each lane of each FIP, shrunk to the network's lane and the FIP's other lanes."""
+    weight = 1.0 / (1.0 + events / _LARGE)
+    pooled = ((bad * weight).sum(1) + 20.0) / ((events * weight).sum(1) + 20.0 / USUAL_RATES)
+    level = np.ones_like(bad)
+    for lanes in LANES_OF:
+        expected = (events[lanes] * pooled[lanes, None]).sum(0)
+        level[lanes] = np.clip((bad[lanes].sum(0) + 3.0) / (expected + 3.0), *_FACTOR_RANGE)
+    prior = pooled[:, None] * level
+    rates = (bad + _PRIOR_BAD) / (events + _PRIOR_BAD / prior)
+    # A FIP that was never seen to notify is not missing anything yet.
+    rates[ARRIVALS] = (bad[ARRIVALS] + 0.01) / (events[ARRIVALS] + 10.0)
+    return np.asarray(np.maximum(rates, _LOWEST), np.float32)
+
+
+def _learn_variance(
+    variance: Floats, windows: Floats, bad: Floats, expected: Floats
+) -> tuple[Floats, Floats]:
+    """Relative variance of a lane of a FIP beyond chance, from windows with enough events."""
+    beyond, counts = _beyond_chance(bad, expected)
+    return (
+        np.asarray(variance * _KEEP + beyond, np.float32),
+        np.asarray(windows * _KEEP + counts, np.float32),
+    )
+
+
+def _beyond_chance(bad: Floats, expected: Floats) -> tuple[Floats, Flags]:
+    safe = np.maximum(expected, _FEW)
+    counts = expected >= _FEW
+    beyond = np.clip(((bad - safe) ** 2 - safe) / safe**2, -0.5, 2.0)
+    return np.where(counts, beyond, np.float32(0.0)), counts
+
+
+def _lane_variance(baseline: RateBaseline) -> Floats:
+    usual = np.where(_ARRIVING[:, 0, 0], 0.1, 1.0) * _USUAL_VARIANCE
+    total = baseline.variance.sum(1) + _PRIOR_WINDOWS * usual
+    return np.asarray(total / (baseline.variance_windows.sum(1) + _PRIOR_WINDOWS), np.float32)

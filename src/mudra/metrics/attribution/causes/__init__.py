@@ -1,0 +1,4 @@
+"""Causes: found, joined with known ones, followed until they end.
+
+Never reads a store.
+"""

@@ -1,0 +1,216 @@
+"""Causes that are known: how they do in each window, and whether they lie elsewhere after all.
+
+A known cause keeps its own evidence, split by AA, FIP and API. That evidence
+says when it has recovered, and when a wider place was named than needed: a
+"FIP" that only one AA sees fail, while others get through, is a path.
+"""
+
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.metrics.attribution.causes.cause import CauseStatus, Kind, Locus, locus_lanes
+from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY
+from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
+from mudra.metrics.attribution.evidence.lanes import (
+    APIS,
+    ARRIVALS,
+    LANE_SYMPTOM,
+    LANES,
+    Api,
+    Flags,
+    Floats,
+    Symptom,
+    same_api,
+)
+from mudra.metrics.attribution.likelihood import TILTS, cell_ratios
+
+CLOSE_AFTER: Final = 3
+"""Good windows in a row that end a cause."""
+GIVE_UP_AFTER: Final = WINDOWS_PER_DAY
+_BAD: Final = 2.0
+_GOOD: Final = -1.0
+_QUIET_ENOUGH: Final = -5.0
+"""Or so much evidence of recovery from windows that alone say little."""
+_FADE: Final = 0.7
+_EXCESS_FADE: Final = 0.9
+_RESIDUE: Final = 0.15
+_SMALL_EXCESS: Final = 0.03
+"""What is left of a large cause is recovery, not the cause, below both of these."""
+_PART_STEP: Final = (-3.0, 6.0)
+_PART_RANGE: Final = (-12.0, 30.0)
+_CLEARLY_BAD: Final = 3.0
+_CLEARLY_GOOD: Final = -6.0
+_MOST_ALONE: Final = 2
+
+
+class Active(Struct, frozen=True):
+    """A known cause and its evidence."""
+
+    number: int
+    locus: Locus
+    symptoms: frozenset[Symptom]
+    since: int
+    level: Floats
+    """Recent evidence for each tilt; the best says how severe the cause is."""
+    part_aa: Floats
+    part_fip: Floats
+    part_lane: Floats
+    last_bad: int
+    good: int = 0
+    quiet: float = 0.0
+    excess: float = 0.0
+    """Share of calls that fail beyond the usual, at its worst lately."""
+    strength: float = 0.0
+    ambiguous_with: tuple[Locus, ...] = ()
+
+
+class View(Struct, frozen=True):
+    """What one window says of a known cause, at each tilt."""
+
+    total: Floats
+    by_aa: Floats
+    by_fip: Floats
+    by_lane: Floats
+    calls: float
+    failures: float
+    expected: float
+
+
+def new_active(number: int, locus: Locus, symptom: Symptom, since: int, window: int,
+               aas: int, fips: int) -> Active:  # fmt: skip
+    """A cause that was found in this window."""
+    return Active(
+        number, locus, frozenset({symptom}), since,
+        level=np.zeros(len(TILTS), np.float32),
+        part_aa=np.zeros(aas, np.float32),
+        part_fip=np.zeros(fips, np.float32),
+        part_lane=np.zeros(len(LANES), np.float32),
+        last_bad=window,
+    )  # fmt: skip
+
+
+def own_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
+    """The lanes that show the cause itself, without what it explains along with it."""
+    return locus_lanes(locus, symptoms) & np.isin(LANE_SYMPTOM, list(symptoms))
+
+
+def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) -> View:
+    """Read this window's evidence within the place of the cause."""
+    locus = active.locus
+    aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
+    fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)
+    inside = LaneCounts(counts.bad[:, aas, fips], counts.events[:, aas, fips])
+    lanes = own_lanes(locus, active.symptoms)
+    by_aa = np.zeros((len(TILTS), counts.bad.shape[1]), np.float32)
+    by_fip = np.zeros((len(TILTS), counts.bad.shape[2]), np.float32)
+    by_lane = np.zeros((len(TILTS), len(LANES)), np.float32)
+    for tilt in range(len(TILTS)):
+        cell = cell_ratios(inside, wandered[:, aas, fips], tilt)[lanes]
+        np.maximum(cell, _PART_STEP[0], out=cell)
+        path = np.clip(cell.sum(0), _CLEARLY_GOOD, None)
+        by_aa[tilt, aas], by_fip[tilt, fips] = path.sum(1), path.sum(0)
+        by_lane[tilt, lanes] = cell.sum((1, 2))
+    bad, events = inside.bad.copy(), inside.events
+    due = events[ARRIVALS] * usual[ARRIVALS, aas, fips]
+    bad[ARRIVALS] = np.maximum(due - bad[ARRIVALS], 0.0)
+    expected = events * usual[:, aas, fips]
+    expected[ARRIVALS] = 0.0
+    return View(
+        by_aa.sum(1), by_aa, by_fip, by_lane,
+        float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),
+    )  # fmt: skip
+
+
+def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus]:
+    """The cause after this window, in its corrected place, and how it does."""
+    total = _without_loudest(active, view)
+    worst = float(total.max())
+    excess = max(view.failures - view.expected, 0.0) / max(view.calls, 1.0)
+    if worst > _BAD and excess > min(_RESIDUE * active.excess, _SMALL_EXCESS):
+        tilt = int(np.argmax(active.level + np.minimum(view.total, 200.0)))
+        active = replace(
+            active,
+            level=(active.level * _FADE + np.clip(view.total, -20.0, 200.0)).astype(np.float32),
+            part_aa=_add_part(active.part_aa, view.by_aa[tilt]),
+            part_fip=_add_part(active.part_fip, view.by_fip[tilt]),
+            part_lane=_add_part(active.part_lane, view.by_lane[tilt]),
+            last_bad=window,
+            good=0,
+            quiet=0.0,
+            excess=max(excess, active.excess * _EXCESS_FADE),
+            strength=active.strength + worst,
+        )
+        return _settled(_corrected(active)), CauseStatus.BAD
+    now = float(total[int(np.argmax(active.level))])
+    good = now < _GOOD
+    active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
+    waited = window - active.last_bad >= CLOSE_AFTER
+    if active.good >= CLOSE_AFTER or (waited and active.quiet < _QUIET_ENOUGH):
+        return active, CauseStatus.RECOVERED
+    if window - active.last_bad > GIVE_UP_AFTER:
+        return active, CauseStatus.NO_DATA
+    return active, CauseStatus.GOOD if good else CauseStatus.UNKNOWN
+
+
+def bad_apis(active: Active) -> tuple[Api, ...]:
+    """APIs that show the cause."""
+    shown = {LANES[lane].api for lane in np.flatnonzero(active.part_lane > _CLEARLY_BAD)}
+    return tuple(api for api in APIS if api in shown)
+
+
+def _without_loudest(active: Active, view: View) -> Floats:
+    """The evidence without the AA that says most, where three or more saw the cause."""
+    shared = active.locus.kind in {Kind.FIP, Kind.FIP_API, Kind.NETWORK}
+    if not shared or (active.part_aa > _CLEARLY_BAD).sum() <= _MOST_ALONE:
+        return view.total
+    return np.asarray(view.total - np.maximum(view.by_aa.max(1), 0.0), np.float32)
+
+
+def _add_part(part: Floats, step: Floats) -> Floats:
+    return np.clip(part + np.clip(step, *_PART_STEP), *_PART_RANGE).astype(np.float32)
+
+
+def _corrected(active: Active) -> Active:
+    """Name a narrower place where the evidence of the rest speaks against the wide one."""
+    locus = active.locus
+    if locus.kind in {Kind.FIP, Kind.FIP_API}:
+        only = _only_one(active.part_aa)
+        if only is not None:
+            return replace(active, locus=Locus(Kind.PATH, only, locus.fip), ambiguous_with=())
+    if locus.kind in {Kind.AA, Kind.AA_API}:
+        only = _only_one(active.part_fip)
+        if only is not None:
+            return replace(active, locus=Locus(Kind.PATH, locus.aa, only), ambiguous_with=())
+    if locus.kind in {Kind.FIP, Kind.AA}:
+        apis = bad_apis(active)
+        rest = active.part_lane[active.part_lane < 0].sum()
+        if apis and all(same_api(apis[0], api) for api in apis) and rest < 2 * _CLEARLY_GOOD:
+            kind = Kind.FIP_API if locus.kind is Kind.FIP else Kind.AA_API
+            place = Locus(kind, locus.aa, locus.fip, tuple(sorted(apis)))
+            return replace(active, locus=place, ambiguous_with=())
+    return active
+
+
+def _settled(active: Active) -> Active:
+    """Drop the places that the evidence of several AAs, FIPs or APIs has ruled out."""
+    if not active.ambiguous_with:
+        return active
+    ruled_out: set[Kind] = set()
+    if (active.part_aa > _CLEARLY_BAD).sum() > 1:
+        ruled_out |= {Kind.PATH, Kind.AA, Kind.AA_API}
+    if (active.part_fip > _CLEARLY_BAD).sum() > 1:
+        ruled_out |= {Kind.PATH, Kind.FIP, Kind.FIP_API}
+    if len(bad_apis(active)) > 1:
+        ruled_out |= {Kind.FIP_API, Kind.AA_API}
+    left = tuple(place for place in active.ambiguous_with if place.kind not in ruled_out)
+    return replace(active, ambiguous_with=left)
+
+
+def _only_one(parts: Floats) -> int | None:
+    bad = np.flatnonzero(parts > 0)
+    if len(bad) == 1 and parts[bad[0]] > _CLEARLY_BAD and parts[parts < 0].sum() <= _CLEARLY_GOOD:
+        return int(bad[0])
+    return None

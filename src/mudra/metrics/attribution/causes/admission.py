@@ -1,0 +1,123 @@
+"""How a new finding joins the known causes: as a new one, as part of one, or as what it really was.
+
+Two findings at one place are one cause. A path that turns out to be the FIP is
+the same cause with a wider place, if the path was found lately; an old one
+stays a cause of its own.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.metrics.attribution.causes.active import Active
+from mudra.metrics.attribution.causes.cause import Kind, Locus, may_be_one
+from mudra.metrics.attribution.evidence.lanes import LANES, Api, Flags, Symptom, same_api
+
+YOUNG: Final = 6
+"""Windows within which a narrower cause can turn out to be part of a wider one."""
+_HALF: Final = 0.5
+_MANY_APIS: Final = 3
+
+
+class Admitted(Struct, frozen=True):
+    """The known causes with the finding among them."""
+
+    known: tuple[Active, ...]
+    number: int
+    """Of the cause that the finding belongs to."""
+    absorbed: tuple[int, ...]
+
+
+class Finding(Struct, frozen=True):
+    """A place and symptom that crossed the alarm level."""
+
+    locus: Locus
+    symptom: Symptom
+    since: int
+    ambiguous_with: tuple[Locus, ...]
+
+
+Traffic = Callable[[Locus, Symptom], tuple[Flags, Flags, Flags]]
+"""Which AAs, FIPs and lanes have calls enough at a place to show a symptom."""
+
+
+def admit(known: tuple[Active, ...], finding: Finding, fresh: Active, traffic: Traffic) -> Admitted:
+    """Join the finding with what is known; `fresh` is the cause it becomes if it joins nothing."""
+    symptoms = frozenset({finding.symptom})
+    related = [
+        one for one in known if may_be_one(one.symptoms, symptoms)
+        and one.locus.kind is not Kind.AGENT
+    ]  # fmt: skip
+    for one in related:
+        if one.locus.covers(finding.locus):
+            joined = replace(
+                one, symptoms=one.symptoms | symptoms, since=min(one.since, finding.since)
+            )
+            return Admitted(_with(known, joined), one.number, ())
+    wider = _wider_place(related, finding, traffic)
+    inside = [
+        one for one in related
+        if wider.covers(one.locus) and finding.since - one.since <= YOUNG
+    ]  # fmt: skip
+    if not inside:
+        named = () if wider != finding.locus else finding.ambiguous_with
+        joined = replace(fresh, locus=wider, ambiguous_with=named)
+        return Admitted((*known, joined), fresh.number, ())
+    oldest = min(inside, key=lambda one: one.number)
+    moved = replace(
+        fresh,
+        number=oldest.number,
+        locus=wider,
+        symptoms=symptoms.union(*(one.symptoms for one in inside)),
+        since=min(finding.since, *(one.since for one in inside)),
+        strength=sum(one.strength for one in inside),
+        ambiguous_with=() if wider != finding.locus else finding.ambiguous_with,
+    )
+    absorbed = tuple(one.number for one in inside if one.number != oldest.number)
+    rest = tuple(one for one in known if one not in inside)
+    return Admitted((*rest, moved), oldest.number, absorbed)
+
+
+def _with(known: tuple[Active, ...], changed: Active) -> tuple[Active, ...]:
+    return tuple(changed if one.number == changed.number else one for one in known)
+
+
+def _wider_place(related: list[Active], finding: Finding, traffic: Traffic) -> Locus:
+    """The FIP or AA instead of its parts, once at least half of what has traffic is affected."""
+    locus = finding.locus
+    siblings = [one for one in related if finding.since - one.since <= YOUNG]
+    aas, fips, lanes = traffic(locus, finding.symptom)
+    if locus.kind in {Kind.FIP_API, Kind.AA_API}:
+        apis = set(locus.apis)
+        for one in siblings:
+            if one.locus.kind is locus.kind and (one.locus.aa, one.locus.fip) == (
+                locus.aa, locus.fip
+            ):  # fmt: skip
+                apis |= set(one.locus.apis)
+        distinct = _distinct(apis)
+        busy = len({LANES[lane].api for lane in np.flatnonzero(lanes)})
+        if distinct >= _MANY_APIS or (distinct > 1 and distinct >= _HALF * busy):
+            kind = Kind.FIP if locus.kind is Kind.FIP_API else Kind.AA
+            return Locus(kind, locus.aa, locus.fip)
+        return Locus(locus.kind, locus.aa, locus.fip, tuple(sorted(apis)))
+    if locus.kind is Kind.PATH:
+        paths = [one.locus for one in siblings if one.locus.kind is Kind.PATH] + [locus]
+        at_fip = {path.aa for path in paths if path.fip == locus.fip}
+        at_aa = {path.fip for path in paths if path.aa == locus.aa}
+        if len(at_fip) > 1 and len(at_fip) >= _HALF * aas.sum():
+            return Locus(Kind.FIP, -1, locus.fip)
+        if len(at_aa) > 1 and len(at_aa) >= _HALF * fips.sum():
+            return Locus(Kind.AA, locus.aa)
+    return locus
+
+
+def _distinct(apis: set[Api]) -> int:
+    """Return how many APIs, counting those that measure one thing once."""
+    kept: list[Api] = []
+    for api in sorted(apis):
+        if not any(same_api(api, other) for other in kept):
+            kept.append(api)
+    return len(kept)

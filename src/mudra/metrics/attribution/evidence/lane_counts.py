@@ -1,0 +1,86 @@
+"""From the evidence of one window to bad events and events of every lane in every cell."""
+
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from mudra.metrics.attribution.baselines.latency_baseline import NEVER_MS
+from mudra.metrics.attribution.evidence.evidence import Evidence
+from mudra.metrics.attribution.evidence.lanes import (
+    CALL_APIS,
+    LANES,
+    LANES_OF,
+    MANY_CALLS,
+    TIMED_APIS,
+    Api,
+    Flags,
+    Floats,
+    Symptom,
+)
+from mudra.metrics.attribution.evidence.latency import calls_above
+
+_REQUESTS: Final = [CALL_APIS.index(Api.FI_REQUEST), CALL_APIS.index(Api.LINK_VERIFY)]
+_NOTIFICATIONS: Final = [
+    CALL_APIS.index(Api.FI_NOTIFICATION),
+    CALL_APIS.index(Api.LINK_NOTIFICATION),
+]
+_SAME_WINDOW: Final = 0.8
+"""Share of notifications that come in the window of their request; the rest in the next."""
+_MEDIAN, _MAXIMUM = 0, 3  # spec 2.5: `pxx`
+_SUCCEEDED, _FAILED, _READY, _DENIED, _DELIVERED, _TIMEOUT = range(6)  # spec 2.6
+
+
+class LaneCounts(Struct, frozen=True):
+    """Lane x AA x FIP; 0 events where there is no report."""
+
+    bad: Floats
+    events: Floats
+
+
+def lane_counts(
+    evidence: Evidence,
+    evaluated: Flags,
+    thresholds: tuple[Floats, Floats],
+    previous_requests: Floats,
+) -> LaneCounts:
+    """Count the lanes of the evaluated cells."""
+    shape = (len(LANES), evidence.aas, evidence.fips)
+    bad, events = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    answered = evidence.total - evidence.client_errors
+    bad[LANES_OF[Symptom.FAILURES]], events[LANES_OF[Symptom.FAILURES]] = evidence.failed, answered
+    bad[LANES_OF[Symptom.CLIENT_ERRORS]] = evidence.client_errors
+    events[LANES_OF[Symptom.CLIENT_ERRORS]] = evidence.total
+    for symptom, threshold, point in zip(
+        (Symptom.SLOW, Symptom.TAIL), thresholds, (_MEDIAN, _MAXIMUM), strict=True
+    ):
+        known = threshold < NEVER_MS
+        many = known & (evidence.samples >= MANY_CALLS)
+        few = known & (evidence.samples > 0) & ~many
+        above = np.zeros((len(TIMED_APIS), *shape[1:]), np.float32)
+        above[many] = calls_above(
+            evidence.samples[many], evidence.percentiles[many], threshold[many]
+        )
+        slow = few & (evidence.percentiles[..., point] > threshold)
+        bad[LANES_OF[symptom]] = np.concatenate((above, slow))
+        events[LANES_OF[symptom]] = np.concatenate((evidence.samples * many, few))
+    status = evidence.statuses
+    outcomes = LANES_OF[Symptom.OUTCOMES].start
+    bad[outcomes], events[outcomes] = status[_FAILED], status[_SUCCEEDED] + status[_FAILED]
+    bad[outcomes + 1] = status[_TIMEOUT]
+    events[outcomes + 1] = status[_READY] + status[_DENIED] + status[_DELIVERED] + status[_TIMEOUT]
+    requests = accepted_requests(evidence)
+    bad[LANES_OF[Symptom.MISSING]] = evidence.total[_NOTIFICATIONS]
+    events[LANES_OF[Symptom.MISSING]] = (
+        _SAME_WINDOW * requests + (1 - _SAME_WINDOW) * previous_requests
+    )
+    events[LANES_OF[Symptom.MISSING]] *= evidence.notified[:, None]
+    bad *= evaluated
+    events *= evaluated
+    return LaneCounts(bad, events)
+
+
+def accepted_requests(evidence: Evidence) -> Floats:
+    """Requests that the FIP answered with 200, so that a notification is due."""
+    accepted = evidence.total - evidence.failed - evidence.client_errors
+    return np.asarray(np.maximum(accepted[_REQUESTS], 0.0), np.float32)

@@ -1,0 +1,75 @@
+"""The state of each API of each FIP by its latest evidence, as detection stores it for the feed."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from mudra.metrics.health.health import Status
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
+
+FEED_APIS: Final = {
+    "discovery": RequestType.ACCOUNT_DISCOVERY.value,
+    "linking": RequestType.ACCOUNT_LINK.value,
+    "confirm_linking": RequestType.ACCOUNT_LINK_VERIFY.value,
+    "consent": RequestType.CONSENT.value,
+    "fi_request": RequestType.FI_REQUEST.value,
+    "fi_fetch": RequestType.FI_FETCH.value,
+    "fi_notification": NotificationType.FI.value,
+}
+"""The APIs of the feed by name, with their codes."""
+
+
+class ApiState(Struct, frozen=True, array_like=True):
+    """One API of one FIP. Calls of AAs and paths that have a cause of their own are left out."""
+
+    status: Status
+    confidence: float
+    """Of the test behind the status, from 0 to 0.9999; of UNSURE, that of the likelier one."""
+    calls: int
+    """All but 4xx; of FI notifications, FI requests that ended."""
+    failed: int
+    reporters: int
+    windows: int
+    """So many windows up to the last one are the evidence."""
+    since: int
+    """Start of the first window with this status, in seconds since 1970."""
+
+
+NOTHING_KNOWN: Final = ApiState(Status.UNSURE, 0.0, 0, 0, 0, 0, 0)
+
+
+class FipStates(Struct, frozen=True):
+    """The states after a window, in order of `FEED_APIS`."""
+
+    window: datetime
+    fips: dict[str, tuple[ApiState, ...]]
+
+    def of(self, fip_id: str, api: str) -> ApiState:
+        """Returns the state of an API by its name in the feed; UNSURE for one without calls."""
+        states = self.fips.get(fip_id)
+        return states[_PLACES[api]] if states else NOTHING_KNOWN
+
+    @property
+    def end(self) -> datetime:
+        """The end of the last judged window."""
+        return self.window + WINDOW
+
+
+_PLACES: Final = {name: place for place, name in enumerate(FEED_APIS)}
+
+
+def no_states() -> FipStates:
+    """Returns the states before any window was judged."""
+    return FipStates(datetime.fromtimestamp(0, UTC), {})
+
+
+def states_to_bytes(states: FipStates) -> bytes:
+    """Packs states."""
+    return msgspec.msgpack.encode(states)
+
+
+def states_from_bytes(data: bytes) -> FipStates:
+    """Unpacks states."""
+    return msgspec.msgpack.decode(data, type=FipStates)

@@ -1,0 +1,62 @@
+"""The status of a FIP weighs AAs, not calls alone: no single one of three or more can turn it.
+
+An AA can report any number of calls that is plausible for it. The status over all AAs
+is that of their sums unless most AAs say otherwise: then the others are left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import reduce
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.health.health import Status
+from mudra.metrics.ports import Pair
+from mudra.metrics.rollup.pair import PairSums, add_pairs, status_of_pair
+from mudra.metrics.rollup.percentage import share_of
+
+MIN_REPORTERS: Final = 3
+MIN_OWN_CALLS: Final = 20
+"""Calls of an AA with which it can outvote another: a share of fewer says little."""
+MIN_CALLS: Final = 100
+"""Calls of those that agree: fewer may differ from the sums by chance."""
+
+
+class Weighed(Struct, frozen=True):
+    """What most AAs see of a FIP; `outvoted` are the AAs whose calls are left out."""
+
+    sums: PairSums
+    outvoted: tuple[str, ...] = ()
+
+    @property
+    def status(self) -> Status:
+        """GOOD, BAD or UNSURE."""
+        return status_of_pair(self.sums)
+
+    @property
+    def success(self) -> float | None:
+        """The share of succeeded calls; None without a denominator."""
+        return share_of(self.sums.succeeded, self.sums.eligible)
+
+
+def weigh(by_aa: Mapping[str, PairSums]) -> Weighed:
+    """Returns the sums over the AAs, of which there is at least one, without those outvoted."""
+    whole = reduce(add_pairs, by_aa.values())
+    said = {aa_id: status_of_pair(sums) for aa_id, sums in by_aa.items() if sums.eligible}
+    outvoted = {aa_id for aa_id, status in said.items() if status is status_of_pair(whole)}
+    agreeing = sum(by_aa[aa_id].eligible >= MIN_OWN_CALLS for aa_id in said.keys() - outvoted)
+    if len(said) < MIN_REPORTERS or agreeing <= len(outvoted):
+        return Weighed(whole)
+    rest = reduce(add_pairs, (sums for aa, sums in by_aa.items() if aa not in outvoted))
+    if rest.eligible < MIN_CALLS or status_of_pair(rest) is status_of_pair(whole):
+        return Weighed(whole)
+    return Weighed(rest, tuple(sorted(outvoted)))
+
+
+def weigh_fips(pairs: Mapping[Pair, PairSums]) -> dict[str, Weighed]:
+    """Returns the sums of each FIP."""
+    by_fip: dict[str, dict[str, PairSums]] = defaultdict(dict)
+    for pair, sums in pairs.items():
+        by_fip[pair.fip_id][pair.aa_id] = sums
+    return {fip_id: weigh(by_aa) for fip_id, by_aa in by_fip.items()}

@@ -1,0 +1,240 @@
+"""Detects incidents: evaluates closed windows in their order, and stores and sends what changed.
+
+The journal after the last evaluated window is kept, and one for each hour of the last
+days. Windows follow one by one; where the reports of an evaluated window changed, it is
+evaluated again from the journal before it, with all that follow.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from mudra.metrics.incidents.silence import Silence, maintained_in
+from mudra.metrics.incidents.window_reports import (
+    CallSums,
+    Received,
+    WindowReports,
+    deadline_of,
+    is_complete,
+)
+from mudra.metrics.notifications.escalation import to_escalate
+from mudra.metrics.notifications.incident_notifications import (
+    IncidentNotification,
+    incident_notifications,
+)
+from mudra.metrics.notifications.notifier import Notifier
+from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
+from mudra.metrics.ports import Detections, Members, Silences
+from mudra.metrics.rollup.coverage import TimeRange
+
+if TYPE_CHECKING:
+    from mudra.metrics.incidents.evaluation_run import EvaluationRun
+
+WATCHED: Final = timedelta(days=8)
+"""Windows of this time are evaluated, and evaluated again when their reports change."""
+FIP_HISTORY: Final = timedelta(hours=6)
+"""The states of FIPs in the feed follow from so much evidence."""
+MAX_AT_ONCE: Final = 24
+"""Windows that follow in one transaction; a longer backlog takes several."""
+_READ_AT_ONCE: Final = 18
+_LONG_SILENCE: Final = timedelta(days=1)
+_LEAD: Final = timedelta(hours=1)
+_REOPENABLE: Final = timedelta(hours=4)
+"""The journal may hold incidents that ended so long ago."""
+
+
+class Detected(Struct, frozen=True):
+    """The outcome of one pass, and whether more windows are waiting."""
+
+    notifications: Sequence[IncidentNotification]
+    more: bool
+
+
+class DetectionService(Struct, frozen=True):
+    """Judges windows in one transaction."""
+
+    store: Detections
+    members: Members
+    silences: Silences
+    notifier: Notifier
+    new_id: Callable[[], str]
+
+    async def detect(self, now: datetime) -> Detected:
+        """Judges the windows that are complete, and again those whose reports changed."""
+        await self.store.lock(patient=False)
+        marks = await self.store.stale_windows(now)
+        changed = [window for window in marks if window >= now - WATCHED]
+        last = await self.store.last_evaluated()
+        again = [window for window in changed if last is not None and window <= last]
+        if last is not None:
+            run = await self._run_from(min([*again, last + WINDOW]))
+            await self._evaluate_again(run, last, now)
+        else:
+            first = await self._first_window(changed, now)
+            if first is None:
+                await self._clear(marks, now, now)
+                return Detected((), more=False)
+            run = await self._run_from(first)
+        more = await self._follow(run, now)
+        await self._clear(marks, run.next_window, now)
+        return Detected(await self._finish(run, now), more)
+
+    async def evaluate_past(self, since: datetime, now: datetime) -> Sequence[IncidentNotification]:
+        """Judges all windows from this one on again, each as of its own time.
+
+        For a past that was stored whole: its incidents were detected when their windows
+        were received, and only those still open are notified.
+        """
+        await self.store.lock(patient=True)
+        marks = await self.store.stale_windows(now)
+        last = await self.store.last_evaluated()
+        run = await self._run_from(min(since, last + WINDOW) if last else since)
+        await self._evaluate_again(run, last or since, now, past=True)
+        while await self._follow(run, now, past=True):
+            pass
+        await self._clear(marks, run.next_window, now)
+        return await self._finish(run, now)
+
+    async def _first_window(self, changed: Sequence[datetime], now: datetime) -> datetime | None:
+        """The first window of a network that was never evaluated; None when none has closed."""
+        since = [window_start(begin) for begin in (await self.members.reporting_aas()).values()]
+        known = [one for one in (*changed, *since) if one < window_start(now)]
+        return max(min(known), window_start(now - WATCHED)) if known else None
+
+    async def _run_from(self, window: datetime) -> "EvaluationRun":
+        # numpy: the jobs process alone loads it.
+        from mudra.metrics.incidents.evaluation_run import EvaluationRun  # noqa: PLC0415
+
+        packed = await self.store.journal_before(window)
+        return await asyncio.to_thread(EvaluationRun, packed, window, self.new_id)
+
+    async def _evaluate_again(
+        self, run: "EvaluationRun", until: datetime, now: datetime, *, past: bool = False
+    ) -> None:
+        within = TimeRange(run.next_window, until + WINDOW)
+        await self._evaluate(run, within, now, wait=False, past=past)
+
+    async def _follow(self, run: "EvaluationRun", now: datetime, *, past: bool = False) -> bool:
+        """Judges windows that are complete; returns whether more of them are."""
+        closed = window_start(now)
+        await self._skip_silence(run, closed)
+        end = min(closed, run.next_window + MAX_AT_ONCE * WINDOW)
+        within = TimeRange(run.next_window, end)
+        return await self._evaluate(run, within, now, wait=True, past=past) and end < closed
+
+    async def _skip_silence(self, run: "EvaluationRun", closed: datetime) -> None:
+        """Leaves out a long time without any report: it says only that agents were silent."""
+        if closed - run.next_window <= _LONG_SILENCE:
+            return
+        first = await self.store.first_received(run.next_window)
+        until = min(first or closed, closed) - _LEAD
+        if until > run.next_window:
+            since = await self.members.reporting_aas()
+            run.skip(until, frozenset(aa for aa, begin in since.items() if begin <= until))
+
+    async def _evaluate(
+        self, run: "EvaluationRun", within: TimeRange, now: datetime, *, wait: bool, past: bool
+    ) -> bool:
+        """Judges windows in their order; with `wait` up to the first incomplete one."""
+        since = await self.members.reporting_aas()
+        fips = await self.members.onboarded_fips()
+        start = within.start
+        while start < within.end:
+            part = TimeRange(start, min(within.end, start + _READ_AT_ONCE * WINDOW))
+            for reports, before in await self._reports(part, since):
+                if wait and not is_complete(reports, run.journal.silent, now, before):
+                    return False
+                detected = min(_received_by(reports), now) if past else now
+                await asyncio.to_thread(run.evaluate, reports, fips, detected)
+            start = part.end
+        return True
+
+    async def _reports(
+        self, within: TimeRange, since: Mapping[str, datetime]
+    ) -> list[tuple[WindowReports, frozenset[str]]]:
+        """The reports of each window, with the AAs that sent notifications for the one before."""
+        calls: dict[datetime, list[CallSums]] = defaultdict(list)
+        for one in await self.store.calls(within):
+            calls[one.window].append(one)
+        silences = await self.silences.ending_after(within.start)
+        received: dict[datetime, list[Received]] = defaultdict(list)
+        for receipt in await self.store.received(TimeRange(within.start - WINDOW, within.end)):
+            received[receipt.window].append(receipt)
+        return [
+            (
+                WindowReports(
+                    window,
+                    calls[window],
+                    frozenset(aa for aa, begin in since.items() if begin <= window),
+                    {one.aa_id: one.at for one in received[window] if one.tag is Tag.REQUESTS},
+                    _notified(received[window]),
+                    maintained_in(window, silences),
+                ),
+                _notified(received[window - WINDOW]),
+            )
+            for window in within.windows
+        ]
+
+    async def _clear(
+        self, marks: Mapping[datetime, Sequence[int]], evaluated_to: datetime, now: datetime
+    ) -> None:
+        """Deletes the marks of windows that are evaluated, or too old to be."""
+        await self.store.clear(
+            [
+                mark
+                for window, found in marks.items()
+                if window < max(evaluated_to, now - WATCHED)
+                for mark in found
+            ]
+        )
+
+    async def _finish(self, run: "EvaluationRun", now: datetime) -> Sequence[IncidentNotification]:
+        """Stores the journals and what changed; notifies members, also of ended silences."""
+        known = await self.store.since(run.base - _REOPENABLE)
+        changes = run.changes(known) if run.evaluated else {}
+        silences = await self.silences.ending_after(now)
+        found = incident_notifications(changes, known, silences, now)
+        await self.store.save(found, now)
+        if run.evaluated:
+            packed = await asyncio.to_thread(run.packed)
+            await self.store.save_journals(
+                packed, since=run.base + WINDOW, drop_before=now - WATCHED
+            )
+            await self._save_fip_states(run)
+        await self.notifier.send(found, now)
+        await self._escalate(silences, now)
+        return found
+
+    async def _escalate(self, silences: Sequence[Silence], now: datetime) -> None:
+        rule = self.notifier.escalation
+        if not rule.to:
+            return
+        due = to_escalate(await self.store.since(now), silences, rule, now)
+        if due:
+            await self.store.mark_escalated([one.incident_id for one in due], now)
+            await self.notifier.escalate(due)
+
+    async def _save_fip_states(self, run: "EvaluationRun") -> None:
+        """Store the states of FIPs for the feed, and announce them."""
+        since = run.base + WINDOW
+        before = await self.store.fip_counts(TimeRange(since - FIP_HISTORY, since))
+        last = await self.store.fip_states(before=since)
+        rows = await asyncio.to_thread(run.fip_rows, before, last)
+        await self.store.save_fip_states(
+            rows, since=since, drop_before=run.next_window - FIP_HISTORY
+        )
+
+
+def _notified(received: Sequence[Received]) -> frozenset[str]:
+    return frozenset(one.aa_id for one in received if one.tag is Tag.NOTIFICATIONS)
+
+
+def _received_by(reports: WindowReports) -> datetime:
+    """The time at which the last report came that was in time; else until which it could."""
+    deadline = deadline_of(reports.window)
+    in_time = [at for at in reports.requests.values() if at <= deadline]
+    return max(in_time) if in_time else deadline

@@ -1,0 +1,189 @@
+"""Judges a run of windows, and says what changed against the stored incidents.
+
+Loaded in the jobs process only: it imports numpy.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from mudra.metrics.attribution.causes.cause import Cause
+from mudra.metrics.health.fip_state import states_from_bytes, states_to_bytes
+from mudra.metrics.incidents.fip_counts import FipCounts, counts_from_bytes, counts_to_bytes
+from mudra.metrics.incidents.fip_test import LOOKS, fip_states
+from mudra.metrics.incidents.incident import (
+    Ending,
+    Incident,
+    StoredIncident,
+    TimelineChange,
+    TimelineEntry,
+)
+from mudra.metrics.incidents.incident_change import (
+    Change,
+    Closed,
+    FoundIncident,
+    change_of,
+    same_incidents,
+    withdrawn,
+)
+from mudra.metrics.incidents.journal import (
+    Journal,
+    Tracked,
+    evaluate,
+    found_incident,
+    journal_from_bytes,
+    journal_to_bytes,
+    new_journal,
+    renamed,
+    skipped,
+    window_at,
+)
+from mudra.metrics.incidents.subject import name_of
+from mudra.metrics.incidents.window_reports import WindowReports
+from mudra.metrics.payload.catalogue import WINDOW
+
+_LAST_OF_HOUR: Final = 50
+
+
+class _Recent(NamedTuple):
+    window: datetime
+    counts: FipCounts
+    causes: tuple[Cause, ...]
+
+
+class EvaluationRun:
+    """Windows evaluated one after the other; memory holds all until they are stored together."""
+
+    def __init__(self, packed: bytes | None, first: datetime, new_id: Callable[[], str]) -> None:
+        journal = None if packed is None else journal_from_bytes(packed)
+        self.afresh = journal is None
+        """Without a journal before: every incident is found again."""
+        # Whole hours, so that a late report of the first one starts at its beginning again.
+        self.journal = journal or new_journal(first.replace(minute=0))
+        self.base = self.next_window - WINDOW
+        """The window before the first."""
+        self.evaluated = 0
+        self._new_id = new_id
+        self._kept: dict[datetime, Journal] = {}
+        self._found: dict[str, Tracked] = {}
+        self._recent: deque[_Recent] = deque(maxlen=LOOKS[-1])
+
+    @property
+    def next_window(self) -> datetime:
+        """The window that follows."""
+        last = self.journal.state.window
+        return window_at(self.journal.first if last < 0 else last + 1)
+
+    def evaluate(self, reports: WindowReports, fips: frozenset[str], detected: datetime) -> None:
+        """Evaluate the next window; incidents that it opens were detected at this time."""
+        self.journal = evaluate(self.journal, reports, fips, detected, self._new_id)
+        self.evaluated += 1
+        self._found.update((one.incident_id, one) for one in self.journal.incidents)
+        if self.journal.counts is not None:
+            causes = tuple(one.cause for one in self.journal.bad_at_fips)
+            self._recent.append(_Recent(reports.window, self.journal.counts, causes))
+        if reports.window.minute == _LAST_OF_HOUR:
+            self._kept[reports.window] = self.journal
+
+    def skip(self, until: datetime, expected: frozenset[str]) -> None:
+        """Goes on with a later window; AAs that were expected were silent meanwhile."""
+        self.journal = skipped(self.journal, until, expected)
+
+    def changes(self, known: Sequence[StoredIncident]) -> Mapping[str, Change]:
+        """Returns what changed, by ID; what was known before keeps its ID and detection."""
+        before = {one.incident_id: one.incident for one in known}
+        self._take_names(known)
+        found = [
+            FoundIncident(one.incident_id, found_incident(one, self.journal))
+            for one in self._found.values()
+        ]
+        changes = {
+            one.incident_id: change
+            for one in _distinct(found, known)
+            if (change := change_of(before.get(one.incident_id), one.incident))
+        }
+        for one in known:
+            if one.incident_id not in self._found and (gone := self._gone(one.incident)):
+                changes[one.incident_id] = gone
+        return changes
+
+    def packed(self) -> Sequence[tuple[datetime, bytes]]:
+        """Returns the journals to keep, one an hour and the last, by window."""
+        kept = self._kept | {self.journal.window: self.journal}
+        return [(window, journal_to_bytes(one)) for window, one in kept.items()]
+
+    def fip_rows(
+        self, before: Sequence[tuple[datetime, bytes]], last: bytes | None
+    ) -> Sequence[tuple[datetime, bytes, bytes]]:
+        """Returns the counts and states to keep, by window.
+
+        `before` has the stored counts of the six hours before these windows, `last` the states
+        after the last of them.
+        """
+        counts = [counts_from_bytes(one) for _, one in before]
+        states = None if last is None else states_from_bytes(last)
+        rows = []
+        for one in self._recent:
+            counts.append(one.counts)
+            states = fip_states(one.window, counts, one.causes, states)
+            rows.append((one.window, counts_to_bytes(one.counts), states_to_bytes(states)))
+        return rows
+
+    def _take_names(self, known: Sequence[StoredIncident]) -> None:
+        found = [
+            FoundIncident(one.incident_id, found_incident(one, self.journal))
+            for one in self._found.values()
+        ]
+        detected = {one.incident_id: one.incident.detected for one in known}
+        names = {fresh: (old, detected[old]) for fresh, old in same_incidents(known, found).items()}
+        self._kept = {window: renamed(one, names) for window, one in self._kept.items()}
+        self.journal = renamed(self.journal, names)
+        for fresh, (old, at) in names.items():
+            self._found[old] = replace(self._found.pop(fresh), incident_id=old, detected=at)
+
+    def _gone(self, known: Incident) -> Change | None:
+        """Return what becomes of an incident that these windows do not show."""
+        if known.ending is Ending.WITHDRAWN:
+            return None
+        if known.timeline[0].window > self.base:
+            return withdrawn(known)
+        if self.afresh and known.ended is None:
+            entry = TimelineEntry(self.base, TimelineChange.NO_DATA, known.subject)
+            ended = replace(
+                known,
+                ended=self.base + WINDOW,
+                ending=Ending.NO_DATA,
+                timeline=(*known.timeline, entry),
+            )
+            return Closed(known, ended)
+        return None
+
+
+def _distinct(
+    found: Sequence[FoundIncident], known: Sequence[StoredIncident]
+) -> Sequence[FoundIncident]:
+    """Lets no two incidents have one cause and one beginning, which the database refuses.
+
+    The evidence of the later one then begins a window later.
+    """
+    names = {one.incident_id for one in found}
+    taken = {
+        _key(one.incident)
+        for one in known
+        if one.incident_id not in names and one.incident.ending is not Ending.WITHDRAWN
+    }
+    distinct = []
+    for one in found:
+        incident = one.incident
+        while _key(incident) in taken:
+            incident = replace(incident, began=incident.began + WINDOW)
+        taken.add(_key(incident))
+        distinct.append(FoundIncident(one.incident_id, incident))
+    return distinct
+
+
+def _key(incident: Incident) -> tuple[object, ...]:
+    return name_of(incident.subject), incident.refused, incident.began

@@ -1,0 +1,79 @@
+"""Which calls a cause explains: the one answer that every picture of health shows."""
+
+from collections.abc import Iterable, Sequence
+
+from mudra.metrics.incidents.incident import (
+    AaApi,
+    AaCalls,
+    AaReporting,
+    Ending,
+    Fip,
+    FipApi,
+    Incident,
+    Network,
+    Path,
+    StoredIncident,
+)
+from mudra.metrics.incidents.subject import codes_of, in_sentence, text_of
+from mudra.metrics.rollup.coverage import TimeRange
+
+
+def causes_of(incidents: Iterable[StoredIncident], within: TimeRange) -> Sequence[StoredIncident]:
+    """Returns those that are causes of troubles in this time, in their order.
+
+    Neither withdrawn ones nor those whose cause is another one of them.
+    """
+    return [
+        one
+        for one in incidents
+        if one.incident.ending not in {Ending.WITHDRAWN, Ending.MERGED}
+        and one.incident.began < within.end
+        and (one.incident.ended is None or one.incident.ended > within.start)
+    ]
+
+
+def explains(incident: Incident, aa_id: str, fip_id: str, code: str = "") -> bool:
+    """Returns whether calls of an AA to a FIP show this cause; of one API where `code` names it.
+
+    A silent agent explains none: its AA's calls are not known to fail.
+    """
+    match incident.subject:
+        case Fip(fip) | FipApi(fip, _):
+            here = fip == fip_id
+        case AaCalls(aa) | AaApi(aa, _):
+            here = aa == aa_id
+        case Path(aa, fip):
+            here = (aa, fip) == (aa_id, fip_id)
+        case Network():
+            here = True
+        case AaReporting():
+            here = False
+    return here and of_api(incident, code)
+
+
+def of_api(incident: Incident, code: str) -> bool:
+    """Returns whether a cause is about an API; an empty code means any."""
+    codes = codes_of(incident.subject) or set(incident.cause.affected_apis)
+    return not code or not codes or code in codes
+
+
+def concerns(incident: Incident, aa_id: str | None, fip_id: str | None) -> bool:
+    """Returns whether a cause is at these members or reaches them; None means any."""
+    subject, cause = incident.subject, incident.cause
+    match subject:
+        case Fip(fip) | FipApi(fip, _):
+            return fip_id in {None, fip} and (aa_id is None or aa_id in cause.affected_aas)
+        case AaCalls(aa) | AaApi(aa, _):
+            return aa_id in {None, aa} and (fip_id is None or fip_id in cause.affected_fips)
+        case Path(aa, fip):
+            return aa_id in {None, aa} and fip_id in {None, fip}
+        case AaReporting(aa):
+            return aa_id in {None, aa} and fip_id is None
+        case Network():
+            return True
+
+
+def cause_text(incident: Incident) -> str:
+    """Returns the name of a cause, with those that the evidence does not separate from it."""
+    others = [in_sentence(one) for one in incident.cause.ambiguous_with]
+    return " or ".join([text_of(incident.subject), *others])

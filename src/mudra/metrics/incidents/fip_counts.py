@@ -1,0 +1,149 @@
+"""The calls to each FIP in a window, and the test of the network's rule by the latest windows.
+
+Loaded in the jobs process only: it imports numpy.
+"""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from mudra.metrics.attribution.causes.cause import Cause, Kind
+from mudra.metrics.attribution.evidence.evidence import Evidence
+from mudra.metrics.attribution.evidence.lanes import (
+    CALL_APIS,
+    TIMED_APIS,
+    Api,
+    Flags,
+    Floats,
+    Symptom,
+    same_api,
+)
+from mudra.metrics.attribution.evidence.latency import calls_above
+from mudra.metrics.health.fip_state import FEED_APIS
+from mudra.metrics.health.health import GOOD_BELOW_MS
+from mudra.metrics.payload.catalogue import StatusPosition
+
+APIS: Final = tuple(Api(code) for code in FEED_APIS.values())
+CALLED: Final = APIS[:6]
+"""All but FI notifications, which are judged by the outcomes of FI requests."""
+_CALL_ROWS: Final = [CALL_APIS.index(api) for api in CALLED]
+_TIMED_ROWS: Final = [TIMED_APIS.index(api) for api in CALLED]
+_NOT_THE_FIPS: Final = {Kind.AA, Kind.AA_API, Kind.PATH, Kind.NETWORK}
+_LIMIT: Final = 0.05
+_HALF: Final = 0.5
+
+
+class FipCounts(Struct, frozen=True):
+    """Counts of one window by API and FIP, three times.
+
+    Over all AAs, without the one that speaks worst of the FIP, and without the one that speaks
+    best: so no single AA turns a state.
+    """
+
+    fips: tuple[str, ...]
+    sums: Floats
+    """By field, API of the feed and FIP."""
+
+
+PARTS: Final = 4
+"""Calls, failed, answered, slow."""
+ALL, WITHOUT_WORST, WITHOUT_BEST = (slice(at, at + PARTS) for at in (0, PARTS, 2 * PARTS))
+REPORTERS: Final = 3 * PARTS
+FIELDS: Final = REPORTERS + 1
+
+
+def fip_counts(
+    evidence: Evidence, fips: tuple[str, ...], causes: Iterable[Cause], left_out: Sequence[int]
+) -> FipCounts:
+    """Counts a window, without what causes elsewhere explain and without some AAs."""
+    kept = np.broadcast_to(
+        evidence.evaluated_cells, (len(APIS), evidence.aas, evidence.fips)
+    ).copy()
+    kept[:, list(left_out)] = False
+    for cause in causes:
+        if cause.locus.kind in _NOT_THE_FIPS and set(cause.symptoms) != {Symptom.CLIENT_ERRORS}:
+            aas = slice(None) if cause.locus.aa < 0 else cause.locus.aa
+            fips_ = slice(None) if cause.locus.fip < 0 else cause.locus.fip
+            for place in covered(cause):
+                kept[place, aas, fips_] = False
+    calls, failed = _calls(evidence, kept)
+    answered, slow = _times(evidence, kept)
+    parts = (calls, failed, answered, slow)
+    complaint = (failed - _LIMIT * calls) + (slow - _HALF * answered)
+    whole = [part.sum(1) for part in parts]
+    sums = np.stack(
+        [
+            *whole,
+            *_without(complaint.argmax(1), parts),
+            *_without(complaint.argmin(1), parts),
+            (calls > 0).sum(1),
+        ]
+    )
+    return FipCounts(fips, sums.astype(np.float32))
+
+
+def _without(place: NDArray[np.intp], parts: Sequence[Floats]) -> list[Floats]:
+    """Leaves one AA out, where there is another one with calls."""
+    many = (parts[0] > 0).sum(1) > 1
+    return [
+        part.sum(1) - np.where(many, np.take_along_axis(part, place[:, None], 1)[:, 0], 0.0)
+        for part in parts
+    ]
+
+
+def covered(cause: Cause) -> list[int]:
+    """The APIs of the feed that a cause is about."""
+    apis = cause.locus.apis or cause.affected_apis
+    return [
+        place for place, api in enumerate(APIS)
+        if not apis or any(same_api(api, one) for one in apis)
+    ]  # fmt: skip
+
+
+def _calls(evidence: Evidence, kept: Flags) -> tuple[Floats, Floats]:
+    eligible = (evidence.total - evidence.client_errors)[_CALL_ROWS]
+    good = evidence.statuses[StatusPosition.SUCCEEDED]
+    bad = evidence.statuses[StatusPosition.FAILED]
+    calls = np.concatenate([eligible, (good + bad)[None]]) * kept
+    failed = np.concatenate([evidence.failed[_CALL_ROWS], bad[None]]) * kept
+    return calls, failed
+
+
+def _times(evidence: Evidence, kept: Flags) -> tuple[Floats, Floats]:
+    samples = evidence.samples[_TIMED_ROWS]
+    above = calls_above(
+        samples, evidence.percentiles[_TIMED_ROWS], np.array(GOOD_BELOW_MS - 0.5, np.float32)
+    )
+    none = np.zeros((1, *samples.shape[1:]), np.float32)
+    return np.concatenate([samples, none]) * kept, np.concatenate([above, none]) * kept
+
+
+def counts_to_bytes(counts: FipCounts) -> bytes:
+    """Packs counts: about a tenth of their size."""
+    packed = zlib.compress(counts.sums.astype("<f4").tobytes(), 1)
+    return msgspec.msgpack.encode((counts.fips, packed))
+
+
+def counts_from_bytes(data: bytes) -> FipCounts:
+    """Unpacks counts."""
+    fips, packed = msgspec.msgpack.decode(data, type=tuple[tuple[str, ...], bytes])
+    sums = np.frombuffer(zlib.decompress(packed), "<f4").astype(np.float32)
+    return FipCounts(fips, sums.reshape(FIELDS, len(APIS), len(fips)))
+
+
+def aligned(counts: FipCounts, fips: tuple[str, ...]) -> Floats:
+    """Returns the sums in the order of other FIPs; zero for those that were not called."""
+    if counts.fips == fips:
+        return counts.sums
+    places = {fip_id: place for place, fip_id in enumerate(fips)}
+    known = [(old, places[fip_id]) for old, fip_id in enumerate(counts.fips) if fip_id in places]
+    sums = np.zeros((FIELDS, len(APIS), len(fips)), np.float32)
+    if known:
+        old, new = zip(*known, strict=True)
+        sums[:, :, list(new)] = counts.sums[:, :, list(old)]
+    return sums

@@ -1,0 +1,80 @@
+"""What the reports of a window say, as storage has it, and who was to report it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+
+REPORT_GRACE: Final = timedelta(minutes=15)
+"""A report is in time until so long after the end of its window."""
+
+
+class CallSums(NamedTuple):
+    """The counts of one type by one AA with one FIP in one window."""
+
+    window: datetime
+    aa_id: str
+    fip_id: str
+    tag: str
+    """The first three letters."""
+    type: str
+    total: int
+    succeeded: int
+    client_errors: int
+    answered: int
+    """Responses of any status; each has a response time."""
+    percentiles: Sequence[int] | None
+    statuses: Sequence[int] | None
+
+
+class WindowReports(Struct, frozen=True):
+    """All reports of one window."""
+
+    window: datetime
+    calls: Sequence[CallSums]
+    expected: frozenset[str]
+    """AAs that were to report."""
+    requests: Mapping[str, datetime]
+    """When the request metrics of an AA were first received."""
+    notifications: frozenset[str]
+    """AAs of which notification metrics were received."""
+    maintained: frozenset[str] = frozenset()
+    """Entities in planned maintenance: nothing is evaluated about them."""
+
+    @property
+    def late(self) -> frozenset[str]:
+        """AAs whose report came after its time."""
+        deadline = deadline_of(self.window)
+        return frozenset(aa for aa, at in self.requests.items() if at > deadline)
+
+
+class Received(NamedTuple):
+    """The first receipt of one tag of one AA's window."""
+
+    aa_id: str
+    tag: Tag
+    window: datetime
+    at: datetime
+
+
+def deadline_of(window: datetime) -> datetime:
+    """Returns the time until which a window's reports are in time."""
+    return window + WINDOW + REPORT_GRACE
+
+
+def is_complete(
+    reports: WindowReports, silent: frozenset[str], now: datetime, before: frozenset[str]
+) -> bool:
+    """Returns whether a window can be evaluated: every report that may still come is in.
+
+    Agents spread their pushes over minutes, and a window evaluated by half of them would
+    blame the wrong side. No one waits for an AA that is known to be silent, nor for
+    notification metrics of one that sent none for the window `before`.
+    """
+    if now >= deadline_of(reports.window):
+        return True
+    awaited = reports.expected - silent - reports.maintained
+    return awaited <= reports.requests.keys() and (awaited & before) <= reports.notifications

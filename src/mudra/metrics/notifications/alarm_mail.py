@@ -1,0 +1,152 @@
+"""Which alarms a person gets by email now, which in one digest, and which wait.
+
+Each incident once: what waits is replaced by what is known of the same incident later. Pure.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.metrics.notifications.preferences import AlarmPreferences, quiet_end
+from mudra.metrics.notifications.severity import Severity
+
+MAX_LISTED: Final = 50
+"""In one digest; it counts the others."""
+MAX_WHOLE: Final = 10
+"""A digest of more than so many gives their titles alone."""
+
+
+class StormRule(Struct, frozen=True):
+    """More alarms than so many within this time are a storm for one reader: one digest each."""
+
+    alarms: int = 5
+    within: timedelta = timedelta(minutes=10)
+
+
+class Reader(Struct, frozen=True):
+    """A person who may get alarms: as admin of some entities, and as operator."""
+
+    user_id: str
+    email: str
+    preferences: AlarmPreferences
+    entities: frozenset[str] = frozenset()
+    is_operator: bool = False
+
+    def least(self, entity_id: str) -> Severity | None:
+        """Returns from which severity on the person wants alarms about an entity; empty: of all.
+
+        None for one that they do not want, or have no right to.
+        """
+        if entity_id:
+            return self.preferences.of_members if entity_id in self.entities else None
+        return self.preferences.of_network if self.is_operator else None
+
+
+class PersonalAlarm(Struct, frozen=True):
+    """An alarm in the words of one reader; `entity_id` says by which right, empty for operators.
+
+    `over` when the incident has ended, `void` when there was none after all.
+    """
+
+    incident_id: str
+    entity_id: str
+    severity: Severity
+    title: str
+    text: str
+    over: bool = False
+    void: bool = False
+
+
+class HeldAlarm(Struct, frozen=True):
+    """An alarm that waits, and until when."""
+
+    user_id: str
+    alarm: PersonalAlarm
+    due: datetime
+
+
+class History(Struct, frozen=True):
+    """What a reader knows: incidents, the number of alarms of late, and the digest of a storm."""
+
+    incidents: frozenset[str] = frozenset()
+    alarms: int = 0
+    storm_at: datetime | None = None
+
+
+class Mailing(Struct, frozen=True):
+    """What to do for one reader: emails of their own, one digest, what waits and what no longer."""
+
+    alone: tuple[PersonalAlarm, ...] = ()
+    digest: tuple[PersonalAlarm, ...] = ()
+    is_storm: bool = False
+    """The digest is one of a storm: what follows waits for the next."""
+    held: tuple[HeldAlarm, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+def mailing_of(
+    reader: Reader,
+    new: Sequence[PersonalAlarm],
+    waiting: Sequence[HeldAlarm],
+    history: History,
+    now: datetime,
+    rule: StormRule,
+) -> Mailing:
+    """Decides about new alarms, and about all that wait for this reader."""
+    held = {one.alarm.incident_id: one for one in waiting}
+    unwanted = {key for key, one in held.items() if not _is_wanted(reader, one.alarm)}
+    fresh: dict[str, PersonalAlarm] = {}
+    for one in new:
+        known = one.incident_id in history.incidents
+        if one.void and not known:
+            unwanted.add(one.incident_id)
+        elif _is_wanted(reader, one) and (known or one.incident_id in held or not one.over):
+            fresh[one.incident_id] = one
+    due = [
+        one.alarm
+        for key, one in held.items()
+        if key not in unwanted and key not in fresh and one.due <= now
+    ]
+    quiet = quiet_end(reader.preferences, now)
+    ready: list[PersonalAlarm] = []
+    later: list[HeldAlarm] = []
+    for one in (*due, *fresh.values()):
+        if quiet is None or _breaks(reader.preferences, one):
+            ready.append(one)
+        else:
+            later.append(HeldAlarm(reader.user_id, one, quiet))
+    mailing = _by_storm(reader, ready, history, now, rule, waited=len(due) > 0)
+    return replace(mailing, held=(*later, *mailing.held), dropped=tuple(unwanted))
+
+
+def _by_storm(
+    reader: Reader,
+    ready: Sequence[PersonalAlarm],
+    history: History,
+    now: datetime,
+    rule: StormRule,
+    *,
+    waited: bool,
+) -> Mailing:
+    if not ready:
+        return Mailing()
+    if history.storm_at is not None and now < history.storm_at + rule.within:
+        until = history.storm_at + rule.within
+        return Mailing(held=tuple(HeldAlarm(reader.user_id, one, until) for one in ready))
+    is_storm = history.alarms + len(ready) > rule.alarms
+    if is_storm or (waited and len(ready) > 1):
+        return Mailing(digest=tuple(ready), is_storm=is_storm)
+    return Mailing(alone=tuple(ready))
+
+
+def _is_wanted(reader: Reader, alarm: PersonalAlarm) -> bool:
+    least = reader.least(alarm.entity_id)
+    return least is not None and alarm.severity.at_least(least)
+
+
+def _breaks(preferences: AlarmPreferences, alarm: PersonalAlarm) -> bool:
+    least = preferences.breaks_quiet
+    return least is not None and alarm.severity.at_least(least)

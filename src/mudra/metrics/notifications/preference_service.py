@@ -1,0 +1,40 @@
+"""Reading and changing one's own alarm preferences."""
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.metrics.notifications.alarm_mail_ports import AlarmPreferenceStore
+from mudra.metrics.notifications.preferences import AlarmPreferences, PreferenceRefused, checked
+from mudra.metrics.notifications.severity import Severity
+
+
+class AlarmPreferenceService(Struct, frozen=True):
+    """Each person's own, in the caller's transaction; a change has its audit entry."""
+
+    store: AlarmPreferenceStore
+    audit_log: AuditLog
+
+    async def of(self, user_id: str) -> AlarmPreferences:
+        """Returns a person's preferences, the usual ones where none were chosen."""
+        return await self.store.of(user_id)
+
+    async def set(
+        self, user_id: str, wanted: AlarmPreferences, caller: Caller
+    ) -> AlarmPreferences | PreferenceRefused:
+        """Replaces a person's preferences; alarms that wait already come when they were to."""
+        preferences = checked(wanted)
+        if isinstance(preferences, PreferenceRefused):
+            return preferences
+        await self.store.set(user_id, preferences)
+        detail = {
+            "timeZone": preferences.time_zone,
+            "ofMembers": _word(preferences.of_members),
+            "ofNetwork": _word(preferences.of_network),
+        }
+        await self.audit_log.append(AuditEntry(EventName.USER_ALARMS_CHANGE, caller, detail=detail))
+        return preferences
+
+
+def _word(severity: Severity | None) -> str:
+    return severity.value if severity else "none"

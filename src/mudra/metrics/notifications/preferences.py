@@ -1,0 +1,82 @@
+"""What alarms each person wants by email, and when."""
+
+from datetime import UTC, datetime, time, timedelta
+from functools import cache
+from typing import Final
+from zoneinfo import ZoneInfo, available_timezones
+
+from msgspec import Struct
+
+from mudra.metrics.notifications.severity import Severity
+from mudra.shared.refusal import Refusal
+
+_DAY: Final = timedelta(days=1)
+
+
+class AlarmPreferences(Struct, frozen=True):
+    """One person's. `of_members` is the least severity of alarms about their own entities.
+
+    `of_network` is that of alarms about the whole network, for operators with the scope health.
+    None means no emails. Quiet hours are in the person's own zone; what reaches `breaks_quiet`
+    comes then too, the rest in one email at their end.
+    """
+
+    time_zone: str = "UTC"
+    quiet_from: time | None = None
+    quiet_until: time | None = None
+    breaks_quiet: Severity | None = Severity.CRITICAL
+    of_members: Severity | None = Severity.MINOR
+    of_network: Severity | None = None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The person's time zone."""
+        return ZoneInfo(self.time_zone)
+
+
+USUAL: Final = AlarmPreferences()
+
+
+class PreferenceRefused(Refusal, frozen=True):
+    """One field is invalid."""
+
+    field: str
+    problem: str
+
+
+@cache
+def time_zones() -> frozenset[str]:
+    """Returns the names of the time zone database that a person may choose."""
+    return frozenset(available_timezones())
+
+
+def checked(preferences: AlarmPreferences) -> AlarmPreferences | PreferenceRefused:
+    """Returns the preferences, or which field is wrong."""
+    if preferences.time_zone not in time_zones():
+        return PreferenceRefused("timeZone", "must be a time zone such as Asia/Kolkata or UTC")
+    begins, ends = preferences.quiet_from, preferences.quiet_until
+    if (begins is None) != (ends is None):
+        missing = "quietFrom" if begins is None else "quietUntil"
+        return PreferenceRefused(missing, "must be given with the other end of the quiet hours")
+    if begins is not None and begins == ends:
+        return PreferenceRefused("quietUntil", "must differ from quietFrom")
+    return preferences
+
+
+def quiet_end(preferences: AlarmPreferences, now: datetime) -> datetime | None:
+    """Returns when the quiet hours end in which `now` lies; None outside of them.
+
+    By the wall clock of the person's zone, also on days on which it is changed.
+    """
+    begins, ends = preferences.quiet_from, preferences.quiet_until
+    if begins is None or ends is None:
+        return None
+    local = now.astimezone(preferences.zone)
+    at = local.time().replace(tzinfo=None)
+    inside = begins <= at < ends if begins < ends else at >= begins or at < ends
+    if not inside:
+        return None
+    day = local.date() if at < ends else local.date() + _DAY
+    end = datetime.combine(day, ends, preferences.zone)
+    # A wall time that comes twice ends with its second one; one that is left out, after the gap.
+    return max(end.replace(fold=fold).astimezone(UTC) for fold in (0, 1))

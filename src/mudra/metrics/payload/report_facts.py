@@ -1,0 +1,39 @@
+"""A valid payload without its blocks: what is decided and looked up by, and what is stored."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import Tag
+from mudra.shared.finding import Finding
+
+
+class ReportFacts(Struct, frozen=True):
+    """What the decision about a valid payload needs; `notes` report what is unusual."""
+
+    aa_id: str
+    txn_id: str
+    tag: Tag
+    window: datetime
+    """Start of the ten minutes, UTC."""
+    content_hash: bytes
+    """SHA-256 of the content, independent of txnId, order and spacing."""
+    fip_ids: tuple[str, ...]
+    notes: tuple[Finding, ...] = ()
+
+
+class StorableReport(ReportFacts, frozen=True, kw_only=True):
+    """A valid payload in the form in which the store takes it.
+
+    Flat, since it comes from another process: to build tens of thousands of blocks again
+    would hold up every other request.
+    """
+
+    rows: bytes
+    """The store's own text; only the store reads it."""
+    blocks: int
+    """The number of rows."""
+    calls: int
+    """The calls of all blocks."""
+    longest_ms: int
+    """The longest response time; 0 without any."""

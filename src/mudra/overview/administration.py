@@ -1,0 +1,40 @@
+"""What the commands that administer a node report: checks, key rotation, settings."""
+
+import enum
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+
+class Diagnosis(Struct, frozen=True):
+    """The result of one check: whether it passed, and what to do when it did not."""
+
+    name: str
+    passed: bool
+    text: str
+
+
+class Rewrapped(Struct, frozen=True):
+    """`count` values were brought under `version`; no value is under another one."""
+
+    version: int
+    count: int
+
+
+class Source(enum.StrEnum):
+    """Where a setting came from."""
+
+    DEFAULT = "default"
+    ENVIRONMENT = "environment"
+    COMMAND_LINE = "command line"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingDetails:
+    """One setting as people may see it: secrets show only whether they are set."""
+
+    env: str
+    value: str
+    source: Source
+    meaning: str
+    allowed: str

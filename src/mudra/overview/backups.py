@@ -1,0 +1,66 @@
+"""What a backup is, and what a restore did: shapes that commands show."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from mudra.audit.acts import Act
+
+OnProgress = Callable[[str, int, int], None]
+"""Is given the step, and how many bytes of how many are done; 0 of 0 where no one knows."""
+
+
+class BackupDetails(Struct, frozen=True, rename="camel"):
+    """The description of a backup, which is kept next to it as JSON.
+
+    `sha256` is that of the encrypted file, `dump_bytes` the size of what is in it.
+    """
+
+    backup_id: str
+    made_at: datetime
+    mudra: str
+    schema: str
+    database_bytes: int
+    dump_bytes: int
+    file_bytes: int
+    sha256: str
+    seconds: float
+
+
+class BackupOrder(Struct, frozen=True):
+    """Where a backup goes and who can decrypt it; empty values come from the settings."""
+
+    folder: Path | None
+    recipients: Sequence[str]
+
+
+class BackupMade(Struct, frozen=True):
+    """A finished backup."""
+
+    file: Path
+    details: BackupDetails
+
+
+class RestoreOrder(Struct, frozen=True):
+    """Which backup is restored; `replace` sets the database of the data directory aside."""
+
+    file: Path
+    identity: Path
+    replace: bool = False
+
+
+class RestoreReport(Struct, frozen=True):
+    """What a restore did; `lost` are acts since the backup that the second place knows.
+
+    `already` is true where an earlier run had finished: then nothing was done.
+    """
+
+    details: BackupDetails
+    already: bool = False
+    set_aside: Path | None = None
+    tokens_ended: int = 0
+    members_notified: int = 0
+    revoked_again: int = 0
+    lost: Sequence[Act] = ()

@@ -1,0 +1,84 @@
+"""A restore is a rollback: what was true and is not, must not go on unseen (quality O2).
+
+The database says again what it said at the backup. Everyone signs in again; one-time links end,
+also those that were used since; what the second place knows of revoked tokens is revoked again;
+every member gets an email.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from mudra.audit.acts import Act
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import NoticeKind
+from mudra.overview.backups import BackupDetails
+from mudra.shared.time_text import iso_ms
+
+
+class RolledBack(Struct, frozen=True):
+    """What was done after a restore."""
+
+    tokens_ended: int
+    members_notified: int
+    revoked_again: int
+
+
+class RestoredStore(Protocol):
+    """The restored database, as the rollback sees it."""
+
+    async def end_sign_ins(self, now: datetime) -> int:
+        """End all user tokens, sessions of the console and one-time links; count the tokens."""
+        ...
+
+    async def revoke_again(self, acts: Sequence[Act]) -> int:
+        """Revoke the entity tokens that these acts name; count them."""
+        ...
+
+    async def members(self) -> Sequence[str]:
+        """List the entities that were not retired."""
+        ...
+
+    async def finished(self, backup_id: str) -> None:
+        """Record that this backup was restored to the end."""
+        ...
+
+
+_RESET: Final = EventName.ENTITY_SECRET_RESET.value
+
+
+async def roll_back(  # its collaborators, each named
+    store: RestoredStore,
+    notices: NoticeService,
+    audit_log: AuditLog,
+    *,
+    details: BackupDetails,
+    lost: Sequence[Act],
+    caller: Caller,
+    now: datetime,
+) -> RolledBack:
+    """End what a restore made true again, and notify members; all in the caller's transaction."""
+    ended = await store.end_sign_ins(now)
+    revoked = await store.revoke_again(lost)
+    reset = {act.entity_id for act in lost if act.event == _RESET}
+    notified = 0
+    for entity_id in await store.members():
+        facts = {
+            "restored_to": iso_ms(details.made_at),
+            "restored_at": iso_ms(now),
+            "secret_lost": "yes" if entity_id in reset else "",
+        }
+        notified += await notices.notify(entity_id, NoticeKind.SERVICE_RESTORED, facts) > 0
+    await audit_log.append(
+        AuditEntry(
+            EventName.DATABASE_BACKUP_RESTORE,
+            caller,
+            detail={"backup": details.backup_id, "made": iso_ms(details.made_at)},
+        )
+    )
+    await store.finished(details.backup_id)
+    return RolledBack(ended, notified, revoked)

@@ -1,0 +1,65 @@
+"""What a member's admins read about an act on their entry: pure, and safe in an email."""
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Final
+
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.difference import FieldChange, Json
+from mudra.registry.lifecycle.record import VersionStatus
+
+_WHAT: Final = {
+    RegistryAction.SUBMIT: "was submitted for approval",
+    RegistryAction.UPDATE: "was updated",
+    RegistryAction.APPROVE: "was approved",
+    RegistryAction.REJECT: "was rejected",
+    RegistryAction.SUSPEND: "was suspended",
+    RegistryAction.RESTORE: "was restored",
+    RegistryAction.RETIRE: "was retired",
+    RegistryAction.ROLL_BACK: "was rolled back",
+}
+_MAX_CHANGES: Final = 20
+_MAX_VALUE: Final = 80
+
+
+def member_notice(decision: Decision) -> Mapping[str, str] | None:
+    """Return the facts of the email; None for an act that an earlier email announced."""
+    what = _WHAT.get(decision.action)
+    if what is None:
+        return None
+    if decision.action in {RegistryAction.UPDATE, RegistryAction.ROLL_BACK} and _waits(decision):
+        what = "has an update that awaits approval"
+    return {
+        "what": what,
+        "done_by": _safe(decision.actor.name),
+        "done_at": decision.at.astimezone(dt.UTC).isoformat(),
+        "reason": _safe(decision.reason),
+        "changes": "; ".join(_changes(decision.changes)),
+    }
+
+
+def _waits(decision: Decision) -> bool:
+    return decision.status == VersionStatus.SUBMITTED
+
+
+def _changes(changes: tuple[FieldChange, ...]) -> list[str]:
+    """List the changed fields; every value of an entry is public (spec 2.7)."""
+    shown = [
+        f"{one.path.removeprefix('$.entityinfo.')}: {_value(one.before)} → {_value(one.after)}"
+        for one in changes
+        if one.path.startswith("$.entityinfo.")
+    ]
+    more = len(shown) - _MAX_CHANGES
+    return [*shown[:_MAX_CHANGES], f"and {more} more"] if more > 0 else shown
+
+
+def _value(value: Json) -> str:
+    if value is None or value in ("", []):
+        return "none"
+    text = _safe(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}…"
+
+
+def _safe(text: str) -> str:
+    """Leave out what could add a header to an email (quality 2.4)."""
+    return "".join(one for one in text if one.isprintable()).replace("=?", "= ?")

@@ -1,0 +1,32 @@
+"""Two people for what members' traffic and trust hang on: the pure rule (decisions, part 4).
+
+A key, an address or a gateway that an operator submitted for a member, another operator
+approves; one who administers the member approves none of its own.
+"""
+
+from mudra.registry.lifecycle.actor import Actor
+from mudra.registry.lifecycle.difference import difference, needs_approval
+from mudra.registry.lifecycle.record import Record, Version
+from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
+from mudra.registry.payload.entry import Entry
+
+
+def needs_two(record: Record, entry: Entry) -> bool:
+    """Return whether an entry would change what two people decide on; a first one always does."""
+    live = record.live
+    return live is None or needs_approval(difference(live.entry, entry))
+
+
+def second_operator_needed(
+    record: Record, version: Version, actor: Actor
+) -> SecondOperatorNeeded | None:
+    """Refuse an approval by the one who submitted, or who administers the member."""
+    if not needs_two(record, version.entry):
+        return None
+    # A member's admin can read its secret, and so submit as the entity itself.
+    if record.entity_id in actor.own:
+        return SecondOperatorNeeded(record.entity_id, is_admin=True)
+    same_person = bool(actor.person) and version.submitted_person == actor.person
+    if same_person or version.submitted_by == actor.name:
+        return SecondOperatorNeeded(record.entity_id, is_admin=False)
+    return None

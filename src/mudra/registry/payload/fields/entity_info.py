@@ -1,0 +1,227 @@
+"""Reads the object `entityinfo` and holds its rules for FIP, FIU and AA (spec 2.7)."""
+
+import functools
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.registry.payload.entry import Category, EntityInfo, Gateway, Identifier
+from mudra.registry.payload.fields import field_rules as rule
+from mudra.registry.payload.fields.certificate import check_certificate
+from mudra.registry.payload.fields.network_rules import IPS, PORTS, read_ip, read_port
+from mudra.registry.payload.fields.url_rules import AddressPolicy, baseurl_faults, url_faults
+from mudra.registry.payload.inspection import Inspection, TextRule, is_empty, show
+from mudra.registry.payload.vocabulary import Vocabulary, Words
+from mudra.shared.entity_type import EntityType
+
+INFO_MEMBERS: Final = (
+    "tags",
+    "name",
+    "id",
+    "code",
+    "entityhandle",
+    "Identifiers",
+    "baseurl",
+    "webviewurl",
+    "fitypes",
+    "inboundports",
+    "outboundports",
+    "ips",
+    "certificate",
+    "gsp",
+    "tokeninfo",
+    "signature",
+)
+# spec 2.7, column Required: the fields that only one type fills, and their empty form.
+_ONLY: Final = {
+    "entityhandle": (EntityType.AA, '""'),
+    "webviewurl": (EntityType.AA, "null"),
+    "Identifiers": (EntityType.FIP, "[]"),
+    "fitypes": (EntityType.FIP, "[]"),
+    "gsp": (EntityType.FIP, "null"),
+}
+_GATEWAY: Final = ("id", "name", "ip", "url")
+_IDENTIFIER: Final = ("category", "type")
+_URL = TextRule("an absolute https URL", 2048)
+_BASEURL = TextRule("vN:URL, several separated by commas, or one bare https URL", 2048)
+
+
+def read_entity_info(
+    inspection: Inspection,
+    path: str,
+    value: object,
+    entity_type: EntityType | None,
+    policy: AddressPolicy,
+    vocabulary: Vocabulary,
+) -> EntityInfo:
+    """Return the object at `path`; without a known type its per-type rules are left out."""
+    given = inspection.members(path, value, INFO_MEMBERS)
+    missing = not given and not isinstance(value, dict)
+    # A payload without the object has one finding for it, not one for each of its members.
+    quiet = Inspection(older=inspection.older) if missing else inspection
+    return _Reader(quiet, path, given, entity_type, policy).entity_info(vocabulary)
+
+
+class _Reader(Struct, frozen=True):
+    inspection: Inspection
+    path: str
+    given: dict[str, object]
+    entity_type: EntityType | None
+    policy: AddressPolicy
+
+    def entity_info(self, vocabulary: Vocabulary) -> EntityInfo:
+        return EntityInfo(
+            tags=self.inspection.optional_text(
+                f"{self.path}.tags", self.given.get("tags"), rule.TAGS
+            ),
+            name=self.text("name", rule.NAME),
+            id=self.text("id", rule.ENTITY_ID),
+            code=self.text("code", rule.CODE),
+            entityhandle=self.text("entityhandle", rule.HANDLE)
+            if self.filled("entityhandle")
+            else "",
+            identifiers=self.identifiers(vocabulary.identifier_types),
+            baseurl=self.baseurl(),
+            webviewurl=self.url("webviewurl") if self.filled("webviewurl") else None,
+            fitypes=self.fitypes(vocabulary.fi_types),
+            inboundports=self.ports("inboundports"),
+            outboundports=self.ports("outboundports"),
+            ips=self.ips(),
+            certificate=check_certificate(
+                self.inspection, f"{self.path}.certificate", self.given.get("certificate")
+            ),
+            gsp=self.gateway(),
+        )
+
+    def filled(self, name: str) -> bool:
+        """Return whether to read a field that one type alone fills; its misuse is written down."""
+        owner, empty = _ONLY[name]
+        value = self.given.get(name)
+        if self.entity_type is None or self.entity_type is owner:
+            return self.entity_type is not None or not is_empty(value)
+        no_content = name == "gsp" and _has_no_content(value)  # the one of these that is an object
+        if not is_empty(value) and not no_content:
+            problem = f"must be empty for type {self.entity_type}: it is for type {owner} only"
+            dropped = "; it was dropped" if self.inspection.older else ""
+            self.inspection.odd(f"{self.path}.{name}", problem + dropped, empty, empty)
+        return False
+
+    def text(self, name: str, text_rule: TextRule) -> str:
+        return self.inspection.text(f"{self.path}.{name}", self.given.get(name), text_rule)
+
+    def url(self, name: str) -> str:
+        text = self.text(name, _URL)
+        faults = url_faults(text, self.policy, query=True) if text else []
+        self.inspection.faults(f"{self.path}.{name}", faults)
+        return text
+
+    def baseurl(self) -> str:
+        if self.older_blank("baseurl", _BASEURL.allowed):
+            return ""
+        text = self.text("baseurl", _BASEURL)
+        faults = baseurl_faults(text, self.policy) if text else []
+        self.inspection.faults(f"{self.path}.baseurl", faults)
+        return text
+
+    def ports(self, name: str) -> tuple[str, ...]:
+        if self.needed_list_is_empty(name, PORTS):
+            return ()
+        read = functools.partial(read_port, self.inspection)
+        return self.inspection.each(
+            f"{self.path}.{name}", self.given.get(name), rule.MAX_PORTS, read
+        )
+
+    def ips(self) -> tuple[str, ...]:
+        if self.needed_list_is_empty("ips", IPS):
+            return ()
+        read = functools.partial(read_ip, self.inspection, policy=self.policy)
+        return self.inspection.each(f"{self.path}.ips", self.given.get("ips"), rule.MAX_IPS, read)
+
+    def fitypes(self, words: Words) -> tuple[str, ...]:
+        if not self.filled("fitypes") or self.needed_list_is_empty("fitypes", _some(words)):
+            return ()
+        read = functools.partial(_read_word, self.inspection, words)
+        path = f"{self.path}.fitypes"
+        return self.inspection.each(path, self.given.get("fitypes"), rule.MAX_FI_TYPES, read)
+
+    def identifiers(self, words: Words) -> tuple[Identifier, ...]:
+        allowed = "at least one identifier, of category STRONG"
+        if not self.filled("Identifiers") or self.needed_list_is_empty("Identifiers", allowed):
+            return ()
+        path, value = f"{self.path}.Identifiers", self.given.get("Identifiers")
+        read = functools.partial(_read_identifier, self.inspection, words)
+        kept = self.inspection.each(path, value, rule.MAX_IDENTIFIERS, read)
+        # spec 2.7: at least one STRONG. Asked of what was sent, so that a fault
+        # elsewhere in that identifier does not bring this finding along.
+        if isinstance(value, list) and not any(_category(one) == Category.STRONG for one in value):
+            self.inspection.odd(path, "has no identifier of category STRONG", allowed)
+        return kept
+
+    def gateway(self) -> Gateway | None:
+        value, path = self.given.get("gsp"), f"{self.path}.gsp"
+        if not self.filled("gsp") or is_empty(value) or _has_no_content(value):
+            return None
+        given = self.inspection.members(path, value, _GATEWAY)
+        if not given and not isinstance(value, dict):
+            return None
+        name = self.inspection.text(f"{path}.name", given.get("name"), rule.NAME)
+        identity = self.inspection.text(f"{path}.id", given.get("id"), rule.ENTITY_ID)
+        ip = read_ip(self.inspection, f"{path}.ip", given.get("ip"), self.policy)
+        url = self.inspection.text(f"{path}.url", given.get("url"), _URL)
+        self.inspection.faults(
+            f"{path}.url", url_faults(url, self.policy, query=True) if url else []
+        )
+        return Gateway(id=identity, name=name, ip=ip or "", url=url)
+
+    def older_blank(self, name: str, allowed: str) -> bool:
+        """Return whether an older entry leaves out what a new one needs; noted, not refused."""
+        blank = self.inspection.older and is_empty(self.given.get(name))
+        if blank:
+            self.inspection.note(f"{self.path}.{name}", "is empty", allowed)
+        return blank
+
+    def needed_list_is_empty(self, name: str, allowed: str) -> bool:
+        """Return whether there is nothing to read; written down where the type is known."""
+        empty = is_empty(self.given.get(name))
+        if empty:
+            self.inspection.odd(f"{self.path}.{name}", "is missing or empty", allowed)
+        return empty
+
+
+def _read_word(inspection: Inspection, words: Words, path: str, value: object) -> str | None:
+    if not isinstance(value, str):
+        inspection.error(path, f"must be a string, not {show(value)}", _some(words))
+        return None
+    word = words.read(value[:200])
+    if not word:
+        shown = "empty" if is_empty(value) else show(value)
+        nearest = inspection.nearest(value, words.listed)
+        inspection.error(path, f"must not be {shown}", _some(words), nearest)
+        return None
+    if word != value:
+        inspection.note(path, f"was {show(value)} and was read as {word}")
+    return word
+
+
+def _read_identifier(
+    inspection: Inspection, words: Words, path: str, value: object
+) -> Identifier | None:
+    given = inspection.members(path, value, _IDENTIFIER)
+    if not given and not isinstance(value, dict):
+        return None
+    category = inspection.word(f"{path}.category", given.get("category"), tuple(Category))
+    kind = _read_word(inspection, words, f"{path}.type", given.get("type", ""))
+    return Identifier(Category(category), kind) if category and kind else None
+
+
+def _category(value: object) -> object:
+    return value.get("category") if isinstance(value, dict) else None
+
+
+def _has_no_content(value: object) -> bool:
+    """Return whether an object holds nothing: `{}`, or empty members only."""
+    return isinstance(value, dict) and all(is_empty(part) for part in value.values())
+
+
+def _some(words: Words) -> str:
+    return ", ".join(words.listed)

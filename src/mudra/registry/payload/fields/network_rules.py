@@ -1,0 +1,83 @@
+"""Ports and IP addresses of an entry, which counterparties put into their firewalls."""
+
+import ipaddress
+import re
+from typing import Final
+
+from mudra.registry.payload.fields.url_rules import AddressPolicy, ip_faults
+from mudra.registry.payload.inspection import Inspection, is_empty, show
+
+PORTS: Final = "a port from 1 to 65535 or a range such as 8000-8010, as a string"
+IPS: Final = "an IPv4 or IPv6 address, or a network such as 203.0.114.0/28, as a string"
+WIDEST: Final = {4: 16, 6: 32}
+"""The shortest network prefix accepted: a wider network opens members' firewalls too far."""
+
+_LAST_PORT = 65535
+_PORT = re.compile(r"([1-9][0-9]{0,4})(?:-([1-9][0-9]{0,4}))?")
+_LOOSE_IPV4 = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4}){3})(/[0-9]{1,2})?")
+_LOOSE_PORT = re.compile(r"\s*0*([1-9][0-9]{0,4})(?:\s*(?:-|:|to)\s*0*([1-9][0-9]{0,4}))?\s*")
+
+
+def read_port(inspection: Inspection, path: str, value: object) -> str | None:
+    """Return one item of `inboundports` or `outboundports`."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        nearest = str(value) if 0 < value <= _LAST_PORT else ""
+        inspection.odd(path, "must be a string, not a number", PORTS, nearest)
+        return nearest or None
+    if not isinstance(value, str) or is_empty(value):
+        inspection.error(path, f"must be a string, not {show(value)}", PORTS)
+        return None
+    match = _PORT.fullmatch(value)
+    if match and _rises(match):
+        return value
+    inspection.error(path, f"must not be {show(value)}", PORTS, _nearest_port(value))
+    return None
+
+
+def _rises(match: re.Match[str]) -> bool:
+    first = int(match[1])
+    last = int(match[2]) if match[2] else _LAST_PORT
+    return first < last <= _LAST_PORT or (match[2] is None and first == _LAST_PORT)
+
+
+def _nearest_port(value: str) -> str:
+    match = _LOOSE_PORT.fullmatch(value[:32])
+    if match is None:
+        return ""
+    ends = sorted({int(end) for end in match.groups() if end})
+    return "-".join(map(str, ends)) if ends[-1] <= _LAST_PORT else ""
+
+
+def read_ip(inspection: Inspection, path: str, value: object, policy: AddressPolicy) -> str | None:
+    """Return one item of `ips` in its canonical form."""
+    if not isinstance(value, str) or is_empty(value):
+        inspection.error(path, f"must be a string, not {show(value)}", IPS)
+        return None
+    try:
+        network = ipaddress.ip_network(value)
+    except ValueError:
+        inspection.error(path, f"must not be {show(value)}", IPS, _nearest_ip(value))
+        return None
+    if "/" in value and network.prefixlen < WIDEST[network.version]:
+        allowed = f"a prefix of /{WIDEST[network.version]} or longer"
+        inspection.error(path, f"is the network {network}, which is too wide", allowed)
+        return None
+    faults = ip_faults(network[0], policy) or ip_faults(network[-1], policy)
+    inspection.faults(path, faults)
+    canonical = str(network) if "/" in value else str(network[0])
+    if canonical != value and not faults:
+        inspection.note(path, f"was read as {canonical}")
+    return None if faults else canonical
+
+
+def _nearest_ip(value: str) -> str:
+    """Return the likely address, without spaces, leading zeros, host bits, port or scheme."""
+    found = _LOOSE_IPV4.search(value[:64])
+    bare = value[:64].strip()
+    if found:
+        bare = ".".join(str(int(octet)) for octet in found[1].split(".")) + (found[2] or "")
+    try:
+        network = ipaddress.ip_network(bare, strict=False)
+    except ValueError:
+        return ""
+    return str(network) if "/" in bare else str(network[0])

@@ -1,0 +1,108 @@
+"""Refusals of callers whom no one knows: counted by minute and address, not a row each.
+
+Anyone can cause as many as they like, and a row of the audit is kept for years. The count is
+kept in the transaction of the refusal itself. A job makes one event of each minute's count.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+import sqlalchemy as sa
+
+from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
+from mudra.shared.network_address import address_key
+from mudra.shared.time_text import iso_ms
+from mudra.storage.audit.event_rows import event_row
+from mudra.storage.audit.tables import audit_anonymous
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import audit_event
+
+ANONYMOUS: Final = "nobody"
+"""The actor of a caller who has not signed in."""
+MAX_ADDRESSES: Final = 1000
+"""Counts kept for one minute; what comes from further addresses is counted together."""
+_OTHERS: Final = "(others)"
+
+_COUNT: Final = sa.text(
+    "INSERT INTO audit_anonymous AS known"
+    " (minute, address, event, reason, outcome, count, first_at, last_at, txn_id)"
+    " SELECT date_trunc('minute', cast(:at AS timestamptz)),"
+    " CASE WHEN (SELECT count(*) FROM audit_anonymous"
+    "  WHERE minute = date_trunc('minute', cast(:at AS timestamptz))) < :most"
+    "  OR EXISTS (SELECT 1 FROM audit_anonymous a"
+    "  WHERE a.minute = date_trunc('minute', cast(:at AS timestamptz))"
+    "  AND a.address = :address AND a.event = :event AND a.reason = :reason)"
+    " THEN cast(:address AS text) ELSE :others END,"
+    " :event, :reason, :outcome, :count, :at, :at, :txn_id"
+    " ON CONFLICT (minute, address, event, reason) DO UPDATE SET"
+    " count = known.count + excluded.count, last_at = greatest(known.last_at, excluded.last_at)"
+)
+
+
+def is_anonymous(actor: str, entity_id: str, user_id: str) -> bool:
+    """Return whether an event concerns no one whom the service knows."""
+    return actor == ANONYMOUS and not entity_id and not user_id
+
+
+async def count_anonymous(transaction: Transaction, events: Iterable[AuditEvent]) -> None:
+    """Count events of unknown callers; `count` in the detail is the number of several."""
+    counts: dict[tuple[str, str, str], int] = {}
+    first: dict[tuple[str, str, str], AuditEvent] = {}
+    for event in events:
+        key = (address_key(event.address), event.event.value, event.reason)
+        if key not in counts and len(counts) >= MAX_ADDRESSES:
+            key = (_OTHERS, event.event.value, event.reason)
+        counts[key] = counts.get(key, 0) + int(event.detail.get("count", 1))
+        first.setdefault(key, event)
+    # In one order everywhere, so that no two transactions wait for each other.
+    for key in sorted(counts):
+        address, name, reason = key
+        await transaction.connection.execute(
+            _COUNT,
+            {
+                "at": first[key].at,
+                "most": MAX_ADDRESSES,
+                "address": address,
+                "others": _OTHERS,
+                "event": name,
+                "reason": reason,
+                "outcome": first[key].outcome.value,
+                "count": counts[key],
+                "txn_id": first[key].txn_id,
+            },
+        )
+
+
+async def record_anonymous(transaction: Transaction) -> int:
+    """Make an event of each count whose minute is over; returns their number."""
+    now = await transaction.now()
+    c = audit_anonymous.c
+    minute = now.astimezone(UTC).replace(second=0, microsecond=0)
+    rows = await transaction.connection.execute(
+        sa.delete(audit_anonymous)
+        .where(c.minute < minute)
+        .returning(
+            *(c.event, c.outcome, c.address, c.txn_id),
+            *(c.reason, c["count"], c.first_at, c.last_at),
+        )
+    )
+    events = [event_row(_event(tuple(row), now)) for row in sorted(rows, key=lambda one: one[6])]
+    if events:
+        await transaction.connection.execute(sa.insert(audit_event), events)
+    return len(events)
+
+
+def _event(row: tuple[object, ...], now: datetime) -> AuditEvent:
+    event, outcome, address, txn_id, reason, count, first_at, last_at = row
+    assert isinstance(count, int)
+    assert isinstance(first_at, datetime)
+    assert isinstance(last_at, datetime)
+    entry = AuditEntry(
+        EventName(str(event)),
+        Caller(ANONYMOUS, str(address), str(txn_id)),
+        reason=str(reason),
+        detail={"count": count, "first": iso_ms(first_at), "last": iso_ms(last_at)},
+        outcome=Outcome(str(outcome)),
+    )
+    return entry.at(now)

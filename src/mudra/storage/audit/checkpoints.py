@@ -1,0 +1,66 @@
+"""Checkpoints of the audit chain in the database, shared by all nodes.
+
+Each carries a keyed hash under a key that the database holds only encrypted: who can write
+to the database alone can forge no checkpoint, only take some away. The copies in the second
+place (`storage/audit/witness.py`) show that.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC
+from typing import Final
+
+import sqlalchemy as sa
+
+from mudra.audit.chain import START, Checkpoint, CheckpointForged
+from mudra.storage.audit.tables import audit_checkpoint
+from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.database.database import Transaction
+
+CHECKPOINT_ADDED: Final = "audit-checkpoint"
+"""The key under which a new checkpoint is announced."""
+
+
+class PostgresCheckpoints:
+    """Implements audit/ports.py Checkpoints."""
+
+    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
+        self._tx = transaction
+        self._encryption = encryption
+
+    async def last(self) -> Checkpoint:
+        """The newest checkpoint; `START` when there is none. Raises CheckpointForged."""
+        c = audit_checkpoint.c
+        found = await self._read(
+            sa.select(audit_checkpoint).order_by(c.epoch.desc(), c.count.desc()).limit(1)
+        )
+        return found[0] if found else START
+
+    async def all(self) -> Sequence[Checkpoint]:
+        """Every checkpoint in order; raises CheckpointForged."""
+        c = audit_checkpoint.c
+        return await self._read(sa.select(audit_checkpoint).order_by(c.epoch, c.count))
+
+    async def add(self, checkpoint: Checkpoint) -> None:
+        """Sign and store a checkpoint, and wake the nodes that copy it to their second place."""
+        await self._tx.connection.execute(
+            sa.insert(audit_checkpoint).values(
+                epoch=checkpoint.epoch,
+                count=checkpoint.count,
+                head=checkpoint.head,
+                at=checkpoint.at,
+                mac=self._encryption.checkpoint_mac(checkpoint.statement()),
+            )
+        )
+        await self._tx.changing(CHECKPOINT_ADDED)
+
+    async def _read(self, query: sa.Select[tuple[object, ...]]) -> list[Checkpoint]:
+        found = []
+        for row in (await self._tx.connection.execute(query)).mappings():
+            at = row["at"].astimezone(UTC)
+            checkpoint = Checkpoint(row["count"], row["head"], at, row["epoch"])
+            if not self._encryption.is_checkpoint_mac(checkpoint.statement(), row["mac"]):
+                raise CheckpointForged(
+                    f"the checkpoint of row {checkpoint.count} in the database was altered"
+                )
+            found.append(checkpoint)
+        return found

@@ -1,0 +1,94 @@
+"""Encryption of backups with age (age-encryption.org/v1), by the library pyrage.
+
+Recipients are public keys, so the machine that makes backups cannot read them. A file that was
+altered or cut short is refused while it is decrypted, before its end was used.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, Protocol, cast
+
+import pyrage
+from pyrage import x25519
+
+from mudra.shared.secret_text import SecretText
+
+_PUBLIC: Final = "age1"
+_PRIVATE: Final = "AGE-SECRET-KEY-1"
+
+
+class BackupKeyInvalid(Exception):
+    """A key cannot be read: the text says which and what is expected, never a private key."""
+
+
+class BackupUnreadable(Exception):
+    """A backup was not encrypted to this key, was altered, or ends too early."""
+
+
+class Source(Protocol):
+    """What is read to its end."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Read some bytes; none at the end."""
+
+
+class Target(Protocol):
+    """What is written to."""
+
+    def write(self, data: bytes, /) -> int:
+        """Write all of it."""
+
+    def flush(self) -> None:
+        """Pass on what is held back."""
+
+
+def recipients(texts: Sequence[str]) -> list[x25519.Recipient]:
+    """Read public keys; raises BackupKeyInvalid."""
+    found = []
+    for text in texts:
+        try:
+            found.append(x25519.Recipient.from_str(text))
+        except pyrage.RecipientError:
+            shown = f" {text[:12]}…" if text.startswith(_PUBLIC) else ""
+            raise BackupKeyInvalid(
+                f"the recipient{shown} is not a public key of age: it begins with {_PUBLIC}; "
+                "mudra backup key makes a pair"
+            ) from None
+    return found
+
+
+def read_identity(file: Path) -> x25519.Identity:
+    """Read the private key of a file in the form of age-keygen; raises BackupKeyInvalid."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BackupKeyInvalid(f"the private key {file} cannot be read") from error
+    keys = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    try:
+        return x25519.Identity.from_str(keys[0] if keys else "")
+    except pyrage.IdentityError:
+        # The text of the error is not shown: it might repeat the key.
+        raise BackupKeyInvalid(
+            f"{file} has no private key of age: a line that begins with {_PRIVATE}"
+        ) from None
+
+
+def new_identity() -> tuple[SecretText, str]:
+    """Make a pair of keys: the private one, and the public one to encrypt to."""
+    made = x25519.Identity.generate()
+    return SecretText(str(made)), str(made.to_public())
+
+
+def encrypt(source: Source, target: Target, to: Sequence[x25519.Recipient]) -> None:
+    """Encrypt what is read until its end."""
+    pyrage.encrypt_io(cast("pyrage.BufferedIOBase", source), target, to)
+    target.flush()
+
+
+def decrypt(source: Source, target: Target, identity: x25519.Identity) -> None:
+    """Decrypt to the end; raises BackupUnreadable, when part of it may have been written."""
+    try:
+        pyrage.decrypt_io(source, target, [identity])
+        target.flush()
+    except (pyrage.DecryptError, OSError) as error:
+        raise BackupUnreadable("it was altered, is cut short, or is for another key") from error

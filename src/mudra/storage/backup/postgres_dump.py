@@ -1,0 +1,78 @@
+"""pg_dump and pg_restore as streams: nothing that was not encrypted is written to a disk.
+
+The programs are those that come with the embedded server; they work with PostgreSQL 15 to 18.
+"""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from typing import IO, Final
+
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from mudra.storage.database.embedded.server import programs
+
+_DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
+_RESTORE: Final = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
+_TAIL: Final = 600
+
+
+class DumpFailed(Exception):
+    """pg_dump or pg_restore ended with an error; the text is the end of what it said."""
+
+
+@contextlib.contextmanager
+def dumping(conninfo: str) -> Iterator[IO[bytes]]:
+    """Give what pg_dump writes, of one snapshot; raises DumpFailed at the end."""
+    with _running("pg_dump", _DUMP, conninfo, writes=True) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def restoring(conninfo: str) -> Iterator[IO[bytes]]:
+    """Take a dump and restore it whole or not at all; raises DumpFailed at the end.
+
+    An exception within the block kills pg_restore, whose transaction is rolled back.
+    """
+    with _running("pg_restore", _RESTORE, conninfo, writes=False) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _running(
+    name: str, options: tuple[str, ...], conninfo: str, *, writes: bool
+) -> Iterator[IO[bytes]]:
+    password = conninfo_to_dict(conninfo).get("password")
+    address = make_conninfo(conninfo, password=None)
+    environment = {**os.environ, "PGAPPNAME": "mudra backup"}
+    if password:  # not an argument, which every user of the machine could read
+        environment["PGPASSWORD"] = str(password)
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603 - our own programs, no shell
+            [programs() / name, *options, f"--dbname={address}"],
+            stdin=subprocess.DEVNULL if writes else subprocess.PIPE,
+            stdout=subprocess.PIPE if writes else subprocess.DEVNULL,
+            stderr=said,
+            env=environment,
+        )
+        stream = process.stdout if writes else process.stdin
+        assert stream is not None
+        try:
+            yield stream
+            with contextlib.suppress(BrokenPipeError):  # it said why on its way out
+                stream.close()
+            failed = process.wait() != 0
+        except BrokenPipeError:
+            failed = process.wait() != 0
+        except BaseException:
+            process.kill()
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()
+            process.wait()
+            raise
+        if failed:
+            said.seek(0)
+            text = " ".join(said.read().decode(errors="replace").split())
+            raise DumpFailed(f"{name}: {text[-_TAIL:]}")

@@ -1,0 +1,169 @@
+"""The restored database: implements overview/rollback.py RestoredStore."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+import psycopg
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.audit.acts import Act
+from mudra.audit.event import EventName
+from mudra.storage.audit.chain import CLUSTER
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import (
+    email_link,
+    entity,
+    service_fact,
+    user_token,
+)
+from mudra.storage.identity.tables import address_change, admin_invitation, console_session
+from mudra.storage.tokens.tokens import PostgresIssuedTokens
+
+_MADE: Final = "backup"
+_FINISHED: Final = "backup-finished"
+_RESTORED: Final = "backup-restored"
+_TOKEN_LIFE: Final = timedelta(hours=24)
+"""Of an entity token: how long a revocation must be kept whose token is not at hand."""
+
+
+class BackupMark(Struct, frozen=True):
+    """What a backup writes into the database before it reads it: so a copy knows its origin."""
+
+    backup_id: str
+    cluster: str
+
+
+class PostgresRestoredStore:
+    """The database in the transaction of the rollback."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def end_sign_ins(self, now: datetime) -> int:
+        """End all user tokens, sessions of the console and one-time links; count the tokens."""
+        ended = await self._tx.connection.execute(
+            sa.update(user_token)
+            .where(user_token.c.revoked_at.is_(None), user_token.c.expires_at > now)
+            .values(revoked_at=now)
+        )
+        for statement in (
+            sa.delete(console_session),
+            sa.delete(address_change),
+            sa.update(admin_invitation)
+            .where(admin_invitation.c.ended_at.is_(None))
+            .values(ended_at=now),
+            sa.update(email_link)
+            .where(email_link.c.used_at.is_(None), email_link.c.voided_at.is_(None))
+            .values(voided_at=now),
+        ):
+            await self._tx.connection.execute(statement)
+        return int(ended.rowcount)
+
+    async def revoke_again(self, acts: Sequence[Act]) -> int:
+        """Revoke the entity tokens that these acts name; count them."""
+        tokens = PostgresIssuedTokens(self._tx)
+        done = 0
+        for act in acts:
+            if act.event == EventName.ENTITY_TOKEN_REVOKE.value and act.about:
+                until = act.at + _TOKEN_LIFE
+                done += await tokens.revoke_entity_token(act.about, act.entity_id, until)
+        return done
+
+    async def members(self) -> Sequence[str]:
+        """List the entities that were not retired."""
+        rows = await self._tx.connection.scalars(
+            sa.select(entity.c.entity_id)
+            .where(entity.c.membership != "retired")
+            .order_by(entity.c.entity_id)
+        )
+        return list(rows)
+
+    async def finished(self, backup_id: str) -> None:
+        """Record that this backup was restored to the end."""
+        await self._tx.connection.execute(
+            sa.delete(service_fact).where(service_fact.c.name == _RESTORED)
+        )
+        await self._tx.connection.execute(
+            sa.insert(service_fact).values(name=_RESTORED, value=backup_id)
+        )
+
+
+async def last_backup(transaction: Transaction) -> datetime | None:
+    """Return when the last finished backup was made; None when there is none."""
+    found = await transaction.connection.scalar(
+        sa.select(service_fact.c.value).where(service_fact.c.name == _FINISHED)
+    )
+    return datetime.fromisoformat(found) if found else None
+
+
+def mark(conninfo: str, backup_id: str) -> int:
+    """Write into the database which backup begins; returns the database's size in bytes."""
+    with psycopg.connect(conninfo, connect_timeout=5) as connection:
+        row = connection.execute(
+            f"SELECT ({CLUSTER}), pg_database_size(current_database())".encode()
+        ).fetchone()
+        assert row is not None
+        _keep(connection, _MADE, msgspec.json.encode(BackupMark(backup_id, str(row[0]))).decode())
+        return int(str(row[1]))
+
+
+def mark_finished(conninfo: str, at: datetime) -> None:
+    """Record in the database when a backup was finished: its age is an alarm."""
+    with psycopg.connect(conninfo, connect_timeout=5) as connection:
+        _keep(connection, _FINISHED, at.isoformat())
+
+
+class Contents(Struct, frozen=True):
+    """What a database holds before a restore: nothing, or a copy that a restore began."""
+
+    empty: bool
+    restored_from: str = ""
+    """The backup that was copied into it, when it is a copy."""
+    finished: str = ""
+    """The backup whose restore came to its end."""
+    users: int = 0
+    """Other sessions that are connected to it."""
+
+
+def look(conninfo: str) -> Contents:
+    """Look into a database before a restore."""
+    with psycopg.connect(conninfo, connect_timeout=5) as connection:
+        ours = connection.execute(
+            "SELECT to_regclass('service_fact') IS NOT NULL"
+            " AND to_regclass('audit_event') IS NOT NULL"
+        ).fetchone()
+        others = connection.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+            " AND usesysid IS NOT NULL AND pid <> pg_backend_pid()"
+        ).fetchone()
+        users = int(str(others[0])) if others else 0
+        any_table = connection.execute(
+            "SELECT EXISTS (SELECT FROM pg_class WHERE relkind IN ('r', 'p')"
+            " AND relnamespace = current_schema()::regnamespace)"
+        ).fetchone()
+        if any_table is None or not any_table[0]:
+            return Contents(empty=True, users=users)
+        if ours is None or not ours[0]:
+            return Contents(empty=False, users=users)
+        facts: dict[str, str] = dict(
+            connection.execute("SELECT name, value FROM service_fact").fetchall()
+        )
+        here = connection.execute(CLUSTER.encode()).fetchone()
+    assert here is not None
+    found = facts.get(_MADE)
+    origin = msgspec.json.decode(found, type=BackupMark) if found else None
+    copied = origin.backup_id if origin and origin.cluster != str(here[0]) else ""
+    return Contents(
+        empty=False, restored_from=copied, finished=facts.get(_RESTORED, ""), users=users
+    )
+
+
+def _keep(connection: psycopg.Connection[tuple[object, ...]], name: str, value: str) -> None:
+    connection.execute(
+        "INSERT INTO service_fact (name, value) VALUES (%s, %s)"
+        " ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value",
+        [name, value],
+    )

@@ -1,0 +1,182 @@
+"""How long the rows of each table are kept: one rule for every table, or a reason to keep them.
+
+`docs/reference/retention.md` is made from it, and a test compares it with the tables of the
+database: a table without a rule is a mistake.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final, assert_never
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.identity.sessions.session import LIFE
+from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, MAX_FAILURES, SUCCESS_PERIOD
+from mudra.storage.database import tables as t
+from mudra.storage.identity import tables as i
+from mudra.storage.metrics import tables as m
+from mudra.storage.registry.tables import registry_write
+from mudra.storage.registry.write_budget import PERIOD
+from mudra.storage.tokens import tables as k
+
+_DAY: Final = timedelta(days=1)
+
+
+class Days(Struct, frozen=True):
+    """The periods that settings give."""
+
+    mail: int
+    sums: int
+
+
+class Kept(Struct, frozen=True):
+    """Rows that are never deleted by age: why, and what bounds their number."""
+
+    why: str
+
+
+class ByJob(Struct, frozen=True):
+    """Rows that another job or the act itself deletes: which, and when."""
+
+    how: str
+
+
+class Aged(Struct, frozen=True):
+    """Rows that the job `clear-out` deletes once `column` is older than `after`."""
+
+    column: sa.Column[object]
+    after: timedelta | str
+    """A period, or the name of one in `Days`."""
+    only: sa.ColumnElement[bool] | None = None
+    text: str = ""
+    """What `only` means."""
+    by_machine_time: bool = False
+    """Whether the time is the database's own, which the sandbox does not move."""
+
+    def period(self, days: Days) -> timedelta:
+        """Return the period under these settings."""
+        if isinstance(self.after, timedelta):
+            return self.after
+        return timedelta(days=days.mail if self.after == "mail" else days.sums)
+
+
+Rule = Kept | ByJob | Aged
+
+_SETTINGS: Final = {"mail": "`MUDRA_MAIL_DAYS`", "sums": "`MUDRA_METRICS_DAY_DAYS`"}
+_HOUR: Final = 60
+
+_PROOF: Final = "proof of what happened: the chain is verified from its first row"
+_PARTITIONS: Final = "dropped as whole partitions by `metrics-retention`"
+_RAW: Final = f"{_PARTITIONS} after `MUDRA_METRICS_RAW_DAYS`"
+_HOURS: Final = f"{_PARTITIONS} after `MUDRA_METRICS_HOUR_DAYS`"
+
+RULES: Final[Mapping[str, Rule]] = {
+    "alembic_version": Kept("one row"),
+    # Identity
+    "user_account": Kept("one for each person who ever acted: the audit names them"),
+    "entity": Kept("one for each member"),
+    "entity_admin": Kept("one for each right; deleted with it"),
+    "entity_contact": Kept("one for each member at most"),
+    "operator_scope": Kept("one for each right; deleted with it"),
+    "email_link": Aged(t.email_link.c.expires_at, 30 * _DAY),
+    "throttle": Aged(
+        t.throttle.c.last_failure_at,
+        365 * _DAY,
+        t.throttle.c.failures < MAX_FAILURES,
+        "where the password was not disabled",
+    ),
+    "address_failure": Aged(t.address_failure.c.at, ADDRESS_PERIOD),
+    "sign_in_success": Aged(i.sign_in_success.c.at, SUCCESS_PERIOD),
+    "sign_in_wait": ByJob("taken by `remind`, which sends their notices"),
+    "link_request": ByJob("taken by `links` within a minute"),
+    "address_change": Aged(i.address_change.c.expires_at, _DAY),
+    "admin_invitation": Aged(i.admin_invitation.c.expires_at, _DAY),
+    "console_session": Aged(i.console_session.c.started_at, LIFE),
+    "user_token": Aged(t.user_token.c.expires_at, _DAY),
+    "totp_factor": Kept("two for each person at most; deleted with the factor"),
+    "recovery_code": Kept("ten for each person at most; deleted once used"),
+    "user_token_use": ByJob("deleted with its row of `user_token`"),
+    # Tokens
+    "entity_secret": Kept("one for each reset, five a day at most; ended ones hold a hash only"),
+    "secret_reminder": Aged(k.secret_reminder.c.done_at, 400 * _DAY),
+    "secret_use": Aged(k.secret_use.c.last_used_at, 400 * _DAY),
+    "token_day": Aged(k.token_day.c.day, "sums"),
+    "revoked_entity_token": Aged(t.revoked_entity_token.c.expires_at, _DAY),
+    "used_assertion": Aged(k.used_assertion.c.expires_at, _DAY),
+    "signing_key": Kept("one or two a month; private halves are destroyed when they retire"),
+    "key_fetch": Aged(k.key_fetch.c.last_at, 400 * _DAY),
+    "sealed_key": Kept("a fixed number"),
+    # Registry
+    "registry_entity": Kept("one for each entity"),
+    "registry_version": Kept("the history of an entry, which its page shows"),
+    "registry_change": Kept("the feed: a mirror proves itself complete from its first row"),
+    "registry_word": Kept("words that operators added"),
+    "registry_write": Aged(registry_write.c.at, PERIOD),
+    # Mail
+    "mail_outbox": Aged(
+        t.mail_outbox.c.created_at,
+        "mail",
+        sa.or_(t.mail_outbox.c.sent_at.is_not(None), t.mail_outbox.c.next_attempt_at.is_(None)),
+        "once sent or given up",
+    ),
+    "mail_alarm": ByJob("deleted with its row of `mail_outbox`"),
+    # Audit
+    "audit_event": Kept(_PROOF),
+    "audit_seal": Kept(_PROOF),
+    "audit_checkpoint": Kept(_PROOF),
+    "audit_epoch": Kept(_PROOF),
+    "audit_anonymous": ByJob("made an event of the audit by `anonymous` after their minute"),
+    # Metrics
+    "metrics_raw": ByJob(_RAW),
+    "metrics_previous": ByJob(_RAW),
+    "metrics_refused": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_RAW_DAYS`"),
+    "metrics_held": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_RAW_DAYS`"),
+    "metrics_hour": ByJob(_HOURS),
+    "metrics_pair_hour": ByJob(_HOURS),
+    "metrics_receipt": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_HOUR_DAYS`"),
+    "metrics_push": ByJob("deleted with its row of `metrics_receipt`"),
+    "metrics_day": Aged(m.metrics_day.c.at, "sums"),
+    "metrics_pair_day": Aged(m.metrics_pair_day.c.at, "sums"),
+    "metrics_received": Aged(m.metrics_received.c.at, "sums"),
+    "metrics_stale": ByJob("deleted by `metrics-sums` and `metrics-watch` with the sums they make"),
+    "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour"),
+    "metrics_fip_state": ByJob("deleted by `metrics-watch` after six hours"),
+    "metrics_incident": Aged(
+        m.metrics_incident.c.began, "sums", m.metrics_incident.c.ended.is_not(None), "once over"
+    ),
+    "health_silence": ByJob("deleted by `metrics-retention` 90 days after their end"),
+    "health_webhook": Kept("until its owner removes it"),
+    "webhook_message": ByJob("deleted once delivered, or given up after 24 hours"),
+    "alarm_preference": Kept("one for each person at most"),
+    "alarm_mail": ByJob("deleted by `metrics-retention` 90 days after its alarm was over"),
+    # The service itself
+    "node": Aged(t.node.c.proven_at, timedelta(hours=1), by_machine_time=True),
+    "job_run": Kept("one for each job, with its last failure"),
+    "service_fact": Kept("a fixed number of names"),
+}
+"""The rule of each table, by its name; partitions follow their parent."""
+
+
+def described(rule: Rule) -> str:
+    """Return what the reference says of a rule."""
+    match rule:
+        case Kept(why):
+            return f"kept: {why}"
+        case ByJob(how):
+            return how
+        case Aged(column, after, text=only):
+            period = after if isinstance(after, timedelta) else _SETTINGS[after]
+            condition = f", {only}" if only else ""
+            return f"deleted once `{column.name}` is older than {_words(period)}{condition}"
+        case never:
+            assert_never(never)
+
+
+def _words(period: timedelta | str) -> str:
+    if isinstance(period, str):
+        return period
+    if period < timedelta(days=1):
+        minutes = period // timedelta(minutes=1)
+        return f"{minutes} minutes" if minutes < _HOUR else f"{minutes // _HOUR} hours"
+    return f"{period.days} days"

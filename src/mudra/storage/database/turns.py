@@ -1,0 +1,75 @@
+"""Requests take turns at the connections: they queue while the database works, and fail when not.
+
+With more to do than connections, a request waits for its turn (issue 17, point 13). While nothing
+succeeds because the database hangs or is gone, those that wait are refused at once, and one request
+at a time tries whether it is back (quality F3).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from mudra.shared.unavailable import DatabaseUnavailable, Outage
+
+QUEUE_S: Final = 10.0
+"""How long a request waits for its turn while others are served."""
+GIVE_UP_S: Final = 2.0
+"""A lost connection after so long without a success means that the database is gone."""
+OUTAGE_WAIT_S: Final = 1.0
+"""How long a request waits for its turn while the database is gone."""
+
+
+class Turns:
+    """The turns of one process. `connections` requests have one at the same time."""
+
+    def __init__(self, connections: int) -> None:
+        self._free = asyncio.Semaphore(connections)
+        self._trying = asyncio.Semaphore(1)
+        self._waiting: set[asyncio.Timeout] = set()
+        self._succeeded_at = float("-inf")
+        self._is_gone = False
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Wait for a turn and have it; raises DatabaseUnavailable when there is none in time."""
+        if self._is_gone:
+            async with self._one_of(self._trying, OUTAGE_WAIT_S):
+                if self._is_gone:
+                    async with self._one_of(self._free, OUTAGE_WAIT_S):
+                        yield
+                    return
+        async with self._one_of(self._free, QUEUE_S):
+            yield
+
+    @asynccontextmanager
+    async def _one_of(self, places: asyncio.Semaphore, within_s: float) -> AsyncIterator[None]:
+        wait = asyncio.timeout(within_s)
+        try:
+            async with wait:
+                self._waiting.add(wait)
+                await places.acquire()
+        except TimeoutError:
+            cause = Outage.UNREACHABLE if self._is_gone else Outage.ALL_IN_USE
+            raise DatabaseUnavailable("no turn in time", cause) from None
+        finally:
+            self._waiting.discard(wait)
+        try:
+            yield
+        finally:
+            places.release()
+
+    def succeeded(self) -> None:
+        """Note that the database did something."""
+        self._succeeded_at = asyncio.get_running_loop().time()
+        self._is_gone = False
+
+    def lost(self) -> None:
+        """Note a lost connection; refuse those who wait if nothing succeeds."""
+        now = asyncio.get_running_loop().time()
+        if now - self._succeeded_at < GIVE_UP_S:
+            return
+        self._is_gone = True
+        for wait in self._waiting:
+            if not wait.expired():
+                wait.reschedule(now)

@@ -1,0 +1,69 @@
+"""Requests for a link to set a password, in PostgreSQL: implements identity/ports.py."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import sqlalchemy as sa
+
+from mudra.identity.ports import LinkRequest
+from mudra.shared.ids import fresh_id
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.database.database import Transaction
+from mudra.storage.identity.tables import link_request
+
+LINK_ASKED: Final = "link-asked"
+MAX_WAITING: Final = 5000
+
+
+class PostgresLinkRequests:
+    """Requests in the order in which they came; the typed name is encrypted."""
+
+    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
+        self._tx = transaction
+        self._encryption = encryption
+
+    async def ask(self, request: LinkRequest) -> None:
+        """Store a request, the same way for every name; dropped while thousands wait."""
+        waiting = await self._tx.connection.scalar(sa.select(sa.func.count(link_request.c.txn_id)))
+        if (waiting or 0) >= MAX_WAITING:
+            return
+        request_id = fresh_id()
+        await self._tx.connection.execute(
+            sa.insert(link_request).values(
+                request_id=request_id,
+                sealed_name=self._encryption.encrypt_text(
+                    SecretText(request.username), "link_request", "sealed_name", request_id
+                ),
+                address=request.address,
+                txn_id=request.txn_id,
+                asked_at=await self._tx.now(),
+            )
+        )
+        await self._tx.changing(LINK_ASKED)
+
+    async def take(self, limit: int) -> Sequence[LinkRequest]:
+        """Take the oldest requests, so that no other transaction takes them."""
+        c = link_request.c
+        oldest = (
+            sa.select(c.request_id)
+            .order_by(c.asked_at, c.request_id)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        rows = await self._tx.connection.execute(
+            sa.delete(link_request)
+            .where(c.request_id.in_(oldest))
+            .returning(c.asked_at, c.request_id, c.sealed_name, c.address, c.txn_id)
+        )
+        return [
+            LinkRequest(
+                self._encryption.decrypt_text(
+                    bytes(row[2]), "link_request", "sealed_name", row[1]
+                ).reveal(),
+                row[3],
+                row[4],
+            )
+            for row in sorted(rows.all(), key=lambda row: (row[0], row[1]))
+        ]

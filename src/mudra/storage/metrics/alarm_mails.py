@@ -1,0 +1,219 @@
+"""Alarms by email in PostgreSQL: preferences, what people know, what waits for them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, time
+from typing import Final, cast
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.identity.accounts.user import UserState
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.notifications.alarm_mail import (
+    HeldAlarm,
+    History,
+    Mailing,
+    PersonalAlarm,
+    Reader,
+)
+from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences
+from mudra.metrics.notifications.severity import Severity
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import entity_admin, user_account
+from mudra.storage.identity.tables import operator_scope
+from mudra.storage.metrics.alarm_tables import alarm_mail, alarm_preference
+
+_M: Final = alarm_mail.c
+_P: Final = alarm_preference.c
+_U: Final = user_account.c
+
+
+class PostgresAlarmPreferences:
+    """People's preferences; a person without a row has the usual ones."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def of(self, user_id: str) -> AlarmPreferences:
+        """Returns those of a person, the usual ones where none were chosen."""
+        rows = await self._tx.connection.execute(
+            sa.select(alarm_preference).where(_P.user_id == user_id)
+        )
+        row = rows.mappings().first()
+        return USUAL if row is None else _preferences(row)
+
+    async def set(self, user_id: str, preferences: AlarmPreferences) -> None:
+        """Stores those of a person."""
+        values = {
+            "time_zone": preferences.time_zone,
+            "quiet_from": preferences.quiet_from,
+            "quiet_until": preferences.quiet_until,
+            "breaks_quiet": preferences.breaks_quiet,
+            "of_members": preferences.of_members,
+            "of_network": preferences.of_network,
+        }
+        await self._tx.connection.execute(
+            insert(alarm_preference)
+            .values(user_id=user_id, **values)
+            .on_conflict_do_update(index_elements=["user_id"], set_=values)
+        )
+
+
+class PostgresAlarmMails:
+    """Who reads alarms, what each was sent, and what waits."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def readers(
+        self, entity_ids: Collection[str], user_ids: Collection[str]
+    ) -> Sequence[Reader]:
+        """Returns admins of these entities, operators who want alarms, and these people.
+
+        No one whose account is disabled; of entities, those of `entity_ids`.
+        """
+        entities: dict[str, set[str]] = defaultdict(set)
+        administered = sa.select(entity_admin.c.user_id, entity_admin.c.entity_id).where(
+            entity_admin.c.entity_id.in_(entity_ids)
+        )
+        for user_id, entity_id in await self._tx.connection.execute(administered):
+            entities[user_id].add(entity_id)
+        operates = sa.exists().where(
+            operator_scope.c.user_id == _U.user_id, operator_scope.c.scope == Scope.HEALTH.value
+        )
+        found = await self._tx.connection.execute(
+            sa.select(_U.email, operates.label("operates"), _U.user_id.label("id"), *_P)
+            .outerjoin(alarm_preference, _P.user_id == _U.user_id)
+            .where(
+                _U.state != UserState.DISABLED.value,
+                sa.or_(
+                    _U.user_id.in_({*entities, *user_ids}),
+                    sa.and_(_P.of_network.is_not(None), operates),
+                ),
+            )
+            .order_by(_U.email)
+        )
+        return [
+            Reader(
+                row["id"],
+                row["email"],
+                _preferences(row) if row["time_zone"] else USUAL,
+                frozenset(entities[row["id"]]),
+                row["operates"],
+            )
+            for row in found.mappings()
+        ]
+
+    async def due(self, now: datetime) -> Sequence[HeldAlarm]:
+        """Returns what has waited long enough."""
+        rows = await self._tx.connection.execute(
+            sa.select(alarm_mail).where(_M.due_at <= now).order_by(_M.due_at, _M.incident_id)
+        )
+        return [_held(row) for row in rows.mappings()]
+
+    async def waiting(
+        self, user_ids: Collection[str], incident_ids: Collection[str]
+    ) -> Sequence[HeldAlarm]:
+        """Returns what waits for these people about these incidents."""
+        rows = await self._tx.connection.execute(
+            sa.select(alarm_mail).where(
+                _M.user_id.in_(user_ids),
+                _M.incident_id.in_(incident_ids),
+                _M.due_at.is_not(None),
+            )
+        )
+        return [_held(row) for row in rows.mappings()]
+
+    async def history(
+        self, user_ids: Collection[str], incident_ids: Collection[str], since: datetime
+    ) -> Mapping[str, History]:
+        """Returns what people know of these incidents, and their emails since a moment."""
+        known: dict[str, set[str]] = defaultdict(set)
+        rows = await self._tx.connection.execute(
+            sa.select(_M.user_id, _M.incident_id).where(
+                _M.user_id.in_(user_ids),
+                _M.incident_id.in_(incident_ids),
+                _M.notified_at.is_not(None),
+            )
+        )
+        for user_id, incident_id in rows:
+            known[user_id].add(incident_id)
+        lately = await self._tx.connection.execute(
+            sa.select(
+                _M.user_id,
+                sa.func.count(),
+                sa.func.max(_M.notified_at).filter(_M.in_storm),
+            )
+            .where(_M.user_id.in_(user_ids), _M.notified_at > since)
+            .group_by(_M.user_id)
+        )
+        counted = {user_id: (alarms, storm_at) for user_id, alarms, storm_at in lately}
+        return {
+            user_id: History(frozenset(known[user_id]), *counted.get(user_id, (0, None)))
+            for user_id in user_ids
+        }
+
+    async def save(self, user_id: str, mailing: Mailing, now: datetime) -> None:
+        """Records what a person is sent now, what waits, and what no longer does."""
+        for alarms, in_storm in ((mailing.alone, False), (mailing.digest, mailing.is_storm)):
+            for alarm in alarms:
+                sent = {"notified_at": now, "in_storm": in_storm, "due_at": None, "text": ""}
+                await self._put(user_id, alarm, sent)
+        for held in mailing.held:
+            await self._put(user_id, held.alarm, {"due_at": held.due, "text": held.alarm.text})
+        await self._drop(_M.user_id == user_id, _M.incident_id.in_(mailing.dropped))
+
+    async def forget(self, user_ids: Collection[str]) -> None:
+        """Drops what waits for people who no longer read alarms."""
+        await self._drop(_M.user_id.in_(user_ids))
+
+    async def _put(self, user_id: str, alarm: PersonalAlarm, values: Mapping[str, object]) -> None:
+        described = {
+            "entity_id": alarm.entity_id,
+            "severity": alarm.severity.value,
+            "title": alarm.title,
+            "over": alarm.over,
+            **values,
+        }
+        await self._tx.connection.execute(
+            insert(alarm_mail)
+            .values(user_id=user_id, incident_id=alarm.incident_id, **described)
+            .on_conflict_do_update(index_elements=["user_id", "incident_id"], set_=described)
+        )
+
+    async def _drop(self, *which: sa.ColumnElement[bool]) -> None:
+        waits = (*which, _M.due_at.is_not(None))
+        await self._tx.connection.execute(
+            sa.delete(alarm_mail).where(*waits, _M.notified_at.is_(None))
+        )
+        await self._tx.connection.execute(
+            sa.update(alarm_mail).where(*waits).values(due_at=None, text="")
+        )
+
+
+def _preferences(row: sa.RowMapping) -> AlarmPreferences:
+    return AlarmPreferences(
+        row["time_zone"],
+        cast("time | None", row["quiet_from"]),
+        cast("time | None", row["quiet_until"]),
+        _severity(row["breaks_quiet"]),
+        _severity(row["of_members"]),
+        _severity(row["of_network"]),
+    )
+
+
+def _severity(word: str | None) -> Severity | None:
+    return Severity(word) if word else None
+
+
+def _held(row: sa.RowMapping) -> HeldAlarm:
+    alarm = PersonalAlarm(
+        row["incident_id"],
+        row["entity_id"],
+        Severity(row["severity"]),
+        row["title"],
+        row["text"],
+        over=row["over"],
+    )
+    return HeldAlarm(row["user_id"], alarm, row["due_at"])

@@ -1,0 +1,272 @@
+"""Sums for health: implements metrics/ports.py RollupQueries, always equal to the raw rows."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+from msgspec.structs import fields
+from sqlalchemy.engine import RowMapping
+
+from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.ports import DayMark, Pair
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.grain_selection import (
+    Notes,
+    Rows,
+    SeriesKey,
+    Sources,
+    sources,
+    sources_of_all,
+)
+from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums_of
+from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.rollup.stale import ALL_AAS, DAY
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.copy_rows import long_tag, short_tag
+from mudra.storage.metrics.partitions import day_of
+from mudra.storage.metrics.rollups.sums import (
+    Gathered,
+    Part,
+    block_of,
+    sums_query,
+    within_times,
+)
+from mudra.storage.metrics.tables import (
+    metrics_day,
+    metrics_hour,
+    metrics_pair_day,
+    metrics_pair_hour,
+    metrics_raw,
+    metrics_receipt,
+    metrics_received,
+    metrics_stale,
+)
+
+_R: Final = metrics_receipt.c
+_PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
+_TIMING_CODES: Final = [str(code) for code in TIMINGS]
+
+
+class PostgresRollupQueries:
+    """Sums of any range."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def totals(
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
+    ) -> Mapping[Cell, Rollup]:
+        """Returns the sums of every cell that had traffic."""
+        wide = await self._widened(within)
+        used = sources(wide, await self._stale_series(wide, aa_id))
+        gathered = Gathered()
+        await self._read(used, Part(aa_id, fip_id, tag), gathered)
+        return gathered.by_cell()
+
+    async def over_aas(
+        self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
+    ) -> Mapping[Cell, Rollup]:
+        """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
+        wide = await self._widened(within)
+        used = sources_of_all(wide, await self._stale_series(wide, None))
+        gathered = Gathered(over_aas=True)
+        await self._read(used.rest, Part(fip_id=fip_id, tag=tag), gathered)
+        part = Part(ALL_AAS, fip_id, tag)
+        await self._read_sums(metrics_day, Rows(used.days), part, gathered)
+        await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
+        return gathered.by_cell()
+
+    async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
+        """Returns the sums for the matrix, over one type of request or over all calls."""
+        wide = await self._widened(within)
+        stale = await self._stale_series(wide, None)
+        requests = short_tag(Tag.REQUESTS)
+        used = sources(wide, _of_tag(stale, requests))
+        found: dict[Pair, PairSums] = {}
+        for table, rows in ((metrics_pair_day, used.days), (metrics_pair_hour, used.hours)):
+            if rows.times or rows.only:
+                result = await self._tx.connection.execute(_pairs_query(table, rows, code))
+                _add(found, map(_pair_of, result.mappings()))
+        if used.windows.times or used.windows.only:
+            result = await self._tx.connection.execute(_raw_pairs_query(used.windows, code))
+            blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
+            for row in result.mappings():
+                block = block_of(row)
+                assert isinstance(block, RequestBlock)  # the query selects request metrics
+                blocks[Pair(row["aa_id"], row["fip_id"])].append(block)
+            _add(found, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
+        return found
+
+    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
+        """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
+        day = sa.func.date_trunc("day", _R.window_at, "UTC")
+        rows = await self._tx.connection.execute(
+            sa.select(day, sa.func.count(), sa.func.max(_R.received_at))
+            .where(_R.window_at >= within.start, _R.window_at < within.end)
+            .group_by(day)
+        )
+        return {at: DayMark(count, last) for at, count, last in rows}
+
+    async def reported_until(self, within: TimeRange) -> datetime | None:
+        """Returns the end of the last window that any AA reported; None for no report."""
+        last: datetime | None = await self._tx.connection.scalar(
+            sa.select(sa.func.max(_R.window_at)).where(
+                _R.window_at >= within.start, _R.window_at < within.end
+            )
+        )
+        return last + WINDOW if last else None
+
+    async def received(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
+        """Returns how many windows each AA reported, with or without traffic."""
+        used = sources_of_all(within, await self._stale_series(within, None))
+        found: dict[tuple[str, Tag], int] = defaultdict(int)
+        if used.days:
+            c = metrics_received.c
+            counted = await self._tx.connection.execute(
+                sa.select(c.aa_id, c.tag, sa.func.sum(c.windows))
+                .where(within_times(c.at, used.days))
+                .group_by(c.aa_id, c.tag)
+            )
+            for aa_id, tag, count in counted:
+                found[(aa_id, long_tag(tag))] += count
+        for span in _without(within, used.days):
+            counted = await self._tx.connection.execute(
+                sa.select(_R.aa_id, _R.tag, sa.func.count())
+                .where(_R.version == 1, _R.window_at >= span.start, _R.window_at < span.end)
+                .group_by(_R.aa_id, _R.tag)
+            )
+            for aa_id, tag, count in counted:
+                found[(aa_id, long_tag(tag))] += count
+        return found
+
+    async def _read(self, used: Sources, part: Part, gathered: Gathered) -> None:
+        await self._read_sums(metrics_day, used.days, part, gathered)
+        await self._read_sums(metrics_hour, used.hours, part, gathered)
+        if used.windows.times or used.windows.only:
+            query = sa.select(metrics_raw).where(
+                _chosen(metrics_raw, metrics_raw.c.window_at, used.windows), *part.of(metrics_raw)
+            )
+            gathered.raw((await self._tx.connection.execute(query)).mappings())
+
+    async def _read_sums(self, table: sa.Table, rows: Rows, part: Part, gathered: Gathered) -> None:
+        if rows.times or rows.only:
+            query = sums_query(table, _chosen(table, table.c.at, rows), part)
+            gathered.sums(await self._tx.connection.execute(query))
+
+    async def _widened(self, within: TimeRange) -> TimeRange:
+        """Extends a range to the end of the day if nothing was received later: fewer rows."""
+        beyond = await self._tx.connection.scalar(
+            sa.select(sa.literal(1)).where(_R.window_at >= within.end).limit(1)
+        )
+        day = day_of(within.end)
+        end = within.end if beyond or day == within.end else day + DAY
+        return TimeRange(within.start, end)
+
+    async def _stale_series(self, within: TimeRange, aa_id: str | None) -> Notes:
+        c = metrics_stale.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.grain, c.aa_id, c.tag, c.at)
+            .distinct()
+            .where(
+                c.at >= day_of(within.start),
+                c.at < within.end,
+                c.grain != "window",
+                *([c.aa_id == aa_id] if aa_id is not None else []),
+            )
+        )
+        found: dict[str, set[SeriesKey]] = {"day": set(), "hour": set()}
+        for grain, aa, tag, at in rows:
+            found[grain].add(SeriesKey(aa, tag, at))
+        return Notes(frozenset(found["day"]), frozenset(found["hour"]))
+
+
+def _chosen(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.ColumnElement[bool]:
+    wanted: list[sa.ColumnElement[bool]] = []
+    if rows.times:
+        base = within_times(column, rows.times)
+        without = rows.without
+        wanted.append(sa.and_(base, ~_among(table, column, without)) if without else base)
+    if rows.only:
+        times = sorted({one.at for one in rows.only})
+        wanted.append(sa.and_(within_times(column, times), _among(table, column, rows.only)))
+    return sa.or_(*wanted)
+
+
+def _among(
+    table: sa.Table, column: sa.Column[object], rows: Collection[SeriesKey]
+) -> sa.ColumnElement[bool]:
+    """Selects the rows of these AAs, tags and times, sent as a list for each column.
+
+    One parameter per value would make a new statement for each number of rows, never reused.
+    """
+    lists = {
+        "aa_id": [one.aa_id for one in rows],
+        "tag": [one.tag for one in rows],
+        column.name: [one.at for one in rows],
+    }
+    columns = [table.c[name] for name in lists if name in table.c]  # matrix sums have no tag
+    values = (
+        sa.func.unnest(*(sa.literal(lists[one.name], sa.ARRAY(one.type)) for one in columns))
+        .table_valued(*(one.name for one in columns))
+        .render_derived()
+    )
+    return sa.tuple_(*columns).in_(sa.select(*values.c))
+
+
+def _of_tag(stale: Notes, tag: str) -> Notes:
+    return Notes(
+        frozenset(one for one in stale.days if one.tag == tag),
+        frozenset(one for one in stale.hours if one.tag == tag),
+    )
+
+
+def _pairs_query(table: sa.Table, rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
+    c = table.c
+    summed = [
+        (sa.func.max if name == "longest" else sa.func.sum)(c[name]).label(name)
+        for name in _PAIR_SUMS
+    ]
+    return (
+        sa.select(c.aa_id, c.fip_id, *summed)
+        .where(c.type == code, _chosen(table, c.at, rows))
+        .group_by(c.aa_id, c.fip_id)
+    )
+
+
+def _raw_pairs_query(rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
+    c = metrics_raw.c
+    wanted = c.type == code if code != ALL_CALLS else c.type.not_in(_TIMING_CODES)
+    part = Part(tag=Tag.REQUESTS)
+    return sa.select(metrics_raw).where(
+        _chosen(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw)
+    )
+
+
+def _pair_of(row: RowMapping) -> tuple[Pair, PairSums]:
+    # Sums of bigint are numeric to PostgreSQL.
+    return Pair(row["aa_id"], row["fip_id"]), PairSums(*(int(row[name]) for name in _PAIR_SUMS))
+
+
+def _add(found: dict[Pair, PairSums], parts: Iterable[tuple[Pair, PairSums]]) -> None:
+    for pair, sums in parts:
+        previous = found.get(pair)
+        found[pair] = add_pairs(previous, sums) if previous else sums
+
+
+def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
+    """Returns what is left of a range without these days, which are in order."""
+    left: list[TimeRange] = []
+    at = within.start
+    for day in days:
+        if at < day:
+            left.append(TimeRange(at, day))
+        at = day + DAY
+    return [*left, TimeRange(at, within.end)] if at < within.end else left

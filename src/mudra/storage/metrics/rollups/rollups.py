@@ -1,0 +1,321 @@
+"""Sums of hours and days in PostgreSQL: implements metrics/ports.py RollupStore."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from operator import itemgetter
+from typing import Any, Final
+
+import sqlalchemy as sa
+from msgspec.structs import astuple, fields, replace
+from sqlalchemy.engine import RowMapping
+
+from mudra.metrics.payload.catalogue import TIMINGS, Tag
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
+from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
+from mudra.metrics.rollup.stale import (
+    ALL_AAS,
+    DAY,
+    HOUR,
+    LIVE,
+    MAX_DELAY,
+    MAX_DELAY_OF_MANY,
+    MAX_ROWS_TOGETHER,
+    PRIORITIES,
+    SETTLED_AFTER,
+    Priority,
+    Recount,
+    Stale,
+)
+from mudra.metrics.rollup.step import day_start
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.copy_rows import long_tag, short_tag
+from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, make_partition
+from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
+from mudra.storage.metrics.rollups.rollup_delay import is_due
+from mudra.storage.metrics.rollups.sums import (
+    SUMS,
+    Part,
+    blocks_by_cell,
+    bounded,
+    copy_in,
+    raw_query,
+    row_of,
+    sums_by_cell,
+    sums_query,
+    within_times,
+)
+from mudra.storage.metrics.tables import (
+    metrics_day,
+    metrics_hour,
+    metrics_pair_day,
+    metrics_pair_hour,
+    metrics_receipt,
+    metrics_received,
+    metrics_stale,
+)
+
+ROLLUP_S: Final = 60.0
+"""The time limit of one statement of a roll-up."""
+_STALE: Final = metrics_stale.c
+_PAIR: Final = ("at", "type", "aa_id", "fip_id", *(field.name for field in fields(PairSums)))
+_TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
+_PAIR_TABLES: Final = {"hour": metrics_pair_hour, "day": metrics_pair_day}
+_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
+
+
+Sums = Mapping[datetime, Mapping[Cell, Rollup]]
+"""Sums by the beginning of their hour or day."""
+
+
+class PostgresRollups:
+    """Implements the port `RollupStore`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def next_stale(self, *, delayed: bool) -> Stale | None:
+        """Returns what to sum next: live first, hours before days, each AA's before those of all.
+
+        Hours of one day are returned together, as long as they have few raw rows: each
+        transaction costs as much as the sums of a small hour, and history is filled by days.
+        """
+        return await _next_stale(self._tx, delayed=delayed)
+
+    async def lock(self, stale: Stale) -> Sequence[int]:
+        """Locks out other processes for this day of an AA and tag; returns the stale marks."""
+        await self._tx.connection.execute(
+            sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
+        )
+        day = day_start(stale.ats[0])
+        name = f"sums:{stale.grain}:{stale.aa_id}:{stale.tag}:{day.isoformat()}"
+        await self._tx.connection.execute(
+            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0)))
+        )
+        marks = await self._tx.connection.scalars(
+            sa.select(_STALE.id).where(
+                _STALE.grain == stale.grain,
+                _STALE.aa_id == stale.aa_id,
+                _STALE.tag == short_tag(stale.tag),
+                _STALE.at.in_(stale.ats),
+            )
+        )
+        return list(marks)
+
+    async def sums_of_raw(self, stale: Stale) -> Sums:
+        """Returns the sums of the raw rows of some hours, by hour."""
+        windows = [window for at in stale.ats for window in TimeRange(at, at + HOUR).windows]
+        found = await self._tx.connection.execute(
+            raw_query(windows, Part(stale.aa_id, tag=stale.tag))
+        )
+        rows: dict[datetime, list[RowMapping]] = defaultdict(list)
+        first = stale.ats[0]
+        for row in found.mappings():
+            rows[first + (row["window_at"] - first) // HOUR * HOUR].append(row)
+        return {
+            at: {
+                cell: coarse(rollup(blocks))
+                for cell, blocks in blocks_by_cell(rows.get(at, ())).items()
+            }
+            for at in stale.ats
+        }
+
+    async def sums_of_hours(self, stale: Stale, day: datetime) -> Mapping[Cell, Rollup]:
+        """Returns the sums of the hours of a day."""
+        hours = [day + place * HOUR for place in range(DAY // HOUR)]
+        query = sums_query(
+            metrics_hour, within_times(metrics_hour.c.at, hours), Part(stale.aa_id, tag=stale.tag)
+        )
+        return sums_by_cell(await self._tx.connection.execute(query))
+
+    async def sums_of_aas(self, stale: Stale, at: datetime) -> Mapping[Cell, Rollup]:
+        """Returns the sums over the AAs of one hour or day."""
+        table = _TABLES[stale.grain]
+        query = sums_query(table, table.c.at == at, Part(tag=stale.tag))
+        return sums_by_cell(await self._tx.connection.execute(query), over_aas=True)
+
+    async def replace(self, stale: Stale, sums: Sums, *, pairs: bool) -> None:
+        """Replaces the stored sums; with `pairs` those of the matrix as well."""
+        if pairs and stale.grain == "hour":
+            for part in (HOURS, PAIR_HOURS):
+                await make_partition(self._tx, part, stale.ats[0])
+        await _put(self._tx, _TABLES[stale.grain], stale, sums)
+        if pairs:
+            await _put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
+
+    async def replace_received(self, stale: Stale, day: datetime) -> None:
+        """Replaces the number of windows that an AA reported on a day."""
+        await _put_received(self._tx, stale, day)
+
+    async def mark_stale(self, stale: Stale) -> None:
+        """Marks sums as stale."""
+        own = {"grain": stale.grain, "aa_id": stale.aa_id, "tag": short_tag(stale.tag)}
+        await self._tx.connection.execute(
+            sa.insert(metrics_stale), [{**own, "at": at} for at in stale.ats]
+        )
+
+    async def clear(self, marks: Sequence[int]) -> None:
+        """Deletes stale marks that were handled."""
+        await self._tx.connection.execute(sa.delete(metrics_stale).where(_STALE.id.in_(marks)))
+
+    async def recount(self, day: datetime) -> Sequence[Recount]:
+        """Compares the sums of a day with its raw rows; stale hours and days are left out."""
+        return await recount(self._tx, day)
+
+    async def mark_day_stale(self, day: datetime) -> None:
+        """Marks all sums of a day as stale, also those without raw rows."""
+        await mark_day_stale(self._tx, day)
+
+
+async def _next_stale(tx: Transaction, *, delayed: bool) -> Stale | None:
+    now = await tx.now()
+    wanted = sa.and_(_STALE.grain != "window", _is_summable(now))
+    marks = _marks(wanted, now)
+    c, first = marks.c, sa.func.min(marks.c.at)
+    order: dict[Priority, sa.ColumnElement[Any]] = {
+        Priority.LIVE_FIRST: c.live.desc(),
+        Priority.HOURS_BEFORE_DAYS: c.grain.desc(),  # "hour" after "day"
+        Priority.AAS_BEFORE_ALL: c.aa_id == ALL_AAS,
+        Priority.OLDEST_FIRST: first,
+    }
+    row = (
+        await tx.connection.execute(
+            sa.select(c.grain, c.aa_id, c.tag, first, c.live)
+            .group_by(c.grain, c.aa_id, c.tag, c.day, c.live)
+            .having(is_due(marks) if delayed else sa.true())
+            .order_by(*(order[one] for one in PRIORITIES))
+            .limit(1)
+        )
+    ).first()
+    if row is None:
+        return None
+    grain, aa_id, tag, begin, live = row
+    if grain == "day":
+        return Stale(grain, aa_id, long_tag(tag), (begin,))
+    hours = await tx.connection.scalars(
+        sa.select(c.at)
+        .where(
+            c.grain == grain,
+            c.aa_id == aa_id,
+            c.tag == tag,
+            c.at >= begin,
+            c.at < day_start(begin) + DAY,
+            c.live == live,
+        )
+        .distinct()
+        .order_by(c.at)
+    )
+    return await _limit_rows(tx, Stale(grain, aa_id, long_tag(tag), tuple(hours)))
+
+
+def _marks(wanted: sa.ColumnElement[bool], now: datetime) -> sa.Subquery:
+    """Returns stale marks with their day, whether they are live, and how long they may wait."""
+    of_one = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
+    return (
+        sa.select(
+            *(_STALE.grain, _STALE.aa_id, _STALE.tag, _STALE.at, _STALE.noted_at),
+            sa.func.date_trunc("day", _STALE.at, "UTC").label("day"),
+            sa.and_(of_one, _STALE.at > now - LIVE).label("live"),
+            sa.case((of_one, sa.literal(MAX_DELAY)), else_=sa.literal(MAX_DELAY_OF_MANY)).label(
+                "max_delay"
+            ),
+        )
+        .where(wanted)
+        .subquery()
+    )
+
+
+def _is_summable(now: datetime) -> sa.ColumnElement[bool]:
+    """Returns whether sums can be made: an AA's hour while it runs, else when the time is over."""
+    length = sa.case((_STALE.grain == "day", sa.literal(DAY)), else_=sa.literal(HOUR))
+    running = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
+    return sa.or_(running, _STALE.at + length <= now - SETTLED_AFTER)
+
+
+async def _limit_rows(tx: Transaction, stale: Stale) -> Stale:
+    """Returns as many of the hours, oldest first, as have few raw rows; at least one."""
+    if len(stale.ats) == 1:
+        return stale
+    r = metrics_receipt.c
+    of_aa = [] if stale.aa_id == ALL_AAS else [r.aa_id == stale.aa_id]
+    hour = sa.func.date_trunc("hour", r.window_at, "UTC")
+    blocks = await tx.connection.execute(
+        sa.select(hour, sa.func.sum(r.blocks))
+        .where(
+            r.tag == short_tag(stale.tag),
+            r.window_at >= stale.ats[0],
+            r.window_at < stale.ats[-1] + HOUR,
+            *of_aa,
+        )
+        .group_by(hour)
+    )
+    weight = {at: int(number) for at, number in blocks}
+    rows, hours = 0, 0
+    for at in stale.ats:
+        rows += weight.get(at, 0)
+        if hours and rows > MAX_ROWS_TOGETHER:
+            break
+        hours += 1
+    return replace(stale, ats=stale.ats[:hours])
+
+
+async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> None:
+    await tx.connection.execute(
+        sa.delete(table).where(
+            table.c.at.in_(stale.ats), *Part(stale.aa_id, tag=stale.tag).of(table)
+        )
+    )
+    # In order of FIPs: the health of one FIP reads adjacent rows.
+    ordered = sorted(
+        ((cell.fip_id, cell.type, at, cell) for at, cells in sums.items() for cell in cells),
+        key=itemgetter(0, 1, 2),
+    )
+    await copy_in(tx, table, SUMS, (row_of(at, cell, sums[at][cell]) for _, _, at, cell in ordered))
+
+
+async def _put_pairs(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> None:
+    if stale.tag is not Tag.REQUESTS:
+        return
+    pairs: dict[tuple[str, str, datetime], PairSums] = {}
+    for at, cells in sums.items():
+        for cell, summed in cells.items():
+            if cell.type in _TIMING_CODES:
+                continue
+            one = pairs[(cell.type, cell.fip_id, at)] = pair_sums(summed)
+            key = (ALL_CALLS, cell.fip_id, at)
+            pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
+    await tx.connection.execute(
+        sa.delete(table).where(table.c.at.in_(stale.ats), table.c.aa_id == stale.aa_id)
+    )
+    await copy_in(
+        tx,
+        table,
+        _PAIR,
+        (
+            (at, code, stale.aa_id, fip_id, *bounded(astuple(summed)))
+            for (code, fip_id, at), summed in sorted(pairs.items())
+        ),
+    )
+
+
+async def _put_received(tx: Transaction, stale: Stale, at: datetime) -> None:
+    c, tag = metrics_received.c, short_tag(stale.tag)
+    r = metrics_receipt.c
+    await tx.connection.execute(
+        sa.delete(metrics_received).where(c.at == at, c.aa_id == stale.aa_id, c.tag == tag)
+    )
+    await tx.connection.execute(
+        sa.insert(metrics_received).from_select(
+            ["at", "aa_id", "tag", "windows"],
+            sa.select(
+                sa.literal(at), sa.literal(stale.aa_id), sa.literal(tag), sa.func.count()
+            ).where(
+                r.aa_id == stale.aa_id,
+                r.tag == tag,
+                r.version == 1,
+                r.window_at >= at,
+                r.window_at < at + DAY,
+            ),
+        )
+    )

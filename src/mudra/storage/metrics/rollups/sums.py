@@ -1,0 +1,282 @@
+"""Converts rows of sums (hours, days) and raw rows from and to metrics/rollup/rollup.py."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from operator import add
+from typing import Final, NamedTuple, cast
+
+import msgspec
+import psycopg
+import sqlalchemy as sa
+from msgspec import UNSET, Struct
+from psycopg.sql import SQL, Identifier
+from sqlalchemy.engine import RowMapping
+
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.report import (
+    Block,
+    Counts,
+    NotificationBlock,
+    Percentiles,
+    RequestBlock,
+    Statuses,
+)
+from mudra.metrics.rollup.latency_distribution import Dense, add_dense, coarsen, dense, merge_dense
+from mudra.metrics.rollup.rollup import EMPTY, Cell, Rollup, rollup
+from mudra.metrics.rollup.stale import ALL_AAS
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.copy_rows import long_tag, short_tag
+from mudra.storage.metrics.tables import metrics_raw
+
+SUMS: Final = (
+    *("at", "aa_id", "tag", "fip_id", "type", "blocks"),
+    *("counts", "statuses", "data_bytes", "distribution", "longest"),
+)
+"""Columns of a row of sums, in the order of `row_of`."""
+_FEW: Final = 8
+_MANY: Final = 32
+"""Rows that are added up, and cached, together: some 10 and 40 KB."""
+_LARGEST: Final = 2**63 - 1
+_NUMBERS: Final = ("blocks", "counts", "statuses", "data_bytes", "longest")
+_Key = tuple[str, str, str, str]
+"""AA, FIP, tag and type."""
+Row = tuple[str, str, str, str, str, bytes]
+"""AA, FIP, tag, type, numbers (see `_NUMBERS`), distribution."""
+_Packed = tuple[str, bytes]
+"""Numbers and distribution of a row, as the driver returned them."""
+_pack: Final = msgspec.msgpack.Encoder().encode
+_unpack: Final = msgspec.msgpack.Decoder(Dense).decode
+
+
+class Part(Struct, frozen=True):
+    """Narrows a query to one AA, one FIP, one tag, some type codes; None for all.
+
+    `ALL_AAS` as AA selects the rows with the sums over all AAs.
+    """
+
+    aa_id: str | None = None
+    fip_id: str | None = None
+    tag: Tag | None = None
+    types: frozenset[str] | None = None
+
+    def of(self, table: sa.Table) -> list[sa.ColumnElement[bool]]:
+        """Returns the conditions on a table with the columns of a cell."""
+        wanted = {
+            "aa_id": self.aa_id,
+            "fip_id": self.fip_id,
+            "tag": None if self.tag is None else short_tag(self.tag),
+        }
+        found = [table.c[name] == value for name, value in wanted.items() if value is not None]
+        if self.types is not None:
+            found.append(table.c.type == sa.any_(sa.literal(sorted(self.types))))
+        return found if self.aa_id is not None else [*found, table.c.aa_id != ALL_AAS]
+
+
+def within_times(column: sa.Column[object], times: Sequence[datetime]) -> sa.ColumnElement[bool]:
+    """Matches one of these times; the bounds let the planner skip other partitions."""
+    return sa.and_(
+        column >= min(times), column <= max(times), column == sa.any_(sa.literal(list(times)))
+    )
+
+
+def cell_of(row: RowMapping) -> Cell:
+    """Returns the cell of a row."""
+    return Cell(row["aa_id"], row["fip_id"], long_tag(row["tag"]), row["type"])
+
+
+def block_of(row: RowMapping) -> Block:
+    """Returns the block of a raw row."""
+    counts = cast("Counts", tuple(row["counts"]))
+    if row["pxx"] is not None:
+        size = row["data_bytes"]
+        return RequestBlock(
+            row["type"],
+            cast("Percentiles", tuple(row["pxx"])),
+            counts,
+            UNSET if size is None else str(int(size)),
+        )
+    status = row["status"]
+    return NotificationBlock(
+        row["type"], counts, UNSET if status is None else cast("Statuses", tuple(status))
+    )
+
+
+class _Sums(NamedTuple):
+    blocks: int
+    counts: tuple[int, ...]
+    statuses: tuple[int, ...]
+    data_bytes: int
+    longest: int
+    times: Dense
+
+
+def merged(rows: Sequence[Row], others: Rollup = EMPTY) -> Rollup:
+    """Returns the sum of rows of hours or days, at least one, and of `others`."""
+    packed = tuple((numbers, distribution) for *_, numbers, distribution in rows)
+    sums = _added([_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)])
+    times = [sums.times]
+    if others.times.cells:
+        times.append(dense(coarsen(others.times)))
+    return Rollup(
+        sums.blocks + others.blocks,
+        tuple(map(add, sums.counts, others.counts)),
+        tuple(map(add, sums.statuses, others.statuses)),
+        sums.data_bytes + others.data_bytes,
+        merge_dense(times, max(sums.longest, others.times.longest)),
+    )
+
+
+@lru_cache(maxsize=512)
+def _many(packed: tuple[_Packed, ...]) -> _Sums:
+    """Returns the sum of some rows, cached by their content, so that it is never out of date.
+
+    The same days and hours are read again and again, and only the last of them change.
+    """
+    return _added([_few(packed[at : at + _FEW]) for at in range(0, len(packed), _FEW)])
+
+
+@lru_cache(maxsize=512)
+def _few(packed: tuple[_Packed, ...]) -> _Sums:
+    return _added([_read(numbers, distribution) for numbers, distribution in packed])
+
+
+def _read(numbers: str, distribution: bytes) -> _Sums:
+    blocks, counts, statuses, size, longest = numbers.split("|")
+    return _Sums(
+        int(blocks), _list(counts), _list(statuses), int(size), int(longest), _unpack(distribution)
+    )
+
+
+def _list(text: str) -> tuple[int, ...]:
+    """Parses an array of PostgreSQL as text, such as {1,2}."""
+    return tuple(map(int, text[1:-1].split(",")))
+
+
+def _added(parts: Sequence[_Sums]) -> _Sums:
+    if len(parts) == 1:
+        return parts[0]
+    blocks, counts, statuses, sizes, longest, times = zip(*parts, strict=True)
+    return _Sums(
+        sum(blocks),
+        tuple(map(sum, zip(*counts, strict=True))),
+        tuple(map(sum, zip(*statuses, strict=True))),
+        sum(sizes),
+        max(longest),
+        add_dense(times),
+    )
+
+
+def row_of(at: datetime, cell: Cell, sums: Rollup) -> tuple[object, ...]:
+    """Returns a row of hours or days; its times must be coarse. MessagePack packs them."""
+    times = sums.times
+    assert times.coarse or not times.cells
+    return (
+        at,
+        cell.aa_id,
+        short_tag(cell.tag),
+        cell.fip_id,
+        cell.type,
+        sums.blocks,
+        bounded(sums.counts),
+        bounded(sums.statuses),
+        sums.data_bytes,
+        _pack(dense(times)),
+        times.longest,
+    )
+
+
+def bounded(counts: Iterable[int]) -> list[int]:
+    """Returns counts within the range of a column.
+
+    A count may be 2^53, so that sums of false counts could exceed 2^63. They stop there: they
+    mean nothing, and must not make the sums of all others fail.
+    """
+    return [min(count, _LARGEST) for count in counts]
+
+
+async def copy_in(
+    tx: Transaction, table: sa.Table, names: Sequence[str], rows: Iterable[tuple[object, ...]]
+) -> None:
+    """Writes rows by COPY."""
+    raw = await tx.connection.get_raw_connection()
+    driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
+    into = SQL("COPY {} ({}) FROM STDIN").format(
+        Identifier(table.name), SQL(", ").join(map(Identifier, names))
+    )
+    async with driver.cursor() as cursor, cursor.copy(into) as copy:
+        for row in rows:
+            await copy.write_row(row)
+
+
+def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, ...]]:
+    """Returns the query for the raw rows of these windows."""
+    return sa.select(metrics_raw).where(
+        within_times(metrics_raw.c.window_at, times), *part.of(metrics_raw)
+    )
+
+
+def sums_query(
+    table: sa.Table, wanted: sa.ColumnElement[bool], part: Part
+) -> sa.Select[tuple[object, ...]]:
+    """Returns the query for rows of sums, as `by_cell` and `merged` read them.
+
+    Their numbers are one text: most sums are cached by it and need not be parsed.
+    """
+    c = table.c
+    numbers = sa.func.concat_ws("|", *(c[name] for name in _NUMBERS))
+    return sa.select(c.aa_id, c.fip_id, c.tag, c.type, numbers, c.distribution).where(
+        wanted, *part.of(table)
+    )
+
+
+def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
+    """Returns the blocks of raw rows, by cell."""
+    found: dict[Cell, list[Block]] = defaultdict(list)
+    for row in rows:
+        found[cell_of(row)].append(block_of(row))
+    return found
+
+
+def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
+    """Returns rows of sums, added up by cell."""
+    gathered = Gathered(over_aas=over_aas)
+    gathered.sums(rows)
+    return gathered.by_cell()
+
+
+class Gathered:
+    """Rows of sums and raw rows of several times, grouped by cell and added up at once.
+
+    Adding costs little, the distribution of a sum costs much, so it is made once. With `over_aas`
+    the sums are over all AAs.
+    """
+
+    def __init__(self, *, over_aas: bool = False) -> None:
+        self._over_aas = over_aas
+        self._rows: dict[_Key, list[Row]] = defaultdict(list)
+        self._blocks: dict[_Key, list[Block]] = defaultdict(list)
+
+    def sums(self, rows: Iterable[object]) -> None:
+        """Adds rows of `sums_query`."""
+        for row in cast("Iterable[Row]", rows):
+            self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
+
+    def raw(self, rows: Iterable[RowMapping]) -> None:
+        """Adds rows of `raw_query`."""
+        for row in rows:
+            aa_id = ALL_AAS if self._over_aas else row["aa_id"]
+            self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
+
+    def by_cell(self) -> dict[Cell, Rollup]:
+        """Returns the sums of each cell with rows."""
+        return {
+            Cell(key[0], key[1], long_tag(key[2]), key[3]): self._sum(key)
+            for key in dict.fromkeys([*self._rows, *self._blocks])
+        }
+
+    def _sum(self, key: _Key) -> Rollup:
+        rows, blocks = self._rows.get(key), self._blocks.get(key)
+        others = rollup(blocks or ())
+        return merged(rows, others) if rows else others

@@ -1,0 +1,43 @@
+"""Members' live keys, and which client assertions they used: implements tokens/ports.py."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, cast
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.registry.payload.entry import read_canonical
+from mudra.storage.database.database import Transaction
+from mudra.storage.registry.tables import registry_version
+from mudra.storage.tokens.tables import used_assertion
+
+_V: Final = registry_version.c
+
+
+class PostgresRegisteredKeys:
+    """Implements `RegisteredKeys`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def live_key(self, entity_id: str) -> Mapping[str, str] | None:
+        """Return the key of the entity's live entry as a JWK; None without such an entry."""
+        body = await self._tx.connection.scalar(
+            sa.select(_V.body).where(_V.entity_id == entity_id, _V.status == "live")
+        )
+        if body is None:
+            return None
+        certificate = read_canonical(cast("bytes", body)).entityinfo.certificate
+        return cast("Mapping[str, str]", msgspec.to_builtins(certificate))
+
+    async def use_assertion(self, entity_id: str, jti: str, expires_at: datetime) -> bool:
+        """Store that an assertion was used; False when it was already."""
+        stored = await self._tx.connection.scalar(
+            insert(used_assertion)
+            .values(entity_id=entity_id, jti=jti, expires_at=expires_at)
+            .on_conflict_do_nothing()
+            .returning(used_assertion.c.jti)
+        )
+        return stored is not None

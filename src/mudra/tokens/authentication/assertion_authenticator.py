@@ -1,0 +1,107 @@
+"""Authenticate an entity by its registered key instead of its secret (RFC 7523)."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from mudra.audit.ports import AuditLog
+from mudra.shared.secret_text import SecretText
+from mudra.tokens.authentication.client_assertion import (
+    UNKNOWN,
+    AssertionInvalid,
+    ClientAssertion,
+    is_signed_by,
+    read_assertion,
+)
+from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
+from mudra.tokens.authentication.secret_check import RateLimited
+from mudra.tokens.ports import EntityCredentials, RegisteredKeys, TokenCounts
+
+
+class AssertionUnitOfWork(Protocol):
+    """One transaction."""
+
+    @property
+    def registered_keys(self) -> RegisteredKeys:
+        """The members' keys, and which assertions were used."""
+        ...
+
+    @property
+    def token_counts(self) -> TokenCounts:
+        """Return the counts of issued tokens."""
+        ...
+
+    @property
+    def audit_log(self) -> AuditLog:
+        """The audit log."""
+        ...
+
+
+OpenAssertionWork: TypeAlias = Callable[[], AbstractAsyncContextManager[AssertionUnitOfWork]]
+
+
+class PresentedAssertion(Struct, frozen=True):
+    """A client assertion, as a client at `address` presents it."""
+
+    text: SecretText
+    address: str
+    txn_id: str
+
+
+OnAccepted: TypeAlias = Callable[[AssertionUnitOfWork, EntityCredentials], Awaitable[None]]
+"""Runs in the transaction in which the assertion is accepted."""
+
+
+async def nothing_more(_: AssertionUnitOfWork, __: EntityCredentials) -> None:
+    """Do nothing but accept it."""
+
+
+class AssertionAuthenticator(Struct, frozen=True):
+    """Checks client assertions, each of which is accepted once."""
+
+    entities: EntityAuthenticator
+    open_work: OpenAssertionWork
+    audiences: tuple[str, ...]
+
+    async def authenticate(
+        self, presented: PresentedAssertion, on_accepted: OnAccepted = nothing_more
+    ) -> EntityCredentials | AssertionInvalid | RateLimited:
+        """Return the active entity whose live key signed the assertion."""
+        checked = await self._known(presented)
+        if isinstance(checked, AssertionInvalid | RateLimited):
+            return checked
+        assertion, entity = checked
+        async with self.open_work() as work:
+            accepted = await _accepted(assertion, work)
+            if accepted:
+                await on_accepted(work, entity)
+        return entity if accepted else self._refused(presented, entity.entity_id)
+
+    async def _known(
+        self, presented: PresentedAssertion
+    ) -> tuple[ClientAssertion, EntityCredentials] | AssertionInvalid | RateLimited:
+        assertion = read_assertion(presented.text.reveal(), self.audiences, self.entities.clock())
+        if isinstance(assertion, AssertionInvalid):
+            return assertion
+        limited = self.entities.rate_limited(assertion.entity_id, presented.address)
+        if limited is not None:
+            return limited
+        entity = await self.entities.credentials.find(assertion.entity_id)
+        if entity is None or not entity.active:
+            return self._refused(presented, entity.entity_id if entity else "")
+        return assertion, entity
+
+    def _refused(self, presented: PresentedAssertion, entity_id: str) -> AssertionInvalid:
+        self.entities.log.refused(
+            entity_id, presented.address, presented.txn_id, "wrong-credentials"
+        )
+        return UNKNOWN
+
+
+async def _accepted(assertion: ClientAssertion, work: AssertionUnitOfWork) -> bool:
+    keys = work.registered_keys
+    if not is_signed_by(assertion, await keys.live_key(assertion.entity_id)):
+        return False
+    return await keys.use_assertion(assertion.entity_id, assertion.jti, assertion.expires_at)

@@ -1,0 +1,63 @@
+"""Issue an Entity Access Token to an entity that proved to hold its registered key (RFC 7523)."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.shared.secret_text import SecretText
+from mudra.tokens.authentication.assertion_authenticator import (
+    AssertionAuthenticator,
+    AssertionUnitOfWork,
+    PresentedAssertion,
+)
+from mudra.tokens.authentication.client_assertion import AssertionInvalid
+from mudra.tokens.authentication.secret_check import RateLimited
+from mudra.tokens.issuing.claims import TokenKind, TokenTerms, entity_claims
+from mudra.tokens.issuing.issue_entity_token import IssuedEntityToken
+from mudra.tokens.ports import EntityCredentials, Signer
+from mudra.tokens.secrets.secret import SecretState
+
+
+class AssertionTokenIssuer(Struct, frozen=True):
+    """Issues tokens for client assertions; each is recorded in the transaction that accepts it."""
+
+    authenticator: AssertionAuthenticator
+    signer: Signer
+    terms: TokenTerms
+    new_id: Callable[[], str]
+
+    async def issue(
+        self, presented: PresentedAssertion
+    ) -> IssuedEntityToken | AssertionInvalid | RateLimited:
+        """Check the assertion and sign a token; `secret-expiry-ts` is of the current secret."""
+        await self.signer.ready()
+        jti = self.new_id()
+
+        async def record(work: AssertionUnitOfWork, entity: EntityCredentials) -> None:
+            caller = Caller(f"entity:{entity.entity_id}", presented.address, presented.txn_id)
+            await work.token_counts.add(entity.entity_id)
+            await work.audit_log.append(
+                AuditEntry(
+                    EventName.ENTITY_TOKEN_ISSUE,
+                    caller,
+                    entity.entity_id,
+                    detail={"by": "private_key_jwt", "count": 1, "jtis": jti},
+                )
+            )
+
+        entity = await self.authenticator.authenticate(presented, record)
+        if not isinstance(entity, EntityCredentials):
+            return entity
+        current = next(
+            one.secret for one in entity.secrets if one.secret.state is SecretState.CURRENT
+        )
+        claims = entity_claims(
+            self.terms,
+            entity_id=entity.entity_id,
+            entity_type=entity.entity_type,
+            secret_expires_at=current.expires_at,
+            jti=jti,
+            issued_at=int(self.authenticator.entities.clock().timestamp()),
+        )
+        return IssuedEntityToken(SecretText(self.signer.sign(TokenKind.ENTITY, claims)), None)

@@ -1,0 +1,82 @@
+"""The revocation list: which Entity Access Tokens ended before their `exp`.
+
+Programs that verify tokens offline read it every few seconds, so that a token that was revoked, or
+whose entity was suspended, ends everywhere within a minute.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE
+
+LIST_LIFE: Final = timedelta(seconds=60)
+"""How long a list may be relied on. It is made again much sooner."""
+CLOCK_TOLERANCE: Final = timedelta(seconds=30)
+"""Nodes' clocks differ by less than this from the database's, or they take themselves out."""
+_VERSION: Final = "1.0.0"
+
+
+class EndedTokens(Struct, frozen=True):
+    """What storage has of tokens that ended early and would not have expired by now."""
+
+    revoked: Sequence[str]
+    """The `jti` of each token that was revoked by itself."""
+    not_before: Mapping[str, datetime]
+    """For an entity: tokens issued before this time have ended."""
+
+
+class RevocationList(Struct, frozen=True, rename="camel"):
+    """The list as it is sent; all times in seconds since the epoch."""
+
+    ver: str
+    issuer: str
+    issued_at: int
+    valid_until: int
+    revoked: Sequence[str]
+    not_before: Mapping[str, int]
+
+
+def revocation_list(issuer: str, ended: EndedTokens, now: datetime) -> bytes:
+    """Return the list as JSON, in a fixed order."""
+    issued_at = int(now.timestamp())
+    return msgspec.json.encode(
+        RevocationList(
+            _VERSION,
+            issuer,
+            issued_at,
+            issued_at + int(LIST_LIFE.total_seconds()),
+            sorted(ended.revoked),
+            {entity_id: whole_second(at) for entity_id, at in sorted(ended.not_before.items())},
+        )
+    )
+
+
+def whole_second(at: datetime) -> int:
+    """Return the first whole second that is not before `at`: `iat` has whole seconds."""
+    return int(at.timestamp()) + (at.microsecond > 0)
+
+
+def ends_tokens_until(suspended_at: datetime) -> datetime:
+    """Return before which time tokens of an entity end that is suspended or retired now.
+
+    A node whose clock is ahead may have issued one "later" than the suspension.
+    """
+    return suspended_at + CLOCK_TOLERANCE
+
+
+def accepts_tokens_from(restored_at: datetime) -> datetime:
+    """Return since when tokens are valid again of an entity that is restored now.
+
+    Earlier by the tolerance, so that no token is refused that a node whose clock is behind issues
+    next. A suspension that is undone at once therefore leaves the latest tokens valid.
+    """
+    return restored_at - CLOCK_TOLERANCE
+
+
+def still_counts_after(now: datetime) -> datetime:
+    """Return the earliest `not before` time that any token can still be older than."""
+    return now - ENTITY_TOKEN_LIFE - CLOCK_TOLERANCE

@@ -1,0 +1,56 @@
+"""Revoke one access token (RFC 7009)."""
+
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
+from mudra.identity.ports import People
+from mudra.shared.refusal import Refusal
+from mudra.tokens.authentication.token_check import VerifiedToken
+from mudra.tokens.ports import IssuedTokens
+
+
+class AnotherClientsToken(Refusal, frozen=True):
+    """The token was issued to another client than the one that revokes it (RFC 7009 2.1)."""
+
+
+async def revoke_entity_token(
+    token: VerifiedToken,
+    client_id: str,
+    caller: Caller,
+    tokens: IssuedTokens,
+    audit_log: AuditLog,
+) -> AnotherClientsToken | None:
+    """Revoke a token of the calling entity; None when it is revoked, now or earlier."""
+    if token.subject != client_id:
+        await audit_log.append(
+            AuditEntry(
+                EventName.ENTITY_TOKEN_REVOKE,
+                caller,
+                client_id,
+                reason="another-client",
+                detail={"jti": token.jti},
+                outcome=Outcome.REFUSED,
+            )
+        )
+        return AnotherClientsToken()
+    if await tokens.revoke_entity_token(token.jti, token.subject, token.expires_at):
+        await audit_log.append(
+            AuditEntry(
+                EventName.ENTITY_TOKEN_REVOKE, caller, token.subject, detail={"jti": token.jti}
+            )
+        )
+    return None
+
+
+async def revoke_user_token(
+    token: VerifiedToken, caller: Caller, tokens: IssuedTokens, people: People, audit_log: AuditLog
+) -> None:
+    """Revoke a user's token: anyone who holds it may end it."""
+    if await tokens.revoke_user_token(token.jti, await people.now()):
+        await audit_log.append(
+            AuditEntry(
+                EventName.USER_TOKEN_REVOKE,
+                caller,
+                user_id=token.subject,
+                detail={"jti": token.jti},
+            )
+        )

@@ -1,0 +1,67 @@
+"""The client library's middleware in the frameworks that members use, in an environment of theirs.
+
+Apart from ours, which must not have these packages: Litestar loads Pydantic where it finds it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.service import Member, Service, new_member
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent / "frameworks"
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Python of an environment with exactly the locked packages."""
+    place = tmp_path_factory.mktemp("frameworks") / "env"
+    uv = str(Path(sys.executable).with_name("uv"))
+    inside = {**os.environ, "VIRTUAL_ENV": str(place)}
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, place], check=True)
+    subprocess.run(
+        [uv, "pip", "sync", "--quiet", "--require-hashes", HERE / "requirements.txt"],
+        check=True,
+        env=inside,
+        timeout=240,
+    )
+    return place / "bin" / "python"
+
+
+@pytest.fixture(scope="module")
+def caller(service: Service) -> Member:
+    return new_member(service, "AA")
+
+
+@pytest.fixture(scope="module")
+def answers(caller: Member, python: Path) -> dict[str, list[tuple[int, str]]]:
+    """What each framework's example answers: to the caller, to no one, and on a public path."""
+    token = caller.entity_token(caller.secret()).json()["accessToken"]
+    done = subprocess.run(
+        [python, HERE / "examples.py", caller.service.issuer, str(caller.service.wall())],
+        input=token,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[tuple[int, str]]] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("framework", ["fastapi", "flask", "django"])
+def test_a_framework_lets_members_in_and_no_one_else(
+    caller: Member, answers: dict[str, list[tuple[int, str]]], framework: str
+) -> None:
+    allowed, refused, public = answers[framework]
+
+    assert allowed == [200, caller.entity_id]
+    assert refused[0] == 401
+    assert json.loads(refused[1])["errorCode"] == "Unauthorized"
+    assert public == [200, "well"]

@@ -1,0 +1,105 @@
+"""The OpenAPI document in others' hands: a strict linter, and a generated client.
+
+A client generated from it has a type of its own for each struct.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.support.service import Service
+
+import mudra.http.app  # noqa: F401  # defines every response
+from mudra.http.response.response_body import ErrorBody, FindingsErrorBody, Page, ResponseBody
+
+HERE = Path(__file__).parent / "node"
+NODE = Path(sys.executable).with_name("node")
+BASES = {Page, ErrorBody, FindingsErrorBody}
+
+pytestmark = pytest.mark.skipif(
+    not (HERE / "node_modules" / "openapi-typescript").is_dir(),
+    reason="the npm packages are not there: run `make test`, which installs them",
+)
+
+
+def node(package: str, script: str, *arguments: object) -> None:
+    done = subprocess.run(
+        [NODE, HERE / "node_modules" / package / script, *map(str, arguments)],
+        cwd=HERE,
+        env={**os.environ, "REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def document(own: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("openapi") / "openapi.json"
+    file.write_bytes(httpx.get(f"{own.root}/schema/openapi.json", timeout=30).content)
+    return file
+
+
+@pytest.fixture(scope="module")
+def client(document: Path) -> Path:
+    file = document.with_name("client.d.ts")
+    node("openapi-typescript", "bin/cli.js", document, "--output", file)
+    return file
+
+
+def test_a_strict_linter_finds_nothing(document: Path) -> None:
+    """All of Redocly's recommended rules, each as an error; ajv checks every example."""
+    node("@redocly/cli", "bin/cli.js", "lint", document, "--extends=recommended-strict")
+
+
+def test_each_schema_becomes_one_type(document: Path, client: Path) -> None:
+    schemas = json.loads(document.read_text())["components"]["schemas"]
+    types = re.findall(r"^        (\w+): ", client.read_text(), re.MULTILINE)
+
+    assert {name: types.count(name) for name in schemas} == dict.fromkeys(schemas, 1)
+
+
+def test_each_response_struct_is_one_of_the_schemas(document: Path) -> None:
+    schemas = json.loads(document.read_text())["components"]["schemas"]
+    responses = [
+        one
+        for one in structs(ResponseBody)
+        if one not in BASES and one.__module__.startswith("mudra.")
+    ]
+
+    assert [one.__name__ for one in responses if one.__name__ not in schemas] == []
+    assert len(responses) > 40
+
+
+def test_no_operation_reads_or_returns_a_nameless_object(document: Path) -> None:
+    paths = json.dumps(json.loads(document.read_text())["paths"])
+
+    assert '"properties"' not in paths
+
+
+def test_every_pattern_is_one_of_ecma(document: Path, client: Path) -> None:
+    patterns = set(re.findall(r'"pattern":\s*("(?:[^"\\]|\\.)*")', document.read_text()))
+    script = document.with_name("patterns.js")
+    script.write_text("".join(f"new RegExp({pattern}, 'u');\n" for pattern in sorted(patterns)))
+
+    subprocess.run([NODE, script], check=True, timeout=60)
+    assert len(patterns) > 10
+    assert not any(r"\\Z" in pattern for pattern in patterns)
+
+
+def test_the_client_compiles(client: Path) -> None:
+    node("typescript", "bin/tsc", "--noEmit", "--strict", client)
+
+
+def structs(base: type[ResponseBody]) -> Iterator[type[ResponseBody]]:
+    for one in base.__subclasses__():
+        yield one
+        yield from structs(one)

@@ -1,0 +1,151 @@
+"""PgBouncer in transaction mode in front of the database (issue 17, point 3)."""
+
+import concurrent.futures
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from tests.support.agent_process import free_port
+from tests.support.own_postgres import own_postgres
+from tests.support.programs import program
+from tests.support.service import NO_TLS, Service, new_member, running_service
+
+from mudra.storage.database.embedded.account import choose_accounts
+from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.server import programs
+from mudra.storage.database.roles import SERVICE, as_role
+
+CALLERS = 16
+ROUNDS = 12
+SESSIONS = 4
+EXAMPLE = Path("deploy/pgbouncer/pgbouncer.ini")
+
+
+@contextlib.contextmanager
+def pgbouncer(folder: Path, url: str) -> Iterator[int]:
+    """Run the example with so few sessions that they are mixed up; gives its port."""
+    port = free_port()
+    address = psycopg.conninfo.conninfo_to_dict(url)
+    (folder / "users").write_text(f'"{SERVICE}" ""\n')
+    settings = EXAMPLE.read_text()
+    for theirs, ours in (
+        ("host=db.example port=5432", f"host={address['host']} port={address['port']}"),
+        ("listen_port = 6432", f"listen_port = {port}"),
+        ("scram-sha-256", "trust"),
+        ("/etc/pgbouncer/userlist.txt", f"{folder}/users"),
+        ("default_pool_size = 20", f"default_pool_size = {SESSIONS}"),
+    ):
+        assert theirs in settings
+        settings = settings.replace(theirs, ours)
+    (folder / "pgbouncer.ini").write_text(settings)
+    # As the server's own user: no other may use its socket, and PgBouncer refuses to be root.
+    database = folder.parent / "database"
+    account = choose_accounts(database, database / CLUSTER, programs()).server
+    if os.geteuid() == 0:
+        for path in (folder, *folder.iterdir()):
+            os.chown(path, account.uid, account.uid)
+    process = subprocess.Popen(
+        [*account.prefix, program("pgbouncer"), "-q", str(folder / "pgbouncer.ini")]
+    )
+    deadline = time.monotonic() + 20
+    while True:
+        assert process.poll() is None, "PgBouncer has ended"
+        assert time.monotonic() < deadline, "PgBouncer does not answer"
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            break
+        time.sleep(0.02)
+    try:
+        yield port
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    program("pgbouncer")
+    home = tmp_path_factory.mktemp("bouncer")
+    (home / "pgbouncer").mkdir()
+    with own_postgres(home / "database") as url, pgbouncer(home / "pgbouncer", url) as port:
+        pooled = f"postgresql://{SERVICE}@127.0.0.1:{port}/mudra"
+        with running_service(
+            home / "node",
+            *("--workers", "2"),
+            MUDRA_DATABASE_URL=pooled,
+            MUDRA_DATABASE_DIRECT_URL=as_role(url, SERVICE),
+        ) as running:
+            yield running
+
+
+def test_many_callers_at_once_share_few_sessions_and_none_fails(service: Service) -> None:
+    """Reads and writes, each in a transaction that any of four sessions may get."""
+    members = [new_member(service) for _ in range(CALLERS)]
+    headers = [member.bearer() for member in members]
+    secrets = [member.read(h).json()["secret"] for member, h in zip(members, headers, strict=True)]
+
+    def call(number: int) -> list[int]:
+        member, found = members[number], []
+        for _ in range(ROUNDS):
+            answers = (
+                member.read(headers[number]),
+                member.entity_token(secrets[number]),
+                member.client.get(f"{service.root}/readyz"),
+                member.client.post("/v1/entity/token/generate", data={"id": "X", "secret": "y"}),
+            )
+            found += [answer.status_code for answer in answers]
+        found.append(member.reset(headers[number]).status_code)
+        return found
+
+    with concurrent.futures.ThreadPoolExecutor(CALLERS) as pool:
+        statuses = Counter(one for found in pool.map(call, range(CALLERS)) for one in found)
+
+    assert statuses == {200: CALLERS * (3 * ROUNDS + 1), 401: CALLERS * ROUNDS}
+
+
+def test_a_reset_ends_the_secret_on_both_workers_at_once(service: Service) -> None:
+    """LISTEN works, on the direct connection: no worker goes on with what it remembers."""
+    member = new_member(service)
+    old = member.secret()
+    used = [member.entity_token(old).status_code for _ in range(20)]
+
+    new = member.reset().json()["secret"]
+
+    # A connection each, so that both workers are asked.
+    statuses = Counter()
+    for secret in (old, new) * 10:
+        answer = httpx.post(
+            f"{service.issuer}/v1/entity/token/generate",
+            data={"id": member.entity_id, "secret": secret},
+            timeout=30,
+            verify=NO_TLS,
+        )
+        statuses[answer.status_code, secret == new] += 1
+    assert set(used) == {200}
+    assert statuses == {(200, True): 10, (401, False): 10}
+
+
+def test_jobs_run_once_and_the_doctor_recommends_sizes(service: Service) -> None:
+    service.advance("PT11M")
+    # On a machine with much else to do a connection takes over the second that it may.
+    service.wait_until(lambda: "connections" in doctor(service), 90)
+    found = doctor(service)
+
+    assert found["connections"]["ok"]
+    assert "default_pool_size 20" in str(found["connections"]["text"])
+    with psycopg.connect(service.environment["MUDRA_DATABASE_DIRECT_URL"]) as connection:
+        failed = connection.execute("SELECT name, error FROM job_run WHERE failures > 0").fetchall()
+    assert failed == []
+
+
+def doctor(service: Service) -> dict[str, dict[str, object]]:
+    said = json.loads(service.cli("doctor", "--json", check=False).stdout)
+    return {one["check"]: one for one in said}

@@ -1,0 +1,167 @@
+"""A database that takes no changes: 503 that names the cause, tokens where they may go on (17, c)."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from tests.support.own_postgres import as_superuser, own_postgres
+from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+
+READ_ONLY = "the service's database is read-only"
+STANDBY = "the service's database is a standby"
+DISK_FULL = "the disk of the service's database is full"
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    folder = tmp_path_factory.mktemp("own") / "database"
+    with own_postgres(folder) as url:
+        yield url, folder
+
+
+@pytest.fixture(scope="module")
+def on_own(
+    tmp_path_factory: pytest.TempPathFactory, database: tuple[str, Path]
+) -> Iterator[Service]:
+    data_dir = tmp_path_factory.mktemp("node") / "data"
+    with running_service(data_dir, MUDRA_DATABASE_URL=database[0]) as running:
+        yield running
+
+
+@pytest.fixture
+def asha(on_own: Service) -> tuple[Member, dict[str, str], str]:
+    """A member with a token of its admin and its secret."""
+    member = new_member(on_own)
+    bearer = member.bearer()
+    return member, bearer, member.read(bearer).json()["secret"]
+
+
+def ready(service: Service) -> httpx.Response:
+    return httpx.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+
+
+def error_text(response: httpx.Response) -> str:
+    """What a 503 says; empty for any other answer."""
+    if response.status_code != 503:
+        return ""
+    assert int(response.headers["retry-after"]) >= 1
+    return str(response.json()["errorMsg"])
+
+
+def log(service: Service) -> str:
+    return (service.data_dir / "mudra.log").read_text()
+
+
+def test_a_read_only_database_ends_writes_but_not_tokens(
+    on_own: Service, database: tuple[str, Path], asha: tuple[Member, dict[str, str], str]
+) -> None:
+    url, _ = database
+    member, bearer, secret = asha
+    as_superuser(
+        url, "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"
+    )
+    try:
+        on_own.wait_until(lambda: error_text(ready(on_own)).startswith(READ_ONLY))
+        tokens = [member.entity_token(secret).status_code for _ in range(3)]
+        reset = member.reset(bearer)
+        sign_in = member.client.post(
+            "/v1/user/token/generate", data={"username": member.email, "password": member.password}
+        )
+    finally:
+        # The setting would apply to this session too.
+        as_superuser(
+            url,
+            "SET default_transaction_read_only = off",
+            "ALTER SYSTEM RESET default_transaction_read_only",
+            "SELECT pg_reload_conf()",
+        )
+
+    assert tokens == [200, 200, 200]
+    assert error_text(reset).startswith(READ_ONLY)
+    assert error_text(sign_in).startswith(READ_ONLY)
+    assert '"read-only"' in log(on_own)
+    on_own.wait_until(lambda: ready(on_own).status_code == 200)
+    assert member.reset(bearer).status_code == 200
+    on_own.wait_until(lambda: issued(url, member) == 3)  # the audit of the tokens came after all
+
+
+def issued(url: str, member: Member) -> object:
+    with psycopg.connect(url) as connection:
+        row = connection.execute(
+            "SELECT sum(count) FROM token_day WHERE entity_id = %s", [member.entity_id]
+        ).fetchone()
+    return row and row[0]
+
+
+def test_a_standby_is_named_and_no_token_comes_from_it(
+    on_own: Service, database: tuple[str, Path], asha: tuple[Member, dict[str, str], str]
+) -> None:
+    """What a standby says of secrets and suspensions may be outdated."""
+    url, folder = database
+    member, bearer, secret = asha
+    (folder / "postgres" / "standby.signal").touch()
+    os.kill(int((folder / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGINT)
+    on_own.wait_until(lambda: error_text(ready(on_own)).startswith(STANDBY), 30)
+
+    assert error_text(member.entity_token(secret)).startswith(STANDBY)
+    assert error_text(member.reset(bearer)).startswith(STANDBY)
+
+    as_superuser(url, "SELECT pg_promote()")
+    on_own.wait_until(lambda: ready(on_own).status_code == 200)
+    assert member.entity_token(secret).status_code == 200
+    assert '"standby"' in log(on_own)
+
+
+@pytest.fixture
+def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A disk of two megabytes; only root may have one."""
+    folder = tmp_path_factory.mktemp("small")
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=0755", "none", str(folder)],
+        capture_output=True,
+        check=False,
+    )
+    if made.returncode:
+        pytest.skip("no disk of its own can be had here")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_is_named(
+    on_own: Service,
+    database: tuple[str, Path],
+    asha: tuple[Member, dict[str, str], str],
+    small_disk: Path,
+) -> None:
+    url, folder = database
+    member, _, secret = asha
+    writer = new_member(on_own)
+    os.chown(small_disk, (folder / "postgres").stat().st_uid, -1)
+    as_superuser(
+        url,
+        f"CREATE TABLESPACE small LOCATION '{small_disk}'",
+        "ALTER TABLE service_fact SET TABLESPACE small",
+        "ALTER TABLE mail_outbox SET TABLESPACE small",
+    )
+    filler = small_disk / "filler"
+    subprocess.run(["dd", "if=/dev/zero", f"of={filler}"], check=False, stderr=subprocess.DEVNULL)
+    assert shutil.disk_usage(small_disk).free == 0
+    said = ""
+    for _ in range(4):  # the last page of a table may have room for an email or two
+        said = said or error_text(writer.reset(writer.bearer()))
+        on_own.advance("PT6M")
+
+    assert said.startswith(DISK_FULL)
+    assert error_text(ready(on_own)).startswith(DISK_FULL)
+    assert member.entity_token(secret).status_code == 200
+    assert '"disk-full"' in log(on_own)
+
+    filler.unlink()
+    on_own.wait_until(lambda: ready(on_own).status_code == 200)
+    assert writer.reset(writer.bearer()).status_code == 200

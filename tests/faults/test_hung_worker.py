@@ -1,0 +1,52 @@
+"""A worker that is stopped is replaced; one that is only late is not (issue 17, k)."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import httpx
+from tests.support.agent_process import free_port
+from tests.support.processes import children
+from tests.support.service import NO_TLS, running_service
+
+from mudra.bootstrap.node.heartbeat import SILENT_FOR, STOPPED_FOR, Heartbeats, Report
+
+
+def test_a_stopped_worker_is_replaced_within_5_s_and_that_is_said(tmp_path: Path) -> None:
+    port = free_port()
+    with running_service(tmp_path / "data", MUDRA_TELEMETRY_PORT=str(port)) as service:
+        worker = children(service.process.pid)[0]
+        os.kill(worker, signal.SIGSTOP)
+        stopped = time.monotonic()
+        service.wait_until(lambda: worker not in children(service.process.pid), 20)
+        noticed_s = time.monotonic() - stopped
+        answer = httpx.get(f"{service.root}/livez", timeout=20, verify=NO_TLS)
+        figures = httpx.get(f"http://127.0.0.1:{port}/metrics", verify=NO_TLS).text
+        log = (service.data_dir / "mudra.log").read_text()
+
+    assert answer.status_code == 200
+    assert noticed_s < 5 + 2  # where other tests run as well
+    assert 'mudra_process_restarts_total{cause="hung",process="worker-0"} 1.0' in figures
+    assert "process is hung, killing it" in log
+
+
+def test_a_process_that_is_only_late_gets_half_a_minute() -> None:
+    beats = Heartbeats(lambda _: "R")
+    report = Report(-1, beats, 0)
+
+    assert not any(beats.is_hung(0, 1) for _ in range(2 * SILENT_FOR))  # it has not begun
+    report.beat()
+    assert not any(beats.is_hung(0, 1) for _ in range(SILENT_FOR))
+    report.beat()
+    assert not any(beats.is_hung(0, 1) for _ in range(SILENT_FOR))
+    assert beats.is_hung(0, 1)
+
+
+def test_a_stop_is_noticed_after_three_checks_and_forgotten_when_it_goes_on() -> None:
+    state = "T"
+    beats = Heartbeats(lambda _: state)
+
+    assert [beats.is_hung(0, 1) for _ in range(STOPPED_FOR)] == [False, False, True]
+    state = "S"
+    assert not beats.is_hung(0, 1)

@@ -1,0 +1,125 @@
+"""Two nodes behind nginx are stopped and started in turn under load (issue 17, d)."""
+
+import contextlib
+import os
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import httpx
+import pytest
+from tests.support.agent_process import free_port
+from tests.support.own_postgres import own_postgres
+from tests.support.programs import program
+from tests.support.service import NO_TLS, Service, new_member, running_service
+
+ROUNDS = int(os.environ.get("RESTARTS", "1"))
+CALLERS = 4
+EXAMPLE = Path("deploy/nginx/mudra.conf")
+
+
+@contextlib.contextmanager
+def nginx(folder: Path, ports: list[int]) -> Iterator[str]:
+    """Run the example of the documentation on loopback; gives its address."""
+    front = free_port()
+    site = EXAMPLE.read_text()
+    for number, port in enumerate(ports, start=1):
+        site = site.replace(f"10.0.0.{number}:8080", f"127.0.0.1:{port}")
+    site = site.replace("listen 80;", f"listen 127.0.0.1:{front};")
+    places = "\n".join(
+        f"{name}_temp_path {folder}/{name};"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;\n"
+        f"events {{}}\nhttp {{ access_log off; {places}\n{site} }}\n"
+    )
+    process = subprocess.Popen([program("nginx"), "-c", str(folder / "nginx.conf")])
+    try:
+        yield f"http://127.0.0.1:{front}"
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+class Load:
+    """Callers that ask for tokens and keys all the time, and try a failed request once more."""
+
+    def __init__(self, address: str, entity_id: str, secret: str) -> None:
+        self.address = address
+        self._form = {"id": entity_id, "secret": secret}
+        self.first: Counter[int] = Counter()
+        self.failed: list[str] = []
+        self._over = threading.Event()
+        self._threads = [threading.Thread(target=self._call) for _ in range(CALLERS)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join(60)
+
+    def _call(self) -> None:
+        with httpx.Client(base_url=self.address, timeout=30, verify=NO_TLS) as client:
+            while not self._over.is_set():
+                answer = self._ask(client)
+                self.first[answer.status_code] += 1
+                if answer.status_code != 200 and self._ask(client).status_code != 200:
+                    self.failed.append(answer.text)
+                time.sleep(0.005)
+
+    def _ask(self, client: httpx.Client) -> httpx.Response:
+        return client.post("/iam/v1/entity/token/generate", data=self._form)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[dict[str, str]]:
+    program("nginx")
+    with own_postgres(tmp_path / "database") as url:
+        yield {
+            "MUDRA_DATABASE_URL": url,
+            "MUDRA_STOP_PAUSE_S": "1",
+            "MUDRA_ENTITY_TOKEN_RATE": "100000",
+            "MUDRA_ENTITY_TOKEN_BURST": "100000",
+        }
+
+
+def test_rolling_restarts_lose_no_request(tmp_path: Path, database: dict[str, str]) -> None:
+    ports = [free_port(), free_port()]
+    key = tmp_path / "0" / "master.key"
+
+    def node(stack: contextlib.ExitStack, number: int) -> Service:
+        environment = database | ({"MUDRA_MASTER_KEY": key.read_text()} if key.exists() else {})
+        running = stack.enter_context(
+            running_service(
+                tmp_path / str(number), port=ports[number], sandbox=False, **environment
+            )
+        )
+        assert running.process.stdout is not None
+        threading.Thread(target=running.process.stdout.read).start()  # its log must go somewhere
+        return running
+
+    with contextlib.ExitStack() as stack:
+        nodes = [node(stack, 0), node(stack, 1)]
+        member = new_member(nodes[0])
+        (tmp_path / "nginx").mkdir()
+        address = stack.enter_context(nginx(tmp_path / "nginx", ports))
+        with Load(address, member.entity_id, member.secret()) as load:
+            for round_ in range(2 * ROUNDS):
+                served = sum(load.first.values())
+                nodes[0].wait_until(lambda served=served: sum(load.first.values()) > served + 50)
+                assert nodes[round_ % 2].stop() == 0
+                nodes[round_ % 2] = node(stack, round_ % 2)
+
+    said = (tmp_path / "nginx" / "error.log").read_text().splitlines()
+    resets = [line for line in said if "refused" not in line]
+    assert load.failed == [], resets
+    assert load.first[200] >= 0.999 * sum(load.first.values()), (load.first, resets)

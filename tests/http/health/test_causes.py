@@ -1,0 +1,196 @@
+"""The right cause, once, and nothing when nothing is wrong: through the push and the interface."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.support.health_network import Fault, HealthNetwork, a_network, at_aa, at_fip, on_path
+from tests.support.service import running_service
+from tests.support.webhook_sink import webhook_sink
+
+from mudra.metrics.payload.catalogue import WINDOW
+
+DOWN = 0.9
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
+    """Four AAs and twelve FIPs with two good hours behind them."""
+    with running_service(tmp_path_factory.mktemp("causes") / "data") as service:
+        made = a_network(service, fips=12)
+        made.windows(12)
+        made.settled()
+        yield made
+
+
+@pytest.fixture
+def quiet(network: HealthNetwork) -> Iterator[HealthNetwork]:
+    """The network in which nothing is wrong, as each test finds it and leaves it."""
+    assert network.incidents(open="true") == []
+    yield network
+    network.silent.clear()
+
+
+def over(network: HealthNetwork) -> None:
+    """Let all faults be over for long enough."""
+    network.windows(4)
+    network.settled()
+
+
+def since(network: HealthNetwork, before: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """New incidents, without those withdrawn or merged."""
+    known = {one["incidentId"] for one in before}
+    return [
+        one
+        for one in network.incidents()
+        if one["incidentId"] not in known and one["state"] not in {"withdrawn", "merged"}
+    ]
+
+
+def named(incidents: list[dict[str, Any]]) -> set[tuple[str, ...]]:
+    return {(one["kind"], one["entityId"], one["peerId"], one["type"]) for one in incidents}
+
+
+def test_nothing_is_said_when_nothing_is_wrong(network: HealthNetwork) -> None:
+    assert network.incidents() == []
+
+
+def faults_of(network: HealthNetwork, group: str) -> dict[Fault, tuple[str, ...]]:
+    """Faults at the same time, each with its cause."""
+    fips, aas = [one.entity_id for one in network.fips], [one.aa_id for one in network.aas]
+    return {
+        "fips": {
+            at_fip(fips[0], failing=DOWN): ("fip", fips[0], "", ""),
+            at_fip(fips[1], "cns", failing=DOWN): ("fip-api", fips[1], "", "cns"),
+            at_fip(fips[2], slower=8): ("fip", fips[2], "", ""),
+            on_path(aas[0], fips[3], failing=DOWN): ("path", aas[0], fips[3], ""),
+        },
+        "fi requests": {
+            at_fip(fips[4], undelivered=0.6): ("fip", fips[4], "", ""),
+            at_fip(fips[5], unnotified=True): ("fip", fips[5], "", ""),
+        },
+        "aa": {at_aa(aas[1], failing=DOWN): ("aa-calls", aas[1], "", "")},
+        "refused": {at_aa(aas[2], "fif", refused=0.7): ("aa-api", aas[2], "", "fif")},
+    }[group]
+
+
+@pytest.mark.parametrize("group", ["fips", "fi requests", "aa", "refused"])
+def test_each_fault_is_one_incident_with_its_cause(quiet: HealthNetwork, group: str) -> None:
+    before, faults = quiet.incidents(), faults_of(quiet, group)
+
+    quiet.windows(4, *faults)
+    over(quiet)
+
+    found = since(quiet, before)
+    assert named(found) == set(faults.values())
+    assert len(found) == len(faults)
+    assert {one["state"] for one in found} == {"recovered"}
+    assert {one["badWindows"] for one in found} <= {3, 4}
+
+
+def test_a_blip_of_one_window_is_nothing(quiet: HealthNetwork) -> None:
+    before = quiet.incidents()
+
+    quiet.windows(1, at_fip(quiet.fips[6].entity_id, failing=0.3))
+    over(quiet)
+
+    assert since(quiet, before) == []
+
+
+def test_a_fip_that_flaps_is_one_incident(quiet: HealthNetwork) -> None:
+    before, bank = quiet.incidents(), quiet.fips[7].entity_id
+
+    for _ in range(4):
+        quiet.windows(1, at_fip(bank, failing=DOWN))
+        quiet.windows(1)
+    over(quiet)
+
+    (one,) = since(quiet, before)
+    assert named([one]) == {("fip", bank, "", "")}
+
+
+def test_an_agent_that_is_silent_is_an_incident_of_its_own(quiet: HealthNetwork) -> None:
+    before, silent = quiet.incidents(), quiet.aas[3].aa_id
+
+    quiet.silent.add(silent)
+    quiet.windows(4)
+    quiet.silent.clear()
+    over(quiet)
+
+    (one,) = since(quiet, before)
+    assert named([one]) == {("aa-reporting", silent, "", "")}
+    assert (one["badWindows"], one["state"]) == (4, "recovered")
+
+
+def test_a_path_that_turns_out_to_be_the_fip_stays_the_same_incident(quiet: HealthNetwork) -> None:
+    before, bank, aa = quiet.incidents(), quiet.fips[8].entity_id, quiet.aas[0].aa_id
+
+    with webhook_sink() as sink:
+        hook = quiet.noc.post("/health/webhooks", url=sink.url).json()["webhook"]["webhookId"]
+        quiet.windows(3, on_path(aa, bank, failing=DOWN))
+        quiet.settled()
+        (path,) = since(quiet, before)
+        quiet.windows(3, at_fip(bank, failing=DOWN))
+        quiet.settled()
+        (fip,) = since(quiet, before)
+        over(quiet)
+        events = ["incident.opened", "incident.moved", "incident.closed"]
+        quiet.service.wait_until(lambda: [one.data["type"] for one in sink.posted] == events, 60)
+        quiet.noc.post(f"/health/webhooks/{hook}/remove")
+
+    assert named([path]) == {("path", aa, bank, "")}
+    assert named([fip]) == {("fip", bank, "", "")}
+    assert fip["incidentId"] == path["incidentId"]
+    text = f"moved from the path between {aa} and {bank} to FIP {bank}"
+    assert fip["story"][-1]["text"] == text
+
+
+def test_each_reader_gets_one_email_of_a_cause_and_one_of_its_end(quiet: HealthNetwork) -> None:
+    bank, aa = quiet.fips[9].entity_id, quiet.aas[0].aa_id
+    before = {who: len(quiet.mails_to(quiet.admins[who])) for who in (bank, aa)}
+
+    quiet.windows(4, at_fip(bank, failing=DOWN))
+    over(quiet)
+
+    for who, count in before.items():
+        opened, closed = (mail["subject"] for mail in quiet.mails_to(quiet.admins[who])[count:])
+        assert f"FIP {bank}: " in opened
+        assert "% of calls failing" in opened
+        assert f"FIP {bank}: recovered" in closed
+        assert "AA" not in opened.replace(bank, "")
+
+
+def test_a_late_report_that_disproves_an_incident_withdraws_it(quiet: HealthNetwork) -> None:
+    before, bank = quiet.incidents(), quiet.fips[10].entity_id
+    quiet.windows(3, at_fip(bank, failing=DOWN))
+    last = quiet.reported_to
+    assert last is not None
+    quiet.settled()
+    (one,) = since(quiet, before)
+
+    for windows_ago in range(4):
+        quiet.report(last - windows_ago * WINDOW)
+    quiet.settled()
+
+    shown = quiet.noc.get(f"/incidents/{one['incidentId']}").json()["incident"]
+    assert shown["state"] == "withdrawn"
+    assert "withdrawn" in shown["story"][-1]["text"]
+    assert quiet.incidents(open="true") == []
+
+
+def test_a_late_report_that_proves_an_incident_lets_it_appear(quiet: HealthNetwork) -> None:
+    before, bank = quiet.incidents(), quiet.fips[11].entity_id
+    first = quiet.reported_to
+    assert first is not None
+    quiet.windows(8)
+    quiet.settled()
+    assert since(quiet, before) == []
+
+    for number in range(1, 4):
+        quiet.report(first + number * WINDOW, at_fip(bank, failing=DOWN))
+    quiet.settled()
+
+    (one,) = since(quiet, before)
+    assert named([one]) == {("fip", bank, "", "")}
+    assert one["state"] == "recovered"
+    assert one["detected"] > one["ended"]

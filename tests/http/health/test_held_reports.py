@@ -1,0 +1,249 @@
+"""An AA cannot report what is implausible: it is kept, marked, and in no sum until admitted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from tests.support.console import reader
+from tests.support.mailbox import subjects
+from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.operators import Operator, new_operator
+from tests.support.service import Member, Service, new_member
+
+from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
+from mudra.metrics.payload.plausibility import ENOUGH_HISTORY, GROWTH, SMALL
+from mudra.metrics.payload.report import RequestBlock, RequestFip
+
+LIE = 9 * 10**15
+
+
+@dataclass
+class Seen:
+    """Three AAs that report one FIP, and an operator."""
+
+    service: Service
+    aas: list[PushingAa]
+    noc: Operator
+    fip: Member
+
+    def push(self, aa: PushingAa, calls: int, good: int, window: datetime, p50: int = 90) -> Any:
+        counts = [0] * len(Position)
+        counts[Position.TOTAL], counts[Position.OK_200] = calls, good
+        counts[Position.INTERNAL_500] = calls - good
+        times = (p50, p50 + 100, p50 + 200, p50 + 300)
+        block = RequestBlock(RequestType.CONSENT.value, times, tuple(counts))
+        payload = msgspec.structs.replace(
+            aa.requests(window), fips=(RequestFip(self.fip.entity_id, (block,)),)
+        )
+        answer = aa.push(payload)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def consents(self, window: datetime) -> tuple[int, int]:
+        """Calls and good ones, as the operator sees them."""
+        within = {"from": window.isoformat(), "to": (window + WINDOW).isoformat()}
+        answer = self.noc.get("/health/fips", fipId=self.fip.entity_id, **within)
+        assert answer.status_code == 200, answer.text
+        (row,) = answer.json()["rows"]
+        (api,) = [one for one in row["apis"] if one["type"] == "cns"]
+        return api["requests"], api["succeeded"]
+
+    def held(self, aa: PushingAa, **query: str) -> list[dict[str, Any]]:
+        answer = self.noc.get("/health/held-reports", **query)
+        assert answer.status_code == 200, answer.text
+        return [one for one in answer.json()["reports"] if one["aaId"] == aa.aa_id]
+
+
+@pytest.fixture(scope="module")
+def noc(service: Service) -> Operator:
+    return new_operator(service, "health", "audit")
+
+
+@pytest.fixture
+def seen(service: Service, noc: Operator) -> Seen:
+    aas = [pushing_aa(service) for _ in range(3)]
+    return Seen(service, aas, noc, new_member(service, "FIP"))
+
+
+@pytest.mark.parametrize(("truth", "lie"), [(0, LIE), (100, 0)], ids=["green", "red"])
+def test_a_liar_turns_no_sum_in_either_direction(seen: Seen, truth: int, lie: int) -> None:
+    window = seen.aas[0].last_window()
+    for honest in seen.aas[:2]:
+        seen.push(honest, 100, truth, window)
+
+    answer = seen.push(seen.aas[2], LIE, lie, window)
+
+    assert answer["status"] == "accepted"
+    assert "is implausible" in answer["findings"][0]["problem"]
+    assert seen.consents(window) == (200, 2 * truth)
+    (held,) = seen.held(seen.aas[2])
+    assert (held["claimed"], held["state"]) == (str(LIE), "waiting")
+    assert subjects(seen.service, seen.aas[2].admin)[-1:] == [
+        f"a report of {seen.aas[2].aa_id} is implausible"
+    ]
+    (receipt,) = seen.aas[2].receipts()["receipts"]
+    assert receipt["receiptId"] == held["receiptId"]
+    assert "is implausible" in receipt["findings"][0]["problem"]
+
+
+def test_one_email_covers_any_number_of_reports(seen: Seen) -> None:
+    aa = seen.aas[0]
+    for ago in range(3):
+        seen.push(aa, LIE, LIE, aa.last_window() - ago * WINDOW)
+
+    shown = [one for one in subjects(seen.service, aa.admin) if "implausible" in one]
+    assert len(shown) == 1
+
+
+def test_an_operator_admits_a_report_once_and_it_counts(seen: Seen) -> None:
+    aa, window = seen.aas[0], seen.aas[0].last_window()
+    seen.push(seen.aas[1], 100, 100, window)
+    receipt_id = seen.push(aa, LIE, 7, window)["receiptId"]
+    path = f"/health/held-reports/{receipt_id}"
+
+    admitted = seen.noc.post(f"{path}/admit", reason="a festival")
+    again = seen.noc.post(f"{path}/refuse", reason="no")
+
+    assert admitted.json()["report"]["state"] == "admitted"
+    assert again.status_code == 409
+    assert seen.consents(window) == (LIE + 100, 107)
+    assert seen.held(aa) == []
+    assert [one["state"] for one in seen.held(aa, decided="true")] == ["admitted"]
+    events = seen.noc.get("/audit", entityId=aa.aa_id).json()["events"]
+    (event,) = [one for one in events if one["event"] == "metrics:held_report:admit"]
+    assert event["reason"] == "a festival"
+
+
+def test_reports_are_decided_on_a_page_and_their_aa_sees_them_on_its_overview(
+    seen: Seen, noc: Operator
+) -> None:
+    aa, page = seen.aas[0], "/console/operator/held-reports"
+    receipts = [
+        seen.push(aa, LIE, 7, aa.last_window() - ago * WINDOW)["receiptId"] for ago in (0, 1)
+    ]
+    staff, admin = reader(seen.service), reader(seen.service)
+    assert staff.sign_in(noc.email).status_code == 303
+    assert admin.sign_in(aa.admin).status_code == 303
+
+    shown, overview = staff.get(page).text, admin.get(f"/console/entity/{aa.aa_id}").text
+    board = staff.get("/console/operator/board?kind=held-report").text
+    done = [
+        staff.act(page, f"{page}/{receipt}/{act}", reason="a festival")
+        for receipt, act in zip(receipts, ("admit", "refuse"), strict=True)
+    ]
+    empty = staff.act(page, f"{page}/{receipts[0]}/admit", reason=" ")
+
+    assert all(receipt in shown for receipt in receipts)
+    assert f"{LIE:,} calls" in shown
+    assert "2 reports are held as implausible" in overview
+    assert f"2 implausible reports of {aa.aa_id}" in board
+    assert [answer.status_code for answer in done] == [303, 303]
+    assert empty.status_code == 400
+    assert "held as implausible" not in admin.get(f"/console/entity/{aa.aa_id}").text
+    states = {one["receiptId"]: one["state"] for one in seen.held(aa, decided="true")}
+    assert [states[receipt] for receipt in receipts] == ["admitted", "refused"]
+    assert staff.act(page, f"{page}/{receipts[1]}/admit", reason="x").status_code == 409
+
+
+def test_a_refused_report_stays_out_and_a_later_one_of_the_window_counts(seen: Seen) -> None:
+    aa, window = seen.aas[0], seen.aas[0].last_window()
+    receipt_id = seen.push(aa, LIE, LIE, window)["receiptId"]
+    path = f"/health/held-reports/{receipt_id}"
+
+    answer = seen.push(aa, 50, 40, window)
+    admitted = seen.noc.post(f"{path}/admit", reason="late")
+    refused = seen.noc.post(f"{path}/refuse", reason="a test run")
+
+    assert answer["status"] == "replaced"
+    assert admitted.status_code == 409
+    assert refused.json()["report"]["state"] == "refused"
+    assert seen.consents(window) == (50, 40)
+
+
+def test_an_implausible_correction_leaves_what_was_reported_before(seen: Seen) -> None:
+    aa, window = seen.aas[0], seen.aas[0].last_window()
+    seen.push(aa, 50, 40, window)
+
+    receipt_id = seen.push(aa, LIE, LIE, window)["receiptId"]
+    before = seen.consents(window)
+    seen.noc.post(f"/health/held-reports/{receipt_id}/admit", reason="it is so")
+
+    assert before == (50, 40)
+    assert seen.consents(window) == (LIE, LIE)
+
+
+def test_a_response_time_that_no_call_can_have_is_held(seen: Seen) -> None:
+    seen.push(seen.aas[0], 10, 10, seen.aas[0].last_window(), p50=2**52)
+
+    assert [one["doubt"] for one in seen.held(seen.aas[0])] == ["ms for one call"]
+
+
+@pytest.mark.parametrize("usual", [400, 30_000])
+def test_neither_a_new_aa_nor_a_festival_is_held(seen: Seen, usual: int) -> None:
+    aa, last = seen.aas[0], seen.aas[0].last_window()
+    pushed: list[Callable[[], Any]] = [
+        lambda ago=ago: seen.push(aa, usual, usual, last - ago * WINDOW) for ago in range(7, 0, -1)
+    ]
+
+    answers = [push() for push in pushed] + [seen.push(aa, 10 * usual, 10 * usual, last)]
+
+    assert all("implausible" not in str(one["findings"]) for one in answers)
+    assert 10 * usual > SMALL or usual == 400
+
+
+DAYS_AGO = timedelta(days=2)
+
+
+@pytest.fixture
+def known(seen: Seen) -> PushingAa:
+    """An AA that reported 30,000 calls in each of some windows two days ago."""
+    aa = seen.aas[0]
+    for ago in range(ENOUGH_HISTORY):
+        seen.push(aa, 30_000, 29_900, aa.last_window() - DAYS_AGO - ago * WINDOW)
+    return aa
+
+
+def held_of(answer: Any) -> bool:
+    return "implausible" in str(answer["findings"])
+
+
+def test_an_aa_that_grows_with_each_window_does_not_raise_its_own_limit(
+    seen: Seen, known: PushingAa
+) -> None:
+    claims = [30_000 * 4**step for step in range(6)]  # fast: by 5 % it takes a hundred windows
+    windows = [known.last_window() - ago * WINDOW for ago in range(6, 0, -1)]
+
+    answers = [
+        seen.push(known, calls, calls, at) for calls, at in zip(claims, windows, strict=True)
+    ]
+
+    assert [held_of(one) for one in answers] == [
+        calls > GROWTH * 30_000 + SMALL for calls in claims
+    ]
+
+
+def test_an_aa_that_honestly_grows_is_held_until_it_was_admitted_once(
+    seen: Seen, known: PushingAa
+) -> None:
+    last = known.last_window()
+    tenfold = seen.push(known, 300_000, 299_000, last - 3 * WINDOW)
+    hundredfold = seen.push(known, 3_000_000, 2_990_000, last - 2 * WINDOW)
+    seen.noc.post(f"/health/held-reports/{hundredfold['receiptId']}/admit", reason="a merger")
+    after = seen.push(known, 5_000_000, 4_990_000, last)
+
+    assert [held_of(one) for one in (tenfold, hundredfold, after)] == [False, True, False]
+
+
+def test_the_command_lists_and_decides(seen: Seen) -> None:
+    aa = seen.aas[0]
+    receipt_id = seen.push(aa, LIE, LIE, aa.last_window())["receiptId"]
+
+    listed = seen.service.cli("health", "held")
+    refused = seen.service.cli("health", "refuse", receipt_id, "--reason", "a test run")
+
+    assert receipt_id in listed.stdout
+    assert "refused" in refused.stdout
+    assert seen.held(aa) == []

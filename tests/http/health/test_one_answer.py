@@ -1,0 +1,177 @@
+"""Every surface shows the one answer: which cause, and which calls it explains."""
+
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from tests.support.health_network import HealthNetwork, a_network, at_aa, at_fip, on_path
+from tests.support.service import NO_TLS, Service, new_member, running_service
+
+Name = tuple[str, str, str, str]
+"""Kind, entity, peer and API."""
+DOWN = 0.9
+
+
+class Surfaces:
+    """What each surface says is wrong now."""
+
+    def __init__(self, network: HealthNetwork) -> None:
+        self.network = network
+        self.service = network.service
+        fiu = new_member(self.service, "FIU")
+        token = fiu.entity_token(fiu.secret()).json()["accessToken"]
+        self.fiu = {"Authorization": f"Bearer {token}"}
+
+    def shows(self, read: Callable[[], object], expected: object) -> None:
+        """Wait until a surface shows what is expected; fail with what it shows instead."""
+        try:
+            self.service.wait_until(lambda: read() == expected, 60)
+        except AssertionError:
+            assert read() == expected
+
+    def matrix(self, **query: str) -> Any:
+        answer = self.network.noc.get("/health/matrix", **query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def feed(self) -> Any:
+        address = f"{self.service.root}/metrics/perf/v1/feed"
+        return httpx.get(address, headers=self.fiu, timeout=30, verify=NO_TLS).json()["data"][
+            "fips"
+        ]
+
+    def in_feed(self) -> set[Name]:
+        apis = [api for fip in self.feed().values() for api in fip.values()]
+        found = [one for api in apis for one in api["causes"]]
+        return {(one["kind"], one["entity_id"], one["peer_id"], one["type"]) for one in found}
+
+    def in_public(self) -> set[tuple[str, str]]:
+        status = httpx.get(f"{self.service.root}/status/network.json", verify=NO_TLS).json()
+        return {(one["fip_id"], one["type"]) for one in status["incidents"] if not one["ended"]}
+
+    def in_cli(self, *command: str) -> Any:
+        return msgspec.json.decode(self.service.cli("health", *command, "--json").stdout)
+
+    def in_prometheus(self) -> set[Name]:
+        port = self.service.environment["MUDRA_TELEMETRY_PORT"]
+        text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+        found = set()
+        for line in text.splitlines():
+            if line.startswith("mudra_health_cause{") and float(line.split()[-1]) == 1:
+                parts = line[line.index("{") + 1 : line.index("}")].split(",")
+                labels = dict(part.replace('"', "").split("=") for part in parts if "=" in part)
+                found.add((labels["kind"], labels["entity"], labels["peer"], labels["api"]))
+        return found
+
+
+def named(causes: list[dict[str, Any]]) -> set[Name]:
+    return {(one["kind"], one["entityId"], one["peerId"], one["type"]) for one in causes}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = str(held.getsockname()[1])
+    data_dir = tmp_path_factory.mktemp("answer") / "data"
+    with running_service(data_dir, MUDRA_TELEMETRY_PORT=port) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def surfaces(service: Service) -> Surfaces:
+    network = a_network(service, aas=5, fips=8)
+    network.windows(12)
+    network.settled()
+    assert network.incidents() == []
+    return Surfaces(network)
+
+
+def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> None:
+    network = surfaces.network
+    fips, aas = [one.entity_id for one in network.fips], [one.aa_id for one in network.aas]
+    fip = ("fip", fips[0], "", "")
+    api = ("fip-api", fips[1], "", "cns")
+    path = ("path", aas[0], fips[2], "")
+    aa = ("aa-calls", aas[1], "", "")
+    silent = ("aa-reporting", aas[4], "", "")
+    every = {fip, api, path, aa, silent}
+    network.silent.add(aas[4])
+    network.windows(
+        4,
+        at_fip(fips[0], failing=DOWN),
+        at_fip(fips[1], "cns", failing=DOWN),
+        on_path(aas[0], fips[2], failing=DOWN),
+        at_aa(aas[1], failing=DOWN),
+    )
+    network.settled()
+
+    assert named(network.incidents(open="true")) == every
+    matrix = surfaces.matrix()
+    assert named(matrix["causes"]) == every
+    kinds = {one["incidentId"]: one["kind"] for one in matrix["causes"]}
+    assert all(kinds[one["incidentId"]] == one["blame"] for one in matrix["verdicts"])
+    blamed = {
+        kind: {(one["aaId"], one["fipId"]) for one in matrix["verdicts"] if one["blame"] == kind}
+        for kind in ("fip", "fip-api", "path", "aa-calls", "aa-reporting")
+    }
+    everywhere = [{(one, bank) for one in aas} for bank in fips]
+    assert blamed == {
+        "fip": everywhere[0],
+        "fip-api": everywhere[1],
+        "path": {(aas[0], fips[2])},
+        "aa-calls": {(aas[1], bank) for bank in fips},
+        "aa-reporting": set(),
+    }
+    assert api not in named(surfaces.matrix(type="fif")["causes"])
+    assert api in named(surfaces.matrix(type="cns")["causes"])
+
+    surfaces.shows(surfaces.in_feed, every - {silent})
+    feed = surfaces.feed()
+    assert {one["status"] for one in feed[fips[0]].values() if one["causes"]} == {"BAD"}
+    assert feed[fips[1]]["consent"]["status"] == "BAD"
+    assert [one["entity_id"] for one in feed[fips[1]]["fi_fetch"]["causes"]] == [aas[1]]
+
+    surfaces.shows(surfaces.in_public, {(fips[0], ""), (fips[1], "cns")})
+    assert named(surfaces.in_cli("incidents", "--open")) == every
+    assert named(surfaces.in_cli("matrix")["causes"]) == every
+    surfaces.shows(surfaces.in_prometheus, every)
+
+    network.silent.clear()
+    network.windows(4)
+    network.settled()
+    assert network.incidents(open="true") == []
+    surfaces.shows(surfaces.in_feed, set())
+    surfaces.shows(surfaces.in_prometheus, set())
+    assert named(surfaces.matrix(type="cns")["causes"]) == every
+
+
+def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfaces) -> None:
+    network = surfaces.network
+    network.fips.append(new_member(surfaces.service, "FIP"))
+    bank = network.fips[-1].entity_id
+    only, rest = network.aas[0].aa_id, [one.entity_id for one in network.fips[:-1]]
+    aas = network.aas
+    for number in range(10):
+        network.service.advance("PT10M")
+        window = aas[0].last_window()
+        down = (at_fip(bank, failing=DOWN),) if number > 5 else ()
+        network.report_of(window, {only: [*rest, bank]}, *down, fips=rest)
+        network.reported_to = window
+    network.settled()
+
+    (found,) = network.incidents(open="true")
+    assert set(found["cause"].lower().replace("the path", "path").split(" or ")) == {
+        f"fip {bank}".lower(),
+        f"path between {only} and {bank}".lower(),
+    }
+    assert "Only one AA has traffic" in found["ambiguity"]
+    (cause,) = (
+        one for one in surfaces.matrix()["causes"] if one["incidentId"] == found["incidentId"]
+    )
+    assert cause["cause"] == found["cause"]
+    surfaces.service.wait_until(lambda: bool(surfaces.feed()[bank]["consent"]["causes"]), 60)
+    assert surfaces.feed()[bank]["consent"]["causes"][0]["text"] == found["cause"]
+    assert found["cause"] in surfaces.service.cli("health", "matrix").stdout

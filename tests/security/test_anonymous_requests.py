@@ -1,0 +1,71 @@
+"""Requests of unknown callers leave counts by minute and address, not a row each (issue 16.7)."""
+
+import json
+
+import psycopg
+from tests.support.audit_count import audit_count
+from tests.support.service import Service, in_store, new_address
+
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.storage.audit import anonymous
+
+
+def test_a_flood_of_unknown_callers_becomes_one_row_a_minute(service: Service) -> None:
+    address = new_address()
+    client = service.client(address)
+    before = audit_count(service)
+    for number in range(8):
+        client.post("/v1/user/password/forgot", json={"username": f"u{number}@nowhere.example"})
+        client.post("/v1/entity/token/generate", data={"id": f"NO-{number}", "secret": "x" * 43})
+
+    def recorded() -> list[dict[str, object]]:
+        service.advance("PT1M")
+        found = json.loads(service.cli("audit", "list", "--json", "--last", "300").stdout)
+        return [event for event in found if event["address"] == address]
+
+    service.wait_until(lambda: sum(int(str(_count(one))) for one in recorded()) == 16)
+
+    kept = recorded()
+    assert 2 <= len(kept) <= 4, "a minute may end between"
+    assert audit_count(service) - before < 16
+    for event in kept:
+        assert event["actor"] == "nobody"
+        assert str(event["detail"]["first"]) <= str(event["detail"]["last"])  # type: ignore[index]
+
+
+def _count(event: dict[str, object]) -> object:
+    detail = event["detail"]
+    assert isinstance(detail, dict)
+    return detail["count"]
+
+
+def test_the_addresses_of_a_minute_are_bounded(service: Service) -> None:
+    async def act(dependencies: Dependencies) -> list[tuple[object, ...]]:
+        async with dependencies.database.transaction(within_s=30) as transaction:
+            now = await transaction.now()
+            entries = [
+                AuditEntry(
+                    EventName.USER_LINK_REFUSE,
+                    Caller("nobody", f"198.51.{n // 250}.{n % 250}", f"t{n}"),
+                    reason="unknown",
+                    outcome=Outcome.REFUSED,
+                )
+                for n in range(anonymous.MAX_ADDRESSES + 50)
+            ]
+            await anonymous.count_anonymous(transaction, [one.at(now) for one in entries])
+            driver = (await transaction.connection.get_raw_connection()).driver_connection
+            assert isinstance(driver, psycopg.AsyncConnection)
+            cursor = await driver.execute(
+                "SELECT address, sum(count) FROM audit_anonymous"
+                " WHERE address = '(others)' OR reason = 'unknown' GROUP BY 1"
+            )
+            found = await cursor.fetchall()
+            await transaction.connection.rollback()
+        return found
+
+    found = dict(in_store(service, act))
+
+    assert len(found) <= anonymous.MAX_ADDRESSES + 1
+    assert int(str(found["(others)"])) >= 50
+    assert sum(int(str(count)) for count in found.values()) == anonymous.MAX_ADDRESSES + 50

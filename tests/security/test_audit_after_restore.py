@@ -1,0 +1,147 @@
+"""A restore is distinguished from tampering, and never stops sealing (issue 17, defect h)."""
+
+import contextlib
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.support.audited_nodes import AuditedNodes, Server, audit_server, audited_nodes
+
+from mudra.audit.verdict import AuditState
+from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.server import embedded_server, programs
+
+ROWS = 20
+LOST = 48
+
+
+@pytest.fixture
+def original(tmp_path: Path) -> Iterator[tuple[Server, AuditedNodes]]:
+    """A cluster that has used up many transaction numbers, with sealed and unsealed events."""
+    with (
+        audit_server(tmp_path / "original") as server,
+        audited_nodes(server.url, tmp_path, server.encryption) as nodes,
+    ):
+        for _ in range(ROWS):
+            nodes.write(1)
+        nodes.seal()
+        nodes.write(5)
+        yield server, nodes
+
+
+def dump(server: Server, tmp_path: Path) -> Path:
+    file = tmp_path / "dump"
+    subprocess.run([programs() / "pg_dump", "-Fc", "-f", file, server.url], check=True)
+    return file
+
+
+def lose_more(nodes: AuditedNodes) -> None:
+    """Write what the restore takes back, vouched for in both second places."""
+    nodes.write(LOST - 5)
+    nodes.seal()
+
+
+@contextlib.contextmanager
+def recovered(home: Path) -> Iterator[str]:
+    """Start a copied cluster, which recovers and begins a new timeline."""
+    (home / CLUSTER / "recovery.signal").touch()
+    with (home / CLUSTER / "postgresql.auto.conf").open("a") as settings:
+        settings.write("restore_command = 'false'\n")
+    with embedded_server(home) as url:
+        # Without a target the recovery may have ended by itself.
+        with (
+            contextlib.suppress(psycopg.errors.ObjectNotInPrerequisiteState),
+            psycopg.connect(url, autocommit=True) as connection,
+        ):
+            connection.execute("SELECT pg_promote()")
+        yield url
+
+
+def assert_distinguished(nodes: AuditedNodes) -> None:
+    """Verify before and after sealing begins, and after an operator's confirmation."""
+    for verdict in nodes.verdicts():
+        assert verdict.state is AuditState.RESTORED, verdict
+    nodes.write(7)
+    nodes.seal()
+    assert nodes.copy() == [True, True]
+
+    for verdict in nodes.verdicts():
+        assert verdict.state is AuditState.RESTORED, verdict
+        assert verdict.waiting == 0
+        assert f"at least {LOST - 5} events after row {ROWS + 5} are missing" in verdict.problem
+
+    nodes.confirm()
+    nodes.write(1)
+    nodes.seal()
+    for verdict in nodes.verdicts():
+        assert (verdict.state, verdict.waiting) == (AuditState.INTACT, 0), verdict
+        assert f"at least {LOST - 5} events" in verdict.notes[0]
+
+
+def test_a_dump_restored_to_another_cluster(
+    original: tuple[Server, AuditedNodes], tmp_path: Path
+) -> None:
+    server, nodes = original
+    file = dump(server, tmp_path)
+    lose_more(nodes)
+
+    with embedded_server(tmp_path / "restored") as url:
+        # As docs/operations/running.md has it: a start of the service grants rights again.
+        plain = ("--no-owner", "--no-privileges")
+        subprocess.run([programs() / "pg_restore", *plain, "-d", url, file], check=True)
+        with audited_nodes(url, tmp_path, server.encryption) as restored:
+            assert_distinguished(restored)
+
+
+def test_a_dump_restored_to_the_same_cluster(
+    original: tuple[Server, AuditedNodes], tmp_path: Path
+) -> None:
+    server, nodes = original
+    file = dump(server, tmp_path)
+    lose_more(nodes)
+
+    server.run("CREATE DATABASE restored")
+    url = server.named("restored")
+    subprocess.run([programs() / "pg_restore", "-d", url, file], check=True)
+    with audited_nodes(url, tmp_path, server.encryption) as restored:
+        assert_distinguished(restored)
+
+
+def test_a_recovery_to_a_point_in_time(tmp_path: Path) -> None:
+    home = tmp_path / "original"
+    with audit_server(home) as server:
+        encryption = server.encryption
+        with audited_nodes(server.url, tmp_path, encryption) as nodes:
+            for _ in range(ROWS):
+                nodes.write(1)
+            nodes.seal()
+            nodes.write(5)
+    restored = tmp_path / "restored" / CLUSTER
+    restored.parent.mkdir(mode=0o700)
+    subprocess.run(["cp", "-a", home / CLUSTER, restored], check=True)
+    with embedded_server(home) as url, audited_nodes(url, tmp_path, encryption) as nodes:
+        lose_more(nodes)
+
+    with (
+        recovered(restored.parent) as url,
+        audited_nodes(url, tmp_path, encryption) as nodes,
+    ):
+        assert_distinguished(nodes)
+
+
+def test_a_fail_over_that_lost_nothing_is_no_fault(tmp_path: Path) -> None:
+    home = tmp_path / "data"
+    with audit_server(home) as server:
+        encryption = server.encryption
+        with audited_nodes(server.url, tmp_path, encryption) as nodes:
+            nodes.write(ROWS)
+            nodes.seal()
+            nodes.write(5)
+    with recovered(home) as url, audited_nodes(url, tmp_path, encryption) as nodes:
+        nodes.write(5)
+        nodes.seal()
+        for verdict in nodes.verdicts():
+            assert (verdict.state, verdict.notes) == (AuditState.INTACT, ()), verdict
+            assert verdict.vouched >= ROWS + 10

@@ -1,0 +1,211 @@
+"""An admin who would enumerate or spam strangers by invitations (issue 16, medium 9)."""
+
+import re
+import uuid
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from tests.support.error_body import assert_error
+from tests.support.mailbox import mails
+from tests.support.operators import new_operator
+from tests.support.service import (
+    PASSWORD,
+    Member,
+    Service,
+    latest_link,
+    new_member,
+    set_password,
+)
+
+from mudra.identity.accounts.email_address import NameRefused
+from mudra.identity.memberships.invitation import invited_name
+
+
+def address() -> str:
+    return f"ravi-{uuid.uuid4().hex[:10]}@member.example"
+
+
+def ask(
+    member: Member, path: str, headers: dict[str, str] | None = None, **body: object
+) -> httpx.Response:
+    return member.client.post(
+        f"/v1/entity/admin/{path}",
+        json={"entityId": member.entity_id, **body},
+        headers=headers or member.bearer(),
+    )
+
+
+def confirm(member: Member, email: str) -> httpx.Response:
+    token = latest_link(member.service, email).rpartition("/")[2]
+    return member.client.post("/v1/user/link/confirm", json={"token": token})
+
+
+def as_seen(answer: httpx.Response, email: str) -> object:
+    """All that the inviter sees, without what differs in any two answers."""
+    text = answer.text.replace(email, "EMAIL")
+    text = re.sub(r'"(timestamp|txnId|userId|since)":"[^"]*"', "", text)
+    return answer.status_code, sorted(answer.headers), text
+
+
+def test_an_invitation_never_says_whether_the_person_exists(service: Service) -> None:
+    """A stranger, an active admin of another member, a disabled one and an operator alike."""
+    stranger, active, disabled = address(), new_member(service), new_member(service)
+    service.cli("admin", "disable", disabled.email)
+    operator = new_operator(service, "keys")
+    subjects = []
+
+    seen = set()
+    for email in (stranger, active.email, disabled.email, operator.email):
+        member = new_member(service)
+        answer = ask(member, "add", email=email, name="Ravi Iyer")
+        text = as_seen(answer, email)
+        seen.add(repr(text).replace(member.entity_id, "ENTITY").replace(member.email, "OWN"))
+        subjects.append(mails(service, email)[-1]["subject"])
+
+    assert len(seen) == 1
+    assert len(set(subjects)) == 1
+
+
+def test_an_invited_person_consents_before_being_an_admin(service: Service) -> None:
+    member, other = new_member(service), new_member(service)
+    assert ask(member, "add", email=other.email).status_code == 200
+    both = Member(service, member.entity_id, other.email, PASSWORD, other.client)
+    assert both.read().status_code == 401
+    link = latest_link(service, other.email)
+    page = httpx.get(link, timeout=30)
+    assert member.entity_id in page.text
+    assert set_password(other.client, link, "granite otter velvet moon").status_code == 401
+
+    assert confirm(member, other.email).status_code == 200
+    assert confirm(member, other.email).status_code == 401
+
+    assert both.read().status_code == 200
+    assert other.read().status_code == 200
+
+
+def test_a_person_without_an_account_consents_by_setting_a_password(service: Service) -> None:
+    member, email = new_member(service), address()
+    added = ask(member, "add", email=email, name="Ravi Iyer")
+    assert added.json()["admins"][-1]["state"] == "invited"
+    operator = new_operator(service, "members")
+    assert operator.get("/users", words=email).json()["users"] == []
+    assert confirm(member, email).status_code == 401  # no account without a password
+
+    assert set_password(service.client(), latest_link(service, email)).status_code == 200
+    new = Member(service, member.entity_id, email, PASSWORD, service.client())
+    assert new.read().status_code == 200
+
+
+def test_an_operators_account_does_not_become_an_admin_by_consent(service: Service) -> None:
+    member, operator = new_member(service), new_operator(service, "keys")
+    ask(member, "add", email=operator.email)
+
+    assert confirm(member, operator.email).status_code == 409
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "You won! Call 98100 12345",
+        "see https://evil.example",
+        "visit evil.example",
+        "see t.me",
+        "www.evil",
+        "<b>Ravi</b>",
+        "Ravi\r\nBcc: x@evil.example",
+        "a" * 65,
+        "ravi@evil.example",
+        "[win](x)",
+        ". . .",
+    ],
+)
+def test_an_invitation_carries_no_text(member: Member, name: str) -> None:
+    email = address()
+    answer = ask(member, "add", email=email, name=name)
+
+    assert_error(answer, 400, "InvalidRequest")
+    assert not mails(member.service, email)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "Asha Rao", "A.K. Rao", "Dr. Anne-Marie O'Neill", "அருண் குமார்", "a" * 64]
+)
+def test_names_of_people_are_taken(name: str) -> None:
+    assert not isinstance(invited_name(name), NameRefused)
+
+
+def test_an_entity_sends_ten_invitations_a_day_also_at_once(service: Service) -> None:
+    member = new_member(service)
+    headers = member.bearer()
+    with ThreadPoolExecutor(15) as threads:
+        answers = list(
+            threads.map(lambda _: ask(member, "add", headers, email=address()), range(15))
+        )
+    codes = Counter(answer.status_code for answer in answers)
+    assert set(codes) <= {200, 429, 503}
+    while codes[200] < 10:  # those who found the service busy come again
+        codes[ask(member, "add", headers, email=address()).status_code] += 1
+
+    assert codes[200] == 10
+    assert_error(
+        ask(member, "add", headers, email=address()), 429, "TooManyAttempts", "Retry-After"
+    )
+    assert ask(member, "handover", headers, email=address()).status_code == 429
+    service.advance("PT24H1S")
+    assert ask(member, "add", email=address()).status_code == 200
+
+
+def test_the_other_admins_are_notified(service: Service) -> None:
+    member, email = new_member(service), address()
+    ask(member, "add", email=email)
+
+    message = mails(service, member.email)[-1]
+    assert "invited a new admin" in message["subject"]
+    assert email in message["text"]
+
+
+def test_an_invitation_ends_with_its_inviters_role_or_when_withdrawn(service: Service) -> None:
+    """Permitted acts combined: invite an accomplice, who comes when the inviter is gone."""
+    member, second = new_member(service), address()
+    ask(member, "add", email=second)
+    assert set_password(service.client(), latest_link(service, second)).status_code == 200
+    fired = Member(service, member.entity_id, second, PASSWORD, service.client())
+    accomplice, other = address(), address()
+    ask(fired, "add", email=accomplice)
+    ask(member, "add", email=other)
+
+    assert ask(member, "remove", email=second).status_code == 200
+    withdrawn = ask(member, "remove", email=other)
+
+    assert [one["email"] for one in withdrawn.json()["admins"]] == [member.email]
+    for email in (accomplice, other):
+        assert set_password(service.client(), latest_link(service, email)).status_code == 401
+
+
+def test_refused_invitations_and_invented_links_are_in_the_audit(service: Service) -> None:
+    member, other = new_member(service), new_member(service)
+    foreign = other.client.post(
+        "/v1/entity/admin/add",
+        json={"entityId": member.entity_id, "email": address()},
+        headers=other.bearer(),
+    )
+    use = other.client.get(
+        "/v1/entity/secret/use", params={"entityId": member.entity_id}, headers=other.bearer()
+    )
+    invented = set_password(service.client(), f"{service.issuer}/activate/{'x' * 43}")
+    token = {"token": "y" * 43}
+    unknown = service.client().post("/v1/user/link/confirm", json=token)
+    assert {one.status_code for one in (foreign, use, invented, unknown)} == {401}
+
+    auditor = new_operator(service, "audit")
+
+    def refused(event: str) -> list[dict[str, str]]:
+        events = auditor.get("/audit", event=event, limit="20").json()["events"]
+        return [one for one in events if one["outcome"] == "refused"]
+
+    # Those without a sign-in are counted by minute and address (test_anonymous_requests.py).
+    txn_ids = {one.json()["txnId"] for one in (foreign, use)}
+    found = [*refused("user:account:change"), *refused("entity:secret:read")]
+    assert txn_ids <= {one["txnId"] for one in found}

@@ -1,0 +1,144 @@
+"""One who would use up sign-in for all others, or learn of accounts by time (issue 16)."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import jwt
+import pytest
+from tests.support.error_body import assert_error
+from tests.support.mailbox import eventually, mails
+from tests.support.operators import new_operator
+from tests.support.service import Service, new_address, new_member, onboard, running_service
+from tests.support.simultaneous import at_once
+
+from mudra.identity.accounts.email_address import AddressRefused, normalize_email
+from mudra.identity.accounts.password_rules import (
+    PasswordContext,
+    PasswordFault,
+    PasswordRefusal,
+    check_password,
+)
+from mudra.storage.crypto.fair_turns import FairTurns, keys_of
+
+GENERATE = "/v1/user/token/generate"
+
+
+def sign_in(client: httpx.Client, email: str, password: str) -> httpx.Response:
+    return client.post(GENERATE, data={"username": email, "password": password})
+
+
+@pytest.fixture
+def limited(tmp_path: Path) -> Iterator[Service]:
+    """A service with the limit that it has where no setting says otherwise."""
+    with running_service(tmp_path / "data", MUDRA_SIGN_IN_HOURLY="20") as started:
+        yield started
+
+
+def test_an_account_signs_in_twenty_times_an_hour(limited: Service) -> None:
+    """Medium 10: from wherever; and no one else learns of it."""
+    service = limited
+    member, elsewhere = new_member(service), service.client()
+    codes = Counter(
+        sign_in(member.client, member.email, member.password).status_code for _ in range(20)
+    )
+    assert codes == {200: 20}
+
+    beyond = sign_in(member.client, member.email, member.password)
+    assert_error(beyond, 429, "TooManyAttempts", "Retry-After")
+    assert sign_in(elsewhere, member.email, member.password).status_code == 429
+    assert sign_in(service.client(), member.email, "a guess that is wrong").status_code == 401
+    service.advance("PT1H1S")
+    assert sign_in(elsewhere, member.email, member.password).status_code == 200
+
+
+def test_ten_tokens_live_and_the_oldest_ends(service: Service) -> None:
+    """Medium 10: with its audit event."""
+    member = new_member(service)
+    tokens = [member.user_token() for _ in range(12)]
+
+    alive = [
+        member.client.get(
+            "/v1/user/token/list", headers={"Authorization": f"Bearer {token}"}
+        ).status_code
+        for token in tokens
+    ]
+
+    assert alive == [401, 401] + [200] * 10
+    auditor = new_operator(service, "audit")
+    events = auditor.get("/audit", event="user:token:revoke", limit="10").json()["events"]
+    ended = {json.dumps(one) for one in events if one["reason"] == "too-many-tokens"}
+    for token in tokens[:2]:
+        jti = jwt.decode(token, options={"verify_signature": False})["jti"]
+        assert any(jti in one for one in ended)
+
+
+def test_a_flood_of_one_account_or_address_is_passed_by_the_others() -> None:
+    """Medium 10: whatever waits of one key, another's is next."""
+    turns = FairTurns()
+    flood = [turns.take(keys_of("attacker", "198.51.100.1")) for _ in range(40)]
+    same_address = turns.take(keys_of("neighbor", "198.51.100.1"))
+    other = turns.take(keys_of("member", "203.0.113.9"))
+
+    assert flood == sorted(set(flood))
+    assert other == flood[0]
+    assert same_address > flood[-1]
+    turns.begin(flood[-1])
+    assert len(turns) == 2  # the neighbor still waits; the rest is forgotten
+    turns.begin(same_address)
+    assert len(turns) == 0
+
+
+def test_an_address_fails_ten_times_also_at_once(service: Service) -> None:
+    """Low: eleven for ten in a race."""
+    address = new_address()
+    client_of = [service.client(address) for _ in range(16)]
+
+    async def guess(_: httpx.AsyncClient, n: int) -> int:
+        answer = await asyncio.to_thread(
+            sign_in, client_of[n], f"n{n}@nowhere.example", "a guess that is wrong"
+        )
+        return answer.status_code
+
+    codes = Counter(at_once(service, 16, guess))
+
+    while codes[401] < 10:
+        codes[sign_in(client_of[0], "more@nowhere.example", "wrong").status_code] += 1
+    assert codes[401] == 10
+    assert sign_in(client_of[0], "last@nowhere.example", "wrong").status_code == 429
+
+
+def test_forgot_password_leaves_the_account_to_a_job(service: Service) -> None:
+    """Medium 11: the answer is stored as a request, and the email comes by the job."""
+    _, email = onboard(service)
+    before = len(mails(service, email))
+    answers = [
+        service.client().post("/v1/user/password/forgot", json={"username": name})
+        for name in (email, "nobody@member.example")
+    ]
+
+    assert [answer.status_code for answer in answers] == [202, 202]
+    assert eventually(lambda: len(mails(service, email)) == before + 1)
+
+
+@pytest.mark.parametrize(
+    ("email", "name", "password"),
+    [
+        ("admin@bank.example", "Asha Rao", "admin@bank.example"),
+        ("admin@bank.example", "Asha Rao", "ADMIN@bank.example"),
+        ("admin@bank.example", "Account Aggregator", "account aggregator"),
+    ],
+)
+def test_a_password_is_not_the_user_name(email: str, name: str, password: str) -> None:
+    """Low: also where each of its words is too general to be refused by itself."""
+    refused = check_password(password, PasswordContext(email, name))
+
+    assert refused == PasswordRefusal(PasswordFault.CONTEXT)
+
+
+@pytest.mark.parametrize("address", ["dev@quick", "a@b"])
+def test_an_address_has_a_domain(address: str) -> None:
+    assert isinstance(normalize_email(address), AddressRefused)

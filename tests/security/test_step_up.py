@@ -1,0 +1,128 @@
+"""Serious acts in the console ask again who sits there (issue 16)."""
+
+from types import SimpleNamespace
+
+import pytest
+from litestar.handlers import HTTPRouteHandler
+from tests.support.console import Reader, reader
+from tests.support.operators import Operator, new_operator
+from tests.support.second_factor import csrf, enroll, recovery_codes
+from tests.support.service import PASSWORD, Member, Service, new_member
+
+from mudra.bootstrap.config import Settings, load_settings
+from mudra.console.routes import console_pages
+
+_OWN, _STAFF = "/console/entity/{entity}", "/console/operator"
+SERIOUS: dict[str, dict[str, str]] = {
+    f"{_OWN}/registration/submit": {"payload": "{}"},
+    f"{_OWN}/people/add": {"email": "asked@member.example", "name": "Ravi"},
+    f"{_OWN}/people/remove": {"email": "asked@member.example"},
+    f"{_OWN}/people/hand-over": {"email": "no address"},
+    f"{_OWN}/people/contact": {"email": "asked@member.example"},
+    f"{_STAFF}/approvals/{{entity}}": {"act": "approve", "version": "1"},
+    f"{_STAFF}/members/{{entity}}/admins": {"email": "asked@member.example"},
+    f"{_STAFF}/onboard": {"entityId": "ASKED-FIP", "adminEmail": "asked@member.example"},
+    f"{_STAFF}/people": {"email": "asked@network.example", "health": "on"},
+    f"{_STAFF}/people/second-factor": {"email": "asked@network.example"},
+    f"{_STAFF}/keys/rotate": {"kind": "user"},
+}
+"""Changing a key, deciding on a registration, rotating signing keys, changing people."""
+ASK_THEMSELVES = {"secret/show", "secret/reset"} | {
+    f"account/second-factor/{act}" for act in ("begin", "remove", "recovery-codes")
+}
+"""Have a field for the proof on their page, or ask each time: tests of their own."""
+NOT_SERIOUS = {
+    *("sign-in", "sign-in/code", "sign-out", "account/second-factor/confirm"),
+    *("account/session", "account/token", "account/alarms", "secret/retire", "registration/check"),
+    *("mails/retry", "audit/verify", "acknowledge", "silences", "end"),
+    "held-reports/{receipt_id:uuid}/{decision:str}",
+}
+
+
+@pytest.fixture(scope="module")
+def chief(service: Service) -> Operator:
+    return new_operator(service)
+
+
+@pytest.fixture(scope="module")
+def resident(service: Service) -> Member:
+    return new_member(service)
+
+
+def person(service: Service, path: str, chief: Operator, resident: Member) -> Reader:
+    browser = reader(service)
+    who = chief.email if path.startswith(_STAFF) else resident.email
+    assert browser.sign_in(who).status_code == 303
+    return browser
+
+
+def test_every_form_of_the_console_is_serious_or_not() -> None:
+    router = console_pages(SimpleNamespace(settings=Settings()))  # type: ignore[arg-type]
+    posts = {
+        route.path
+        for route in router.routes
+        for handler in getattr(route, "route_handlers", ())
+        if isinstance(handler, HTTPRouteHandler) and "POST" in handler.http_methods
+    }
+    serious = {path.replace("{entity}", "{entity_id:str}") for path in SERIOUS}
+    serious |= {f"{_STAFF}/members/{{entity_id:str}}/{{action:str}}"}
+    known = tuple(f"/{end}" for end in ASK_THEMSELVES | NOT_SERIOUS)
+
+    unknown = {path for path in posts - serious if not path.endswith(known)}
+
+    assert unknown == set()
+
+
+@pytest.mark.parametrize("form", SERIOUS)
+def test_an_open_session_alone_does_no_serious_act(
+    service: Service, chief: Operator, resident: Member, form: str
+) -> None:
+    path = form.replace("{entity}", resident.entity_id)
+    browser = person(service, path, chief, resident)
+    service.advance("PT6M")
+    sent = {"csrf_token": browser.word("/console/account"), **SERIOUS[form]}
+
+    asked = browser.post(path, sent)
+    wrong = browser.post(path, {**sent, "password": "not-the-password-at-all"})
+
+    for refused in (asked, wrong):
+        assert refused.status_code == 403
+        assert "Confirm that it is you" in refused.text
+        for name, value in SERIOUS[form].items():
+            assert f'name="{name}" value="{value}"' in refused.text
+    assert "That is not your password" in wrong.text
+    assert "not-the-password" not in wrong.text
+    answered = browser.post(path, {**sent, "password": PASSWORD})
+    assert "Confirm that it is you" not in answered.text
+    again = browser.post(path, sent)
+    assert "Confirm that it is you" not in again.text, "lately enough"
+
+
+def test_who_has_a_second_factor_is_asked_for_a_code(service: Service) -> None:
+    member = new_member(service)
+    browser, page = reader(service), f"/console/entity/{member.entity_id}"
+    browser.sign_in(member.email)
+    app, codes = enroll(browser, service)
+    service.advance("PT6M")
+    sent = {"csrf_token": browser.word("/console/account"), "email": "it@member.example"}
+
+    by_password = browser.post(f"{page}/people/contact", {**sent, "password": PASSWORD})
+    wrong = browser.post(f"{page}/people/contact", {**sent, "code": "000000"})
+    shown = browser.post(f"{page}/secret/show", {**sent, "password": PASSWORD})
+
+    assert by_password.status_code == wrong.status_code == shown.status_code == 403
+    assert "authenticator app" in by_password.text
+    assert "The code is wrong" in wrong.text
+    assert "secret-text" not in shown.text
+    done = browser.post(f"{page}/people/contact", {**sent, "code": app.fresh_code()})
+    assert done.headers["location"].endswith("told=contact")
+    service.advance("PT6M")
+    shown = browser.post(f"{page}/secret/show", {**sent, "code": codes[0]})
+    assert "secret-text" in shown.text
+    assert csrf(shown)
+    assert recovery_codes(shown) == []
+
+
+def test_the_minutes_are_a_setting() -> None:
+    assert load_settings({}).step_up.total_seconds() == 300
+    assert load_settings({"MUDRA_STEP_UP_MINUTES": "15"}).step_up.total_seconds() == 900

@@ -1,0 +1,360 @@
+"""Whatever comes when, sums equal a plain recount of what was acknowledged last."""
+
+import asyncio
+import uuid
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import sqlalchemy as sa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.metrics_payloads import notification_metrics, request_metrics
+
+from mudra.audit.event import Caller
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import Notice
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.ingest_rule import IngestStatus, TxnIdReused
+from mudra.metrics.payload.push_report import PushService
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.metrics.ports import Pair
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.grain_selection import Notes, SeriesKey, sources, sources_of_all
+from mudra.metrics.rollup.pair import add_pairs, pair_sums
+from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
+from mudra.metrics.rollup.rollup_service import RollupService
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.database.database import Database
+from mudra.storage.identity.memberships import PostgresMemberships
+from mudra.storage.metrics.copy_rows import long_tag, storable
+from mudra.storage.metrics.held_reports import PostgresHeldReports
+from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_before, make_ahead
+from mudra.storage.metrics.receipts import OnboardedMembers
+from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
+from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
+from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
+from mudra.storage.metrics.rollups.rollups import PostgresRollups
+
+DAY = datetime(2026, 3, 4, tzinfo=UTC)
+AFTER = DAY + timedelta(days=3)
+
+
+class NoMail:
+    """An outbox for reports that are all plausible."""
+
+    async def post(self, notice: Notice) -> None:
+        raise AssertionError(notice.kind)
+
+
+class Store:
+    """The storage of metrics at a time of its own."""
+
+    def __init__(self, conninfo):
+        self.now = AFTER
+        real = datetime.now(UTC)
+        self.database = Database(conninfo, CacheInvalidation(conninfo), lambda: self.now - real)
+        self.partitions = KnownPartitions()
+
+    async def push(self, payload):
+        checked = check_report(msgspec.json.encode(payload), self.now)
+        assert isinstance(checked, CheckedReport), checked
+        async with self.database.transaction() as tx:
+            reports = PostgresReports(tx, self.partitions)
+            pushes = PushService(
+                reports,
+                PostgresHeldReports(tx, reports),
+                NoticeService(PostgresMemberships(tx), NoMail()),
+                OnboardedMembers(tx),
+                PostgresAuditLog(tx),
+            )
+            return await pushes.receive(storable(checked), str(uuid.uuid4()), Caller("entity:test"))
+
+    async def make_sums(self):
+        while True:
+            async with self.database.transaction() as tx:
+                if await RollupService(PostgresRollups(tx)).refresh_next(delayed=False) is None:
+                    return
+
+    async def totals(self, within, **part):
+        async with self.database.transaction() as tx:
+            return await PostgresRollupQueries(tx).totals(within, **part)
+
+    async def over_all_and_pairs_are_true(self, within):
+        """The sums over all AAs, of pairs and of windows heard are those of the cells of all."""
+        cells = await self.totals(within)
+        over, pairs, heard = defaultdict(list), {}, defaultdict(int)
+        for cell, sums in cells.items():
+            over[(cell.fip_id, cell.tag, cell.type)].append(coarse(sums))
+            if cell.tag is Tag.REQUESTS and cell.type not in {"sfireqnot", "ffireqnot"}:
+                key = Pair(cell.aa_id, cell.fip_id)
+                one = pair_sums(sums)
+                pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
+        async with self.database.transaction() as tx:
+            figures = PostgresRollupQueries(tx)
+            found = await figures.over_aas(within)
+            assert {
+                (c.fip_id, c.tag, c.type): merge_all([coarse(s)]) for c, s in found.items()
+            } == {key: merge_all(parts) for key, parts in over.items()}
+            assert await figures.pairs(within) == pairs
+            counted = await figures.received(within)
+        rows = await self.run(
+            "SELECT aa_id, tag, count(*) FROM metrics_receipt WHERE version = 1"
+            " AND window_at >= :start AND window_at < :end GROUP BY 1, 2",
+            start=within.start,
+            end=within.end,
+        )
+        for aa_id, tag, count in rows:
+            heard[(aa_id, long_tag(tag))] = count
+        assert dict(counted) == dict(heard)
+
+    async def empty(self):
+        for table in WRITTEN:
+            await self.run(f"DELETE FROM {table}")
+
+    async def run(self, sql, **values):
+        async with self.database.transaction() as tx:
+            return await tx.connection.execute(sa.text(sql), values)
+
+
+def with_store(conninfo, act):
+    async def acting():
+        store = Store(conninfo)
+        try:
+            return await act(store)
+        finally:
+            await store.database.close()
+
+    return asyncio.run(acting())
+
+
+def plain(payloads, within):
+    """A recount in memory of the contents that stand."""
+    found = defaultdict(list)
+    for payload in payloads:
+        start = datetime.fromisoformat(payload.from_date_time)
+        if within.start <= start < within.end:
+            for fip in payload.fips:
+                for block in fip.metrics:
+                    found[(payload.aa_id, fip.fip_id, block.type)].append(block)
+    return {key: coarse(rollup(blocks)) for key, blocks in found.items()}
+
+
+def comparable(totals):
+    return {
+        (cell.aa_id, cell.fip_id, cell.type): merge_all([coarse(sums)])
+        for cell, sums in totals.items()
+    }
+
+
+WRITTEN = (
+    *("metrics_push", "metrics_receipt", "metrics_raw", "metrics_previous", "metrics_stale"),
+    *("metrics_hour", "metrics_day", "metrics_pair_hour", "metrics_pair_day", "metrics_received"),
+)
+
+
+@st.composite
+def deliveries(draw):
+    """Pushes of windows over two days by two AAs, in any order, some again or with other content."""
+    places = draw(st.lists(st.integers(0, 2 * 144 - 1), min_size=1, max_size=8, unique=True))
+    shown = []
+    for place in places:
+        for seed in draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)):
+            shown += [(draw(st.sampled_from(["aa-one", "aa-two"])), DAY + place * WINDOW, seed)]
+    order = draw(st.permutations(shown + draw(st.lists(st.sampled_from(shown), max_size=4))))
+    return order, draw(st.sets(st.integers(0, len(order) - 1), max_size=3))
+
+
+async def examine(store, case):
+    order, make_after = case
+    await store.empty()  # examples on top of others would take longer and longer
+    current = {}
+    for place, (aa_id, window, seed) in enumerate(order):
+        payload = request_metrics(2, aa_id, str(uuid.uuid4()), window, seed)
+        done = await store.push(payload)
+        former = current.get((aa_id, window))
+        expected = (
+            IngestStatus.ACCEPTED
+            if former is None
+            else IngestStatus.DUPLICATE
+            if former.fips == payload.fips
+            else IngestStatus.REPLACED
+        )
+        assert done.status is expected
+        current[aa_id, window] = payload
+        if place in make_after:
+            await store.make_sums()
+    wide = TimeRange(DAY, DAY + timedelta(days=2))
+    narrow = TimeRange(DAY + timedelta(minutes=50), DAY + timedelta(days=1, hours=2, minutes=30))
+    for within in (wide, narrow):
+        truth = plain(current.values(), within)
+        assert comparable(await store.totals(within)) == truth
+        await store.over_all_and_pairs_are_true(within)
+    await store.make_sums()
+    for within in (wide, narrow):
+        truth = plain(current.values(), within)
+        assert comparable(await store.totals(within)) == truth
+        one = {key: sums for key, sums in truth.items() if key[0] == "aa-one"}
+        assert comparable(await store.totals(within, aa_id="aa-one")) == one
+        await store.over_all_and_pairs_are_true(within)
+    async with store.database.transaction() as tx:
+        for day in (DAY, DAY + timedelta(days=1)):
+            assert [found.different for found in await recount(tx, day)] == [0, 0]
+
+
+def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
+    # One store for all examples: each new one has every statement compiled and prepared again.
+    with asyncio.Runner() as runner:
+        store = Store(conninfo)
+
+        @settings(max_examples=25, deadline=None)
+        @given(deliveries())
+        def recounted(case):
+            runner.run(examine(store, case))
+
+        try:
+            recounted()
+        finally:
+            runner.run(store.database.close())
+
+
+def test_a_txn_id_used_for_other_content_changes_nothing(conninfo):
+    async def act(store):
+        first = request_metrics(1, "aa-reuse", "one-id", DAY)
+        await store.push(first)
+        assert isinstance(
+            await store.push(notification_metrics(1, "aa-reuse", "one-id", DAY)), TxnIdReused
+        )
+        assert comparable(
+            await store.totals(TimeRange(DAY, DAY + WINDOW), aa_id="aa-reuse")
+        ) == plain([first], TimeRange(DAY, DAY + WINDOW))
+
+    with_store(conninfo, act)
+
+
+def test_sizes_beyond_2_to_the_63_are_kept_exactly(conninfo):
+    async def act(store):
+        size = 10**60 + 7
+        payload = request_metrics(1, "aa-huge", start=DAY)
+        blocks = tuple(
+            replace_size(block, size) if block.type == "fif" else block
+            for block in payload.fips[0].metrics
+        )
+        fip = msgspec.structs.replace(payload.fips[0], metrics=blocks)
+        for place in range(2):
+            start = DAY + place * WINDOW
+            await store.push(
+                msgspec.structs.replace(
+                    payload,
+                    fips=(fip,),
+                    txn_id=f"huge-{place}",
+                    from_date_time=start.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                    to_date_time=(start + WINDOW).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                )
+            )
+        within = TimeRange(DAY, DAY + timedelta(days=1))
+        for _ in range(2):
+            totals = await store.totals(within, aa_id="aa-huge")
+            (row,) = [sums for cell, sums in totals.items() if cell.type == "fif"]
+            assert row.data_bytes == 2 * size
+            await store.make_sums()
+
+    with_store(conninfo, act)
+
+
+def replace_size(block, size):
+    return msgspec.structs.replace(block, sum_of_size_of_data_packets=str(size))
+
+
+def test_the_former_version_of_a_replaced_window_is_kept(conninfo):
+    async def act(store):
+        for seed in (1, 2, 3):
+            await store.push(request_metrics(2, "aa-former", str(uuid.uuid4()), DAY, seed))
+        rows = await store.run(
+            "SELECT version, count(*) FROM metrics_previous WHERE aa_id = 'aa-former' GROUP BY 1 ORDER BY 1"
+        )
+        assert [tuple(row) for row in rows] == [(1, 22), (2, 22)]
+
+    with_store(conninfo, act)
+
+
+def test_a_recount_finds_wrong_sums_and_has_them_made_again(conninfo):
+    async def act(store):
+        await store.empty()  # a recount looks at all, other tests drop what sums were made of
+        await store.push(request_metrics(2, "aa-stale", str(uuid.uuid4()), DAY))
+        await store.make_sums()
+        for table in ("metrics_hour", "metrics_day"):
+            await store.run(
+                f"UPDATE {table} SET counts[2] = counts[2] + 1 WHERE aa_id = 'aa-stale' AND type = 'hbt'"
+            )
+        async with store.database.transaction() as tx:
+            assert [found.different for found in await recount(tx, DAY)] == [2, 2]
+            await mark_day_stale(tx, DAY)
+        await store.make_sums()
+        async with store.database.transaction() as tx:
+            assert [found.different for found in await recount(tx, DAY)] == [0, 0]
+
+    with_store(conninfo, act)
+
+
+def test_old_partitions_are_dropped_and_sums_by_day_stay(conninfo):
+    async def act(store):
+        await store.push(request_metrics(1, "aa-old", str(uuid.uuid4()), DAY))
+        await store.make_sums()
+        within = TimeRange(DAY, DAY + timedelta(days=1))
+        before = await store.totals(within, aa_id="aa-old")
+        async with store.database.transaction() as tx:
+            assert await drop_before(tx, RAW, DAY) == []
+            assert await drop_before(tx, RAW, DAY + timedelta(days=1)) == ["metrics_raw_20260304"]
+            await drop_before(tx, PREVIOUS, DAY + timedelta(days=1))
+            assert await drop_before(tx, HOURS, datetime(2026, 4, 1, tzinfo=UTC)) == [
+                "metrics_hour_202603"
+            ]
+        assert before
+        assert await store.totals(within, aa_id="aa-old") == before
+
+    with_store(conninfo, act)
+
+
+def test_partitions_are_made_ahead_once(conninfo):
+    async def act(store):
+        for _ in range(2):
+            async with store.database.transaction() as tx:
+                await make_ahead(tx)
+        rows = await store.run("SELECT to_regclass('metrics_raw_20260310')")
+        assert rows.scalar() is not None
+
+    with_store(conninfo, act)
+
+
+def test_the_stale_sums_of_one_aa_are_stood_in_for_by_finer_ones_of_its_own():
+    within = TimeRange(DAY, DAY + timedelta(days=2))
+    hour = DAY + timedelta(hours=5)
+    used = sources(within, Notes(frozenset(), frozenset({SeriesKey("aa", "req", hour)})))
+    assert used.days.times == (DAY, DAY + timedelta(days=1))
+    assert used.days.without == {SeriesKey("aa", "req", DAY)}
+    assert len(used.hours.only) == 23
+    assert used.windows.only == {
+        SeriesKey("aa", "req", hour + place * WINDOW) for place in range(6)
+    }
+
+
+def test_the_stale_sums_of_many_aas_are_stood_in_for_by_finer_ones_of_all():
+    within = TimeRange(DAY, DAY + timedelta(days=2))
+    hour = DAY + timedelta(hours=5)
+    many = frozenset(SeriesKey(f"aa-{place}", "req", hour) for place in range(20))
+    used = sources(within, Notes(frozenset(), many))
+    assert used.days.times == (DAY + timedelta(days=1),)
+    assert len(used.hours.times) == 23
+    assert used.windows.times == tuple(hour + place * WINDOW for place in range(6))
+
+
+def test_sums_over_all_are_not_taken_where_those_of_one_aa_are_stale():
+    within = TimeRange(DAY, DAY + timedelta(days=2))
+    hour = DAY + timedelta(hours=5)
+    used = sources_of_all(within, Notes(frozenset(), frozenset({SeriesKey("aa", "req", hour)})))
+    assert used.days == (DAY + timedelta(days=1),)
+    assert len(used.hours) == 23
+    assert used.rest.hours.times == (hour,)
+    assert used.rest.hours.without == {SeriesKey("aa", "req", hour)}

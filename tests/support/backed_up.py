@@ -1,0 +1,99 @@
+"""A service that is backed up under load, with a journal of what it acknowledged."""
+
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from tests.support.forked_command import run_mudra
+from tests.support.metrics_push import PushingAa
+from tests.support.service import Member, Service
+
+from mudra.metrics.payload.catalogue import WINDOW
+
+
+@dataclass
+class Acknowledged:
+    """One answer: what it was about, when it was asked for, and when the answer was there."""
+
+    about: str
+    asked: float
+    answered: float
+
+
+@dataclass
+class Load:
+    """Resets and pushes one after the other, and a journal of the answers."""
+
+    members: list[tuple[Member, dict[str, str]]]
+    aa: PushingAa
+    resets: list[Acknowledged] = field(default_factory=list)
+    pushes: list[Acknowledged] = field(default_factory=list)
+    _over: threading.Event = field(default_factory=threading.Event)
+
+    def __enter__(self) -> Self:
+        self._threads = [threading.Thread(target=run) for run in (self._reset, self._push)]
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join(60)
+
+    def wait_for_more(self, resets: int, pushes: int) -> None:
+        resets, pushes = len(self.resets) + resets, len(self.pushes) + pushes
+        self.aa.service.wait_until(
+            lambda: len(self.resets) >= resets and len(self.pushes) >= pushes, 60
+        )
+
+    def _reset(self) -> None:
+        for member, headers in self.members:
+            if self._over.is_set():
+                return
+            asked = time.monotonic()
+            answer = member.reset(headers)
+            assert answer.status_code == 200, answer.text
+            self.resets.append(Acknowledged(member.entity_id, asked, time.monotonic()))
+
+    def _push(self) -> None:
+        for place in range(400):
+            if self._over.is_set():
+                return
+            payload = self.aa.requests(self.aa.last_window() - place * WINDOW, seed=place)
+            asked = time.monotonic()
+            answer = self.aa.push(payload)
+            assert answer.status_code == 200, answer.text
+            self.pushes.append(Acknowledged(payload.txn_id, asked, time.monotonic()))
+
+
+@dataclass
+class Kept:
+    """A backup that was made under load, and the second place of the service's audit."""
+
+    file: Path
+    identity: Path
+    load: Load
+    began: float
+    ended: float
+    service: Service
+    revoked: str
+    old_token: dict[str, str]
+    secret: str
+
+    def place(self, folder: Path) -> Path:
+        """Give a new data directory what does not come out of a backup: key and second place."""
+        folder.mkdir(mode=0o700)
+        for name in ("master.key", "audit-checkpoints.jsonl"):
+            (folder / name).write_bytes((self.service.data_dir / name).read_bytes())
+            (folder / name).chmod(0o600)
+        return folder
+
+    def restore(self, folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+        return run_mudra(
+            *("restore", str(self.file), "--identity", str(self.identity), *words),
+            MUDRA_DATA_DIR=str(folder),
+        )

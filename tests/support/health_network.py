@@ -1,0 +1,215 @@
+"""A small network in which every AA reports every window, and what is wrong on request."""
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import msgspec
+import psycopg
+from tests.support.metrics_push import PushingAa
+from tests.support.operators import Operator, new_operator
+from tests.support.service import Member, Service, new_member
+
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType, Position, RequestType
+from mudra.metrics.payload.report import (
+    NotificationBlock,
+    NotificationFip,
+    NotificationMetrics,
+    RequestBlock,
+    RequestFip,
+    RequestMetrics,
+)
+from mudra.storage.database.embedded.server import embedded_server
+
+CODES = (RequestType.CONSENT, RequestType.FI_REQUEST, RequestType.FI_FETCH, RequestType.HEARTBEAT)
+USUAL_MS = (250, 800, 1200, 2000)
+Where = Callable[[str, str, str], bool]
+"""Of an AA, a FIP and a code: whether the fault is there."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with the calls of some cells."""
+
+    where: Where
+    failing: float = 0.0
+    refused: float = 0.0
+    slower: int = 1
+    undelivered: float = 0.0
+    """FI requests that end in TIMEOUT."""
+    unnotified: bool = False
+    """No notification comes."""
+
+
+HEALTHY = Fault(lambda *_: False)
+
+
+def at_fip(fip_id: str, code: str = "", **what: Any) -> Fault:
+    """A fault at a FIP, for all AAs."""
+    return Fault(lambda _, fip, type_: fip == fip_id and code in {"", type_}, **what)
+
+
+def at_aa(aa_id: str, code: str = "", **what: Any) -> Fault:
+    """A fault of an AA, at all FIPs."""
+    return Fault(lambda aa, _, type_: aa == aa_id and code in {"", type_}, **what)
+
+
+def on_path(aa_id: str, fip_id: str, **what: Any) -> Fault:
+    """A fault between one AA and one FIP."""
+    return Fault(lambda aa, fip, _: (aa, fip) == (aa_id, fip_id), **what)
+
+
+@dataclass
+class HealthNetwork:
+    """A service with AAs that report, FIPs, and an operator."""
+
+    service: Service
+    aas: list[PushingAa]
+    admins: dict[str, str]
+    """The email address of each member's admin."""
+    fips: list[Member]
+    noc: Operator
+    calls: int = 100
+    silent: set[str] = field(default_factory=set)
+    reported_to: datetime | None = None
+    """The last window that was reported."""
+
+    def windows(self, number: int, *faults: Fault, fips: Iterable[str] = ()) -> None:
+        """Let windows pass, one after the other, with all reports in time."""
+        for _ in range(number):
+            self.service.advance("PT10M")
+            last = self.aas[0].last_window()
+            window = last if self.reported_to is None else self.reported_to + WINDOW
+            while window <= last:  # two, if another one closed in real time
+                self.report(window, *faults, fips=fips)
+                window += WINDOW
+            self.reported_to = last
+
+    def report(self, window: datetime, *faults: Fault, fips: Iterable[str] = ()) -> None:
+        """Push both payloads of each AA that is not silent."""
+        named = list(fips) or [one.entity_id for one in self.fips]
+        reporting = [one for one in self.aas if one.aa_id not in self.silent]
+        with ThreadPoolExecutor(4) as pool:
+            for answer in pool.map(lambda aa: self._push(aa, window, faults, named), reporting):
+                assert answer == [200, 200]
+
+    def report_of(
+        self, window: datetime, own: Mapping[str, Iterable[str]], *faults: Fault,
+        fips: Iterable[str],
+    ) -> None:  # fmt: skip
+        """Push the reports of a window, in which some AAs call FIPs of their own."""
+        for aa in self.aas:
+            assert self._push(aa, window, faults, own.get(aa.aa_id, fips)) == [200, 200]
+
+    def _push(
+        self, aa: PushingAa, window: datetime, faults: Iterable[Fault], fips: Iterable[str]
+    ) -> list[int]:
+        payloads = (
+            requests_of(aa, window, faults, fips, self.calls),
+            notifications_of(aa, window, faults, fips, self.calls),
+        )
+        return [aa.push(payload).status_code for payload in payloads]
+
+    def settled(self) -> None:
+        """Wait until the last reported window is evaluated, and what came late."""
+        evaluated = (
+            "SELECT (SELECT max(window_at) >= %(last)s FROM metrics_attribution) AND NOT EXISTS"
+            " (SELECT FROM metrics_stale WHERE grain = 'window' AND at <= %(last)s)"
+        )
+        self.service.advance("PT1S")  # wakes the watch
+        with (
+            embedded_server(self.service.data_dir) as conninfo,
+            psycopg.connect(conninfo, autocommit=True) as looking,
+        ):
+
+            def is_evaluated() -> bool:
+                row = looking.execute(evaluated, {"last": self.reported_to}).fetchone()
+                return row is not None and row[0] is True
+
+            self.service.wait_until(is_evaluated, 120)
+
+    def incidents(self, entity_id: str = "", **query: str) -> list[dict[str, Any]]:
+        """Incidents, the oldest first; without `entity_id` those of this network's members."""
+        answer = self.noc.get("/incidents", entityId=entity_id, **query)
+        assert answer.status_code == 200, answer.text
+        found = answer.json()["incidents"][::-1]
+        own = {one.aa_id for one in self.aas} | {one.entity_id for one in self.fips}
+        return [one for one in found if one["entityId"] in own or not one["entityId"]]
+
+    def mails_to(self, address: str) -> list[dict[str, Any]]:
+        """Emails to an address, the oldest first."""
+        listed = self.service.cli("mail", "list", "--to", address, "--json").stdout
+        return list(msgspec.json.decode(listed))
+
+
+def a_network(service: Service, aas: int = 4, fips: int = 4, **options: Any) -> HealthNetwork:
+    """A network of new members."""
+    made = [new_member(service, "AA") for _ in range(aas)]
+    banks = [new_member(service, "FIP") for _ in range(fips)]
+    return HealthNetwork(
+        service,
+        [reporting(one) for one in made],
+        {one.entity_id: one.email for one in (*made, *banks)},
+        banks,
+        new_operator(service, "health"),
+        **options,
+    )
+
+
+def reporting(member: Member) -> PushingAa:
+    """An AA with the token that its agent pushes with."""
+    token = member.entity_token(member.secret()).json()["accessToken"]
+    return PushingAa(member.service, member.entity_id, token, member.client)
+
+
+def requests_of(
+    aa: PushingAa, window: datetime, faults: Iterable[Fault], fips: Iterable[str], calls: int
+) -> RequestMetrics:
+    """The calls of one AA to these FIPs, as many of each type."""
+    return msgspec.structs.replace(
+        aa.requests(window),
+        fips=tuple(
+            RequestFip(
+                fip_id,
+                tuple(_block(aa.aa_id, fip_id, code.value, faults, calls) for code in CODES),
+            )
+            for fip_id in fips
+        ),
+    )
+
+
+def _block(aa_id: str, fip_id: str, code: str, faults: Iterable[Fault], calls: int) -> RequestBlock:
+    here = [one for one in faults if one.where(aa_id, fip_id, code)]
+    failed = round(calls * max([0.01, *(one.failing for one in here)]))
+    refused = round(calls * max([0.0, *(one.refused for one in here)]))
+    slower = max([1, *(one.slower for one in here)])
+    counts = [0] * len(Position)
+    counts[Position.TOTAL] = calls
+    counts[Position.UNAVAILABLE_503] = failed
+    counts[Position.BAD_REQUEST_400] = min(refused, calls - failed)
+    counts[Position.OK_200] = calls - failed - counts[Position.BAD_REQUEST_400]
+    pxx = tuple(slower * ms for ms in USUAL_MS)
+    size = {"sum_of_size_of_data_packets": "1000"} if code == RequestType.FI_FETCH else {}
+    return RequestBlock(code, pxx, tuple(counts), **size)
+
+
+def notifications_of(
+    aa: PushingAa, window: datetime, faults: Iterable[Fault], fips: Iterable[str], calls: int
+) -> NotificationMetrics:
+    """The final notifications of the FI requests of one AA."""
+    found = []
+    for fip_id in fips:
+        here = [one for one in faults if one.where(aa.aa_id, fip_id, RequestType.FI_REQUEST)]
+        if any(one.unnotified for one in here):
+            continue
+        failing = max([0.0, *(one.failing for one in here)])
+        number = round(calls * (1 - failing))
+        lost = round(number * max([0.02, *(one.undelivered for one in here)]))
+        counts = [0] * len(Position)
+        counts[Position.TOTAL] = counts[Position.OK_200] = number
+        status = (number - lost, lost, number - lost, 0, 0, lost, 0)
+        block = NotificationBlock(NotificationType.FI.value, tuple(counts), status)
+        found.append(NotificationFip(fip_id, (block,)))
+    return msgspec.structs.replace(aa.notifications(window), fips=tuple(found))

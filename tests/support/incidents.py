@@ -1,0 +1,46 @@
+"""Incidents for tests that are not about their detection."""
+
+from datetime import datetime, timedelta
+
+from mudra.metrics.incidents.incident import (
+    Cause,
+    Ending,
+    Incident,
+    Subject,
+    Symptom,
+    TimelineChange,
+    TimelineEntry,
+)
+
+WINDOW = timedelta(minutes=10)
+
+
+def an_incident(
+    subject: Subject,
+    began: datetime,
+    ended: datetime | None = None,
+    *,
+    eligible: int = 200,
+    succeeded: int | None = None,
+    symptoms: tuple[Symptom, ...] = (Symptom.FAILURES,),
+    affected_aas: tuple[str, ...] = (),
+    ambiguous_with: tuple[Subject, ...] = (),
+    bad_windows: int = 2,
+) -> Incident:
+    """An incident of two bad windows, detected at the end of the second; half of its calls failed."""
+    good = eligible // 2 if succeeded is None else succeeded
+    return Incident(
+        subject,
+        began,
+        began + 2 * WINDOW,
+        began + WINDOW,
+        ended,
+        Ending.RECOVERED if ended else Ending.OPEN,
+        bad_windows,
+        good,
+        eligible,
+        Cause(
+            symptoms, eligible // 2, (eligible - good) // 2, 1.0, 50.0, ambiguous_with, affected_aas
+        ),
+        (TimelineEntry(began + WINDOW, TimelineChange.OPENED, subject, symptoms),),
+    )

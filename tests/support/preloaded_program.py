@@ -1,0 +1,218 @@
+"""The mudra program as a process that need not load its code again.
+
+A service's start takes three seconds of CPU, half of which loads the same modules each time. One
+process for each pytest process loads them once, then forks: what comes out runs the same command
+line, with arguments, environment and output of its own. Tests of the start itself start over.
+Benchmarks in short form are forked too, and fork their services from the same process.
+
+python -m tests.support.preloaded_program CHANNEL
+"""
+
+import atexit
+import functools
+import gc
+import importlib
+import os
+import runpy
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from tests.support import template_database
+
+ROOT: Final = Path(__file__).parents[2]
+_MESSAGE_BYTES: Final = 1 << 17
+_LOADED: Final = (
+    "tests.support.cheap_hashes",
+    "tests.support.preloaded_program",
+    "mudra.bootstrap.local_store",
+    "mudra.bootstrap.node.processes",
+    "mudra.bootstrap.node.jobs_process",
+)
+
+
+class ForkedProgram:
+    """A running program; what tests use of `subprocess.Popen`.
+
+    `module` is run in place of the command line, and finds the database of this test run.
+    With `errors` standard error goes to that file, else to `stdout` too.
+    """
+
+    def __init__(
+        self,
+        arguments: list[str],
+        environment: dict[str, str],
+        *,
+        module: str = "",
+        errors: Path | None = None,
+    ) -> None:
+        read, write = os.pipe()
+        self._fate, fate = os.pipe()
+        run = str(template_database.directory()) if module else ""
+        wanted = Wanted(arguments, environment, module, run, str(errors or ""))
+        forks = _forks()
+        socket.send_fds(forks, [msgspec.json.encode(wanted)], [write, fate, forks.fileno()])
+        os.close(write)
+        os.close(fate)
+        self.stdout = os.fdopen(read)
+        self.pid = int(self._read_reply())
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+        if self.returncode is None and select.select([self._fate], [], [], 0)[0]:
+            self.returncode = int(self._read_reply())
+            os.close(self._fate)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end; gives the exit code."""
+        if self.returncode is None and not select.select([self._fate], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(["mudra"], timeout or 0)
+        code = self.poll()
+        assert code is not None
+        return code
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.send_signal(signal.SIGKILL)
+
+    def _read_reply(self) -> str:
+        shown = b""
+        while not shown.endswith(b"\n"):
+            byte = os.read(self._fate, 1)
+            assert byte, "the process that forks programs has ended"
+            shown += byte
+        return shown.decode()
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """One program, as it is asked for."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    module: str
+    run: str
+    errors: str
+
+
+_inherited: list[socket.socket] = []
+"""In a fork: the channel of the process that asked for it."""
+
+
+@functools.cache
+def _forks() -> socket.socket:
+    """The channel to the process that forks, which is started unless this is a fork itself."""
+    if _inherited:
+        return _inherited[0]
+    mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    command = [sys.executable, "-m", "tests.support.preloaded_program", str(other.fileno())]
+    process = subprocess.Popen(
+        command, cwd=ROOT, pass_fds=[other.fileno()], stdin=subprocess.DEVNULL
+    )
+    other.close()
+
+    def end() -> None:
+        mine.close()
+        process.wait(60)
+
+    atexit.register(end)
+    return mine
+
+
+def main() -> None:
+    """Load the program, then fork one for each message until the channel is closed."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    # Asked for when prometheus-client is loaded; each fork opens its files where its own are.
+    unused = tempfile.mkdtemp()
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = unused
+    for name in _LOADED:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    wanted = _fork_for_each(channel)
+    if wanted is None:
+        shutil.rmtree(unused)
+        return
+    sys.argv = [wanted.module or "mudra", *wanted.arguments]
+    if not wanted.module:
+        importlib.import_module("tests.support.cheap_hashes").run()
+        return
+    template_database.use(Path(wanted.run))
+    runpy.run_module(wanted.module, run_name="__main__", alter_sys=True)
+
+
+def _fork_for_each(channel: socket.socket) -> Wanted | None:
+    """Fork and reap; gives in a fork what it is to run, None once the channel is closed."""
+    fates: dict[int, int] = {}
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    while True:
+        ready, _, _ = select.select([channel.fileno(), woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            _reap(fates)
+        if channel.fileno() in ready:
+            message, fds, _, _ = socket.recv_fds(channel, _MESSAGE_BYTES, 3)
+            if not message:
+                for pid in fates:
+                    os.kill(pid, signal.SIGTERM)
+                return None
+            output, fate, asking = fds
+            pid = os.fork()
+            if pid == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for fd in (channel.detach(), woken, wake, fate, *fates.values()):
+                    os.close(fd)
+                return _become(msgspec.json.decode(message, type=Wanted), output, asking)
+            os.close(output)
+            os.close(asking)
+            os.write(fate, f"{pid}\n".encode())
+            fates[pid] = fate
+
+
+def _reap(fates: dict[int, int]) -> None:
+    for pid in list(fates):
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            fate = fates.pop(pid)
+            os.write(fate, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            os.close(fate)
+
+
+def _become(wanted: Wanted, output: int, asking: int) -> Wanted:
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    if wanted.errors:
+        errors = os.open(wanted.errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.dup2(errors, 2)
+        os.close(errors)
+    if wanted.module:
+        # The module of that name: this one is `__main__`, which the program replaces.
+        own = importlib.import_module("tests.support.preloaded_program")
+        own._inherited.append(socket.socket(fileno=asking))
+    else:
+        os.close(asking)
+    os.environ.clear()
+    os.environ.update(wanted.environment)
+    return wanted
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""An authenticator app that belongs to a person of a running service."""
+
+import re
+from dataclasses import dataclass
+
+import httpx
+import pyotp
+from tests.support.console import Reader
+from tests.support.service import Service
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.sign_in.throttle import History
+
+PAGE = "/console/account/second-factor"
+CODE = "/console/sign-in/code"
+_KEY = re.compile(r'id="factor-key"[^>]*>([A-Z2-7]+)<')
+_WORD = re.compile(r'name="csrf_token" value="([^"]+)"')
+_RECOVERY = re.compile(r"\b[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}\b")
+
+
+@dataclass
+class App:
+    """The app, whose clock is that of the service."""
+
+    service: Service
+    secret: str
+
+    def code(self, steps: int = 0) -> str:
+        """The code of now, or of so many steps later."""
+        return pyotp.TOTP(self.secret).at(int(self.service.wall()) + 30 * steps)
+
+    def fresh_code(self) -> str:
+        """A code that was not used before."""
+        self.service.advance("PT60S")
+        return self.code()
+
+
+def csrf(page: httpx.Response) -> str:
+    """The CSRF token of a page that is at hand."""
+    found = _WORD.search(page.text)
+    assert found, page.text
+    return found[1]
+
+
+def recovery_codes(page: httpx.Response) -> list[str]:
+    """The codes that a page shows."""
+    return _RECOVERY.findall(page.text)
+
+
+def begin(browser: Reader, service: Service, **proof: str) -> tuple[App, httpx.Response]:
+    """Begin to set up an app on the account page."""
+    page = browser.act(PAGE, f"{PAGE}/begin", **proof)
+    found = _KEY.search(page.text)
+    assert found, page.text
+    return App(service, found[1]), page
+
+
+def enroll(browser: Reader, service: Service, **proof: str) -> tuple[App, list[str]]:
+    """Set up an app; gives it and the recovery codes."""
+    app, page = begin(browser, service, **proof)
+    shown = browser.post(f"{PAGE}/confirm", {"csrf_token": csrf(page), "new_code": app.code()})
+    assert shown.status_code == 200, shown.text
+    codes = recovery_codes(shown)
+    assert len(codes) == 10
+    return app, codes
+
+
+def enter_code(browser: Reader, code: str) -> httpx.Response:
+    """Send the second step of a sign-in whose password was right."""
+    return browser.post(CODE, {"csrf_token": browser.word(CODE), "code": code})
+
+
+def sign_in(browser: Reader, email: str, code: str) -> None:
+    """Sign in with password and code."""
+    first = browser.sign_in(email)
+    assert first.headers["location"].startswith(CODE), first.text
+    done = enter_code(browser, code)
+    assert done.status_code == 303, done.text
+
+
+def wrong_codes(service: Service, name: str) -> int:
+    """How many wrong codes in a row are counted under a name of the throttle."""
+
+    async def read(dependencies: Dependencies) -> int:
+        async with dependencies.unit_of_work() as work:
+            return (await work.attempts.of_account(name, lock=False)).failures
+
+    return service.in_store(read)
+
+
+def set_wrong_codes(service: Service, name: str, failures: int) -> None:
+    """Count so many wrong codes in a row, the last one now."""
+
+    async def write(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
+            await work.attempts.save(name, History(failures, await work.people.now()))
+
+    service.in_store(write)
+
+
+def user_id(service: Service, email: str) -> str:
+    """The user ID behind an address."""
+
+    async def read(dependencies: Dependencies) -> str:
+        async with dependencies.unit_of_work() as work:
+            found = await work.people.by_username(email)
+        assert found is not None
+        return found.user_id
+
+    return service.in_store(read)

@@ -1,0 +1,57 @@
+"""Lines of the log stay whole, whatever else writes to it (quality L2)."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+import structlog
+
+from mudra.bootstrap.observability.logging import RequestLine, RequestLog, set_up_logging
+
+
+class Pieces(io.StringIO):
+    """A stream that remembers each write: only what is one write cannot be cut in two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[str] = []
+
+    def write(self, text: str) -> int:
+        self.writes.append(text)
+        return super().write(text)
+
+
+@pytest.fixture
+def stream() -> Iterator[Pieces]:
+    pieces = Pieces()
+    before = logging.root.handlers[:], logging.root.level
+    set_up_logging("info", pieces)
+    yield pieces
+    structlog.reset_defaults()
+    logging.root.handlers[:], logging.root.level = before
+
+
+def test_a_line_and_its_end_are_one_write(stream: Pieces) -> None:
+    structlog.get_logger().warning("first\nforged", address="127.0.0.1")
+    logging.getLogger("a.library").error("second\r\nforged")
+
+    events = [json.loads(write)["event"] for write in stream.writes]
+    assert events == ["first\nforged", "second\r\nforged"]
+    for write in stream.writes:
+        assert write.count("\n") == 1
+        assert write.endswith("\n")
+
+
+def test_a_path_cannot_break_or_reorder_a_request_line() -> None:
+    stream = io.StringIO()
+    log = RequestLog(stream)
+    path = "/a\u2028forged\u2029\u0085\u009b31m\u202egnp.exe\u2066"
+
+    log.note(RequestLine(datetime(2026, 1, 1, tzinfo=UTC), "request", "GET", path, 404, 1.0, "::1"))
+    log.flush()
+
+    assert stream.getvalue().isascii()
+    assert json.loads(stream.getvalue())["path"] == path

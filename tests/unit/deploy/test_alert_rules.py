@@ -1,0 +1,124 @@
+"""Alert rules, dashboards and runbooks agree with each other and with what a node exposes."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from tests.support.programs import program
+
+DEPLOY = Path("deploy/prometheus")
+DASHBOARDS = sorted(Path("deploy/grafana").glob("*.json"))
+RULES = (DEPLOY / "mudra.rules.yml").read_text()
+SOURCES = (
+    *Path("src/mudra/jobs").glob("telemetry.py"),
+    *Path("src/mudra/bootstrap/observability").glob("telemetry.py"),
+)
+METRIC = re.compile(r"\b(?:[a-z]+:)?mudra[_:][a-z0-9_:]+")
+
+
+def promtool(*words: str, folder: Path = DEPLOY) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [program("promtool"), *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def exposed() -> set[str]:
+    """Names of metrics that the code declares, with those that Prometheus makes of them."""
+    declared = set(re.findall(r'"(mudra_[a-z0-9_]+)"', " ".join(f.read_text() for f in SOURCES)))
+    made = {f"{name}{end}" for name in declared for end in ("_bucket", "_count", "_sum")}
+    return declared | made | set(re.findall(r"record: (\S+)", RULES))
+
+
+def expressions(dashboard: Path) -> Iterator[str]:
+    for panel in json.loads(dashboard.read_text())["panels"]:
+        yield from (target["expr"] for target in panel["targets"])
+
+
+def test_promtool_takes_the_rules_and_their_tests() -> None:
+    checked, tested = (
+        promtool("check", "rules", "mudra.rules.yml"),
+        promtool("test", "rules", "mudra.tests.yml"),
+    )
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+def test_each_alert_is_tested_and_has_a_runbook_of_its_own() -> None:
+    alerts = re.findall(r"alert: (\w+)", RULES)
+    linked = re.findall(r"runbook_url: (\S+)", RULES)
+    tests = (DEPLOY / "mudra.tests.yml").read_text()
+    pages = sorted(Path("docs/operations/runbooks").glob("*.md"))
+
+    assert len(alerts) == len(linked) == 15
+    assert [name for name in alerts if name not in tests] == []
+    assert sorted(linked) == [str(page) for page in pages]
+    for name, page in zip(alerts, linked, strict=True):
+        text = Path(page).read_text()
+        assert text.startswith(f"# {name}\n"), page
+        assert "## What to do" in text
+        assert "**Over when:**" in text
+
+
+def test_rules_name_only_metrics_that_a_node_exposes() -> None:
+    used = {name for name in METRIC.findall(RULES) if name != "mudra_"}
+
+    assert used - exposed() == set()
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda one: one.stem)
+def test_a_dashboard_asks_for_what_there_is(dashboard: Path, tmp_path: Path) -> None:
+    """Every expression is one that Prometheus parses, over metrics that a node exposes."""
+    asked = [re.sub(r"\$\w+|\$\{\w+\}", "x", one) for one in expressions(dashboard)]
+    rules = [{"record": f"r{place}", "expr": one} for place, one in enumerate(asked)]
+    (tmp_path / "rules.yml").write_text(
+        json.dumps({"groups": [{"name": "dashboard", "rules": rules}]})
+    )
+    checked = promtool("check", "rules", "rules.yml", folder=tmp_path)
+
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert {name for one in asked for name in METRIC.findall(one)} - exposed() == set()
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda one: one.stem)
+def test_a_dashboard_has_the_shape_that_grafana_reads(dashboard: Path) -> None:
+    shown = json.loads(dashboard.read_text())
+    panels = shown["panels"]
+
+    assert shown["schemaVersion"] >= 36
+    assert re.fullmatch(r"[a-z0-9-]{1,40}", shown["uid"])
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    for panel in panels:
+        assert panel["title"]
+        assert panel["datasource"] == {"type": "prometheus", "uid": "${source}"}
+        refs = [target["refId"] for target in panel["targets"]]
+        assert len(set(refs)) == len(refs) >= 1
+        place = panel["gridPos"]
+        assert 0 <= place["x"] <= place["x"] + place["w"] <= 24
+    for one, other in combinations(panels, 2):
+        assert not overlap(one["gridPos"], other["gridPos"]), (one["title"], other["title"])
+
+
+def overlap(one: Mapping[str, int], other: Mapping[str, int]) -> bool:
+    return all(
+        one[at] < other[at] + other[size] and other[at] < one[at] + one[size]
+        for at, size in (("x", "w"), ("y", "h"))
+    )
+
+
+def test_the_runbooks_name_commands_that_there_are() -> None:
+    """Each `mudra …` of a runbook is a command, or a group of commands."""
+    from typer.main import get_command  # noqa: PLC0415
+
+    from mudra.bootstrap.command_line import app  # noqa: PLC0415
+
+    known = get_command(app)
+    for page in Path("docs/operations/runbooks").glob("*.md"):
+        for words in re.findall(r"`mudra ([a-z -]+?)(?: -[^`]*)?`", page.read_text()):
+            found = known
+            for word in words.split():
+                found = found.commands[word]  # type: ignore[attr-defined]  # KeyError names it

@@ -1,0 +1,80 @@
+"""Units of systemd, the image and the compose file are what the tools accept, with few rights."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.support.programs import program
+
+from mudra.bootstrap.config import REFERENCE
+
+SYSTEMD = Path("deploy/systemd")
+UNITS = ("mudra.service", "mudra-agent.service", "mudra-backup.service")
+EXPOSURE = {"mudra.service": 1.6, "mudra-agent.service": 2.0, "mudra-backup.service": 2.0}
+"""At most so much of 10, by `systemd-analyze security`; a unit without any rule has 9.6."""
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_takes_a_unit_and_finds_little_exposed(name: str, tmp_path: Path) -> None:
+    analyze = program("systemd-analyze")
+    unit = tmp_path / name
+    unit.write_text((SYSTEMD / name).read_text().replace("/opt/mudra/bin/mudra", "/bin/true"))
+    verified = subprocess.run(
+        [analyze, "verify", unit], capture_output=True, text=True, timeout=60, check=False
+    )
+    rated = subprocess.run(
+        [analyze, "security", "--offline=true", "--no-pager", unit],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    level = re.search(r"Overall exposure level for \S+: ([0-9.]+)", rated.stdout)
+
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert level is not None, rated.stdout + rated.stderr
+    assert float(level[1]) <= EXPOSURE[name]
+
+
+def test_systemd_takes_the_timer_of_the_backup() -> None:
+    said = subprocess.run(
+        [program("systemd-analyze"), "calendar", "*-*-* 00/6:30:00"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert said.returncode == 0
+    assert "OnCalendar=*-*-* 00/6:30:00" in (SYSTEMD / "mudra-backup.timer").read_text()
+
+
+@pytest.mark.parametrize("name", ["mudra.Containerfile", "agent.Containerfile"])
+def test_an_image_is_pinned_rootless_and_looks_after_its_health(name: str) -> None:
+    text = (Path("deploy") / name).read_text()
+
+    assert re.findall(r"^FROM (\S+)", text, re.MULTILINE) == ["${PYTHON}"] * 2
+    assert "@sha256:*" in text
+    assert "--require-hashes -r tools/uv.txt" in text
+    assert "uv sync --frozen" in text
+    assert re.search(r"^USER \d{5}$", text, re.MULTILINE)
+    assert "HEALTHCHECK" in text
+    for path in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
+        assert all(Path(one).exists() for one in path.split()), path
+
+
+def test_the_compose_file_has_no_secret_and_sets_only_settings_that_there_are() -> None:
+    text = Path("deploy/compose/compose.yml").read_text()
+    services = yaml.safe_load(text)["services"]
+    known = {setting.env for setting in REFERENCE.values()}
+    used = {
+        name
+        for service in services.values()
+        for name in service.get("environment", {})
+        if name.startswith("MUDRA_")
+    }
+
+    assert set(services) == {"database", "prepare", "mudra", "mail"}
+    assert used - known == set()
+    assert len(used) >= 7
+    assert "password@" not in text.lower().replace("${postgres_password}@", "")
+    assert services["mudra"]["cap_drop"] == ["ALL"]
+    assert services["mudra"]["read_only"] is True
+    for service in services.values():  # nothing is reachable from other machines
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))

@@ -1,0 +1,79 @@
+"""What becomes usual: the shape of a day, and not an outage."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from tests.support.attribution import Fault, even_window, failing
+
+from mudra.metrics.attribution.baselines.rate_baseline import usual_rates, wander
+from mudra.metrics.attribution.causes.cause import CauseStatus
+from mudra.metrics.attribution.engine import evaluate_window
+from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY, WINDOWS_PER_HOUR, Evidence
+from mudra.metrics.attribution.state import State, new_state
+
+MIDNIGHT = WINDOWS_PER_DAY * 20_000
+BAD_HOUR = 9
+SHORT_DAY = range(8, 11)
+"""Hours that are evaluated; the rest of the day would say the same."""
+
+
+def slower(factor: float) -> Fault:
+    def apply(evidence: Evidence) -> None:
+        evidence.percentiles[:, :, 2] *= factor
+
+    return apply
+
+
+def days(state: State, numbers: Iterable[int], faults: dict[int, Fault]) -> tuple[State, list[int]]:
+    """Evaluate days with a fault at some hours; returns on which of them a cause was found."""
+    found = []
+    for day in numbers:
+        for hour in SHORT_DAY:
+            for part in range(WINDOWS_PER_HOUR):
+                window = MIDNIGHT + day * WINDOWS_PER_DAY + hour * WINDOWS_PER_HOUR + part
+                evidence = even_window(window, 3, 4, 200)
+                if hour in faults:
+                    faults[hour](evidence)
+                evaluation = evaluate_window(evidence, state)
+                state = evaluation.state
+                found += [day] * any(one.status is CauseStatus.NEW for one in evaluation.causes)
+    return state, found
+
+
+def test_what_a_fip_does_every_day_at_the_same_hour_becomes_usual() -> None:
+    state, _ = days(new_state(3, 4), range(2), {})
+
+    _, found = days(state, range(2, 7), {BAD_HOUR: slower(1.5)})
+
+    assert found == [2, 3]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.8])
+def test_failures_beyond_the_rule_of_the_network_never_become_usual(share: float) -> None:
+    state, _ = days(new_state(3, 4), range(2), {})
+
+    _, found = days(state, range(2, 7), {BAD_HOUR: failing(share, fip=2)})
+
+    assert found == [*range(2, 7)]
+
+
+def test_an_outage_of_a_day_changes_nothing_that_is_usual() -> None:
+    before, _ = days(new_state(3, 4), range(2), {})
+
+    after, _ = days(before, range(2, 3), dict.fromkeys(SHORT_DAY, failing(0.8, fip=2)))
+
+    usual = [usual_rates(one.rates, BAD_HOUR, 2)[0, :, 2] for one in (before, after)]
+    assert usual[1] == pytest.approx(usual[0], rel=0.05)
+    wandering = [wander(one.rates, BAD_HOUR, 2)[0, 2] for one in (before, after)]
+    assert wandering[1] == pytest.approx(wandering[0], abs=0.05)
+
+
+def test_what_is_not_known_yet_of_an_hour_leaves_more_room() -> None:
+    state, _ = days(new_state(3, 4), range(2), {})
+    rates = replace(state.rates, variance=np.full_like(state.rates.variance, 1.0))
+
+    known, unknown = (wander(rates, hour, 2) for hour in (BAD_HOUR, 20))
+
+    assert (known[0] < unknown[0]).all()
