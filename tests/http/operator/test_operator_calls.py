@@ -205,7 +205,7 @@ def test_a_scope_shows_its_own_rows_of_the_board_only(
     onboard(service)
     answer = operators["health"].get("/board").json()
 
-    assert {row["kind"] for row in answer["rows"]} <= {"silent-aa", "incident"}
+    assert {row["kind"] for row in answer["rows"]} <= {"silent-aa", "incident", "held-report"}
     assert set(answer["hidden"]) == {"secret", "approval", "mail", "no-admin"}
 
 
