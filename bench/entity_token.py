@@ -104,7 +104,7 @@ def measure(
         MUDRA_ENTITY_TOKEN_BURST="100000",
     ) as service:
         load = Load(service.port, requests_for(members))
-        time.sleep(TRANSACTION_S)  # from now on the node believes what it keeps
+        time.sleep(sized(TRANSACTION_S, 0.0))  # from now on the node believes what it keeps
         warm = 0
         while warm < 2 * workers * ENTITIES:  # every entity is in the memory of every worker
             warm += uvloop.run(load.run(CONNECTIONS * workers, sized(1.0, 0.2)))

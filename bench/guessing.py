@@ -41,7 +41,7 @@ def main() -> None:
         settings = Settings(data_dir=data_directory(folder), argon2_memory_mib=MIN_MEMORY_MIB)
         members = make_members(settings.data_dir, sized(1000, 20))
         with open_store(settings, create=False) as (conninfo, encryption):
-            people = make_people(conninfo, encryption, settings, 20)
+            people = make_people(conninfo, encryption, settings, sized(20, 2))
         with RunningService(settings.data_dir, "--workers", "1", **VARIABLES) as service:
             tokens = Load(service.port, requests_for(members))
             logins = Load(service.port, [login_request(email) for email in people.values()])

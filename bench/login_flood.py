@@ -31,9 +31,10 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.storage.crypto.password_hash import TIME_COST
 
-LOGINS_AT_ONCE = sized(50, 5)
+LOGINS_AT_ONCE = sized(50, 2)
 TOKEN_CONNECTIONS = 4
 ROUNDS = sized(5, 1)
+HASHES = sized(10, 1)
 VARIABLES = {"MUDRA_ENTITY_TOKEN_RATE": "100000", "MUDRA_ENTITY_TOKEN_BURST": "100000"}
 
 
@@ -96,13 +97,13 @@ def cpu_per_login(service: int, logins: Load, seconds: float) -> float:
 
 
 def cpu_per_hash() -> float:
-    """CPU seconds of one hash with the parameters of the service, the mean of ten."""
+    """CPU seconds of one hash with the parameters of the service, the mean of some."""
     hasher = argon2.PasswordHasher(
         time_cost=TIME_COST, memory_cost=Settings().argon2_memory_mib * 1024, parallelism=1
     )
     stored = hasher.hash(PASSWORD)
     found = []
-    for _ in range(10):
+    for _ in range(HASHES):
         before = time.process_time()
         hasher.verify(stored, PASSWORD)
         found.append(time.process_time() - before)

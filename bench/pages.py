@@ -52,7 +52,7 @@ class Paint(NamedTuple):
 
 def main() -> int:
     """Measure and print; 1 when a page is over the goal."""
-    days = int(argument(1, 30, 3))
+    days = int(argument(1, 30, 1))
     with (
         tempfile.TemporaryDirectory() as folder,
         demonstration(data_directory(folder).parent, days, settled=not SHORT) as network,

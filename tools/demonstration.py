@@ -149,7 +149,7 @@ def demonstration(folder: Path, days: int, *, settled: bool = True) -> Iterator[
         last = days * _DAY_MINUTES
         troubles = [
             f"KAVERI-FIP:fif@{last - 400}+380",
-            f"DECCAN-FIP@{last - 4000}+90",
+            f"DECCAN-FIP@{max(last - 4000, 60)}+90",
         ]  # older than the watch looks back: reported by the fill
         incidents = [word for one in troubles for word in ("--incident", one)]
         mudra("sandbox", "traffic", "--days", str(days), *incidents, "--json", *where)

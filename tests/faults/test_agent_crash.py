@@ -12,7 +12,7 @@ from tests.support.agent_process import SPEED, Sender, configured, free_port, st
 from tests.support.fast_agent import FastClock
 from tests.support.hostile_operator import HostileOperator, listening
 
-KILLS = int(os.environ.get("MUDRA_AGENT_KILLS", "20"))
+KILLS = int(os.environ.get("MUDRA_AGENT_KILLS", "7"))
 TOGETHER = 50
 """Of one agent: in its fast time seven days, after which a payload may be dropped, pass soon."""
 

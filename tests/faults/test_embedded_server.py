@@ -118,7 +118,7 @@ def test_holders_that_start_at_once_share_one_server(tmp_path):
 
 
 def test_holders_that_come_and_go_all_the_time_always_find_a_server(tmp_path):
-    for _ in range(6):
+    for _ in range(3):
         with holder(tmp_path) as first:
             url = first.answer()
             with holder(tmp_path) as second:
@@ -140,7 +140,7 @@ def test_a_killed_holder_leaves_no_server_and_its_data_is_there_next_time(tmp_pa
 
 
 def test_a_holder_that_comes_right_after_a_kill_finds_a_server(tmp_path):
-    for _ in range(5):
+    for _ in range(3):
         with holder(tmp_path) as killed:
             killed.answer()
             killed.kill()

@@ -23,6 +23,14 @@ from tests.support.service import NO_TLS, Member, Service, new_member, running_s
 from mudra.storage.database.embedded.server import embedded_server
 
 MEMBERS = 3
+MOMENTS = [
+    0,
+    pytest.param(1, marks=pytest.mark.slow),
+    2,
+    pytest.param(3, marks=pytest.mark.slow),
+    4,
+]
+"""Powers of two: how many times 5 ms after the first reset something is killed."""
 
 
 @dataclass
@@ -150,7 +158,7 @@ def members(crashing: Service) -> list[tuple[Member, dict[str, str]]]:
     return [(member, member.bearer()) for member in made]
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", MOMENTS)
 @pytest.mark.parametrize("victim", ["process", "postgres"])
 def test_no_acknowledged_reset_is_lost_when_a_part_is_killed(
     crashing: Service,
@@ -170,7 +178,7 @@ def test_no_acknowledged_reset_is_lost_when_a_part_is_killed(
     rows_are_whole(crashing)
 
 
-@pytest.mark.parametrize("after_s", [0.02, 0.08])
+@pytest.mark.parametrize("after_s", [0.02, pytest.param(0.08, marks=pytest.mark.slow)])
 def test_no_acknowledged_reset_is_lost_when_the_whole_service_is_killed(
     tmp_path: Path, after_s: float
 ) -> None:
