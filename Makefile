@@ -19,6 +19,9 @@ NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference lint-verification
 # Two at a time, each with its own words in one piece: `make lint` and `make test` are for two cores.
 BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# A red test is tried again so often, and listed (docs/decisions/0110). 0 while one works on a test.
+RERUNS ?= 2
+PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
@@ -84,12 +87,12 @@ test: $(STAMP) ## everything that must hold before a change lands
 		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
 test-all:
-	@$(BIN)/pytest -n 2 --dist worksteal --ignore tests/browser
+	@$(PYTEST) -n 2 --dist worksteal --ignore tests/browser
 
 # Apart, since Playwright's event loop does not share a process; its report is read when all is over.
 test-pages:
 	@mkdir -p $(dir $(PAGES_LOG))
-	@$(BIN)/pytest tests/browser >$(PAGES_LOG) 2>&1
+	@$(PYTEST) tests/browser >$(PAGES_LOG) 2>&1
 
 test-security: $(STAMP) ## the attacks alone, each as a test; they are part of make test too
 	@$(BIN)/pytest -n 2 --dist worksteal tests/security
