@@ -5,6 +5,7 @@ import contextlib
 import uuid
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ import psycopg
 from tests.support.template_database import prepare
 
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.packing import drop_over_age, pack_next
 from mudra.audit.ports import AuditChain, AuditLog
 from mudra.audit.sealing import confirm_restore, copy_checkpoints, seal_next
 from mudra.audit.verdict import AuditVerdict
@@ -63,6 +65,39 @@ class AuditedNodes:
                 )
 
         self.at("a", act)
+
+    def issue(self, count: int) -> None:
+        """Append so many issued tokens, alternately of two entities, packed into one block."""
+
+        async def append(work: UnitOfWork) -> None:
+            for number in range(count):
+                entity_id = ("KAVERI-FIP", "SETU-AA")[number % 2]
+                caller = Caller(f"entity:{entity_id}", "192.0.2.7", f"txn-{number}")
+                detail = {"version": 1, "count": 1, "jtis": f"jti-{number}"}
+                await work.audit_log.append(
+                    AuditEntry(EventName.ENTITY_TOKEN_ISSUE, caller, entity_id, detail=detail)
+                )
+
+        self.at("a", append)
+
+    def pack(self) -> int:
+        """Pack what waits, as the job does some minutes later."""
+
+        async def act(work: UnitOfWork) -> int:
+            later = await work.audit_chain.ledger.now() + timedelta(minutes=6)
+            return await pack_next(work.audit_chain.token_issues, work.audit_log, later)
+
+        return self.at("a", act)
+
+    def drop(self, days: int) -> int:
+        """Drop blocks of which all tokens are older, as the job does."""
+
+        async def act(work: UnitOfWork) -> int:
+            chain, now = work.audit_chain, await work.audit_chain.ledger.now()
+            kept = timedelta(days=days)
+            return await drop_over_age(chain.token_issues, work.audit_log, kept, now)
+
+        return self.at("a", act)
 
     def seal(self, *, copied: bool = True) -> None:
         """Let node A seal what there is, with a checkpoint at the end; both nodes copy it."""

@@ -114,6 +114,9 @@ class Fault(enum.StrEnum):
     """Its number in the table or its transaction does not belong to its place."""
     MISDATED = "misdated"
     """Its time disagrees with its place."""
+    BLOCK_MISSING = "about a token block that is missing"
+    BLOCK_CHANGED = "about a token block that was changed"
+    BLOCK_MISPLACED = "about a token block that is not the next one"
 
 
 class Intact(Struct, frozen=True):

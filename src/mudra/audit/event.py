@@ -88,6 +88,8 @@ class EventName(enum.StrEnum):
     AUDIT_EPOCH_OPEN = "audit:epoch:open"
     AUDIT_RESTORE_CONFIRM = "audit:restore:confirm"
     AUDIT_RECORD_EXPORT = "audit:record:export"
+    AUDIT_TOKENS_PACK = "audit:tokens:pack"
+    AUDIT_TOKENS_DROP = "audit:tokens:drop"
     DATABASE_BACKUP_RESTORE = "database:backup:restore"
     SANDBOX_CLOCK_ADVANCE = "sandbox:clock:advance"
     SANDBOX_HISTORY_FILL = "sandbox:history:fill"

@@ -11,6 +11,7 @@ from mudra.audit.chain import Checkpoint, Epoch, Row, SealedRow
 from mudra.audit.event import AuditEntry
 from mudra.audit.place import Reached, Unsealed
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.audit.token_issues import TokenBlock, TokenIssue
 
 
 class AuditLog(Protocol):
@@ -132,12 +133,57 @@ class Witness(Protocol):
         ...
 
 
+class TokenIssues(Protocol):
+    """Issued entity tokens: those that wait for their block, and the blocks."""
+
+    async def waiting(self, limit: int) -> Sequence[TokenIssue]:
+        """Give issues without a block in order of `seq`. Holds the packer's lock."""
+        ...
+
+    async def longest_wait(self) -> datetime | None:
+        """Return the time of the oldest issue without a block."""
+        ...
+
+    async def next_number(self) -> int:
+        """Return the number of the next block; numbers of dropped ones never come again."""
+        ...
+
+    async def keep(self, block: TokenBlock, packed: Sequence[int]) -> None:
+        """Store a block, and delete the issues that it holds."""
+        ...
+
+    async def blocks(self, first: int, last: int) -> Sequence[TokenBlock]:
+        """Give the blocks with these numbers, as far as they are there."""
+        ...
+
+    async def unnamed(self, after: int, row_id: int) -> int:
+        """Return a block after this one that no event after `row_id` names; 0 for none."""
+        ...
+
+    async def oldest(self) -> datetime | None:
+        """Return the time of the first token in the oldest block."""
+        ...
+
+    async def until(self, before: datetime, limit: int) -> int:
+        """Return the last of the oldest blocks that end before this time; 0 when none does."""
+        ...
+
+    async def drop(self, until: int, now: datetime) -> int:
+        """Sign that blocks up to this one are dropped, and drop them; give their number."""
+        ...
+
+    async def dropped(self) -> int:
+        """Return up to which block they were dropped; raises CheckpointForged."""
+        ...
+
+
 class AuditChain(Struct, frozen=True):
     """The chain with its checkpoints, in one transaction."""
 
     ledger: Ledger
     checkpoints: Checkpoints
     witness: Witness
+    token_issues: TokenIssues
     clock_is_moved: bool = False
     """Whether the clock is the sandbox's, whose times prove nothing."""
 

@@ -34,6 +34,7 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
 
     `event` may end in `*`. `user_id` matches the actor and the person concerned. `actor` is as
     the row has it, or a person's email address, which matches all that this person did.
+    `jti` names a token.
     """
 
     event: str = ""
@@ -42,5 +43,6 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
     user_id: str = ""
     entity_id: str = ""
     txn_id: str = ""
+    jti: str = ""
     since: datetime | None = None
     until: datetime | None = None

@@ -21,7 +21,8 @@ class AuditVerdict(Struct, frozen=True):
     """Whether every sealed row is as it was written; `problem` is empty when it is.
 
     `rows` were read without fault, `vouched` of them agree with a checkpoint, `waiting`
-    are not sealed yet. `notes` are facts that are no fault, such as confirmed restores.
+    are not sealed yet. `notes` are facts that are no fault, such as confirmed restores. Of the
+    blocks of token issues `token_blocks` agree with the chain, `dropped_blocks` were over age.
     """
 
     state: AuditState
@@ -30,6 +31,8 @@ class AuditVerdict(Struct, frozen=True):
     problem: str
     waiting: int = 0
     notes: tuple[str, ...] = ()
+    token_blocks: int = 0
+    dropped_blocks: int = 0
 
     @property
     def intact(self) -> bool:

@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+import msgspec
+
+from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import START, Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.place import PlaceCheck, Unsealed, is_stray
@@ -43,14 +46,18 @@ async def _verdict(chain: AuditChain, also: Sequence[Checkpoint]) -> AuditVerdic
         stored = await chain.checkpoints.all()
         epochs = await _epochs(chain.ledger)
         compared = compare(stored, witnessed, epochs)
-        rows = await _verify_rows(chain, compared, epochs)
+        blocks = BlockCheck(chain.token_issues)
+        rows = await _verify_rows(chain, compared, epochs, blocks)
     except (CheckpointForged, ValueError) as error:
         problem = f"a checkpoint or a sealed row cannot be read: {error}"
         return AuditVerdict(AuditState.BROKEN, 0, 0, problem)
     if isinstance(rows, Broken):
         vouched = max(rows.sound, _vouched(compared, rows.number - 1))
         return AuditVerdict(AuditState.BROKEN, rows.number - 1, vouched, rows.sentence())
-    return await _with_the_unsealed(chain.ledger, compared, rows)
+    verdict = await _with_the_unsealed(chain, compared, rows, await blocks.added())
+    return msgspec.structs.replace(
+        verdict, token_blocks=blocks.found, dropped_blocks=blocks.last - blocks.found
+    )
 
 
 async def _epochs(ledger: Ledger) -> Sequence[Epoch]:
@@ -63,7 +70,7 @@ async def _epochs(ledger: Ledger) -> Sequence[Epoch]:
 
 
 async def _verify_rows(
-    chain: AuditChain, compared: Comparison, epochs: Sequence[Epoch]
+    chain: AuditChain, compared: Comparison, epochs: Sequence[Epoch], blocks: BlockCheck
 ) -> Checkpoint | Broken:
     start, places = START, PlaceCheck(clock_is_moved=chain.clock_is_moved)
     now = await chain.ledger.now()
@@ -76,6 +83,9 @@ async def _verify_rows(
         found = await asyncio.to_thread(_verify_page, page, due, start, epochs, places, until)
         if isinstance(found, Broken):
             return found
+        fault = await blocks.fault(page, start.count)
+        if fault is not None:
+            return fault
         start = found
     return start
 
@@ -103,7 +113,10 @@ def _verify_page(  # runs in a thread, from these alone
     return Checkpoint(found.count, found.head, start.at, found.epoch)
 
 
-async def _with_the_unsealed(ledger: Ledger, compared: Comparison, end: Checkpoint) -> AuditVerdict:
+async def _with_the_unsealed(
+    chain: AuditChain, compared: Comparison, end: Checkpoint, added: str
+) -> AuditVerdict:
+    ledger = chain.ledger
     reached = await ledger.reached()
     unsealed = await ledger.unsealed(_MAX_UNSEALED)
     entering = await _is_entering(ledger)
@@ -116,7 +129,9 @@ async def _with_the_unsealed(ledger: Ledger, compared: Comparison, end: Checkpoi
             f"{len(strays)} rows were written to look older or younger than they are, and have "
             f"no seal; the first has seq {strays[0].row_id}"
         )
-    elif stopped := await _stopped(ledger, unsealed):
+    elif added:
+        state, problem = AuditState.BROKEN, added
+    elif stopped := await _stopped(chain, unsealed):
         state, problem = AuditState.STOPPED, stopped
     elif losses := [loss for loss in compared.losses if not loss.confirmed]:
         state = AuditState.RESTORED
@@ -135,8 +150,17 @@ async def _is_entering(ledger: Ledger) -> bool:
     return not epochs or epochs[-1].cluster != await ledger.cluster()
 
 
-async def _stopped(ledger: Ledger, unsealed: Sequence[Unsealed]) -> str:
+async def _stopped(chain: AuditChain, unsealed: Sequence[Unsealed]) -> str:
+    ledger = chain.ledger
     oldest = min((row.at for row in unsealed), default=None)
+    unpacked = await chain.token_issues.longest_wait()
+    if unpacked is not None and await ledger.now() - unpacked >= MAX_WAIT:
+        if not await ledger.is_service_running():
+            return ""
+        return (
+            f"packing has stopped: tokens issued since {unpacked:%Y-%m-%dT%H:%M:%SZ} are in no "
+            "block while the service runs; mudra doctor names the reason"
+        )
     if oldest is None or await ledger.now() - oldest < MAX_WAIT:
         return ""
     if not await ledger.is_service_running():

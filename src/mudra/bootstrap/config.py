@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urlsplit
 
+from mudra.bootstrap.config_storage import StorageSettings
 from mudra.bootstrap.setting import Setting
 from mudra.bootstrap.setting import setting as _setting
 from mudra.bootstrap.setting_parsers import Network
@@ -23,8 +24,6 @@ from mudra.bootstrap.setting_parsers import key_size as _key_size
 from mudra.bootstrap.setting_parsers import networks as _networks
 from mudra.bootstrap.setting_parsers import paths as _paths
 from mudra.bootstrap.setting_parsers import port as _port
-from mudra.bootstrap.setting_parsers import public_keys as _public_keys
-from mudra.bootstrap.setting_parsers import second_place as _second_place
 from mudra.bootstrap.setting_parsers import text as _text
 from mudra.bootstrap.setting_parsers import url as _url
 from mudra.bootstrap.setting_parsers import whole as _whole
@@ -39,37 +38,11 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(StorageSettings):
     """Everything that an operator can set. Times are in the unit that the name says."""
 
     host: str = _setting("HOST", "127.0.0.1", _text, "a name or address", "where to listen")
     port: int = _setting("PORT", 8080, _port, "a port 0 to 65535", "port to listen on")
-    data_dir: Path = _setting(
-        "DATA_DIR", Path("var"), Path, "a directory", "embedded database, master key, logs"
-    )
-    database_url: SecretText | None = _setting(
-        "DATABASE_URL", None, SecretText, "postgresql://user:password@host/database",
-        "PostgreSQL 15 or later to use instead of the embedded one", secret=True,
-    )  # fmt: skip
-    database_owner_url: SecretText | None = _setting(
-        "DATABASE_OWNER_URL",
-        None,
-        SecretText,
-        "postgresql://user:password@host/database",
-        "the same database as the role that owns the schema: migrations run as it, and the role of "
-        "MUDRA_DATABASE_URL can then neither change the schema nor the audit",
-        secret=True,
-    )
-    database_direct_url: SecretText | None = _setting(
-        "DATABASE_DIRECT_URL", None, SecretText, "postgresql://user:password@host/database",
-        "the same database and user without PgBouncer, for what listens and locks; with it "
-        "MUDRA_DATABASE_URL may lead to PgBouncer in transaction mode",
-        secret=True,
-    )  # fmt: skip
-    database_admin_url: SecretText | None = _setting(
-        "DATABASE_ADMIN_URL", None, SecretText, "postgresql://user:password@host/database",
-        "the same database as a superuser, for mudra database prepare alone", secret=True,
-    )  # fmt: skip
     base_url: str = _setting(
         "BASE_URL",
         "",
@@ -172,34 +145,6 @@ class Settings:
         "0 to 100000",
         "FIPs in a payload that are not in the registry; they are kept, but never published",
     )
-    metrics_raw_days: int = _setting(
-        "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
-    )
-    metrics_hour_days: int = _setting(
-        "METRICS_HOUR_DAYS", 400, _whole(8, 3650), "8 to 3650", "how long sums by hour are kept"
-    )
-    metrics_day_days: int = _setting(
-        "METRICS_DAY_DAYS", 3650, _whole(400, 36500), "400 to 36500",
-        "how long sums by day, closed incidents and counts of tokens by day are kept",
-    )  # fmt: skip
-    mail_days: int = _setting(
-        "MAIL_DAYS", 90, _whole(7, 3650), "7 to 3650", "how long sent and refused emails are kept"
-    )
-    audit_checkpoints: str = _setting(
-        "AUDIT_CHECKPOINTS",
-        "file",
-        _second_place,
-        "file, file:PATH, directory:PATH, syslog:SOCKET or syslog:HOST:PORT",
-        "second place of the audit's checkpoints: a file in the data directory or elsewhere, "
-        "a directory such as a mounted object store, or a system log",
-    )
-    backup_dir: Path | None = _setting(
-        "BACKUP_DIR", None, Path, "a directory", "where mudra backup create puts backups"
-    )
-    backup_recipients: tuple[str, ...] = _setting(
-        "BACKUP_RECIPIENTS", (), _public_keys, "keys age1…, separated by commas",
-        "public keys to which backups are encrypted; mudra backup key makes a pair",
-    )  # fmt: skip
     webhook_networks: tuple[Network, ...] = _setting(
         "WEBHOOK_NETWORKS", (), _networks, "networks in CIDR form, separated by commas",
         "private networks that webhooks may reach, besides public addresses",

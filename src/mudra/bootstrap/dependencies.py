@@ -45,6 +45,7 @@ from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.chain import PostgresLedger
 from mudra.storage.audit.checkpoints import PostgresCheckpoints
 from mudra.storage.audit.search import PostgresAuditSearch
+from mudra.storage.audit.token_issues import PostgresTokenIssues
 from mudra.storage.audit.witness import open_witness, read_collected
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
@@ -149,6 +150,7 @@ class Dependencies(Struct, frozen=True):
             PostgresLedger(transaction, self.encryption),
             PostgresCheckpoints(transaction, self.encryption),
             self.witness,
+            PostgresTokenIssues(transaction, self.encryption),
             clock_is_moved=self.settings.sandbox,
         )
 

@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 import uvloop
 
+from mudra.audit.packing import drop_over_age, pack_next
 from mudra.audit.ports import AuditLog
 from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
 from mudra.audit.verification import MAX_WAIT
@@ -212,6 +213,12 @@ async def _clear(dependencies: Dependencies) -> None:
     days = Days(mail=settings.mail_days, sums=settings.metrics_day_days)
     if deleted := await purge_expired(dependencies.database, days):
         _log.info("rows over age deleted", **deleted)
+    kept, dropped = timedelta(days=settings.audit_token_days), 1
+    while dropped:
+        async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
+            issues = dependencies.audit_chain(transaction).token_issues
+            log, now = PostgresAuditLog(transaction), await transaction.now()
+            dropped = await drop_over_age(issues, log, kept, now)
 
 
 async def _note_backup_age(dependencies: Dependencies) -> None:
@@ -241,6 +248,12 @@ async def _remind(dependencies: Dependencies) -> None:
 
 
 async def _seal_audit(dependencies: Dependencies) -> None:
+    packed = 1
+    while packed:
+        async with dependencies.database.transaction() as transaction:
+            issues = dependencies.audit_chain(transaction).token_issues
+            log, now = PostgresAuditLog(transaction), await transaction.now()
+            packed = await pack_next(issues, log, now)
     sealed = BATCH
     while sealed == BATCH:
         async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:

@@ -38,6 +38,7 @@ class AuditQuery(Struct, frozen=True):
     txn_id: Annotated[str, Meta(max_length=128, description="a text")] = field(
         name="txnIdIs", default=""
     )
+    jti: SearchText = ""
     since: Instant | UnsetType = UNSET
     until: Instant | UnsetType = UNSET
     after: EventNumber = ""
@@ -76,6 +77,7 @@ async def search(call: OperatorCall[AuditQuery]) -> EventsPage:
         user_id=call.body.user_id,
         entity_id=call.body.entity_id,
         txn_id=call.body.txn_id,
+        jti=call.body.jti,
         since=call.body.since if isinstance(call.body.since, datetime) else None,
         until=call.body.until if isinstance(call.body.until, datetime) else None,
     )
@@ -97,6 +99,8 @@ async def verify(call: OperatorCall[NoParameters]) -> AuditVerdictResponse:
         rows=verdict.rows,
         vouched=verdict.vouched,
         waiting=verdict.waiting,
+        token_blocks=verdict.token_blocks,
+        dropped_blocks=verdict.dropped_blocks,
         problem=verdict.problem,
         notes=list(verdict.notes),
     )

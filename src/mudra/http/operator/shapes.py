@@ -105,5 +105,7 @@ class AuditVerdictResponse(ResponseBody, kw_only=True):
     rows: int
     vouched: int
     waiting: int
+    token_blocks: int = field(name="tokenBlocks")
+    dropped_blocks: int = field(name="droppedBlocks")
     problem: str
     notes: list[str]

@@ -5,9 +5,11 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.audit.event import AuditEntry
+from mudra.audit.event import AuditEntry, EventName
+from mudra.audit.token_issues import TokenIssue
 from mudra.storage.audit.anonymous import count_anonymous, is_anonymous
 from mudra.storage.audit.event_rows import event_row
+from mudra.storage.audit.token_issues import add_issues
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event
 
@@ -21,7 +23,13 @@ class PostgresAuditLog:
         self._tx = transaction
 
     async def append(self, entry: AuditEntry) -> None:
-        """Append an entry at the database's time; what concerns no one known is counted."""
+        """Append an entry at the database's time; what concerns no one known is counted.
+
+        Issued entity tokens have a form of their own (decision 0087).
+        """
+        if entry.event is EventName.ENTITY_TOKEN_ISSUE:
+            await add_issues(self._tx, [TokenIssue.of(entry)])
+            return
         if is_anonymous(entry.caller.actor, entry.entity_id, entry.user_id):
             await count_anonymous(self._tx, [entry.at(await self._tx.now())])
             return

@@ -12,14 +12,15 @@ _OLDEST: Final = sa.text(
     "WITH newest AS (SELECT s.epoch, e.xid, e.seq FROM audit_seal s"
     " JOIN audit_event e USING (seq) ORDER BY s.number DESC LIMIT 1), last AS"
     " (SELECT * FROM newest WHERE epoch = (SELECT max(number) FROM audit_epoch))"
-    " SELECT min(at) FROM (SELECT e.at FROM audit_event e LEFT JOIN audit_seal s USING (seq)"
+    " SELECT least((SELECT min(at) FROM audit_token_issue),"
+    " (SELECT min(at) FROM (SELECT e.at FROM audit_event e LEFT JOIN audit_seal s USING (seq)"
     " WHERE s.seq IS NULL AND (e.xid, e.seq) > (coalesce((SELECT xid FROM last), '0'::xid8),"
-    " coalesce((SELECT seq FROM last), 0)) ORDER BY e.xid, e.seq LIMIT 1000) waiting"
+    " coalesce((SELECT seq FROM last), 0)) ORDER BY e.xid, e.seq LIMIT 1000) waiting))"
 )
 
 
 class SealingDelay(Struct, frozen=True):
-    """The age of the oldest event without a seal, and the transaction that holds it back."""
+    """The age of the oldest event without seal or block, and what transaction holds it back."""
 
     seconds: float
     held_by: str

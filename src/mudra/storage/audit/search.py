@@ -1,16 +1,16 @@
 """The audit as an operator searches it: by page, the newest first."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Final
+from datetime import UTC, datetime, time
 
 import sqlalchemy as sa
 
+from mudra.audit.event import EventName
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.storage.audit.token_search import token_rows
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event, user_account
-
-_MAX_COUNTED: Final = 20_000
+from mudra.storage.tokens.tables import token_day
 
 
 def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
@@ -31,6 +31,8 @@ def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
     if which.user_id:
         person = f"user:{which.user_id}"
         found.append(sa.or_(c.actor == person, c.detail["user"].astext == which.user_id))
+    if which.jti:
+        found.append(c.detail["jti"].astext == which.jti)
     if which.since is not None:
         found.append(c.at >= which.since)
     if which.until is not None:
@@ -56,37 +58,34 @@ class PostgresAuditSearch:
         self._tx = transaction
 
     async def tokens_by_day(self, entity_id: str, since: datetime) -> Sequence[TokensOfDay]:
-        """Count an entity's issued and refused tokens by day (UTC), the newest day first.
-
-        Looks at the latest 20,000 rows at most; what came before them is left out.
-        """
-        c = audit_event.c
-        latest = (
-            sa.select(c.at, c.event, c.detail)
+        """Count an entity's issued and refused tokens by day (UTC), the newest day first."""
+        c, t = audit_event.c, token_day.c
+        day = sa.cast(sa.func.timezone("UTC", c.at), sa.Date).label("day")
+        refused = (
+            sa.select(day, sa.func.coalesce(c.detail["count"].as_integer(), 1).label("count"))
             .where(c.entity_id == entity_id, c.at >= since)
-            .where(c.event.in_(["entity:token:issue", "entity:token:refuse"]))
-            .order_by(c.seq.desc())
-            .limit(_MAX_COUNTED)
+            .where(c.event == EventName.ENTITY_TOKEN_REFUSE.value)
             .subquery()
         )
-        day = sa.func.date_trunc("day", latest.c.at, "UTC").label("day")
-        count = sa.func.coalesce(latest.c.detail["count"].as_integer(), 1)
-        issued = latest.c.event == "entity:token:issue"
-        rows = await self._tx.connection.execute(
-            sa.select(
-                day,
-                sa.func.coalesce(sa.func.sum(count).filter(issued), 0),
-                sa.func.coalesce(sa.func.sum(count).filter(~issued), 0),
-            )
-            .group_by(day)
-            .order_by(day.desc())
+        none = sa.literal(0, sa.BigInteger)
+        issued = sa.select(t.day, t["count"].label("issued"), none.label("refused")).where(
+            t.entity_id == entity_id, t.day >= since.astimezone(UTC).date()
         )
-        return [TokensOfDay(row[0], int(row[1]), int(row[2])) for row in rows]
+        both = issued.union_all(sa.select(refused.c.day, none, refused.c["count"])).subquery()
+        rows = await self._tx.connection.execute(
+            sa.select(both.c.day, sa.func.sum(both.c.issued), sa.func.sum(both.c.refused))
+            .group_by(both.c.day)
+            .order_by(both.c.day.desc())
+        )
+        return [
+            TokensOfDay(datetime.combine(day, time(), UTC), int(issued), int(refused))
+            for day, issued, refused in rows
+        ]
 
     async def events(
         self, which: AuditFilter, before: int | None, limit: int
     ) -> Sequence[AuditRow]:
-        """List events that come before the one numbered `before`."""
+        """List events and issued tokens that come before the one numbered `before`."""
         c = audit_event.c
         query = sa.select(
             *(c.seq, c.at, c.event, c.outcome, c.actor, c.entity_id),
@@ -95,4 +94,6 @@ class PostgresAuditSearch:
         if before is not None:
             query = query.where(c.seq < before)
         rows = await self._tx.connection.execute(query.order_by(c.seq.desc()).limit(limit))
-        return [AuditRow(*tuple(row)) for row in rows]
+        events = [AuditRow(*tuple(row)) for row in rows]
+        tokens = await token_rows(self._tx, which, before, limit)
+        return sorted([*events, *tokens], key=lambda row: -row.seq)[:limit]

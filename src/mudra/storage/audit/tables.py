@@ -1,9 +1,9 @@
-"""Tables of the audit chain, next to the events themselves."""
+"""Tables of the audit chain and of token issues, next to the events themselves."""
 
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import TIMESTAMP
+from sqlalchemy.dialects.postgresql import ARRAY, TIMESTAMP
 
 from mudra.storage.database.tables import metadata
 
@@ -50,4 +50,46 @@ audit_anonymous: Final = sa.Table(
     sa.Column("first_at", TIMESTAMP(timezone=True), nullable=False),
     sa.Column("last_at", TIMESTAMP(timezone=True), nullable=False),
     sa.Column("txn_id", sa.Text, nullable=False),
+)
+
+audit_token_issue: Final = sa.Table(
+    "audit_token_issue",
+    metadata,
+    # Of the series of `audit_event`: a search shows both in one order.
+    sa.Column(
+        "seq",
+        sa.BigInteger,
+        server_default=sa.text("nextval('audit_event_seq_seq'::regclass)"),
+        primary_key=True,
+    ),
+    sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("entity_id", sa.Text, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("txn_id", sa.Text, nullable=False),
+    sa.Column("credential", sa.Text, nullable=False),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("jtis", sa.Text, nullable=False),
+)
+
+audit_token_block: Final = sa.Table(
+    "audit_token_block",
+    metadata,
+    sa.Column("number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("first_seq", sa.BigInteger, nullable=False),
+    sa.Column("last_seq", sa.BigInteger, nullable=False),
+    sa.Column("first_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("last_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("entities", ARRAY(sa.Text), nullable=False),
+    sa.Column("marks", ARRAY(sa.Integer), nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+    sa.Index("ix_audit_token_block_last_seq", "last_seq"),
+    sa.Index("ix_audit_token_block_entities", "entities", postgresql_using="gin"),
+)
+
+audit_token_drop: Final = sa.Table(
+    "audit_token_drop",
+    metadata,
+    sa.Column("until", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("mac", sa.LargeBinary, nullable=False),
 )

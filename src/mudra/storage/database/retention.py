@@ -126,6 +126,9 @@ RULES: Final[Mapping[str, Rule]] = {
     "audit_seal": Kept(_PROOF),
     "audit_checkpoint": Kept(_PROOF),
     "audit_epoch": Kept(_PROOF),
+    "audit_token_issue": ByJob("packed into `audit_token_block` by `seal-audit` within minutes"),
+    "audit_token_block": ByJob("dropped by `clear-out` after `MUDRA_AUDIT_TOKEN_DAYS`"),
+    "audit_token_drop": Kept("one a day at most: which blocks were dropped, signed"),
     "audit_anonymous": ByJob("made an event of the audit by `anonymous` after their minute"),
     # Metrics
     "metrics_raw": ByJob(_RAW),

@@ -21,12 +21,17 @@ from psycopg.sql import SQL, Composed, Identifier, Literal
 OWNER: Final = "mudra_owner"
 SERVICE: Final = "mudra_service"
 READER: Final = "mudra_reader"
-APPEND_ONLY: Final = ("audit_event", "audit_seal", "audit_checkpoint", "audit_epoch")
-"""Sealed by hashes; `audit_anonymous` is not among them: it counts the minute that is running."""
+APPEND_ONLY: Final = (
+    *("audit_event", "audit_seal", "audit_checkpoint", "audit_epoch"),
+    *("audit_token_block", "audit_token_drop"),
+)
+"""Sealed by hashes. `audit_anonymous` and `audit_token_issue` are not among them: they hold what
+is not sealed yet."""
 FUNCTIONS: Final = (
     "metrics_partition_make(text, timestamptz)",
     "metrics_partition_drop(text, timestamptz)",
     "audit_open_writers()",
+    "audit_token_blocks_drop(bigint)",
 )
 _LOCK: Final = 0x6D7564726F6C
 _READABLE: Final = ("entity", "health_silence", "job_run", "node", "token_day")
@@ -50,6 +55,7 @@ SELECT coalesce(bool_and(CASE
                          AND NOT has_function_privilege(%(reader)s::name, f, 'EXECUTE'))
          FROM unnest(%(functions)s::text[]) f)
     AND has_sequence_privilege(%(role)s::name, 'audit_event_seq_seq', 'SELECT')
+    AND has_sequence_privilege(%(role)s::name, 'audit_event_seq_seq', 'USAGE')
 FROM ({_TABLES} AND NOT c.relispartition) named JOIN pg_class c ON c.relname = named.relname
 WHERE c.relnamespace = current_schema()::regnamespace
 """  # noqa: S608 - of constants of this file alone
@@ -126,8 +132,11 @@ def grant(owner: str, service: str) -> None:
             connection,
             SQL(f"GRANT SELECT ({_READABLE_COLUMNS}) ON signing_key TO {{}}").format(reader),
         )
-        # How far the numbers of audit rows have come: `mudra audit verify` asks.
-        _do(connection, SQL("GRANT SELECT ON SEQUENCE audit_event_seq_seq TO {}").format(role))
+        # The numbers of audit rows: `mudra audit verify` asks for the last, token issues take some.
+        _do(
+            connection,
+            SQL("GRANT SELECT, USAGE ON SEQUENCE audit_event_seq_seq TO {}").format(role),
+        )
         for function in FUNCTIONS:
             _do(connection, SQL(f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC"))
             _do(connection, SQL(f"GRANT EXECUTE ON FUNCTION {function} TO {{}}").format(role))

@@ -1,12 +1,13 @@
 """Audit of entity tokens, written behind in batches (docs/decisions/0002).
 
-A round trip for each token would cost as much as its signature. Events of the
-same kind within a batch become one row that counts them and lists each token's
-`jti`. A regular stop loses nothing; a kill loses at most the last second.
+A round trip for each token would cost as much as its signature. What an entity gets
+within a batch by the same credential becomes one row with each token's `jti`, which is packed
+later (decision 0087); refusals are counted. A regular stop loses nothing; a kill loses at most
+the last second.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -14,12 +15,14 @@ from typing import Final
 import structlog
 
 from mudra.audit.event import AuditEvent, EventName, Outcome
+from mudra.audit.token_issues import GRACE, SECRET, TokenIssue
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.anonymous import ANONYMOUS, count_anonymous, is_anonymous
 from mudra.storage.audit.event_rows import EVENT_COLUMNS, event_row
+from mudra.storage.audit.token_issues import add_issues
 from mudra.storage.caching.write_behind import WriteBehind
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
-from mudra.storage.database.database import Database
+from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.tables import audit_event
 from mudra.storage.tokens.secret_use import Used, add_uses
 from mudra.storage.tokens.token_counts import add_counts
@@ -27,7 +30,6 @@ from mudra.storage.tokens.token_counts import add_counts
 _EVERY_S: Final = 0.5
 _MAX_GROUPS: Final = 50_000
 _INSERT: Final = bulk_insert(audit_event, *EVENT_COLUMNS)
-_GRACE: Final = "grace"
 _NO_VERSION: Final = 0
 
 _log = structlog.get_logger()
@@ -58,7 +60,7 @@ class BatchedIssueLog:
         self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
     ) -> None:
         """Record a token that was issued; it is stored within a second."""
-        reason = _GRACE if in_grace else ""
+        reason = GRACE if in_grace else ""
         group = self._group((entity_id, address, reason, version), txn_id)
         if group is not None:
             group.count += 1
@@ -94,11 +96,7 @@ class BatchedIssueLog:
         try:
             async with self._database.transaction() as transaction:
                 at = await transaction.now()
-                events = [_event(key, group, at) for key, group in batch.items()]
-                unknown = [one for one in events if is_anonymous(one.actor, one.entity_id, "")]
-                rows = [event_row(one) for one in events if one.entity_id]
-                await transaction.connection.execute(_INSERT, parameter_of(rows))
-                await count_anonymous(transaction, unknown)
+                await _record(transaction, batch.items(), at)
                 uses = _uses(batch.items())
                 await add_uses(transaction, uses, at)
                 await add_counts(transaction, _by_entity(uses), at)
@@ -123,9 +121,23 @@ class BatchedIssueLog:
                 existing.jtis[:0] = group.jtis
 
 
+async def _record(
+    transaction: Transaction, batch: Collection[tuple[_Key, _Group]], at: datetime
+) -> None:
+    issues = [_issue(key, group, at) for key, group in batch if key[3] != _NO_VERSION]
+    refusals = [_refusal(key, group, at) for key, group in batch if key[3] == _NO_VERSION]
+    known = [event_row(one) for one in refusals if one.entity_id]
+    unknown = [one for one in refusals if is_anonymous(one.actor, one.entity_id, "")]
+    if issues:
+        await add_issues(transaction, issues, at)
+    if known:
+        await transaction.connection.execute(_INSERT, parameter_of(known))
+    await count_anonymous(transaction, unknown)
+
+
 def _uses(batch: Iterable[tuple[_Key, _Group]]) -> list[Used]:
     return [
-        Used(entity_id, version, address, group.count, reason == _GRACE)
+        Used(entity_id, version, address, group.count, reason == GRACE)
         for (entity_id, address, reason, version), group in batch
         if version != _NO_VERSION
     ]
@@ -138,21 +150,23 @@ def _by_entity(uses: Iterable[Used]) -> Counter[str]:
     return counts
 
 
-def _event(key: _Key, group: _Group, at: datetime) -> AuditEvent:
+def _issue(key: _Key, group: _Group, at: datetime) -> TokenIssue:
     entity_id, address, reason, version = key
-    issued = version != _NO_VERSION
-    detail: dict[str, str | int] = {"version": version} if issued else {}
-    detail["count"] = group.count
-    if group.jtis:
-        detail["jtis"] = " ".join(group.jtis)
+    credential = GRACE if reason == GRACE else SECRET
+    jtis = tuple(group.jtis)
+    return TokenIssue(0, at, entity_id, address, group.txn_id, credential, version, jtis)
+
+
+def _refusal(key: _Key, group: _Group, at: datetime) -> AuditEvent:
+    entity_id, address, reason, _ = key
     return AuditEvent(
-        event=EventName.ENTITY_TOKEN_ISSUE if issued else EventName.ENTITY_TOKEN_REFUSE,
-        outcome=Outcome.SUCCESS if issued else Outcome.REFUSED,
+        event=EventName.ENTITY_TOKEN_REFUSE,
+        outcome=Outcome.REFUSED,
         at=at,
         actor=f"entity:{entity_id}" if entity_id else ANONYMOUS,
         txn_id=group.txn_id,
         entity_id=entity_id,
         address=address,
         reason=reason,
-        detail=detail,
+        detail={"count": group.count},
     )

@@ -40,6 +40,7 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
     ] = "",
     outcome: Annotated[Outcome | None, typer.Option(help="Only events with this outcome.")] = None,
     txn: Annotated[str, typer.Option(help="Only events of this transaction ID.")] = "",
+    jti: Annotated[str, typer.Option(help="Only events of the token with this ID.")] = "",
     since: Annotated[
         datetime | None, typer.Option(formats=_SENT, help="From this time (UTC) on.")
     ] = None,
@@ -57,6 +58,7 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
         actor=actor,
         entity_id=entity,
         txn_id=txn,
+        jti=jti,
         since=since.replace(tzinfo=UTC) if since else None,
         until=until.replace(tzinfo=UTC) if until else None,
     )
@@ -106,6 +108,7 @@ def verify_chain(
     if not verdict.intact:
         fail(verdict.problem)
     facts = {"rows": verdict.rows, "vouched": verdict.vouched, "waiting": verdict.waiting}
+    facts |= {"tokenBlocks": verdict.token_blocks, "droppedBlocks": verdict.dropped_blocks}
     if as_json:
         show_json({**facts, "intact": True, "notes": list(verdict.notes)})
         return
@@ -114,6 +117,8 @@ def verify_chain(
             "sealed rows": verdict.rows,
             "vouched for by checkpoints": verdict.vouched,
             "waiting for their seal": verdict.waiting,
+            "blocks of token issues": verdict.token_blocks,
+            "dropped for their age": verdict.dropped_blocks,
             **dict.fromkeys(verdict.notes, "confirmed"),
         }
     )

@@ -26,6 +26,43 @@ CREATE INDEX ix_audit_event_entity ON audit_event (entity_id, seq);
 ALTER TABLE audit_event ADD COLUMN xid xid8 NOT NULL DEFAULT pg_current_xact_id();
 CREATE INDEX audit_event_written ON audit_event (xid, seq);
 
+-- Issued tokens until they are packed; numbers are of the series of audit_event.
+CREATE TABLE audit_token_issue (
+    seq BIGINT DEFAULT nextval('audit_event_seq_seq'::regclass) NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    entity_id TEXT NOT NULL,
+    address TEXT NOT NULL,
+    txn_id TEXT NOT NULL,
+    credential TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    jtis TEXT NOT NULL,
+    CONSTRAINT pk_audit_token_issue PRIMARY KEY (seq)
+);
+
+CREATE TABLE audit_token_block (
+    number BIGINT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    last_seq BIGINT NOT NULL,
+    first_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    last_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    entities TEXT[] NOT NULL,
+    marks INTEGER[] NOT NULL,
+    data BYTEA NOT NULL,
+    CONSTRAINT pk_audit_token_block PRIMARY KEY (number)
+);
+-- The data are compressed already, and marks cannot be.
+ALTER TABLE audit_token_block ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE audit_token_block ALTER COLUMN marks SET STORAGE EXTERNAL;
+CREATE INDEX ix_audit_token_block_last_seq ON audit_token_block (last_seq);
+CREATE INDEX ix_audit_token_block_entities ON audit_token_block USING gin (entities);
+
+CREATE TABLE audit_token_drop (
+    until BIGINT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    mac BYTEA NOT NULL,
+    CONSTRAINT pk_audit_token_drop PRIMARY KEY (until)
+);
+
 CREATE TABLE audit_anonymous (
     minute TIMESTAMP WITH TIME ZONE NOT NULL,
     address TEXT NOT NULL,
@@ -801,6 +838,22 @@ LANGUAGE sql STABLE AS $body$
     )
 $body$;
 
+-- What is younger than 30 days no one drops, whatever the settings are.
+CREATE FUNCTION audit_token_blocks_drop(highest BIGINT) RETURNS BIGINT
+LANGUAGE plpgsql SECURITY DEFINER AS $body$
+DECLARE
+    gone BIGINT;
+BEGIN
+    IF (SELECT max(last_at) FROM audit_token_block WHERE number <= highest)
+        > (SELECT max(last_at) FROM audit_token_block) - interval '30 days' THEN
+        RAISE EXCEPTION 'token blocks are kept for 30 days at least';
+    END IF;
+    DELETE FROM audit_token_block WHERE number <= highest;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    RETURN gone;
+END
+$body$;
+
 -- Open transactions of all roles: the view shows a role only its own.
 CREATE FUNCTION audit_open_writers() RETURNS TABLE (
     pid INTEGER, role TEXT, program TEXT, begun TIMESTAMP WITH TIME ZONE, xid BIGINT
@@ -818,7 +871,8 @@ BEGIN
     FOREACH one IN ARRAY ARRAY[
         'metrics_partition_make(TEXT, TIMESTAMP WITH TIME ZONE)',
         'metrics_partition_drop(TEXT, TIMESTAMP WITH TIME ZONE)',
-        'audit_open_writers()'
+        'audit_open_writers()',
+        'audit_token_blocks_drop(BIGINT)'
     ] LOOP
         EXECUTE 'ALTER FUNCTION ' || one || ' SET search_path = ' || quote_ident(current_schema()) || ', pg_temp';
         EXECUTE 'REVOKE ALL ON FUNCTION ' || one || ' FROM PUBLIC';

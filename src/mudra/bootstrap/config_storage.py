@@ -1,0 +1,74 @@
+"""Settings of what is kept: database, data directory, periods, audit and backups."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mudra.bootstrap.setting import setting as _setting
+from mudra.bootstrap.setting_parsers import public_keys as _public_keys
+from mudra.bootstrap.setting_parsers import second_place as _second_place
+from mudra.bootstrap.setting_parsers import whole as _whole
+from mudra.shared.secret_text import SecretText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageSettings:
+    """What the storage of a node reads; `Settings` adds the rest."""
+
+    data_dir: Path = _setting(
+        "DATA_DIR", Path("var"), Path, "a directory", "embedded database, master key, logs"
+    )
+    database_url: SecretText | None = _setting(
+        "DATABASE_URL", None, SecretText, "postgresql://user:password@host/database",
+        "PostgreSQL 15 or later to use instead of the embedded one", secret=True,
+    )  # fmt: skip
+    database_owner_url: SecretText | None = _setting(
+        "DATABASE_OWNER_URL",
+        None,
+        SecretText,
+        "postgresql://user:password@host/database",
+        "the same database as the role that owns the schema: migrations run as it, and the role of "
+        "MUDRA_DATABASE_URL can then neither change the schema nor the audit",
+        secret=True,
+    )
+    database_direct_url: SecretText | None = _setting(
+        "DATABASE_DIRECT_URL", None, SecretText, "postgresql://user:password@host/database",
+        "the same database and user without PgBouncer, for what listens and locks; with it "
+        "MUDRA_DATABASE_URL may lead to PgBouncer in transaction mode",
+        secret=True,
+    )  # fmt: skip
+    database_admin_url: SecretText | None = _setting(
+        "DATABASE_ADMIN_URL", None, SecretText, "postgresql://user:password@host/database",
+        "the same database as a superuser, for mudra database prepare alone", secret=True,
+    )  # fmt: skip
+    metrics_raw_days: int = _setting(
+        "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
+    )
+    metrics_hour_days: int = _setting(
+        "METRICS_HOUR_DAYS", 400, _whole(8, 3650), "8 to 3650", "how long sums by hour are kept"
+    )
+    metrics_day_days: int = _setting(
+        "METRICS_DAY_DAYS", 3650, _whole(400, 36500), "400 to 36500",
+        "how long sums by day, closed incidents and counts of tokens by day are kept",
+    )  # fmt: skip
+    mail_days: int = _setting(
+        "MAIL_DAYS", 90, _whole(7, 3650), "7 to 3650", "how long sent and refused emails are kept"
+    )
+    audit_token_days: int = _setting(
+        "AUDIT_TOKEN_DAYS", 400, _whole(30, 3650), "30 to 3650",
+        "how long the audit keeps each issued entity token; counts by day are kept longer",
+    )  # fmt: skip
+    audit_checkpoints: str = _setting(
+        "AUDIT_CHECKPOINTS",
+        "file",
+        _second_place,
+        "file, file:PATH, directory:PATH, syslog:SOCKET or syslog:HOST:PORT",
+        "second place of the audit's checkpoints: a file in the data directory or elsewhere, "
+        "a directory such as a mounted object store, or a system log",
+    )
+    backup_dir: Path | None = _setting(
+        "BACKUP_DIR", None, Path, "a directory", "where mudra backup create puts backups"
+    )
+    backup_recipients: tuple[str, ...] = _setting(
+        "BACKUP_RECIPIENTS", (), _public_keys, "keys age1…, separated by commas",
+        "public keys to which backups are encrypted; mudra backup key makes a pair",
+    )  # fmt: skip
