@@ -23,6 +23,7 @@ LIBRARIES: Final = (
     "ssl",
     "pyotp",
     "pyrage",
+    "webauthn",
 )
 INTRO: Final = Path(__file__).with_name("cryptography_intro.md")
 

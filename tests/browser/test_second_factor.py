@@ -50,9 +50,9 @@ def test_an_app_is_set_up_and_its_codes_sign_in(tour: Visit) -> None:
 
     page.goto(f"{tour.service.root}/console/account/second-factor")
     well(tour)
-    page.get_by_role("button", name="Remove the second factor").click()
+    page.get_by_role("button", name="Remove the app").click()
     expect(page.get_by_role("heading", name="Confirm that it is you")).to_be_visible()
     well(tour)
     page.get_by_role("textbox", name="Code").fill(in_thread(app.fresh_code))
     page.get_by_role("button", name="Confirm").click()
-    expect(page.get_by_text("The second factor was removed")).to_be_visible()
+    expect(page.get_by_text("The authenticator app was removed")).to_be_visible()

@@ -13,7 +13,6 @@ from tests.support.second_factor import (
     csrf,
     enroll,
     enter_code,
-    recovery_codes,
     set_wrong_codes,
     sign_in,
     user_id,
@@ -30,7 +29,7 @@ from tests.support.service import (
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.second_factor.after_password import TokensOff, admit_token
-from mudra.identity.second_factor.check_code import CodeKind, check_code, throttle_name
+from mudra.identity.second_factor.check_code import FactorKind, check_code, throttle_name
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.shared.secret_text import SecretText
 
@@ -147,7 +146,7 @@ def test_of_equal_codes_in_open_transactions_one_is_accepted(
 
     answers = service.in_store(race)
 
-    assert sum(isinstance(one, CodeKind) for one in answers) == 1
+    assert sum(isinstance(one, FactorKind) for one in answers) == 1
 
 
 def test_guessing_waits_and_ends_for_good_after_a_hundred(
@@ -177,25 +176,6 @@ def test_guessing_waits_and_ends_for_good_after_a_hundred(
     late.sign_in(member.email)
     assert enter_code(late, app.fresh_code()).status_code == 401
     assert enter_code(late, codes[1]).status_code == 401
-
-
-def test_a_recovery_code_is_used_once_and_ends_with_new_ones(
-    service: Service, member: Member, signed_in: Reader
-) -> None:
-    app, codes = enroll(signed_in, service)
-    browser = reader(service)
-    sign_in(browser, member.email, codes[0].lower())
-    again = reader(service)
-    again.sign_in(member.email)
-
-    assert enter_code(again, codes[0]).status_code == 401
-    assert "A recovery code was used" in mails(service, member.email)[-1]["text"]
-    shown = browser.act(PAGE, f"{PAGE}/recovery-codes", code=app.fresh_code())
-    new = recovery_codes(shown)
-    assert len(new) == 10
-    assert not set(new) & set(codes)
-    assert enter_code(again, codes[1]).status_code == 401
-    assert enter_code(again, new[0]).status_code == 303
 
 
 @pytest.mark.parametrize("form", FORMS)

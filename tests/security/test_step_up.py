@@ -28,11 +28,14 @@ SERIOUS: dict[str, dict[str, str]] = {
 }
 """Changing a key, deciding on a registration, rotating signing keys, changing people."""
 ASK_THEMSELVES = {"secret/show", "secret/reset"} | {
-    f"account/second-factor/{act}" for act in ("begin", "remove", "recovery-codes")
+    f"account/second-factor/{act}"
+    for act in ("begin", "remove", "recovery-codes", "passkey/begin", "passkey/remove")
 }
 """Have a field for the proof on their page, or ask each time: tests of their own."""
 NOT_SERIOUS = {
     *("sign-in", "sign-in/code", "sign-out", "account/second-factor/confirm"),
+    *("sign-in/passkey", "sign-in/passkey/challenge", "passkey/challenge"),
+    "account/second-factor/passkey/add",  # signs a challenge that only a proof gives
     *("account/session", "account/token", "account/alarms", "secret/retire", "registration/check"),
     *("mails/retry", "audit/verify", "acknowledge", "silences", "end"),
     "held-reports/{receipt_id:uuid}/{decision:str}",

@@ -18,6 +18,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed
+from mudra.identity.passkeys.relying_party import relying_party
 from mudra.overview.administration import Diagnosis
 from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.backup.restored_store import last_backup
@@ -48,6 +49,7 @@ def diagnose(settings: Settings) -> Sequence[Diagnosis]:
         *_disk(settings),
         *_master_key(settings),
         *_two_operators(settings),
+        _passkeys(settings),
     ]
     try:
         return [*found, *in_store(settings, _examine)]
@@ -71,6 +73,19 @@ def _two_operators(settings: Settings) -> list[Diagnosis]:
         else "another operator approves what an operator submits"
     )
     return [Diagnosis("registry", not alone, text)]
+
+
+def _passkeys(settings: Settings) -> Diagnosis:
+    party = relying_party(settings.issuer)
+    text = (
+        f"for {party.rp_id}, on pages of {party.origin} alone"
+        if party
+        else (
+            f"off: they need a host name with https, and {settings.issuer} has none; "
+            "set MUDRA_BASE_URL to one"
+        )
+    )
+    return Diagnosis("passkeys", passed=True, text=text)
 
 
 def _disk(settings: Settings) -> list[Diagnosis]:

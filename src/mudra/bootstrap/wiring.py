@@ -23,6 +23,7 @@ from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.token import oauth
+from mudra.identity.passkeys.relying_party import relying_party
 from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
@@ -30,6 +31,7 @@ from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.credential_cache import CredentialCache
 from mudra.storage.caching.revocation_list import RevocationListCache
 from mudra.storage.caching.revoked_tokens import RevokedTokenCache
+from mudra.storage.crypto.passkey_verifier import WebauthnVerifier
 from mudra.storage.crypto.password_hash import Argon2Passwords
 from mudra.storage.metrics.attribution import FIP_STATES_CHANGED
 from mudra.storage.registry.directory_log import PostgresDirectoryLog
@@ -125,6 +127,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         prepare_check=dependencies.prepare_check,
         check_push=PushChecker(dependencies.clock, push_limits).check,
         hasher=Argon2Passwords(dependencies.encryption.password_pepper, settings.argon2_memory_mib),
+        passkeys=WebauthnVerifier(relying_party(settings.issuer)),
         random_bytes=secrets.token_bytes,
         new_id=fresh_id,
         node=node,

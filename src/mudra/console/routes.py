@@ -14,6 +14,7 @@ from mudra.console.pages.member import (
     activity,
     health,
     overview,
+    passkeys,
     people,
     registration,
     second_factor,
@@ -36,7 +37,7 @@ from mudra.console.pages.operator.health import (
     incidents,
     silences,
 )
-from mudra.console.pages.public import second_step, sign_in
+from mudra.console.pages.public import passkey_sign_in, second_step, sign_in
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
@@ -54,9 +55,11 @@ def console_pages(
     handlers: list[ControllerRouterHandler] = [
         *sign_in.handlers,
         *second_step.handlers,
+        *passkey_sign_in.handlers,
         *account.handlers,
         *account_alarms.handlers,
         *second_factor.handlers,
+        *passkeys.handlers,
         *overview.handlers,
         *operator_dashboard.handlers,
         *health_overview.handlers,

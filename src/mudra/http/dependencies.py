@@ -11,6 +11,7 @@ from msgspec import Struct, field
 
 from mudra.http.request.push_check import CheckPush
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
+from mudra.identity.passkeys.ports import PasskeyVerifier
 from mudra.identity.ports import PasswordHasher
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.metrics.payload.push_limits import PushLimits
@@ -137,6 +138,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     check_push: CheckPush
     directory: DirectoryReads
     hasher: PasswordHasher
+    passkeys: PasskeyVerifier
     random_bytes: Callable[[int], bytes]
     new_id: Callable[[], str]
     node: NodeState

@@ -1,7 +1,7 @@
 """The proof that a form is sent by the user, and not by one who found the browser open.
 
-A code proves who has a second factor, the password who has none. It counts for as long as the
-setting says (`step_up`), and each code once.
+A passkey or a code proves who has a second factor, the password who has none. It counts for as
+long as the setting says (`step_up`), and each code and each challenge once.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,15 @@ from mudra.console.framework.render import sentence
 from mudra.console.framework.session.csrf import CSRF_FIELD
 from mudra.http.auth.with_password import with_password
 from mudra.identity.accounts.user import User
-from mudra.identity.second_factor.check_code import CodeKind, check_code
+from mudra.identity.second_factor.check_code import FactorKind
+from mudra.identity.second_factor.ports import EnrolledFactors
+from mudra.identity.second_factor.show_factor import second_factor_shown
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
 
-PROOF_FIELDS: Final = frozenset({"password", "code"})
+PROOF_FIELDS: Final = frozenset({"password", "code", "passkey"})
 
 
 class Proof(Struct, frozen=True):
@@ -36,13 +38,25 @@ class Proof(Struct, frozen=True):
 NO_PROOF: Final = Proof(is_accepted=False)
 
 
-async def by_typed_code(page_context: PageContext, fields: Mapping[str, str]) -> Proof:
-    """Check the code of one who has a second factor, in the open transaction."""
-    work, typed = page_context.work, fields.get("code", "")
-    if not typed:
+def has_proof(fields: Mapping[str, str]) -> bool:
+    """Return whether something came that may be a proof."""
+    return any(fields.get(name) for name in PROOF_FIELDS)
+
+
+async def by_second_factor(page_context: PageContext, fields: Mapping[str, str]) -> Proof:
+    """Check the passkey or code of one who has a second factor, in the open transaction."""
+    work = page_context.work
+    checked = await second_factor_shown(
+        work,
+        page_context.user,
+        page_context.session.key,
+        fields,
+        page_context.caller,
+        page_context.dependencies.passkeys,
+    )
+    if checked is None:
         return NO_PROOF
-    checked = await check_code(work, page_context.user, SecretText(typed), page_context.caller)
-    if not isinstance(checked, CodeKind):
+    if not isinstance(checked, FactorKind):
         return Proof(is_accepted=False, refusal=checked)
     await work.sessions.proven(page_context.session, page_context.now)
     return Proof(is_accepted=True)
@@ -70,7 +84,7 @@ def without_proof(fields: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def ask_again(
-    page_context: PageContext, fields: Mapping[str, str], *, by_code: bool
+    page_context: PageContext, fields: Mapping[str, str], enrolled: EnrolledFactors
 ) -> RenderedPage:
     """Ask for the proof; the page sends the same form again with it."""
     refusal = page_context.proof_refused
@@ -80,6 +94,10 @@ def ask_again(
     kept = {k: v for k, v in without_proof(fields).items() if k != CSRF_FIELD}
     return RenderedPage(
         "confirm_identity.html",
-        {"kept": kept, "by_code": by_code, "problem": sentence(text) if text else ""},
+        {
+            "kept": kept,
+            "enrolled": enrolled,
+            "problem": sentence(text) if text else "",
+        },
         HTTPStatus.FORBIDDEN,
     )

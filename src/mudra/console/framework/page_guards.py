@@ -16,8 +16,9 @@ from mudra.console.framework.identity_proof import (
     NO_PROOF,
     Proof,
     ask_again,
-    by_typed_code,
+    by_second_factor,
     by_typed_password,
+    has_proof,
     without_proof,
 )
 from mudra.console.framework.page_context import PageContext
@@ -240,10 +241,10 @@ async def _handle_proven_form(
 
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome:
         proven = replace(page_context, proof_refused=proof.refusal)
-        by_code = await page_context.work.second_factors.is_enrolled(page_context.user.user_id)
-        recent = proven.is_proven and not (each_code and by_code)
+        enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
+        recent = proven.is_proven and not (each_code and enrolled.any)
         if not (proof.is_accepted or recent):
-            return ask_again(proven, sent, by_code=by_code)
+            return ask_again(proven, sent, enrolled)
         return await handle(proven, without_proof(sent))
 
     return await _handle_form(context, fields, gate, with_proof, within_s, stages=stages)
@@ -256,17 +257,18 @@ async def _prove(
     stages: frozenset[Stage],
 ) -> Proof:
     """Check the password or code that came with a form of one who may submit it."""
-    if isinstance(fields, Refusal) or not (fields.get("password") or fields.get("code")):
+    if isinstance(fields, Refusal) or not has_proof(fields):
         return NO_PROOF
+    if fields.get("passkey"):
+        await context.dependencies.passkeys.load()
     async with context.dependencies.unit_of_work() as work:
         page_context = await _signed_in(context, work, stages)
         if page_context is None or _form_refused(page_context, fields) is not None:
             return NO_PROOF  # shown by what comes after
         if not isinstance(await gate(page_context), PageContext):
             return NO_PROOF
-        by_code = await work.second_factors.is_enrolled(page_context.user.user_id)
-        if by_code:
-            return await by_typed_code(page_context, fields)
+        if (await work.second_factors.enrolled(page_context.user.user_id)).any:
+            return await by_second_factor(page_context, fields)
     return await by_typed_password(page_context, fields)
 
 

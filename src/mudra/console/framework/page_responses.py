@@ -48,6 +48,7 @@ def site_facts(dependencies: HttpDependencies) -> dict[str, object]:
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
         "sandbox": dependencies.settings.sandbox,
+        "passkeys_on": dependencies.passkeys.relying_party is not None,
     }
 
 
@@ -62,9 +63,10 @@ def frame(
     if isinstance(outcome, StreamedPage):
         raise TypeError("only the answer to a GET can be streamed")
     shown = _refused(page_context, outcome, typed) if isinstance(outcome, Refusal) else outcome
-    return page(
-        shown.template, together(layout_facts(page_context), shown.facts), status=shown.status
-    )
+    facts = together(layout_facts(page_context), shown.facts)
+    if shown.begun is not None:
+        facts["csrf_token"] = shown.begun.csrf_token
+    return page(shown.template, facts, status=shown.status)
 
 
 def together(layout: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:

@@ -5,15 +5,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec import Struct, field
 
 from mudra.console.framework.page_context import PageContext
+from mudra.identity.sessions.session import BegunSession
 from mudra.shared.refusal import Refusal
 
 
 class RenderedPage(Struct, frozen=True):
-    """A page: its template and what that shows. `status` is of HTTP."""
+    """A page: its template and what that shows. `status` is of HTTP.
+
+    `begun` is the session that the page begins in place of its visitor's.
+    """
 
     template: str
     facts: Mapping[str, object] = field(default_factory=dict)
     status: int = 200
+    begun: BegunSession | None = None
 
 
 class GoTo(Struct, frozen=True):

@@ -35,6 +35,14 @@ from mudra.identity.memberships.onboard import MemberDiffers
 from mudra.identity.operators.manage_operators import NotAnOperator
 from mudra.identity.operators.operator import NoOperator, OwnScopes, ScopeMissing, ScopeNotHeld
 from mudra.identity.operators.person_rule import LastOperator, OwnAccount, PersonHoldsMore
+from mudra.identity.passkeys.check_passkey import PasskeyRefused
+from mudra.identity.passkeys.manage_passkeys import (
+    MAX_NAME,
+    MAX_PASSKEYS,
+    PasskeyNameRefused,
+    PasskeysOff,
+    TooManyPasskeys,
+)
 from mudra.identity.ports import HashingBusy
 from mudra.identity.second_factor.after_password import CodeMissing, EnrollFirst, TokensOff
 from mudra.identity.second_factor.check_code import CodeRefused
@@ -79,7 +87,25 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         EnrollFirst,
         lambda _: unauthorized("this account needs a second factor: set it up in the console"),
     ),
-    error_row(NoSecondFactor, lambda _: conflict("there is no second factor")),
+    error_row(NoSecondFactor, lambda _: conflict("there is no such second factor")),
+    error_row(
+        PasskeyRefused,
+        lambda _: unauthorized(
+            "the passkey was not accepted: try again, or use another one or a code"
+        ),
+    ),
+    error_row(
+        PasskeyNameRefused,
+        lambda _: invalid(f"name must be 1 to {MAX_NAME} printable characters"),
+    ),
+    error_row(
+        TooManyPasskeys,
+        lambda _: conflict(f"you have {MAX_PASSKEYS} passkeys: remove one first"),
+    ),
+    error_row(
+        PasskeysOff,
+        lambda _: conflict("passkeys are off: the service's address is no host name with https"),
+    ),
     error_row(
         FactorRequired,
         lambda _: conflict("your role needs a second factor: replace it instead of removing it"),

@@ -3,8 +3,9 @@
 from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.identity.second_factor.check_code import CodeKind, CodeRefused, check_code
-from mudra.identity.second_factor.policy import FactorRoles, TokenFactor, is_required
+from mudra.identity.second_factor.check_code import CodeRefused, FactorKind, check_code
+from mudra.identity.second_factor.enroll import factor_is_required
+from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.identity.sessions.session import Stage
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.shared.refusal import Refusal
@@ -25,9 +26,9 @@ class EnrollFirst(Refusal, frozen=True):
 
 async def stage_after_password(work: IdentityUnitOfWork, user: User, roles: FactorRoles) -> Stage:
     """Return what a session of the console may do after a right password."""
-    if await work.second_factors.is_enrolled(user.user_id):
+    if (await work.second_factors.enrolled(user.user_id)).any:
         return Stage.CODE
-    return Stage.ENROLL if await _must_enroll(work, user, roles) else Stage.FULL
+    return Stage.ENROLL if await factor_is_required(work, user, roles) else Stage.FULL
 
 
 async def admit_token(  # what the settings ask, and what was sent
@@ -42,18 +43,13 @@ async def admit_token(  # what the settings ask, and what was sent
     """Decide whether a right password alone gives a token; an `otp` that was sent must be right."""
     if mode is TokenFactor.PASSWORD and otp is None:
         return None
-    if await work.second_factors.is_enrolled(user.user_id):
+    if (await work.second_factors.enrolled(user.user_id)).any:
         if mode is TokenFactor.OFF:
             return TokensOff()
         if otp is None:
             return CodeMissing()
         checked = await check_code(work, user, otp, caller)
-        return None if isinstance(checked, CodeKind) else checked
-    if mode is not TokenFactor.PASSWORD and await _must_enroll(work, user, roles):
+        return None if isinstance(checked, FactorKind) else checked
+    if mode is not TokenFactor.PASSWORD and await factor_is_required(work, user, roles):
         return EnrollFirst()
     return None
-
-
-async def _must_enroll(work: IdentityUnitOfWork, user: User, roles: FactorRoles) -> bool:
-    scopes = await work.memberships.scopes(user.user_id)
-    return is_required(roles, operator=bool(scopes), admin=bool(user.administers))

@@ -1,4 +1,4 @@
-"""Check the code of a second factor (RFC 6238 5.2; quality A1).
+"""Check the code of a second factor (RFC 6238 5.2; quality A1), and count refused answers.
 
 Codes are tried one after the other under the lock of the person's count: of two equal codes at
 once one is accepted. Failures wait as those of passwords do (throttle.py): three are free, and
@@ -7,6 +7,7 @@ are then guessed with a chance of 1 in 3,000.
 """
 
 import enum
+from collections.abc import Awaitable, Callable
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.user import User
@@ -20,11 +21,12 @@ from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 
-class CodeKind(enum.StrEnum):
-    """What was typed; the value is its name in the audit log."""
+class FactorKind(enum.StrEnum):
+    """What was shown; the value is its name in the audit log."""
 
     APP = "app"
     RECOVERY = "recovery"
+    PASSKEY = "passkey"
 
 
 class CodeRefused(Refusal, frozen=True):
@@ -34,8 +36,14 @@ class CodeRefused(Refusal, frozen=True):
 class FactorChange(enum.StrEnum):
     """What a person is notified of; the value is the sentence of the email."""
 
-    ADDED = "A second factor was set up: from now on you sign in with a code as well."
-    REMOVED = "The second factor was removed: your password alone signs you in."
+    ADDED = "An authenticator app was set up: from now on you sign in with a second factor."
+    REMOVED = "The authenticator app was removed from your account."
+    PASSKEY_ADDED = "A passkey was added: it signs you in, and confirms serious changes."
+    PASSKEY_REMOVED = "A passkey was removed: it no longer signs you in."
+    PASSKEY_COPIED = (
+        "A passkey of yours was refused because its counter went back, as that of a copy does: "
+        "remove that passkey."
+    )
     RESET = "An operator reset the second factor: set up a new one at your next sign-in."
     CODES = "New recovery codes were made; the earlier ones have ended."
     RECOVERY = "A recovery code was used to sign in or to confirm a change."
@@ -44,8 +52,28 @@ class FactorChange(enum.StrEnum):
 
 async def check_code(
     work: IdentityUnitOfWork, user: User, typed: SecretText, caller: Caller
-) -> CodeKind | CodeRefused | TooManyAttempts:
+) -> FactorKind | CodeRefused | TooManyAttempts:
     """Accept a code of the app or a recovery code, each once; a refusal is counted and recorded."""
+
+    async def attempt() -> FactorKind | str:
+        return await _accept(work, user, typed) or "wrong-code"
+
+    done = await counted(work, user, caller, attempt, guessable=True)
+    return CodeRefused() if done is None else done
+
+
+async def counted(
+    work: IdentityUnitOfWork,
+    user: User,
+    caller: Caller,
+    attempt: Callable[[], Awaitable[FactorKind | str]],
+    *,
+    guessable: bool,
+) -> FactorKind | TooManyAttempts | None:
+    """Make an attempt in its turn; None when it was refused. A text is the reason why.
+
+    What is `guessable` is refused, right or wrong, once a hundred wrong answers were counted.
+    """
     name = throttle_name(user.user_id)
     history = await work.attempts.of_account(name, lock=True)
     now = await work.people.now()
@@ -53,14 +81,15 @@ async def check_code(
     if isinstance(decision, Wait):
         await _record_refused(work, user, caller, "too-many-attempts")
         return TooManyAttempts(decision.until, now)
-    kind = await _accept(work, user, typed)
-    if kind is None or isinstance(decision, Disabled):
+    kind = await attempt()
+    if not isinstance(kind, FactorKind) or (guessable and isinstance(decision, Disabled)):
         after = throttle.after_failure(history, now)
         await work.attempts.save(name, after)
-        await _record_refused(work, user, caller, "wrong-code")
+        reason = "disabled" if isinstance(kind, FactorKind) else kind
+        await _record_refused(work, user, caller, reason)
         if throttle.notice_due(history, after) is not None:
             await notify(work, user, FactorChange.GUESSED)
-        return CodeRefused()
+        return None
     if history != throttle.FRESH:
         await work.attempts.save(name, throttle.FRESH)
     await work.audit_log.append(
@@ -68,7 +97,7 @@ async def check_code(
             EventName.USER_FACTOR_USE, caller, user_id=user.user_id, detail={"kind": kind.value}
         )
     )
-    if kind is CodeKind.RECOVERY:
+    if kind is FactorKind.RECOVERY:
         await notify(work, user, FactorChange.RECOVERY)
     return kind
 
@@ -84,11 +113,11 @@ async def notify(work: IdentityUnitOfWork, user: User, change: FactorChange) -> 
     await work.outbox.post(Notice(user.email, NoticeKind.SECOND_FACTOR, facts))
 
 
-async def _accept(work: IdentityUnitOfWork, user: User, typed: SecretText) -> CodeKind | None:
+async def _accept(work: IdentityUnitOfWork, user: User, typed: SecretText) -> FactorKind | None:
     recovery = canonical(typed)
     if recovery is not None:
         used = await work.second_factors.use_recovery_code(user.user_id, recovery)
-        return CodeKind.RECOVERY if used else None
+        return FactorKind.RECOVERY if used else None
     factor = await work.second_factors.totp(user.user_id)
     if factor is None:
         return None
@@ -97,7 +126,7 @@ async def _accept(work: IdentityUnitOfWork, user: User, typed: SecretText) -> Co
     if step is None:
         return None
     await work.second_factors.step_used(factor.factor_id, step)
-    return CodeKind.APP
+    return FactorKind.APP
 
 
 async def _record_refused(

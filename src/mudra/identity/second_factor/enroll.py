@@ -1,4 +1,4 @@
-"""Set up, replace and remove a person's own second factor, and their recovery codes.
+"""Set up, replace and remove a person's own authenticator app, and their recovery codes.
 
 The edge asks for a proof first: the password of who has no second factor, a code of who has one.
 """
@@ -27,7 +27,7 @@ _NO_STEP = -1
 
 
 class NoSecondFactor(Refusal, frozen=True):
-    """The person has no second factor, or is not setting one up."""
+    """The person has no such second factor, or is not setting one up."""
 
 
 class FactorRequired(Refusal, frozen=True):
@@ -81,35 +81,46 @@ async def confirm_enrollment(
     await work.second_factors.confirm_totp(user.user_id, step)
     await work.attempts.save(throttle_name(user.user_id), FRESH)
     await _record(work, user, caller, EventName.USER_FACTOR_ADD, FactorChange.ADDED)
-    return await _new_codes(work, user, random_bytes)
+    return await new_codes(work, user, random_bytes)
 
 
 async def renew_recovery_codes(
     work: IdentityUnitOfWork, user: User, caller: Caller, random_bytes: Callable[[int], bytes]
 ) -> Sequence[SecretText] | NoSecondFactor:
     """Make new recovery codes; the earlier ones end."""
-    if not await work.second_factors.is_enrolled(user.user_id):
+    if not (await work.second_factors.enrolled(user.user_id)).any:
         return NoSecondFactor()
     await _record(work, user, caller, EventName.USER_RECOVERY_RENEW, FactorChange.CODES)
-    return await _new_codes(work, user, random_bytes)
+    return await new_codes(work, user, random_bytes)
 
 
-async def remove_factor(
+async def remove_app(
     work: IdentityUnitOfWork, user: User, roles: FactorRoles, caller: Caller
 ) -> NoSecondFactor | FactorRequired | None:
-    """Remove a person's second factor, unless their role needs one."""
-    scopes = await work.memberships.scopes(user.user_id)
-    if is_required(roles, operator=bool(scopes), admin=bool(user.administers)):
-        return FactorRequired()
-    if not await work.second_factors.remove(user.user_id):
+    """Remove a person's app; where their role needs a factor, only next to a passkey."""
+    enrolled = await work.second_factors.enrolled(user.user_id)
+    if not enrolled.app:
         return NoSecondFactor()
+    if not enrolled.passkeys and await factor_is_required(work, user, roles):
+        return FactorRequired()
+    if enrolled.passkeys:
+        await work.second_factors.remove_totp(user.user_id)
+    else:
+        await work.second_factors.remove(user.user_id)
     await _record(work, user, caller, EventName.USER_FACTOR_REMOVE, FactorChange.REMOVED)
     return None
 
 
-async def _new_codes(
+async def factor_is_required(work: IdentityUnitOfWork, user: User, roles: FactorRoles) -> bool:
+    """Return whether the person's roles need a second factor."""
+    scopes = await work.memberships.scopes(user.user_id)
+    return is_required(roles, operator=bool(scopes), admin=bool(user.administers))
+
+
+async def new_codes(
     work: IdentityUnitOfWork, user: User, random_bytes: Callable[[int], bytes]
 ) -> Sequence[SecretText]:
+    """Make recovery codes in place of those that a person has."""
     codes = new_recovery_codes(random_bytes)
     await work.second_factors.replace_recovery_codes(user.user_id, codes)
     return codes

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from mudra.identity.passkeys.ports import Passkeys
 from mudra.shared.secret_text import SecretText
 
 
@@ -16,11 +17,27 @@ class TotpFactor(Struct, frozen=True):
     last_step: int
 
 
+class EnrolledFactors(Struct, frozen=True):
+    """What a person can show at a sign-in: an app, and so many passkeys."""
+
+    app: bool
+    passkeys: int
+
+    @property
+    def any(self) -> bool:
+        """Return whether the person has a second factor."""
+        return self.app or self.passkeys > 0
+
+
 class SecondFactors(Protocol):
     """The second factors of people; secrets are encrypted, recovery codes hashed."""
 
-    async def is_enrolled(self, user_id: str) -> bool:
-        """Return whether a person signs in with a second factor."""
+    @property
+    def passkeys(self) -> Passkeys:
+        """Passkeys and their challenges."""
+
+    async def enrolled(self, user_id: str) -> EnrolledFactors:
+        """Return which second factors a person has."""
 
     async def totp(self, user_id: str, *, confirmed: bool = True) -> TotpFactor | None:
         """Find a person's app, the one in use or the one being set up, and hold its lock."""
@@ -34,8 +51,11 @@ class SecondFactors(Protocol):
     async def step_used(self, factor_id: str, step: int) -> None:
         """Record the last used step."""
 
+    async def remove_totp(self, user_id: str) -> None:
+        """Delete a person's apps; passkeys and recovery codes stay."""
+
     async def remove(self, user_id: str) -> bool:
-        """Delete a person's apps and recovery codes; False when none was in use."""
+        """Delete a person's apps, passkeys and recovery codes; False when none was in use."""
 
     async def replace_recovery_codes(self, user_id: str, codes: Sequence[SecretText]) -> None:
         """Store the hashes of new codes; the earlier ones end."""

@@ -125,6 +125,13 @@ async def authenticate_session(
     return SignedIn(session, user, await memberships.scopes(user.user_id), now)
 
 
+class BegunSession(Struct, frozen=True):
+    """A session that has just begun: the value of its cookie, and the token of its forms."""
+
+    cookie: SecretText
+    csrf_token: str
+
+
 async def begin_session(  # its collaborators, each named
     user_id: str,
     caller: Caller,
@@ -134,8 +141,8 @@ async def begin_session(  # its collaborators, each named
     audit_log: AuditLog,
     random_bytes: Callable[[int], bytes],
     stage: Stage = Stage.FULL,
-) -> SecretText:
-    """Begin a session for a user who has just signed in; returns the value of the cookie.
+) -> BegunSession:
+    """Begin a session for a user who has just signed in.
 
     One that waits for a second step is not recorded: no one is signed in by it.
     """
@@ -153,7 +160,7 @@ async def begin_session(  # its collaborators, each named
     await sessions.add(session)
     if stage is Stage.FULL:
         await audit_log.append(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
-    return cookie
+    return BegunSession(cookie, session.csrf_token)
 
 
 async def complete_session(  # its collaborators, each named
@@ -164,8 +171,8 @@ async def complete_session(  # its collaborators, each named
     sessions: Sessions,
     audit_log: AuditLog,
     random_bytes: Callable[[int], bytes],
-) -> SecretText:
-    """Replace a session after its second step; returns the value of another cookie.
+) -> BegunSession:
+    """Replace a session after its second step by one with another cookie.
 
     Who planted the first cookie in a browser does not hold the one that is signed in.
     """

@@ -113,7 +113,7 @@ async def admit(
     refusal = await _throttled(history, origin, now, work.attempts)
     if refusal is None:
         # From this address alone: others learn nothing of an account that signs in often.
-        refusal = await _too_often(work.attempts, username, now, hourly, origin=origin)
+        refusal = await too_often(work.attempts, username, now, hourly, origin=origin)
     if refusal is not None:
         await work.audit_log.append(_refused(caller, "too-many-attempts"))
         return refusal
@@ -139,10 +139,10 @@ async def settle(
         and user.password_hash == admitted.user.password_hash
     )
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
-        too_often = await _too_often(work.attempts, username, now, hourly)
-        if too_often is not None:
+        often = await too_often(work.attempts, username, now, hourly)
+        if often is not None:
             await work.audit_log.append(_refused(caller, "too-many-sign-ins", user.user_id))
-            return too_often
+            return often
         await work.attempts.succeeded(username, admitted.origin, now)
         if history != throttle.FRESH:
             await work.attempts.save(username, throttle.FRESH)
@@ -195,13 +195,21 @@ def _off(history: throttle.History, now: datetime) -> bool:
     return isinstance(throttle.decide(history, now), Disabled)
 
 
-async def _too_often(
+async def too_often(
     attempts: Attempts, username: str, now: datetime, most: int, *, origin: str = ""
 ) -> TooManyAttempts | None:
+    """Return until when an account that signed in `most` times in an hour must wait."""
     since = now - throttle.SUCCESS_PERIOD
     decision = throttle.decide_successes(
         await attempts.successes(username, since, address=origin), now, most
     )
+    return TooManyAttempts(decision.until, now) if isinstance(decision, Wait) else None
+
+
+async def address_waits(attempts: Attempts, origin: str, now: datetime) -> TooManyAttempts | None:
+    """Return until when an address with too many failures must wait."""
+    since = now - throttle.ADDRESS_PERIOD
+    decision = throttle.decide_address(await attempts.of_address(origin, since), now)
     return TooManyAttempts(decision.until, now) if isinstance(decision, Wait) else None
 
 
@@ -211,6 +219,4 @@ async def _throttled(
     decision = throttle.decide(history, now)
     if isinstance(decision, Wait):
         return TooManyAttempts(decision.until, now)
-    since = now - throttle.ADDRESS_PERIOD
-    by_address = throttle.decide_address(await attempts.of_address(origin, since), now)
-    return TooManyAttempts(by_address.until, now) if isinstance(by_address, Wait) else None
+    return await address_waits(attempts, origin, now)

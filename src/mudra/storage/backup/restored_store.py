@@ -19,7 +19,12 @@ from mudra.storage.database.tables import (
     service_fact,
     user_token,
 )
-from mudra.storage.identity.tables import address_change, admin_invitation, console_session
+from mudra.storage.identity.tables import (
+    address_change,
+    admin_invitation,
+    console_session,
+    passkey_challenge,
+)
 from mudra.storage.tokens.tokens import PostgresIssuedTokens
 
 _MADE: Final = "backup"
@@ -51,6 +56,7 @@ class PostgresRestoredStore:
         )
         for statement in (
             sa.delete(console_session),
+            sa.delete(passkey_challenge),
             sa.delete(address_change),
             sa.update(admin_invitation)
             .where(admin_invitation.c.ended_at.is_(None))

@@ -95,6 +95,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "console_session": Aged(i.console_session.c.started_at, LIFE),
     "user_token": Aged(t.user_token.c.expires_at, _DAY),
     "totp_factor": Kept("two for each person at most; deleted with the factor"),
+    "passkey": Kept("ten for each person at most; deleted with the factor"),
+    "passkey_challenge": Aged(i.passkey_challenge.c.expires_at, timedelta(hours=1)),
     "recovery_code": Kept("ten for each person at most; deleted once used"),
     "user_token_use": ByJob("deleted with its row of `user_token`"),
     # Tokens

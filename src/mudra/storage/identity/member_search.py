@@ -21,7 +21,7 @@ from mudra.storage.database.tables import (
     entity_secret,
     user_account,
 )
-from mudra.storage.identity.tables import entity_contact, operator_scope, totp_factor
+from mudra.storage.identity.tables import entity_contact, operator_scope, passkey, totp_factor
 from mudra.storage.tokens.tables import secret_use
 
 
@@ -115,7 +115,10 @@ class PostgresMemberSearch:
             .where(link.user_id == u.user_id, link.used_at.is_(None), link.voided_at.is_(None))
             .scalar_subquery()
         )
-        factor = sa.exists().where(totp_factor.c.user_id == u.user_id, totp_factor.c.confirmed)
+        factor = sa.or_(
+            sa.exists().where(totp_factor.c.user_id == u.user_id, totp_factor.c.confirmed),
+            sa.exists().where(passkey.c.user_id == u.user_id),
+        )
         query = sa.select(
             u.user_id, u.email, u.name, u.state, u.created_at, invited, administers, scopes, factor
         ).where(u.email > after)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from mudra.identity.second_factor.ports import TotpFactor
+from mudra.identity.second_factor.ports import EnrolledFactors, TotpFactor
 from mudra.identity.second_factor.recovery_codes import canonical
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.identity.tables import recovery_code, totp_factor
+from mudra.storage.identity.passkeys import PostgresPasskeys
+from mudra.storage.identity.tables import passkey, recovery_code, totp_factor
 
 PLACE = ("totp_factor", "sealed_secret")
 
@@ -25,13 +26,17 @@ class PostgresSecondFactors:
         self._tx = transaction
         self._encryption = encryption
 
-    async def is_enrolled(self, user_id: str) -> bool:
-        """Return whether a person signs in with a second factor."""
-        c = totp_factor.c
-        found = await self._tx.connection.scalar(
-            sa.select(sa.literal(1)).where(c.user_id == user_id, c.confirmed)
-        )
-        return found is not None
+    @property
+    def passkeys(self) -> PostgresPasskeys:
+        """Passkeys and their challenges."""
+        return PostgresPasskeys(self._tx)
+
+    async def enrolled(self, user_id: str) -> EnrolledFactors:
+        """Return which second factors a person has."""
+        app = sa.exists().where(totp_factor.c.user_id == user_id, totp_factor.c.confirmed)
+        keys = sa.select(sa.func.count()).where(passkey.c.user_id == user_id).scalar_subquery()
+        row = (await self._tx.connection.execute(sa.select(app, keys))).one()
+        return EnrolledFactors(bool(row[0]), int(row[1]))
 
     async def totp(self, user_id: str, *, confirmed: bool = True) -> TotpFactor | None:
         """Find a person's app, the one in use or the one being set up, and hold its lock."""
@@ -90,16 +95,18 @@ class PostgresSecondFactors:
             .values(last_step=step)
         )
 
-    async def remove(self, user_id: str) -> bool:
-        """Delete a person's apps and recovery codes; False when none was in use."""
-        c = totp_factor.c
-        removed = await self._tx.connection.scalars(
-            sa.delete(totp_factor).where(c.user_id == user_id).returning(c.confirmed)
-        )
+    async def remove_totp(self, user_id: str) -> None:
+        """Delete a person's apps; passkeys and recovery codes stay."""
         await self._tx.connection.execute(
-            sa.delete(recovery_code).where(recovery_code.c.user_id == user_id)
+            sa.delete(totp_factor).where(totp_factor.c.user_id == user_id)
         )
-        return any(removed.all())
+
+    async def remove(self, user_id: str) -> bool:
+        """Delete a person's apps, passkeys and recovery codes; False when none was in use."""
+        had = (await self.enrolled(user_id)).any
+        for table in (totp_factor, passkey, recovery_code):
+            await self._tx.connection.execute(sa.delete(table).where(table.c.user_id == user_id))
+        return had
 
     async def replace_recovery_codes(self, user_id: str, codes: Sequence[SecretText]) -> None:
         """Store the hashes of new codes; the earlier ones end."""

@@ -129,6 +129,30 @@ totp_factor: Final = sa.Table(
     sa.UniqueConstraint("user_id", "confirmed"),
 )
 
+passkey: Final = sa.Table(
+    "passkey",
+    metadata,
+    sa.Column("passkey_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), nullable=False, index=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("credential_id", sa.LargeBinary, nullable=False, unique=True),
+    sa.Column("public_key", sa.LargeBinary, nullable=False),
+    sa.Column("sign_count", sa.BigInteger, nullable=False),
+    _at("created_at"),
+    sa.Column("last_used_at", TIMESTAMP(timezone=True)),
+)
+
+passkey_challenge: Final = sa.Table(
+    "passkey_challenge",
+    metadata,
+    sa.Column("holder", sa.LargeBinary, primary_key=True),
+    sa.Column("purpose", sa.Text, primary_key=True),
+    sa.Column("value", sa.LargeBinary, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("expires_at", TIMESTAMP(timezone=True), nullable=False, index=True),
+    sa.CheckConstraint("purpose IN ('add', 'prove', 'sign-in')", name="purpose"),
+)
+
 recovery_code: Final = sa.Table(
     "recovery_code",
     metadata,

@@ -6,6 +6,7 @@ address is http on a loopback host uses one without the prefix; any other http
 address gets none, and the sign-in page says why (decision 0060).
 """
 
+from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -21,6 +22,7 @@ from mudra.shared.secret_text import SecretText
 _HOST_NAME: Final = "__Host-mudra"
 _LOOPBACK_NAME: Final = "mudra"
 _MAX_LENGTH: Final = 64
+_CHALLENGE: Final = "-challenge"
 
 
 def sessions_are_safe(settings: HttpSettings) -> bool:
@@ -44,9 +46,26 @@ def delete_session_cookie(response: Response[str], settings: HttpSettings) -> No
     response.set_cookie(_cookie(settings, "", 0))
 
 
-def _cookie(settings: HttpSettings, value: str, max_age_s: int) -> Cookie:
+def challenge_cookie(request: AnyRequest, settings: HttpSettings) -> SecretText | None:
+    """Return the cookie of a browser that was given a challenge before anyone signed in."""
+    value = request.cookies.get(_name(settings) + _CHALLENGE, "")
+    return SecretText(value) if 0 < len(value) <= _MAX_LENGTH else None
+
+
+def set_challenge_cookie(
+    response: Response[bytes] | Response[str],
+    value: SecretText,
+    max_age: timedelta,
+    settings: HttpSettings,
+) -> None:
+    """Store what binds a challenge to this browser; an empty value deletes it."""
+    age_s = int(max_age.total_seconds()) if len(value) else 0
+    response.set_cookie(_cookie(settings, value.reveal(), age_s, _CHALLENGE))
+
+
+def _cookie(settings: HttpSettings, value: str, max_age_s: int, what: str = "") -> Cookie:
     return Cookie(
-        key=_name(settings),
+        key=_name(settings) + what,
         value=value,
         path="/",
         max_age=max_age_s,

@@ -16,7 +16,9 @@ from mudra.http.request.request_context import RequestContext
 from mudra.shared.refusal import Refusal
 
 _MAX_NAME: Final = 254
-_OF_THE_FORM: Final = frozenset({CSRF_FIELD, "act", "status", "version", "code", "new_code"})
+_OF_THE_FORM: Final = frozenset(
+    {CSRF_FIELD, "act", "status", "version", "code", "new_code", "passkey"}
+)
 """Fields that forms send in addition to what was typed."""
 
 

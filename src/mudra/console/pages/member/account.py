@@ -31,7 +31,7 @@ async def account(
                 "tokens": [one for one in issued if one.revoked_at is None],
                 "sessions": await open_sessions(user_id, page_context.now, work.sessions),
                 "here_id": page_context.session.session_id,
-                "enrolled": await work.second_factors.is_enrolled(user_id),
+                "enrolled": await work.second_factors.enrolled(user_id),
                 "done": page_context.query.get("told", ""),
                 **await alarm_facts(page_context),
             },

@@ -1,4 +1,4 @@
-"""The user's own second factor: set up, replaced, removed; recovery codes.
+"""The user's own authenticator app: set up, replaced, removed; recovery codes.
 
 Who must set one up at the first sign-in comes to these pages alone, with a session that opens
 nothing else; the first right code replaces it by a full session with another cookie.
@@ -25,17 +25,23 @@ from mudra.console.framework.render import sentence
 from mudra.console.framework.session.cookie import set_session_cookie
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.identity.passkeys.manage_passkeys import MAX_NAME, MAX_PASSKEYS
 from mudra.identity.second_factor.enroll import (
     Enrollment,
     begin_enrollment,
     confirm_enrollment,
     pending_enrollment,
-    remove_factor,
+    remove_app,
     renew_recovery_codes,
 )
 from mudra.identity.second_factor.policy import is_required
 from mudra.identity.second_factor.recovery_codes import FEW_LEFT
-from mudra.identity.sessions.session import Stage, complete_session, end_other_sessions
+from mudra.identity.sessions.session import (
+    BegunSession,
+    Stage,
+    complete_session,
+    end_other_sessions,
+)
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
@@ -52,7 +58,10 @@ async def show(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGE
         return RenderedPage(
             "second_factor.html",
             {
-                "enrolled": await factors.is_enrolled(user.user_id),
+                "enrolled": await factors.enrolled(user.user_id),
+                "passkeys": await factors.passkeys.of_user(user.user_id),
+                "most_passkeys": MAX_PASSKEYS,
+                "longest_name": MAX_NAME,
                 "codes_left": await factors.recovery_codes_left(user.user_id),
                 "few": FEW_LEFT,
                 "required": is_required(
@@ -87,7 +96,7 @@ async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
 @post(f"{_PATH}/confirm", include_in_schema=False, status_code=200)
 async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
     """Put the new app into use by its first code, and show the recovery codes once."""
-    begun: list[SecretText] = []
+    begun: list[BegunSession] = []
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         work, user, session = page_context.work, page_context.user, page_context.session
@@ -112,11 +121,11 @@ async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _P
                 random_bytes=dependencies.random_bytes,
             )
         )
-        return _codes(codes, "The second factor is set up.")
+        return shown_codes(codes, "The authenticator app is set up.", begun[0])
 
     response = await own_form(request, dependencies, handle, enrolling=True)
     if begun and isinstance(response.content, str):
-        set_session_cookie(response, begun[0], dependencies.settings)
+        set_session_cookie(response, begun[0].cookie, dependencies.settings)
     return response
 
 
@@ -133,18 +142,18 @@ async def renew(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
         )
         if isinstance(codes, Refusal):
             return codes
-        return _codes(codes, "The earlier codes have ended.")
+        return shown_codes(codes, "The earlier codes have ended.")
 
     return await own_form_with_proof(request, dependencies, handle)
 
 
 @post(f"{_PATH}/remove", include_in_schema=False)
 async def remove(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
-    """Remove the second factor, unless the user's role needs one."""
+    """Remove the app, unless the user's role needs a second factor and there is no passkey."""
 
     async def handle(page_context: PageContext, _: Fields) -> Outcome:
         work, session = page_context.work, page_context.session
-        refused = await remove_factor(
+        refused = await remove_app(
             work, page_context.user, dependencies.settings.factor_roles, page_context.caller
         )
         if refused is not None:
@@ -168,8 +177,11 @@ def _setup(enrollment: Enrollment, refused: Refusal | None = None) -> RenderedPa
     )
 
 
-def _codes(codes: Sequence[SecretText], done: str) -> RenderedPage:
-    return RenderedPage("recovery_codes.html", {"codes": codes, "done": done})
+def shown_codes(
+    codes: Sequence[SecretText], done: str, begun: BegunSession | None = None
+) -> RenderedPage:
+    """Show new recovery codes, once."""
+    return RenderedPage("recovery_codes.html", {"codes": codes, "done": done}, begun=begun)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show, begin, confirm, renew, remove]

@@ -190,7 +190,7 @@ async def _page(
 ) -> RenderedPage:
     """Show the page; with what was `typed` into the dialog of a reset, that is open again."""
     next_reset = usage.next_reset
-    by_code = await page_context.work.second_factors.is_enrolled(page_context.user.user_id)
+    enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
     permitted = isinstance(next_reset, ResetPermitted)
     return RenderedPage(
         "secret.html",
@@ -205,7 +205,7 @@ async def _page(
             "typed": typed,
             "done": done or page_context.query.get("told", ""),
             "proven": page_context.is_proven,
-            "by_code": by_code,
+            "enrolled": enrolled,
             "permitted": permitted,
             "left": next_reset.left if isinstance(next_reset, ResetPermitted) else 0,
             "retry_at": None if isinstance(next_reset, ResetPermitted) else next_reset.retry_at,

@@ -1,4 +1,4 @@
-"""The second step of signing in: a code, after the right password."""
+"""The second step of signing in, after the right password: a passkey or a code."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -23,8 +23,11 @@ from mudra.console.framework.session.sign_in_form import sign_in_form
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
-from mudra.identity.second_factor.check_code import CodeKind, check_code
+from mudra.identity.second_factor.check_code import CodeRefused, FactorKind
+from mudra.identity.second_factor.ports import EnrolledFactors
+from mudra.identity.second_factor.show_factor import second_factor_shown
 from mudra.identity.sessions.session import (
+    BegunSession,
     Session,
     SignedIn,
     Stage,
@@ -32,29 +35,32 @@ from mudra.identity.sessions.session import (
     complete_session,
 )
 from mudra.shared.refusal import Refusal
-from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
 
 
 @get("/sign-in/code", include_in_schema=False)
 async def show_code_form(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
-    """Ask for the code, if a password was right before; else for that."""
+    """Ask for passkey or code, if a password was right before; else for that."""
     context = new_context(request, dependencies)
     async with dependencies.unit_of_work() as work:
         waiting = await waiting_for_code(request, dependencies, work)
-    if waiting is None:
-        return redirect(context, SIGN_IN)
-    return _form(context, waiting.session, own_page_path(request.query_params.get("to", "")))
+        if waiting is None:
+            return redirect(context, SIGN_IN)
+        enrolled = await work.second_factors.enrolled(waiting.user.user_id)
+    to = own_page_path(request.query_params.get("to", ""))
+    return _form(context, waiting.session, enrolled, to)
 
 
 @post("/sign-in/code", include_in_schema=False)
 async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
-    """Check the code; the session goes on with another cookie."""
+    """Check passkey or code; the session goes on with another cookie."""
     context = new_context(request, dependencies)
     fields = await read_form(request.receive, request.scope["headers"])
     if is_same_origin(request, dependencies.settings) is False:
         return sign_in_form(context, CONSOLE, refusal=CrossSiteForm())
-    outcome: SecretText | Refusal
+    if isinstance(fields, Mapping) and fields.get("passkey"):
+        await dependencies.passkeys.load()
+    outcome: BegunSession | Refusal
     async with dependencies.unit_of_work() as work:
         waiting = await waiting_for_code(request, dependencies, work)
         if waiting is None:
@@ -64,12 +70,13 @@ async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) ->
         elif not token_matches(waiting.session, fields.get(CSRF_FIELD, "")):
             outcome = StaleForm()
         else:
-            outcome = await _checked(context, work, waiting, SecretText(fields.get("code", "")))
+            outcome = await _checked(context, work, waiting, fields)
+        enrolled = await work.second_factors.enrolled(waiting.user.user_id)
     to = own_page_path(fields.get("to", "")) if isinstance(fields, Mapping) else own_page_path("")
     if isinstance(outcome, Refusal):
-        return _form(context, waiting.session, to, outcome)
+        return _form(context, waiting.session, enrolled, to, outcome)
     response = redirect(context, to)
-    set_session_cookie(response, outcome, dependencies.settings)
+    set_session_cookie(response, outcome.cookie, dependencies.settings)
     return response
 
 
@@ -87,12 +94,13 @@ async def waiting_for_code(
 
 
 async def _checked(
-    context: RequestContext, work: UnitOfWork, waiting: SignedIn, code: SecretText
-) -> SecretText | Refusal:
+    context: RequestContext, work: UnitOfWork, waiting: SignedIn, fields: Mapping[str, str]
+) -> BegunSession | Refusal:
     caller = context.caller(f"user:{waiting.user.user_id}")
-    checked = await check_code(work, waiting.user, code, caller)
-    if not isinstance(checked, CodeKind):
-        return checked
+    verifier, key = context.dependencies.passkeys, waiting.session.key
+    shown = await second_factor_shown(work, waiting.user, key, fields, caller, verifier)
+    if not isinstance(shown, FactorKind):
+        return shown or CodeRefused()
     return await complete_session(
         waiting.session,
         caller,
@@ -104,7 +112,11 @@ async def _checked(
 
 
 def _form(
-    context: RequestContext, session: Session, to: str, refusal: Refusal | None = None
+    context: RequestContext,
+    session: Session,
+    enrolled: EnrolledFactors,
+    to: str,
+    refusal: Refusal | None = None,
 ) -> Response[str]:
     problem = page_problem(refusal) if refusal else None
     headers = {} if problem is None else dict(problem.headers)
@@ -115,6 +127,7 @@ def _form(
         | {
             "action": SECOND_STEP,
             "csrf_token": session.csrf_token,
+            "enrolled": enrolled,
             "to": to,
             "problem": sentence(problem.sentence) if problem else "",
         },

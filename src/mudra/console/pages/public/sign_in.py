@@ -112,7 +112,7 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
 
     async def start_session(work: UnitOfWork, user: User) -> tuple[SecretText, Stage]:
         stage = await stage_after_password(work, user, dependencies.settings.factor_roles)
-        cookie = await begin_session(
+        begun = await begin_session(
             user.user_id,
             context.caller(f"user:{user.user_id}"),
             await work.people.now(),
@@ -121,7 +121,7 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
             random_bytes=dependencies.random_bytes,
             stage=stage,
         )
-        return cookie, stage
+        return begun.cookie, stage
 
     outcome = await with_password(
         context, credentials.username, credentials.password, start_session

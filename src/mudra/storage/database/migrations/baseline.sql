@@ -612,6 +612,32 @@ CREATE TABLE totp_factor (
     CONSTRAINT fk_totp_factor_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
 );
 
+CREATE TABLE passkey (
+    passkey_id UUID NOT NULL,
+    user_id UUID NOT NULL,
+    name TEXT NOT NULL,
+    credential_id BYTEA NOT NULL,
+    public_key BYTEA NOT NULL,
+    sign_count BIGINT NOT NULL,
+    created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    last_used_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_passkey PRIMARY KEY (passkey_id),
+    CONSTRAINT uq_passkey_credential_id UNIQUE (credential_id),
+    CONSTRAINT fk_passkey_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
+);
+CREATE INDEX ix_passkey_user_id ON passkey (user_id);
+
+CREATE TABLE passkey_challenge (
+    holder BYTEA NOT NULL,
+    purpose TEXT NOT NULL,
+    value BYTEA NOT NULL,
+    address TEXT NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_passkey_challenge PRIMARY KEY (holder, purpose),
+    CONSTRAINT ck_passkey_challenge_purpose CHECK (purpose IN ('add', 'prove', 'sign-in'))
+);
+CREATE INDEX ix_passkey_challenge_expires_at ON passkey_challenge (expires_at);
+
 CREATE TABLE recovery_code (
     user_id UUID NOT NULL,
     code_mac BYTEA NOT NULL,

@@ -1,0 +1,129 @@
+"""The user's own passkeys: added under a name, listed (second_factor.py), removed."""
+
+from typing import Final
+
+from litestar import Response, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.navigation import SECOND_FACTOR
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, own_form, own_form_with_proof
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.render import sentence
+from mudra.console.framework.session.cookie import set_session_cookie
+from mudra.console.pages.member.second_factor import shown_codes
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.passkeys.challenge import ask_to_create
+from mudra.identity.passkeys.manage_passkeys import (
+    PasskeysOff,
+    add_passkey,
+    may_add,
+    passkey_name,
+    remove_passkey,
+)
+from mudra.identity.sessions.session import (
+    BegunSession,
+    complete_session,
+    end_other_sessions,
+)
+from mudra.shared.refusal import Refusal
+
+_PAGES = Response[str] | Response[bytes]
+_PATH: Final = "/account/second-factor/passkey"
+
+
+@post(f"{_PATH}/begin", include_in_schema=False, status_code=200)
+async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Show the page on which the browser makes a new passkey."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        party = dependencies.passkeys.relying_party
+        if party is None:
+            return PasskeysOff()
+        name = passkey_name(fields.get("name", ""))
+        full = await may_add(page_context.work, page_context.user)
+        if isinstance(name, Refusal) or full is not None:
+            return name if isinstance(name, Refusal) else full or PasskeysOff()
+        options = await ask_to_create(
+            page_context.work,
+            page_context.user,
+            page_context.session.key,
+            party,
+            dependencies.settings.network_name,
+            dependencies.random_bytes,
+        )
+        return RenderedPage("passkey_setup.html", {"options": options, "name": name, "problem": ""})
+
+    await dependencies.passkeys.load()
+    return await own_form_with_proof(request, dependencies, handle, enrolling=True)
+
+
+@post(f"{_PATH}/add", include_in_schema=False, status_code=200)
+async def add(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Store the passkey that the browser made; with the first factor, show recovery codes."""
+    begun: list[BegunSession] = []
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        work, session = page_context.work, page_context.session
+        codes = await add_passkey(
+            work,
+            page_context.user,
+            fields.get("name", ""),
+            fields.get("passkey", ""),
+            session.key,
+            page_context.caller,
+            passkey_id=dependencies.new_id(),
+            verifier=dependencies.passkeys,
+            random_bytes=dependencies.random_bytes,
+        )
+        if isinstance(codes, Refusal):
+            problem = page_problem(codes)
+            # Without new options: the sender has shown no proof for another challenge.
+            facts = {"options": "", "name": "", "problem": sentence(problem.sentence)}
+            return RenderedPage("passkey_setup.html", facts, problem.status)
+        await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+        begun.append(
+            await complete_session(
+                session,
+                page_context.caller,
+                page_context.now,
+                sessions=work.sessions,
+                audit_log=work.audit_log,
+                random_bytes=dependencies.random_bytes,
+            )
+        )
+        if not codes:
+            return GoTo(f"{SECOND_FACTOR}?told=passkey-added")
+        return shown_codes(codes, "The passkey was added.", begun[0])
+
+    await dependencies.passkeys.load()
+    response = await own_form(request, dependencies, handle, enrolling=True)
+    if begun and isinstance(response.content, str):
+        set_session_cookie(response, begun[0].cookie, dependencies.settings)
+    return response
+
+
+@post(f"{_PATH}/remove", include_in_schema=False)
+async def remove(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Remove a passkey, unless it is the last factor of one whose role needs one."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        work, session = page_context.work, page_context.session
+        refused = await remove_passkey(
+            work,
+            page_context.user,
+            fields.get("id", ""),
+            dependencies.settings.factor_roles,
+            page_context.caller,
+        )
+        if refused is not None:
+            return refused
+        await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+        return GoTo(f"{SECOND_FACTOR}?told=passkey-removed")
+
+    return await own_form_with_proof(request, dependencies, handle)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [begin, add, remove]

@@ -1,0 +1,123 @@
+"""Register, name and remove a person's own passkeys. The edge asks for a proof first."""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.user import User
+from mudra.identity.passkeys.check_passkey import MAX_RESPONSE, PasskeyRefused
+from mudra.identity.passkeys.ports import Passkey, PasskeyVerifier, Purpose
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.second_factor.check_code import FactorChange, notify, throttle_name
+from mudra.identity.second_factor.enroll import (
+    FactorRequired,
+    NoSecondFactor,
+    factor_is_required,
+    new_codes,
+)
+from mudra.identity.second_factor.policy import FactorRoles
+from mudra.identity.sign_in.throttle import FRESH
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+MAX_PASSKEYS: Final = 10
+MAX_NAME: Final = 40
+MAX_CREDENTIAL_ID: Final = 1023
+"""Bytes (WebAuthn 5.8.3)."""
+MAX_PUBLIC_KEY: Final = 1024
+"""Bytes: an RSA key of 4096 bits takes 540."""
+
+
+class PasskeyNameRefused(Refusal, frozen=True):
+    """A passkey's name is 1 to 40 printable characters."""
+
+
+class TooManyPasskeys(Refusal, frozen=True):
+    """A person has at most ten."""
+
+
+class PasskeysOff(Refusal, frozen=True):
+    """The service's address is no host name: browsers make no passkeys for it."""
+
+
+def passkey_name(typed: str) -> str | PasskeyNameRefused:
+    """Return the name that the list of passkeys shows."""
+    name = " ".join(unicodedata.normalize("NFC", typed[: 4 * MAX_NAME]).split())
+    if not 1 <= len(name) <= MAX_NAME or not name.isprintable():
+        return PasskeyNameRefused()
+    return name
+
+
+async def may_add(work: IdentityUnitOfWork, user: User) -> TooManyPasskeys | None:
+    """Return why a person can have no more passkeys."""
+    own = await work.second_factors.passkeys.of_user(user.user_id)
+    return TooManyPasskeys() if len(own) >= MAX_PASSKEYS else None
+
+
+async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
+    work: IdentityUnitOfWork,
+    user: User,
+    typed_name: str,
+    response: str,
+    holder: bytes,
+    caller: Caller,
+    *,
+    passkey_id: str,
+    verifier: PasskeyVerifier,
+    random_bytes: Callable[[int], bytes],
+) -> Sequence[SecretText] | PasskeyRefused | PasskeyNameRefused | TooManyPasskeys:
+    """Store a new passkey under the challenge that its session was given.
+
+    Returns recovery codes with the first factor of a person, else none.
+    """
+    passkeys, now = work.second_factors.passkeys, await work.people.now()
+    challenge = await passkeys.take_challenge(holder, Purpose.ADD, now)
+    name = passkey_name(typed_name)
+    if isinstance(name, PasskeyNameRefused):
+        return name
+    full = await may_add(work, user)
+    if full is not None:
+        return full
+    new = None
+    if challenge is not None and len(response) <= MAX_RESPONSE:
+        new = verifier.registration(response, challenge)
+    if new is None or len(new.credential_id) > MAX_CREDENTIAL_ID:
+        return PasskeyRefused()
+    if len(new.public_key) > MAX_PUBLIC_KEY:
+        return PasskeyRefused()
+    enrolled = await work.second_factors.enrolled(user.user_id)
+    if not await passkeys.add(
+        Passkey(
+            passkey_id, user.user_id, name, new.credential_id, new.public_key, new.sign_count, now
+        )
+    ):
+        return PasskeyRefused()
+    await work.attempts.save(throttle_name(user.user_id), FRESH)
+    await _record(work, user, caller, EventName.USER_FACTOR_ADD, FactorChange.PASSKEY_ADDED)
+    return () if enrolled.any else await new_codes(work, user, random_bytes)
+
+
+async def remove_passkey(
+    work: IdentityUnitOfWork, user: User, passkey_id: str, roles: FactorRoles, caller: Caller
+) -> NoSecondFactor | FactorRequired | None:
+    """Remove one of a person's passkeys; the last factor only where the role needs none."""
+    enrolled = await work.second_factors.enrolled(user.user_id)
+    is_last = not enrolled.app and enrolled.passkeys == 1
+    if is_last and await factor_is_required(work, user, roles):
+        return FactorRequired()
+    if not await work.second_factors.passkeys.remove(user.user_id, passkey_id):
+        return NoSecondFactor()
+    if is_last:
+        await work.second_factors.remove(user.user_id)  # its recovery codes
+    await _record(work, user, caller, EventName.USER_FACTOR_REMOVE, FactorChange.PASSKEY_REMOVED)
+    return None
+
+
+async def _record(
+    work: IdentityUnitOfWork, user: User, caller: Caller, event: EventName, change: FactorChange
+) -> None:
+    await work.audit_log.append(
+        AuditEntry(event, caller, user_id=user.user_id, detail={"kind": "passkey"})
+    )
+    await notify(work, user, change)

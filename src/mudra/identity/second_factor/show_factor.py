@@ -1,0 +1,31 @@
+"""Check what a form shows of a second factor: a passkey's signature, else a typed code."""
+
+from collections.abc import Mapping
+
+from mudra.audit.event import Caller
+from mudra.identity.accounts.user import User
+from mudra.identity.passkeys.check_passkey import PasskeyRefused, check_passkey
+from mudra.identity.passkeys.ports import PasskeyVerifier
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.second_factor.check_code import CodeRefused, FactorKind, check_code
+from mudra.identity.sign_in.sign_in import TooManyAttempts
+from mudra.shared.secret_text import SecretText
+
+
+async def second_factor_shown(  # its collaborators, each named
+    work: IdentityUnitOfWork,
+    user: User,
+    session_key: bytes,
+    fields: Mapping[str, str],
+    caller: Caller,
+    verifier: PasskeyVerifier,
+) -> FactorKind | CodeRefused | PasskeyRefused | TooManyAttempts | None:
+    """Return which factor was accepted, or why none was; None when the form shows none.
+
+    `passkey` is the answer of the browser under the challenge of the session, `code` what was
+    typed.
+    """
+    passkey, code = fields.get("passkey", ""), fields.get("code", "")
+    if passkey:
+        return await check_passkey(work, user, passkey, session_key, caller, verifier)
+    return await check_code(work, user, SecretText(code), caller) if code else None
