@@ -26,6 +26,7 @@ from mudra.identity.ports import (
 from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sessions.session import Sessions
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
@@ -91,6 +92,7 @@ class UnitOfWork(Struct, frozen=True):
     receipts: ReceiptService
     health: HealthService
     incidents: IncidentService
+    incident_acts: IncidentActService
     silences: SilenceService
     webhooks: WebhookService
     alarm_preferences: AlarmPreferenceService

@@ -139,12 +139,9 @@ class Settings(StorageSettings):
         "blocks in a payload, one for each FIP",
     )
     metrics_push_unknown_fips: int = _setting(
-        "METRICS_PUSH_UNKNOWN_FIPS",
-        1000,
-        _whole(0, 100000),
-        "0 to 100000",
+        "METRICS_PUSH_UNKNOWN_FIPS", 1000, _whole(0, 100000), "0 to 100000",
         "FIPs in a payload that are not in the registry; they are kept, but never published",
-    )
+    )  # fmt: skip
     webhook_networks: tuple[Network, ...] = _setting(
         "WEBHOOK_NETWORKS", (), _networks, "networks in CIDR form, separated by commas",
         "private networks that webhooks may reach, besides public addresses",
@@ -164,6 +161,11 @@ class Settings(StorageSettings):
     health_storm_minutes: int = _setting(
         "HEALTH_STORM_MINUTES", 10, _whole(1, 240), "1 to 240",
         "within how many minutes; a storm that continues has one email in each of them",
+    )  # fmt: skip
+    health_runbook: str = _setting(
+        "HEALTH_RUNBOOK", "", _url, "an http or https URL, with {kind} where the kind stands",
+        "runbook that each incident leads to; {kind} is fip, fip-api, aa-calls, aa-api, "
+        "aa-reporting, path or network",
     )  # fmt: skip
     smtp_url: SecretText | None = _setting(
         "SMTP_URL", None, SecretText, "smtp://user:password@host:587 or smtps://…",

@@ -21,6 +21,7 @@ from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.mail.compose import EmailComposer
 from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
@@ -69,6 +70,7 @@ from mudra.storage.metrics.alarm_mails import PostgresAlarmMails, PostgresAlarmP
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.attribution import PostgresDetections, PostgresFipStates
 from mudra.storage.metrics.held_reports import PostgresHeldReports
+from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
@@ -205,7 +207,7 @@ class Dependencies(Struct, frozen=True):
                 tables=PostgresMetricsTables(transaction),
                 messages=messages,
                 health=_health(transaction, members, incidents),
-                incidents=IncidentService(incidents, PostgresAuditLog(transaction)),
+                incidents=IncidentService(incidents),
             )
 
     def _work(self, transaction: Transaction) -> UnitOfWork:
@@ -260,7 +262,8 @@ class Dependencies(Struct, frozen=True):
             held_reports=held_reports,
             receipts=ReceiptService(PostgresReceipts(transaction), network),
             health=_health(transaction, network, incidents),
-            incidents=IncidentService(incidents, audit_log),
+            incidents=IncidentService(incidents),
+            incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
             webhooks=self._webhooks(transaction, network, audit_log),
             alarm_preferences=AlarmPreferenceService(

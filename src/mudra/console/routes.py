@@ -34,6 +34,7 @@ from mudra.console.pages.operator.health import (
     health_overview,
     health_subject,
     held_reports,
+    incident,
     incidents,
     silences,
 )
@@ -65,6 +66,7 @@ def console_pages(
         *health_overview.handlers,
         *health_subject.handlers,
         *incidents.handlers,
+        *incident.handlers,
         *silences.handlers,
         *held_reports.handlers,
         *operator_members.handlers,

@@ -17,6 +17,8 @@ from mudra.demo.network import (
 )
 from mudra.demo.registry import register_demo
 from mudra.identity.accounts.user import User
+from mudra.identity.memberships.admins import Requester, set_contact
+from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.manage_operators import OperatorSaved, save_operator
@@ -62,5 +64,8 @@ async def _onboard(dependencies: Dependencies, member: DemoMember) -> User:
             member.entity_id, member.entity_type, member.name, member.admin, member.admin_name
         )
         result = await onboard_member(work, new, _CALLER)
-    assert isinstance(result, Onboarded), result
+        assert isinstance(result, Onboarded), result
+        number = DEMO_NETWORK.index(member) + 1
+        phone = Contact(phone=f"+91 22 5550 01{number:02}")
+        await set_contact(work, Requester(_CALLER), member.entity_id, phone)
     return result.admin

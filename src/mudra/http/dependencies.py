@@ -87,6 +87,10 @@ class HttpSettings(Protocol):
         """The name of the network in pages and emails."""
 
     @property
+    def health_runbook(self) -> str:
+        """Address of the runbook of incidents, with {kind} in it; empty for none."""
+
+    @property
     def sandbox(self) -> bool:
         """Return whether this is a sandbox."""
 

@@ -16,7 +16,7 @@ from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
 from mudra.identity.accounts.user import AddressChange, HeldToken, User, UserState
 from mudra.identity.memberships.invitation import Invitation
-from mudra.identity.memberships.member import Admin, Member, MemberStatus
+from mudra.identity.memberships.member import Admin, Contact, Member, MemberStatus
 from mudra.identity.memberships.member_search import (
     ExpiringSecret,
     MemberFilter,
@@ -79,11 +79,11 @@ class Memberships(Protocol):
     async def remove_admin(self, entity_id: str, user_id: str) -> None:
         """End a user's rights on an entity, on every node from the commit on."""
 
-    async def contact(self, entity_id: str) -> str:
-        """Return the backup contact address of an entity; empty for none."""
+    async def contact(self, entity_id: str) -> Contact:
+        """Return the backup contact of an entity."""
 
-    async def set_contact(self, entity_id: str, email: str) -> None:
-        """Store the backup contact address; empty for none."""
+    async def set_contact(self, entity_id: str, contact: Contact) -> None:
+        """Store the backup contact in place of the previous one."""
 
     async def entity_name(self, entity_id: str) -> str:
         """Return the entity's name for people; empty when there is no such entity."""

@@ -255,9 +255,12 @@ class Incidents(Protocol):
     """Stored incidents."""
 
     async def latest(
-        self, *, only_open: bool, entity_id: str | None, limit: int
+        self, *, only_open: bool, entity_id: str | None, limit: int, with_reopened: bool = False
     ) -> Sequence[StoredIncident]:
-        """Returns the latest incidents, newest first."""
+        """Returns the latest incidents, newest first.
+
+        `only_open` by the evidence; `with_reopened` those too that people reopened.
+        """
         ...
 
     async def since(self, moment: datetime) -> Sequence[StoredIncident]:
@@ -266,13 +269,6 @@ class Incidents(Protocol):
 
     async def find(self, incident_id: str) -> StoredIncident | None:
         """Returns the incident of this ID, however old."""
-        ...
-
-    async def acknowledge(self, incident_id: str, actor: str, instead_of: str | None) -> bool:
-        """Stores the owner of an incident; False when there is no such incident.
-
-        Also False when its owner is not `instead_of` (empty: none; None: any).
-        """
         ...
 
 
@@ -337,7 +333,7 @@ class Silences(Protocol):
         """Returns those that end after a moment, the earliest end first."""
         ...
 
-    async def end(self, silence_id: str, at: datetime) -> Silence | None:
+    async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
         """Ends one that has not ended; None when there is none of this ID."""
         ...
 

@@ -85,7 +85,7 @@ async def read_dashboard(work: DashboardReads, scopes: frozenset[Scope]) -> Dash
     now = await work.people.now()
     rows: list[DashboardRow] = []
     if Scope.HEALTH in scopes:
-        found = await work.incidents.latest(only_open=True, entity_id=None, limit=MAX_COUNT)
+        found = await work.incidents.to_handle(limit=MAX_COUNT)
         rows += [_incident(one) for one in found]
         rows += _held(await work.held_reports.list())
     if Scope.MEMBERS in scopes:

@@ -11,6 +11,7 @@ from mudra.metrics.incidents.incident import (
     AaApi,
     AaCalls,
     AaReporting,
+    Decision,
     Ending,
     Fip,
     FipApi,
@@ -92,12 +93,16 @@ def subject_label(subject: Subject) -> str:
             return "The whole network"
 
 
-def state_label(incident: Incident) -> tuple[str, str]:
-    """Returns the state of an incident, with the tone of its tag."""
+def state_label(stored: StoredIncident) -> tuple[str, str]:
+    """Returns the state of an incident, with the tone of its tag; what people decided counts."""
+    if stored.decision is Decision.REOPENED:
+        return ("reopened", "bad")
+    if stored.closed_by_hand and stored.incident.ended is None:
+        return ("closed by hand", "quiet")
     return {
         Ending.OPEN: ("open", "bad"),
         Ending.RECOVERED: ("recovered", "good"),
         Ending.NO_DATA: ("no data since", "warn"),
         Ending.MERGED: ("merged", "quiet"),
         Ending.WITHDRAWN: ("withdrawn", "quiet"),
-    }[incident.ending]
+    }[stored.incident.ending]

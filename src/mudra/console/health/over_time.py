@@ -25,12 +25,17 @@ async def over_time(
     *,
     aa_id: str | None = None,
     fip_id: str | None = None,
+    codes: frozenset[str] = frozenset(),
 ) -> Mapping[str, object] | Download:
-    """Reads the health of each step; returns the values of `health_over_time.html`, or the CSV."""
-    step = step_for(view.within)
-    found = await page_context.work.health.points(
-        view.within, step, view.code, aa_id=aa_id, fip_id=fip_id
-    )
+    """Reads the health of each step; returns the values of `health_over_time.html`, or the CSV.
+
+    Over `codes` together, else over the API of the view.
+    """
+    step, health = step_for(view.within), page_context.work.health
+    if codes:
+        found = await health.steps(view.within, step, codes, aa_id=aa_id, fip_id=fip_id)
+    else:
+        found = await health.points(view.within, step, view.code, aa_id=aa_id, fip_id=fip_id)
     times = timeline(found, step, view, incidents)
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {

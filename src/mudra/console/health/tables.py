@@ -114,9 +114,9 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
             Column(
                 "state",
                 "State",
-                lambda one: state_label(one.incident)[0],
+                lambda one: state_label(one)[0],
                 "tag",
-                tone=lambda one: state_label(one.incident)[1],
+                tone=lambda one: state_label(one)[1],
             ),
             Column("ended", "Ended", lambda one: one.incident.ended, "time"),
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),

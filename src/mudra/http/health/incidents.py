@@ -1,4 +1,4 @@
-"""Incidents: an operator lists and acknowledges all, a member lists its own."""
+"""Incidents: an operator lists all and acts on them, a member lists its own."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,11 +10,12 @@ from litestar.params import FromPath
 from mudra.http.auth.as_entity import EntityCall, as_entity
 from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.request.fields import NoParameters
-from mudra.http.request.health_requests import IncidentsParameters
+from mudra.http.request.health_requests import IncidentActRequest, IncidentsParameters
 from mudra.http.response.alarm_responses import (
     AcknowledgedResponse,
     IncidentResponse,
     IncidentsResponse,
+    act_details,
     incident_details,
 )
 from mudra.http.route import get, post
@@ -28,14 +29,13 @@ _MAX_COUNT: Final = 500
 @get("/operator/v1/incidents", "List incidents")
 @as_operator(Scope.HEALTH)
 async def incidents(call: OperatorCall[IncidentsParameters]) -> IncidentsResponse | Refusal:
-    """List the latest incidents; `open=true` for open ones only."""
-    return _list_response(
-        await call.work.incidents.latest(
-            only_open=call.body.open == "true",
-            entity_id=call.body.entity_id or None,
-            limit=_MAX_COUNT,
-        )
-    )
+    """List the latest incidents; `open=true` for those only that operators have to act on."""
+    entity_id = call.body.entity_id or None
+    if call.body.open == "true":
+        found = await call.work.incidents.to_handle(entity_id=entity_id, limit=_MAX_COUNT)
+    else:
+        found = await call.work.incidents.latest(entity_id=entity_id, limit=_MAX_COUNT)
+    return _list_response(found)
 
 
 @get("/operator/v1/incidents/{incident_id:uuid}", "Show an incident")
@@ -47,7 +47,8 @@ async def incident(
     found = await call.work.incidents.find(str(incident_id))
     if isinstance(found, Refusal):
         return found
-    return IncidentResponse(incident=incident_details(found))
+    acts = await call.work.incident_acts.of(found.incident_id)
+    return IncidentResponse(incident=incident_details(found), acts=[act_details(a) for a in acts])
 
 
 @post("/operator/v1/incidents/{incident_id:uuid}/acknowledge", "Acknowledge an incident")
@@ -56,12 +57,25 @@ async def acknowledge(
     call: OperatorCall[NoParameters], incident_id: FromPath[UUID]
 ) -> AcknowledgedResponse | Refusal:
     """Assign an incident to the calling operator."""
-    stored = await call.work.incidents.acknowledge(str(incident_id), call.caller)
+    stored = await call.work.incident_acts.acknowledge(str(incident_id), call.caller)
     if isinstance(stored, Refusal):
         return stored
     return AcknowledgedResponse(
         incident_id=stored.incident_id, acknowledged_by=stored.acknowledged_by or ""
     )
+
+
+@post("/operator/v1/incidents/{incident_id:uuid}/acts", "Act on an incident", conflict=True)
+@as_operator(Scope.HEALTH)
+async def act(
+    call: OperatorCall[IncidentActRequest], incident_id: FromPath[UUID]
+) -> IncidentResponse | Refusal:
+    """Assign, hand over, comment, close or reopen an incident, or write its post-mortem."""
+    stored = await call.work.incident_acts.act(str(incident_id), call.body.command, call.caller)
+    if isinstance(stored, Refusal):
+        return stored
+    acts = await call.work.incident_acts.of(stored.incident_id)
+    return IncidentResponse(incident=incident_details(stored), acts=[act_details(a) for a in acts])
 
 
 @get("/incidents", "List own incidents")
@@ -76,4 +90,4 @@ def _list_response(found: Sequence[StoredIncident]) -> IncidentsResponse:
     return IncidentsResponse(incidents=[incident_details(one) for one in found])
 
 
-operator_handlers: Final[list[HTTPRouteHandler]] = [incidents, incident, acknowledge]
+operator_handlers: Final[list[HTTPRouteHandler]] = [incidents, incident, acknowledge, act]

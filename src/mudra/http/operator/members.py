@@ -61,6 +61,7 @@ class MemberDetails(Struct, kw_only=True):
     secret_expires_at: DateTime = field(name="secretExpiresAt")
     admins: list[str]
     contact: str
+    phone: str
     without_admin: bool = field(name="withoutAdmin")
 
 
@@ -171,6 +172,7 @@ def _details(row: MemberRow) -> MemberDetails:
         secret_expires_at=iso_ms(row.secret_expires_at),
         admins=list(row.admins),
         contact=row.contact,
+        phone=row.phone,
         without_admin=row.able == 0,
     )
 

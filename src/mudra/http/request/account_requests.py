@@ -19,6 +19,7 @@ from mudra.identity.memberships.admins import (
     remove_admin,
     set_contact,
 )
+from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.onboard import NewMember
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
@@ -141,7 +142,7 @@ class HandOverRequest(AdminChangeRequest, frozen=True):
 
 
 class ContactRequest(AdminChangeRequest, frozen=True):
-    """Set the backup contact; an empty address removes it."""
+    """Set the backup contact; empty values remove it."""
 
     email: Annotated[
         str,
@@ -152,12 +153,21 @@ class ContactRequest(AdminChangeRequest, frozen=True):
             extra_json_schema=EMAIL_OR_NONE,
         ),
     ]
+    phone: Annotated[
+        str,
+        Meta(
+            max_length=32,
+            description="a telephone number that is answered day and night, or empty",
+            examples=["+91 80 4000 1234", ""],
+            extra_json_schema={"pattern": r"^(\+?[0-9][0-9 ()./-]{3,30})?$"},
+        ),
+    ] = ""
 
     async def run(
         self, work: IdentityUnitOfWork, requester: Requester
     ) -> EntityAdmins | Forbidden | ValueRefused:
         """Set the contact."""
-        return await set_contact(work, requester, self.entity_id, self.email)
+        return await set_contact(work, requester, self.entity_id, Contact(self.email, self.phone))
 
 
 class OnboardRequest(Struct, frozen=True):

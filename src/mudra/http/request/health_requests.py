@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.picture import Grouping
+from mudra.metrics.incidents.acts.act import MAX_POST_MORTEM, MAX_TEXT, ActCommand, ActKind
 from mudra.metrics.incidents.silence import CODES as SILENCED
 from mudra.metrics.incidents.silence import MAX_REASON
 from mudra.metrics.notifications.webhook_formats import Format
@@ -122,6 +123,33 @@ class SilencesParameters(Struct, frozen=True):
     """Active and scheduled silences; with `past` also those of the last 90 days."""
 
     past: _Flag = "false"
+
+
+class IncidentActRequest(Struct, frozen=True):
+    """An act on an incident. All but `assign` need a text; `owner` is for assign and hand-over."""
+
+    act: Annotated[ActKind, Meta(description=f"one of {', '.join(ActKind)}", examples=["comment"])]
+    text: Annotated[
+        str,
+        Meta(
+            max_length=MAX_POST_MORTEM,
+            description=f"a text of at most {MAX_TEXT} characters, a post-mortem {MAX_POST_MORTEM}",
+            examples=["The FIP restarts its gateway; next look at 04:00."],
+        ),
+    ] = ""
+    owner: Annotated[
+        str,
+        Meta(
+            max_length=254,
+            description="address of an operator with the scope health, or empty for no owner",
+            examples=["noc@network.example", ""],
+        ),
+    ] = ""
+
+    @property
+    def command(self) -> ActCommand:
+        """The command of the use case."""
+        return ActCommand(self.act, self.text, self.owner)
 
 
 class SilenceRequest(Struct, frozen=True):

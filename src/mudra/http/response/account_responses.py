@@ -35,6 +35,7 @@ class AdminsResponse(ResponseBody, kw_only=True):
     entity_id: str = field(name="entityId")
     admins: list[AdminDetails]
     contact: str
+    phone: str
     warnings: Warnings
 
 
@@ -55,7 +56,8 @@ def admins_response(outcome: EntityAdmins | Refusal) -> AdminsResponse | Refusal
             )
             for admin in outcome.admins
         ],
-        contact=outcome.contact,
+        contact=outcome.contact.email,
+        phone=outcome.contact.phone,
         warnings=warnings_about([outcome.entity_id] if alone else []),
     )
 

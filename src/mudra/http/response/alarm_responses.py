@@ -3,6 +3,7 @@
 from msgspec import Struct, field
 
 from mudra.http.response.response_body import ResponseBody
+from mudra.metrics.incidents.acts.act import Act
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
@@ -37,6 +38,8 @@ class IncidentDetails(Struct, rename="camel", kw_only=True):
     last_bad: str
     ended: str | None
     state: str
+    """By the evidence; `open` is what people have to act on, as they decided."""
+    open: bool
     bad_windows: int
     succeeded: int
     eligible: int = field(name="judged")
@@ -57,10 +60,21 @@ class IncidentsResponse(ResponseBody, kw_only=True):
     incidents: list[IncidentDetails]
 
 
+class ActDetails(Struct, rename="camel", kw_only=True):
+    """What a person did about an incident; `owner` is empty where the act names none."""
+
+    at: str
+    by: str
+    act: str
+    text: str
+    owner: str
+
+
 class IncidentResponse(ResponseBody, kw_only=True):
-    """One incident."""
+    """One incident, and what people did about it, the oldest first."""
 
     incident: IncidentDetails
+    acts: list[ActDetails]
 
 
 class AcknowledgedResponse(ResponseBody, kw_only=True):
@@ -129,6 +143,13 @@ class NewWebhookResponse(WebhookResponse, kw_only=True):
     secret: str
 
 
+def act_details(act: Act) -> ActDetails:
+    """Return an act as the wire has it."""
+    return ActDetails(
+        at=iso_ms(act.at), by=act.by, act=act.kind.value, text=act.text, owner=act.owner_name
+    )
+
+
 def incident_details(stored: StoredIncident) -> IncidentDetails:
     """Return an incident as the wire has it."""
     incident, name = stored.incident, name_of(stored.incident.subject)
@@ -144,6 +165,7 @@ def incident_details(stored: StoredIncident) -> IncidentDetails:
         last_bad=iso_ms(incident.last_bad),
         ended=iso_ms(incident.ended) if incident.ended else None,
         state=incident.ending.value,
+        open=stored.is_open,
         bad_windows=incident.bad_windows,
         succeeded=incident.succeeded,
         eligible=incident.eligible,

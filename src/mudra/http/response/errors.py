@@ -44,7 +44,13 @@ from mudra.http.response.problem import (
     unauthorized,
 )
 from mudra.identity.memberships.member import NotYourEntity
-from mudra.metrics.incidents.incident_service import Acknowledged, NoSuchIncident
+from mudra.metrics.incidents.acts.act import (
+    Acknowledged,
+    ActRefused,
+    IncidentNotOpen,
+    IncidentNotOver,
+)
+from mudra.metrics.incidents.incident_service import NoSuchIncident
 from mudra.metrics.incidents.silence import SilenceRefused
 from mudra.metrics.incidents.silence_service import NoSuchSilence
 from mudra.metrics.notifications.preferences import PreferenceRefused
@@ -286,6 +292,17 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             ),
         ),
         error_row(NoSuchIncident, lambda _: not_found("no incident of this ID")),
+        error_row(ActRefused, lambda r: invalid(f"{r.field} {r.problem}")),
+        error_row(
+            IncidentNotOpen,
+            lambda _: conflict("the incident is over or was closed before, so nothing was changed"),
+        ),
+        error_row(
+            IncidentNotOver,
+            lambda _: conflict(
+                "the incident is open, withdrawn or part of another one: there is nothing to reopen"
+            ),
+        ),
         error_row(
             Acknowledged,
             lambda r: conflict(

@@ -5,7 +5,9 @@ act is never removed unnoticed: an admin is refused, an operator is warned. Righ
 are read from the database at each call, so a change is effective from its commit.
 """
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 
@@ -21,9 +23,17 @@ from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import TooManyInvitations
 from mudra.identity.memberships.invite import invite
-from mudra.identity.memberships.member import Admin, Member, NotYourEntity, able_admins
+from mudra.identity.memberships.member import (
+    Admin,
+    Contact,
+    Member,
+    NotYourEntity,
+    able_admins,
+)
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
+
+_PHONE: Final = re.compile(r"\+?[0-9][0-9 ()./-]{3,30}")
 
 
 class NoSuchEntity(Refusal, frozen=True):
@@ -52,7 +62,7 @@ class EntityAdmins(Struct, frozen=True):
 
     entity_id: str
     admins: Sequence[Admin]
-    contact: str
+    contact: Contact
 
     @property
     def able(self) -> int:
@@ -151,22 +161,25 @@ async def hand_over(  # who asks, and the facts of the change
 
 
 async def set_contact(
-    work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str, contact: Contact
 ) -> EntityAdmins | Forbidden | ValueRefused:
-    """Set the backup contact, which gets the same emails; an empty address removes it."""
+    """Set the backup contact: its address gets the same emails; an empty one removes it."""
     member = await _authorized(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
-    address = normalize_email(email) if email else ""
+    address = normalize_email(contact.email) if contact.email else ""
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
-    await work.memberships.set_contact(entity_id, address)
+    phone = contact.phone.strip()
+    if phone and not _PHONE.fullmatch(phone):
+        return ValueRefused("phone", "must be a telephone number, such as +91 80 4000 1234")
+    await work.memberships.set_contact(entity_id, Contact(address, phone))
     await work.audit_log.append(
         AuditEntry(
             EventName.ENTITY_CONTACT_CHANGE,
             requester.caller,
             entity_id,
-            detail={"change": "set" if address else "ended"},
+            detail={"change": "set" if address or phone else "ended"},
         )
     )
     return await _read(work, entity_id)

@@ -50,6 +50,13 @@ class Admin(Struct, frozen=True):
     since: datetime
 
 
+class Contact(Struct, frozen=True):
+    """Where an entity is reached day and night, besides its admins; empty for none."""
+
+    email: str = ""
+    phone: str = ""
+
+
 class Recipient(Struct, frozen=True):
     """Someone who gets the emails about an entity."""
 

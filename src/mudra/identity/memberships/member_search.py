@@ -15,6 +15,7 @@ class MemberRow(Struct, frozen=True):
     created_at: datetime
     secret_expires_at: datetime
     contact: str
+    phone: str
     admins: tuple[str, ...]
     able: int
 

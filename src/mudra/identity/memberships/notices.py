@@ -18,7 +18,7 @@ class NoticeService(Struct, frozen=True):
         """Send an email to each recipient once; returns to how many."""
         name = await self.memberships.entity_name(entity_id)
         admins = await self.memberships.admins(entity_id)
-        to = recipients(admins, await self.memberships.contact(entity_id))
+        to = recipients(admins, (await self.memberships.contact(entity_id)).email)
         for one in to:
             about = {"user_name": one.name, "entity_id": entity_id, "entity_name": name}
             await self.outbox.post(Notice(one.email, kind, {**about, **facts}))

@@ -1,6 +1,6 @@
 """The health of the network for any time, for the API, the console and commands alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
@@ -10,6 +10,7 @@ from msgspec import Struct
 from mudra.metrics.health.feed import REQUESTS_SHOWN, Disputed
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
+from mudra.metrics.health.health import health_of_calls
 from mudra.metrics.health.picture import (
     Coverage,
     Grouping,
@@ -24,12 +25,12 @@ from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.ports import DayMark, Incidents, Members, RollupQueries, Series
+from mudra.metrics.ports import DayMark, Incidents, Members, Pair, RollupQueries, Series
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.series import Point, points
-from mudra.metrics.rollup.step import Step
+from mudra.metrics.rollup.step import Step, starts
 from mudra.shared.entity_type import EntityType
 
 
@@ -133,6 +134,33 @@ class HealthService(Struct, frozen=True):
     ) -> tuple[Point, ...]:
         """Returns a point of a chart for each step."""
         return await points(self.series, within, step, code, aa_id=aa_id, fip_id=fip_id)
+
+    async def steps(
+        self,
+        within: TimeRange,
+        step: Step,
+        codes: frozenset[str],
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+    ) -> tuple[Point, ...]:
+        """Returns a point for each step, over these APIs together."""
+        sums = await self.series.steps(within, step, codes, aa_id=aa_id, fip_id=fip_id)
+        return tuple(
+            Point(start, health_of_calls(sums[start]) if start in sums else None)
+            for start in starts(within, step)
+        )
+
+    async def calls_of_pairs(
+        self, within: TimeRange, codes: Iterable[str]
+    ) -> Mapping[Pair, tuple[int, int]]:
+        """Returns the calls of each pair that succeeded, and all but 4xx, over these APIs."""
+        sums: dict[Pair, tuple[int, int]] = {}
+        for code in codes:
+            for pair, one in (await self.rollups.pairs(within, code)).items():
+                succeeded, eligible = sums.get(pair, (0, 0))
+                sums[pair] = (succeeded + one.succeeded, eligible + one.eligible)
+        return sums
 
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
         """Returns the health of every live FIP over all AAs, for publication.

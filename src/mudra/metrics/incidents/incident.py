@@ -88,6 +88,13 @@ class Ending(enum.StrEnum):
     """Late or replaced reports show that there was none."""
 
 
+class Decision(enum.StrEnum):
+    """What people decided about an incident, against what the evidence said then."""
+
+    CLOSED = "closed"
+    REOPENED = "reopened"
+
+
 class TimelineChange(enum.StrEnum):
     """What happened to an incident."""
 
@@ -183,6 +190,24 @@ class StoredIncident(Struct, frozen=True):
     acknowledged_at: datetime | None = None
     recipients: tuple[str, ...] = ()
     escalated_at: datetime | None = None
+    decision: Decision | None = None
+    decided_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether people have to act: as the evidence says, unless they decided otherwise.
+
+        A close by hand holds until a window is bad that began after it.
+        """
+        if self.decision is Decision.REOPENED:
+            return True
+        return self.incident.ended is None and not self.closed_by_hand
+
+    @property
+    def closed_by_hand(self) -> bool:
+        """Whether people closed it, and no window that began later was bad."""
+        closed = self.decision is Decision.CLOSED and self.decided_at is not None
+        return closed and self.incident.last_bad < (self.decided_at or self.incident.last_bad)
 
     @property
     def owner(self) -> str:

@@ -1,4 +1,4 @@
-"""Incidents as people read and acknowledge them."""
+"""Incidents as people read them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,8 +6,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.metrics.incidents.explanation import causes_of
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.ports import Incidents
@@ -21,23 +19,28 @@ class NoSuchIncident(Refusal, frozen=True):
     """No incident has this ID."""
 
 
-class Acknowledged(Refusal, frozen=True):
-    """Someone else acknowledged the incident after the caller had opened it."""
-
-    by: str
-
-
 class IncidentService(Struct, frozen=True):
-    """Lists and acknowledges incidents in the caller's transaction."""
+    """Lists incidents in the caller's transaction."""
 
     store: Incidents
-    audit_log: AuditLog
 
     async def latest(
         self, *, only_open: bool = False, entity_id: str | None = None, limit: int
     ) -> Sequence[StoredIncident]:
         """Returns the latest incidents, newest first; `entity_id` None is for all entities."""
         return await self.store.latest(only_open=only_open, entity_id=entity_id, limit=limit)
+
+    async def to_handle(
+        self, *, entity_id: str | None = None, limit: int
+    ) -> Sequence[StoredIncident]:
+        """Returns those that operators have to act on, newest first.
+
+        The open ones, as people decided where they did against the evidence.
+        """
+        found = await self.store.latest(
+            only_open=True, entity_id=entity_id, limit=MAX_OPEN, with_reopened=True
+        )
+        return [one for one in found if one.is_open][:limit]
 
     async def since(self, moment: datetime) -> Sequence[StoredIncident]:
         """Returns incidents that are open or ended after this moment, oldest first."""
@@ -58,21 +61,3 @@ class IncidentService(Struct, frozen=True):
     async def find(self, incident_id: str) -> StoredIncident | NoSuchIncident:
         """Returns the incident of this ID, however old."""
         return await self.store.find(incident_id) or NoSuchIncident()
-
-    async def acknowledge(
-        self, incident_id: str, caller: Caller, *, instead_of: str | None = None
-    ) -> StoredIncident | NoSuchIncident | Acknowledged:
-        """Assigns an incident to the caller.
-
-        `instead_of` is its owner when the caller decided, empty for none; None replaces any owner.
-        """
-        changed = await self.store.acknowledge(incident_id, caller.actor, instead_of)
-        stored = await self.find(incident_id)
-        if isinstance(stored, NoSuchIncident):
-            return stored
-        if not changed:
-            return stored if stored.acknowledged_by == caller.actor else Acknowledged(stored.owner)
-        await self.audit_log.append(
-            AuditEntry(EventName.METRICS_INCIDENT_ACKNOWLEDGE, caller, incident_id)
-        )
-        return stored

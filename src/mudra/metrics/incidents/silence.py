@@ -48,11 +48,15 @@ class Silence(Struct, frozen=True):
     made_by: str
     peer_id: str = ""
     maintenance: bool = False
+    ended_by: str = ""
+    """Who ended it early; empty for one that ends by itself."""
 
     def covers(self, subject: Subject, now: datetime) -> bool:
         """Returns whether alarms about a subject are silenced now."""
-        if not self.begins <= now < self.ends:
-            return False
+        return self.begins <= now < self.ends and self.is_about(subject)
+
+    def is_about(self, subject: Subject) -> bool:
+        """Returns whether alarms about a subject are silenced while it is active."""
         name = name_of(subject)
         ends = {one for one in (name.entity_id, name.peer_id) if one}
         if self.peer_id:

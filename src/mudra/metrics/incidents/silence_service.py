@@ -92,7 +92,7 @@ class SilenceService(Struct, frozen=True):
         """
         if own_of and silence_id not in {one.silence_id for one in await self.own(own_of, now)}:
             return NoSuchSilence()
-        ended = await self.store.end(silence_id, now)
+        ended = await self.store.end(silence_id, now, caller.actor)
         if ended is None:
             return NoSuchSilence()
         detail = {"silenceId": silence_id}

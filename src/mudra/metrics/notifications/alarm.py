@@ -92,6 +92,17 @@ def symptom_text(incident: Incident) -> str:
     return _SYMPTOMS[first]
 
 
+def counted_text(incident: Incident) -> str:
+    """Returns what was counted in the last bad window, such as "120 of 200 calls failed; …"."""
+    if isinstance(incident.subject, AaReporting):
+        return ""
+    cause = incident.cause
+    return (
+        f"{cause.failures} of {cause.calls} {_COUNTED[_first(incident)]};"
+        f" {cause.expected:.0f} would be usual"
+    )
+
+
 def ambiguity(incident: Incident) -> str:
     """Returns what the evidence does not separate; empty when the cause is certain."""
     others = incident.cause.ambiguous_with
@@ -122,11 +133,7 @@ def _timeline(incident: Incident, zone: tzinfo) -> str:
     if isinstance(incident.subject, AaReporting):
         lines = [f"{windows} not reported in time since {_at(incident.began, zone)}."]
     else:
-        cause = incident.cause
-        counted = (
-            f"In the window of {_at(incident.last_bad, zone)}, {cause.failures} of {cause.calls}"
-            f" {_COUNTED[_first(incident)]}; {cause.expected:.0f} would be usual."
-        )
+        counted = f"In the window of {_at(incident.last_bad, zone)}, {counted_text(incident)}."
         lines = [f"{windows} of ten minutes bad since {_at(incident.began, zone)}. {counted}"]
         lines += [sentence] if (sentence := ambiguity(incident)) else []
     match incident.ending:

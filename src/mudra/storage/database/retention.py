@@ -150,6 +150,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_incident": Aged(
         m.metrics_incident.c.began, "sums", m.metrics_incident.c.ended.is_not(None), "once over"
     ),
+    "incident_act": ByJob("deleted with its row of `metrics_incident`"),
     "health_silence": ByJob("deleted by `metrics-retention` 90 days after their end"),
     "health_webhook": Kept("until its owner removes it"),
     "webhook_message": ByJob("deleted once delivered, or given up after 24 hours"),

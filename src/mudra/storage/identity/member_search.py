@@ -46,14 +46,13 @@ class PostgresMemberSearch:
             .where(entity_secret.c.entity_id == e.entity_id, entity_secret.c.state == "current")
             .scalar_subquery()
         )
-        contact = (
-            sa.select(entity_contact.c.email)
-            .where(entity_contact.c.entity_id == e.entity_id)
-            .scalar_subquery()
+        contact, phone = (
+            sa.select(column).where(entity_contact.c.entity_id == e.entity_id).scalar_subquery()
+            for column in (entity_contact.c.email, entity_contact.c.phone)
         )
         query = sa.select(
             *(e.entity_id, e.type, e.name, e.status, e.created_at, expires),
-            *(sa.func.coalesce(contact, ""), admins, able),
+            *(sa.func.coalesce(contact, ""), sa.func.coalesce(phone, ""), admins, able),
         ).where(e.entity_id > after)
         for column, wanted in (
             (e.entity_id, which.entity_id),
@@ -72,7 +71,8 @@ class PostgresMemberSearch:
             query = query.where(able == 0)
         rows = await self._tx.connection.execute(query.order_by(e.entity_id).limit(limit))
         return [
-            MemberRow(r[0], r[1], r[2], r[3], r[4], r[5], r[6], tuple(r[7]), r[8]) for r in rows
+            MemberRow(r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], tuple(r[8]), r[9])
+            for r in rows
         ]
 
     async def expiring(self, until: datetime, limit: int) -> Sequence[ExpiringSecret]:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import HeldToken, UserState
-from mudra.identity.memberships.member import Admin, MemberStatus
+from mudra.identity.memberships.member import Admin, Contact, MemberStatus
 from mudra.identity.operators.operator import Scope
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_admin, user_account, user_token
@@ -43,20 +43,23 @@ class PostgresMemberships:
             sa.delete(entity_admin).where(c.entity_id == entity_id, c.user_id == user_id)
         )
 
-    async def contact(self, entity_id: str) -> str:
-        """Return the backup contact address of an entity; empty for none."""
+    async def contact(self, entity_id: str) -> Contact:
+        """Return the backup contact of an entity."""
         c = entity_contact.c
-        found = await self._tx.connection.scalar(sa.select(c.email).where(c.entity_id == entity_id))
-        return str(found or "")
+        rows = await self._tx.connection.execute(
+            sa.select(c.email, c.phone).where(c.entity_id == entity_id)
+        )
+        found = rows.first()
+        return Contact(*found) if found else Contact()
 
-    async def set_contact(self, entity_id: str, email: str) -> None:
-        """Store the backup contact address; empty for none."""
-        if not email:
+    async def set_contact(self, entity_id: str, contact: Contact) -> None:
+        """Store the backup contact in place of the previous one."""
+        if contact == Contact():
             await self._tx.connection.execute(
                 sa.delete(entity_contact).where(entity_contact.c.entity_id == entity_id)
             )
             return
-        values = {"email": email, "since": await self._tx.now()}
+        values = {"email": contact.email, "phone": contact.phone, "since": await self._tx.now()}
         await self._tx.connection.execute(
             insert(entity_contact)
             .values(entity_id=entity_id, **values)

@@ -17,6 +17,7 @@ entity_contact: Final = sa.Table(
     metadata,
     sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
     sa.Column("email", sa.Text, nullable=False),
+    sa.Column("phone", sa.Text, nullable=False, server_default=""),
     _at("since"),
 )
 

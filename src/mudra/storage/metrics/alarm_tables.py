@@ -19,11 +19,13 @@ health_silence: Final = sa.Table(
     sa.Column("made_by", sa.Text, nullable=False),
     sa.Column("peer_id", sa.Text, nullable=False, server_default=""),
     sa.Column("maintenance", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("ended_by", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_health_silence_ends", "ends"),
 )
 """An empty entity or type means all; with a peer, the path between the two alone.
 
-With `maintenance` nothing is evaluated about the entity.
+With `maintenance` nothing is evaluated about the entity. `ended_by` is empty for one that ends by
+itself.
 """
 
 health_webhook: Final = sa.Table(

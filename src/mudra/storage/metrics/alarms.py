@@ -57,12 +57,12 @@ class PostgresSilences:
         )
         return [Silence(*row) for row in rows]
 
-    async def end(self, silence_id: str, at: datetime) -> Silence | None:
+    async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
         """Ends one that has not ended; None when there is none of this ID."""
         rows = await self._tx.connection.execute(
             sa.update(health_silence)
             .where(_S.silence_id == silence_id, _S.ends > at)
-            .values(ends=at, begins=sa.func.least(_S.begins, at))
+            .values(ends=at, begins=sa.func.least(_S.begins, at), ended_by=by)
             .returning(*health_silence.c)
         )
         row = rows.first()

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.metrics.incidents.incident import (
     Cause,
+    Decision,
     Ending,
     Incident,
     StoredIncident,
@@ -36,10 +37,14 @@ class PostgresIncidents:
         return await self._found(sa.or_(_I.ended.is_(None), _I.ended >= moment))
 
     async def latest(
-        self, *, only_open: bool, entity_id: str | None, limit: int
+        self, *, only_open: bool, entity_id: str | None, limit: int, with_reopened: bool = False
     ) -> Sequence[StoredIncident]:
         """Returns the latest incidents, newest first."""
-        wanted: list[sa.ColumnElement[bool]] = [_I.ended.is_(None)] if only_open else []
+        wanted: list[sa.ColumnElement[bool]] = []
+        if only_open:
+            reopened = _I.decision == Decision.REOPENED.value
+            still = _I.ended.is_(None)
+            wanted.append(sa.or_(still, reopened) if with_reopened else still)
         if entity_id is not None:
             wanted.append(sa.or_(_I.entity_id == entity_id, _I.peer_id == entity_id))
         return (await self._found(*wanted, limit=limit))[::-1]
@@ -48,19 +53,6 @@ class PostgresIncidents:
         """Returns the incident of this ID, however old."""
         found = await self._found(_I.incident_id == incident_id)
         return found[0] if found else None
-
-    async def acknowledge(self, incident_id: str, actor: str, instead_of: str | None) -> bool:
-        """Stores the owner of an incident; False when there is no such incident.
-
-        Also False when its owner is not `instead_of` (empty: none; None: any).
-        """
-        change = sa.update(metrics_incident).where(_I.incident_id == incident_id)
-        if instead_of is not None:
-            change = change.where(sa.func.coalesce(_I.acknowledged_by, "") == instead_of)
-        done = await self._tx.connection.execute(
-            change.values(acknowledged_by=actor, acknowledged_at=await self._tx.now())
-        )
-        return done.rowcount == 1
 
     async def mark_escalated(self, incident_ids: Sequence[str], now: datetime) -> None:
         """Stores that these incidents were escalated."""
@@ -112,7 +104,7 @@ class PostgresIncidents:
     ) -> Sequence[StoredIncident]:
         latest = sa.select(metrics_incident).where(*wanted).order_by(_I.began.desc()).limit(limit)
         rows = (await self._tx.connection.execute(latest)).mappings().all()
-        return [_stored(cast("Row", row)) for row in reversed(rows)]
+        return [stored_incident(cast("Row", row)) for row in reversed(rows)]
 
 
 def _columns(subject: Subject) -> dict[str, str]:
@@ -131,7 +123,9 @@ def _subject(row: Row) -> Subject:
     return subject_of(SubjectName(kind, entity_id, code, peer_id))
 
 
-def _stored(row: Row) -> StoredIncident:
+def stored_incident(row: Row) -> StoredIncident:
+    """Returns the incident of a row."""
+    decision = cast("str | None", row["decision"])
     return StoredIncident(
         cast("str", row["incident_id"]),
         Incident(
@@ -152,4 +146,6 @@ def _stored(row: Row) -> StoredIncident:
         cast("datetime | None", row["acknowledged_at"]),
         tuple(cast("list[str]", row["recipients"])),
         cast("datetime | None", row["escalated_at"]),
+        Decision(decision) if decision else None,
+        cast("datetime | None", row["decided_at"]),
     )

@@ -237,6 +237,9 @@ metrics_incident: Final = sa.Table(
     sa.Column("acknowledged_at", TIMESTAMP(timezone=True)),
     sa.Column("notified", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Column("escalated_at", TIMESTAMP(timezone=True)),
+    sa.Column("decision", sa.Text),
+    sa.Column("decided_at", TIMESTAMP(timezone=True)),
+    sa.CheckConstraint("decision IN ('closed', 'reopened')", name="decision"),
     # One incident is one cause; refused requests (4xx) are a trouble of their own.
     sa.Index(
         "metrics_incident_once",
@@ -246,4 +249,24 @@ metrics_incident: Final = sa.Table(
     ),
     sa.Index("ix_metrics_incident_peer_id", "peer_id"),
     sa.Index("metrics_incident_open", "began", postgresql_where=sa.text("ended IS NULL")),
+    sa.Index(
+        "metrics_incident_reopened", "began", postgresql_where=sa.text("decision = 'reopened'")
+    ),
 )
+
+incident_act: Final = sa.Table(
+    "incident_act",
+    metadata,
+    sa.Column(
+        "incident_id",
+        sa.ForeignKey("metrics_incident.incident_id", ondelete="CASCADE"),
+        primary_key=True,
+    ),
+    sa.Column("number", sa.Integer, primary_key=True),
+    _at("at"),
+    sa.Column("actor", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("owner", sa.Text, nullable=False),
+)
+"""What people did about incidents, numbered from 1 for each."""

@@ -53,11 +53,13 @@ def hand_over(
 def contact(
     entity_id: EntityId,
     email: Annotated[str, typer.Argument(help="Email address; empty for none.")],
+    phone: Annotated[str, typer.Option(help="Telephone that is answered day and night.")] = "",
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set the backup contact, which gets the same emails."""
-    _call("contact/set", {"entityId": entity_id, "email": email}, base_url, as_json=as_json)
+    """Set the backup contact: its address gets the same emails."""
+    body = {"entityId": entity_id, "email": email, "phone": phone}
+    _call("contact/set", body, base_url, as_json=as_json)
 
 
 def _call(path: str, body: dict[str, str], base_url: str | None, *, as_json: bool) -> None:
@@ -71,6 +73,7 @@ def _call(path: str, body: dict[str, str], base_url: str | None, *, as_json: boo
         ["ADMIN", "NAME", "STATE"],
         [[one.email, one.name, one.state] for one in found.admins],
     )
-    typer.echo(f"backup contact: {found.contact or 'none'}")
+    reached = " · ".join(one for one in (found.contact, found.phone) if one)
+    typer.echo(f"backup contact: {reached or 'none'}")
     for warning in found.warnings:
         typer.echo(f"warning: {warning}", err=True)

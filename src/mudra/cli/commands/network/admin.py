@@ -33,6 +33,7 @@ from mudra.identity.memberships.admins import (
     remove_admin,
     set_contact,
 )
+from mudra.identity.memberships.member import Contact
 from mudra.identity.operators.person_rule import ActingOperator, owner
 from mudra.identity.second_factor.reset_factor import reset_factor
 from mudra.shared.refusal import Refusal
@@ -153,12 +154,13 @@ def reset_factor_of(email: Email, data_dir: DataDir = None, as_json: AsJson = Fa
 def contact(
     entity_id: EntityId,
     email: Annotated[str, typer.Argument(help="The address; '' removes it.")],
+    phone: Annotated[str, typer.Option(help="Telephone that is answered day and night.")] = "",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set the backup contact of an entity, which gets the same emails."""
+    """Set the backup contact of an entity: its address gets the same emails."""
     _run(
-        lambda work, by: set_contact(work, Requester(by), entity_id, email),
+        lambda work, by: set_contact(work, Requester(by), entity_id, Contact(email, phone)),
         data_dir,
         as_json=as_json,
     )
@@ -209,7 +211,10 @@ def _facts(outcome: _Outcome) -> tuple[dict[str, object], list[str] | None]:
                 "admins who can act": outcome.able,
             }, warnings_about([] if outcome.able else [outcome.entity_id])
         case EntityAdmins():
-            return {"contact": outcome.contact or "none"}, None
+            return {
+                "contact": outcome.contact.email or "none",
+                "phone": outcome.contact.phone or "none",
+            }, None
         case AccountChanged():
             return {
                 "account": outcome.user.email,

@@ -13,6 +13,7 @@ import typer
 from mudra.audit.event import Caller
 from mudra.cli.commands.network.health_picture import health_matrix, picture
 from mudra.cli.commands.network.health_reports import admit, held, refuse
+from mudra.cli.commands.network.incident_acts import INCIDENT, incident, incident_act
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
@@ -34,6 +35,9 @@ app = typer.Typer(
 app.command(epilog="Example: mudra health picture fips --last P7D --csv")(picture)
 app.command("matrix", epilog="Example: mudra health matrix --type fireq --json")(health_matrix)
 app.command(epilog="Example: mudra health held --json")(held)
+app.command(epilog=f"Example: mudra health incident {INCIDENT}")(incident)
+_ACT = f'Example: mudra health act {INCIDENT} comment --text "gateway restarted"'
+app.command("act", epilog=_ACT)(incident_act)
 _RECEIPT = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 app.command(epilog=f'Example: mudra health admit {_RECEIPT} --reason "a festival"')(admit)
 app.command(epilog=f'Example: mudra health refuse {_RECEIPT} --reason "a test run"')(refuse)
@@ -54,11 +58,8 @@ def list_incidents(
     """List the latest incidents, newest first."""
 
     async def act(work: UnitOfWork, _: datetime) -> list[StoredIncident]:
-        return list(
-            await work.incidents.latest(
-                only_open=only_open, entity_id=entity or None, limit=_MAX_COUNT
-            )
-        )
+        which = work.incidents.to_handle if only_open else work.incidents.latest
+        return list(await which(entity_id=entity or None, limit=_MAX_COUNT))
 
     shown = [incident_details(one) for one in _done(act, data_dir)]
     if as_json:
@@ -86,7 +87,7 @@ def acknowledge(
     caller = Caller(operator_name())
 
     async def act(work: UnitOfWork, _: datetime) -> StoredIncident:
-        return _success(await work.incidents.acknowledge(str(incident_id), caller))
+        return _success(await work.incident_acts.acknowledge(str(incident_id), caller))
 
     _show(incident_details(_done(act, data_dir)), as_json=as_json)
 

@@ -36,7 +36,7 @@ from mudra.shared.refusal import Refusal
 
 _PATH: Final = "/entity/{entity_id:str}/people"
 _PAGES = Response[str] | Response[bytes]
-_FIELDS: Final = {"email": "the email address", "name": "the name"}
+_FIELDS: Final = {"email": "the email address", "name": "the name", "phone": "the telephone"}
 
 
 @get(_PATH, include_in_schema=False)
@@ -93,10 +93,11 @@ async def _page(
         {
             "admins": admins,
             "able": able_admins(admins),
-            "contact": found.contact,
+            "contact": found.contact.email,
+            "phone": found.contact.phone,
             "problem": sentence(_text(refusal, problem.sentence)) if refusal and problem else "",
             "refused": refused,
-            "typed": {name: (fields or {}).get(name, "")[:254] for name in ("email", "name")},
+            "typed": {name: (fields or {}).get(name, "")[:254] for name in _FIELDS},
             "notice": page_context.query.get("told", ""),
         },
         problem.status if problem else 200,

@@ -1,18 +1,28 @@
-"""The operator's first page: what needs attention this week, each row with the next step."""
+"""The operator's first page: what is broken now, and what needs attention this week."""
 
 from typing import Final
 
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
+from mudra.console.health.cause_rows import CauseRow, cause_rows
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.overview.operator_dashboard import NEEDED, DashboardRow, counted, read_dashboard
+from mudra.identity.operators.operator import Scope
+from mudra.overview.operator_dashboard import (
+    MAX_COUNT,
+    NEEDED,
+    DashboardRow,
+    Kind,
+    counted,
+    read_dashboard,
+)
 
 EXPORTED: Final = Table[DashboardRow](
     "board",
@@ -28,6 +38,11 @@ EXPORTED: Final = Table[DashboardRow](
 )
 
 
+BOARD: Final = operator_path("board")
+_CAUSES: Final = frozenset({Kind.INCIDENT, Kind.SILENT_AA})
+"""Kinds that have rows of their own: one for each cause."""
+
+
 @get("/operator/board", include_in_schema=False)
 async def show_board(
     request: AnyRequest, dependencies: InjectedDependencies
@@ -37,16 +52,21 @@ async def show_board(
     async def handle(page_context: PageContext) -> Outcome:
         found = await read_dashboard(page_context.work, page_context.scopes)
         kind = page_context.query.get("kind", "")
-        rows = [row for row in found.rows if not kind or row.kind.value == kind]
+        chosen = [row for row in found.rows if not kind or row.kind.value == kind]
+        rows = [row for row in chosen if row.kind not in _CAUSES]
         counts = counted(found.rows)
-        return EXPORTED.export(rows, page_context.query) or RenderedPage(
+        causes = await _causes(page_context)
+        return EXPORTED.export(chosen, page_context.query) or RenderedPage(
             "operator_dashboard.html",
             {
                 "kinds": [
                     {"word": one.value, "title": title, "count": counts[one]}
                     for one, title in KINDS.items()
-                    if one not in found.hidden
+                    if one not in found.hidden and one not in _CAUSES
                 ],
+                "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
+                "causes": causes,
+                "unowned": sum(not one.owner for one in causes or ()),
                 "kind": kind,
                 "one_operator": dependencies.settings.one_operator_decides
                 and not dependencies.settings.sandbox,
@@ -54,13 +74,21 @@ async def show_board(
                     {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)}
                     for row in rows
                 ],
-                "all": len(found.rows),
+                "all": sum(count for one, count in counts.items() if one not in _CAUSES),
                 "hidden": [KINDS[one] for one in found.hidden],
                 "needed": sorted({NEEDED[one].value for one in found.hidden}),
             },
         )
 
     return await any_operator_page(request, dependencies, handle)
+
+
+async def _causes(page_context: PageContext) -> list[CauseRow] | None:
+    """Returns what is broken now; None for operators who may not see it."""
+    if Scope.HEALTH not in page_context.scopes:
+        return None
+    found = await page_context.work.incidents.to_handle(limit=MAX_COUNT)
+    return cause_rows(found, page_context.now)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_board]

@@ -120,6 +120,7 @@ CREATE TABLE health_silence (
     made_by TEXT NOT NULL,
     peer_id TEXT DEFAULT '' NOT NULL,
     maintenance BOOLEAN DEFAULT false NOT NULL,
+    ended_by TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_health_silence PRIMARY KEY (silence_id)
 );
 CREATE INDEX ix_health_silence_ends ON health_silence (ends);
@@ -251,11 +252,27 @@ CREATE TABLE metrics_incident (
     acknowledged_at TIMESTAMP WITH TIME ZONE,
     notified BOOLEAN DEFAULT true NOT NULL,
     escalated_at TIMESTAMP WITH TIME ZONE,
-    CONSTRAINT pk_metrics_incident PRIMARY KEY (incident_id)
+    decision TEXT,
+    decided_at TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_metrics_incident PRIMARY KEY (incident_id),
+    CONSTRAINT ck_metrics_incident_decision CHECK (decision IN ('closed', 'reopened'))
 );
 CREATE UNIQUE INDEX metrics_incident_once ON metrics_incident (entity_id, peer_id, began, kind, type, refused) WHERE ending <> 'withdrawn';
 CREATE INDEX ix_metrics_incident_peer_id ON metrics_incident (peer_id);
 CREATE INDEX metrics_incident_open ON metrics_incident (began) WHERE ended IS NULL;
+CREATE INDEX metrics_incident_reopened ON metrics_incident (began) WHERE decision = 'reopened';
+
+CREATE TABLE incident_act (
+    incident_id UUID NOT NULL,
+    number INTEGER NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    actor TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    text TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    CONSTRAINT pk_incident_act PRIMARY KEY (incident_id, number),
+    CONSTRAINT fk_incident_act_incident_id FOREIGN KEY(incident_id) REFERENCES metrics_incident (incident_id) ON DELETE CASCADE
+);
 
 CREATE TABLE metrics_pair_day (
     at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -672,6 +689,7 @@ CREATE INDEX ix_entity_admin_user_id ON entity_admin (user_id);
 CREATE TABLE entity_contact (
     entity_id TEXT NOT NULL,
     email TEXT NOT NULL,
+    phone TEXT DEFAULT '' NOT NULL,
     since TIMESTAMP WITH TIME ZONE NOT NULL,
     CONSTRAINT pk_entity_contact PRIMARY KEY (entity_id),
     CONSTRAINT fk_entity_contact_entity_id FOREIGN KEY(entity_id) REFERENCES entity (entity_id)

@@ -1,8 +1,7 @@
 """Silences: started and ended on the page of incidents."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import urlencode
 from uuid import UUID
 
 from litestar import Response, post
@@ -52,13 +51,11 @@ async def silence_facts(page_context: PageContext) -> dict[str, object]:
     }
 
 
-def silence_link(subject: Subject) -> str:
-    """Returns the address of the form for a silence about a subject."""
+def silence_about(subject: Subject, ends: datetime, reason: str) -> SilenceCommand:
+    """Returns the silence of alarms about a subject from now on."""
     name = name_of(subject)
-    asked = {"about": name.entity_id, "type": name.type if name.type in CODES else ""}
-    if name.peer_id:
-        asked["peer"] = name.peer_id
-    return f"{_PAGE}?{urlencode(asked)}#silences"
+    code = name.type if name.type in CODES else ""
+    return SilenceCommand(name.entity_id, code, None, ends, reason, name.peer_id)
 
 
 @post("/operator/silences", include_in_schema=False)

@@ -1,0 +1,77 @@
+"""The board's rows: one for each cause that operators have to act on."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.console.health.incident_state import StateNow, state_now
+from mudra.console.health.labels import subject_label
+from mudra.console.health.tables import incident_path
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.subject import codes_of
+from mudra.metrics.incidents.verdict import reach_of
+from mudra.metrics.notifications.alarm import ambiguity, symptom_text
+from mudra.metrics.notifications.severity import Severity, severity_of
+
+_NAMED: Final = 3
+TONES: Final = {Severity.CRITICAL: "bad", Severity.MAJOR: "warn", Severity.MINOR: "quiet"}
+
+
+class CauseRow(Struct, frozen=True):
+    """One cause: what is broken, whom it affects, since when, and who has it."""
+
+    path: str
+    what: str
+    severity: Severity
+    apis: str
+    members: str
+    calls_a_minute: float | None
+    began: datetime
+    owner: str
+    state: StateNow
+    doubt: str
+    """What the evidence does not separate; empty when the cause is certain."""
+
+    @property
+    def tone(self) -> str:
+        """The tone of its severity."""
+        return TONES[self.severity]
+
+
+def cause_rows(found: Iterable[StoredIncident], now: datetime) -> list[CauseRow]:
+    """Returns one row for each incident: the most severe first, and of like ones the latest."""
+    rows = [_row(one, now) for one in found]
+    order = list(Severity)
+    return sorted(
+        rows, key=lambda row: (order.index(row.severity), row.began.timestamp()), reverse=True
+    )
+
+
+def _row(stored: StoredIncident, now: datetime) -> CauseRow:
+    incident = stored.incident
+    reach = reach_of(incident)
+    codes = sorted(codes_of(incident.subject)) or reach.apis
+    return CauseRow(
+        incident_path(stored),
+        f"{subject_label(incident.subject)}: {symptom_text(incident)}",
+        severity_of(incident),
+        ", ".join(map(api_names, codes)) or "all",
+        _listed(reach.aas, "AA") or _listed(reach.fips, "FIP"),
+        reach.calls_a_minute,
+        incident.began,
+        stored.owner,
+        state_now(stored, now),
+        ambiguity(incident),
+    )
+
+
+def _listed(ids: tuple[str, ...], kind: str) -> str:
+    if not ids:
+        return ""
+    named = ", ".join(ids[:_NAMED])
+    if len(ids) <= _NAMED:
+        return named
+    return f"{len(ids)} {kind}s: {named} and {len(ids) - _NAMED} more"

@@ -1,0 +1,62 @@
+"""How an incident is doing now, by its latest windows, in a sentence."""
+
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.incidents.incident import AaReporting, Decision, Ending, StoredIncident
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+
+CLOSES_AFTER: Final = 3
+"""Good windows that end an incident of calls (metrics/attribution/causes/active.py)."""
+SILENT_CLOSES_AFTER: Final = 2
+_ENDED: Final = {
+    Ending.OPEN: ("Open", "warn"),
+    Ending.RECOVERED: ("Recovered: good again.", "good"),
+    Ending.NO_DATA: ("No calls since: closed without evidence of recovery.", "warn"),
+    Ending.MERGED: ("Part of another incident with the same cause.", "quiet"),
+    Ending.WITHDRAWN: ("Withdrawn: late reports show that there was no incident.", "quiet"),
+}
+_BY_EVIDENCE: Final = {
+    Ending.OPEN: "open",
+    Ending.RECOVERED: "recovered",
+    Ending.NO_DATA: "without data since",
+    Ending.MERGED: "part of another incident",
+    Ending.WITHDRAWN: "withdrawn",
+}
+
+
+class StateNow(Struct, frozen=True):
+    """A sentence with its tone: bad, warn, good or quiet."""
+
+    text: str
+    tone: str
+
+
+def closes_after(stored: StoredIncident) -> int:
+    """Returns how many good windows end an incident."""
+    silent = isinstance(stored.incident.subject, AaReporting)
+    return SILENT_CLOSES_AFTER if silent else CLOSES_AFTER
+
+
+def state_now(stored: StoredIncident, now: datetime) -> StateNow:
+    """Returns how an incident is doing, by the latest windows and by what people decided."""
+    incident = stored.incident
+    if stored.decision is Decision.REOPENED:
+        found = _BY_EVIDENCE[incident.ending]
+        return StateNow(f"Reopened by hand; by the evidence it is {found}.", "warn")
+    if stored.closed_by_hand and incident.ended is None:
+        return StateNow("Closed by hand. It opens again if a later window is bad.", "quiet")
+    if incident.ended is not None:
+        return StateNow(*_ENDED[incident.ending])
+    silent = isinstance(incident.subject, AaReporting)
+    if incident.last_bad >= window_start(now) - 2 * WINDOW:
+        return StateNow("Still silent." if silent else "Still bad in the latest windows.", "bad")
+    good_for = (window_start(now) - incident.last_bad) // WINDOW - 1
+    after = closes_after(stored)
+    what = "reported windows" if silent else "good windows"
+    return StateNow(
+        f"No bad window for {good_for * 10} min; closes after {after} {what} ({after * 10} min).",
+        "warn",
+    )

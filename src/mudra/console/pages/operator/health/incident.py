@@ -1,0 +1,299 @@
+"""One incident: verdict, latest windows, evidence, contacts, acts, timeline."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from litestar import Response, get, post
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
+from mudra.console.framework.render import sentence
+from mudra.console.health.grid import HEALTH, pair_path
+from mudra.console.health.health_query import CALLS, HealthQuery
+from mudra.console.health.incident_state import closes_after, state_now
+from mudra.console.health.labels import state_label, subject_label
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
+from mudra.console.health.tables import incident_path, incident_success
+from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.incidents.acts.act import ActCommand, ActKind
+from mudra.metrics.incidents.acts.story import hand_over_of, post_mortem_of, story_of
+from mudra.metrics.incidents.contrast import Contrast, contrasts
+from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
+from mudra.metrics.incidents.incident_service import NoSuchIncident
+from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, name_of
+from mudra.metrics.incidents.verdict import certainty, grounds, reach_of
+from mudra.metrics.notifications.alarm import (
+    ambiguity,
+    counted_text,
+    symptom_text,
+    timeline_lines,
+)
+from mudra.metrics.notifications.severity import severity_of
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.series import Point
+from mudra.metrics.rollup.step import Step
+from mudra.shared.refusal import Refusal
+
+_AROUND: Final = timedelta(hours=1)
+_LATEST: Final = timedelta(hours=1)
+_MAX_LENGTH: Final = timedelta(days=60)
+_MAX_EVIDENCE: Final = timedelta(days=7)
+_MAX_CONTACTS: Final = 8
+_MAX_OWNERS: Final = 200
+NOTICES: Final = {
+    ActKind.ASSIGN: "Owner changed.",
+    ActKind.HAND_OVER: "Handed over.",
+    ActKind.COMMENT: "Comment added.",
+    ActKind.CLOSE: "Closed by hand.",
+    ActKind.REOPEN: "Reopened.",
+    ActKind.POST_MORTEM: "Post-mortem saved.",
+}
+_SILENCED: Final = "silence"
+
+
+class Side(Struct, frozen=True):
+    """A member to call: what it is in this incident, and how it is reached."""
+
+    role: str
+    member: MemberRow
+
+
+class Refused(Struct, frozen=True):
+    """A form that was not carried out: which, why, and what was typed into it."""
+
+    form: str = ""
+    problem: str = ""
+    status: int = 200
+    text: str = ""
+
+
+@get("/operator/incidents/{incident_id:uuid}", include_in_schema=False)
+async def incident(
+    request: AnyRequest, dependencies: InjectedDependencies, incident_id: FromPath[UUID]
+) -> Response[str] | Response[bytes]:
+    """Show one incident."""
+
+    async def handle(page_context: PageContext) -> Outcome:
+        return await _page(page_context, str(incident_id))
+
+    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+
+
+@post("/operator/incidents/{incident_id:uuid}/acts", include_in_schema=False)
+async def act(
+    request: AnyRequest, dependencies: InjectedDependencies, incident_id: FromPath[UUID]
+) -> Response[str] | Response[bytes]:
+    """Assign, hand over, comment, close, reopen, or write the post-mortem."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        wanted, kind = str(incident_id), fields.get("act", "")
+        if kind not in tuple(ActKind):
+            return NoSuchIncident()
+        text = fields.get("text", "")
+        command = ActCommand(ActKind(kind), text, fields.get("owner", ""), fields.get("instead_of"))
+        outcome = await page_context.work.incident_acts.act(wanted, command, page_context.caller)
+        if isinstance(outcome, NoSuchIncident):
+            return outcome
+        if isinstance(outcome, Refusal):
+            return await _page(page_context, wanted, _refused(kind, outcome, text))
+        return GoTo(f"{incident_path(outcome)}?told={kind}")
+
+    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+
+
+@post("/operator/incidents/{incident_id:uuid}/silence", include_in_schema=False)
+async def silence(
+    request: AnyRequest, dependencies: InjectedDependencies, incident_id: FromPath[UUID]
+) -> Response[str] | Response[bytes]:
+    """Silence alerts about its subject for some hours."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        wanted = str(incident_id)
+        stored = await page_context.work.incidents.find(wanted)
+        if isinstance(stored, Refusal):
+            return stored
+        hours = fields.get("hours", "")
+        if hours not in map(str, LENGTHS):
+            return NoSuchIncident()
+        command = silence_about(
+            stored.incident.subject,
+            page_context.now + timedelta(hours=int(hours)),
+            fields.get("reason", ""),
+        )
+        work = page_context.work
+        outcome = await work.silences.begin(command, page_context.caller, page_context.now)
+        if isinstance(outcome, Refusal):
+            typed = fields.get("reason", "")
+            return await _page(page_context, wanted, _refused(_SILENCED, outcome, typed))
+        return GoTo(f"{incident_path(stored)}?told={_SILENCED}")
+
+    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+
+
+def _refused(form: str, refusal: Refusal, text: str) -> Refused:
+    problem = page_problem(refusal)
+    return Refused(form, sentence(problem.sentence), problem.status, text)
+
+
+async def _page(
+    page_context: PageContext, incident_id: str, refused: Refused | None = None
+) -> Outcome:
+    stored = await page_context.work.incidents.find(incident_id)
+    if isinstance(stored, Refusal):
+        return stored
+    view = _view_of(stored, page_context.now)
+    charts = await _charts(page_context, stored.incident, view)
+    if isinstance(charts, Download):
+        return charts
+    if OVER_TIME.is_part(page_context.query):
+        return RenderedPage(PART, {**charts, "view": view})
+    facts = {
+        **charts,
+        **_verdict(page_context, stored),
+        **await _evidence(page_context, stored.incident),
+        **await _acts(page_context, stored),
+        "stored": stored,
+        "incident": stored.incident,
+        "view": view,
+        "path": incident_path(stored),
+        "page_of": _page_of(stored.incident),
+        "sides": await _sides(page_context, stored.incident),
+        "refused": refused or Refused(),
+    }
+    return RenderedPage("incident.html", facts, refused.status if refused else 200)
+
+
+def _verdict(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
+    found, settings = stored.incident, page_context.dependencies.settings
+    kind = name_of(found.subject).kind.value
+    told = page_context.query.get("told", "")
+    notice = NOTICES[ActKind(told)] if told in tuple(ActKind) else ""
+    return {
+        "title": subject_label(found.subject),
+        "state": state_label(stored),
+        "severity": severity_of(found).value,
+        "state_now": state_now(stored, page_context.now),
+        "close_after": closes_after(stored),
+        "reporting": isinstance(found.subject, AaReporting),
+        "trouble": symptom_text(found),
+        "counted": counted_text(found),
+        "grounds": grounds(found),
+        "certainty": certainty(found),
+        "ambiguity": ambiguity(found),
+        "success": incident_success(stored),
+        "reach": reach_of(found),
+        "api_list": lambda codes: ", ".join(map(api_names, codes)),
+        "runbook": settings.health_runbook.replace("{kind}", kind),
+        "notice": "Silence started." if told == _SILENCED else notice,
+    }
+
+
+async def _evidence(page_context: PageContext, found: Incident) -> Mapping[str, object]:
+    """Returns the latest windows, and the calls of its bad time next to like ones."""
+    health, end = page_context.work.health, window_start(page_context.now)
+    codes = _codes(found)
+    latest: Sequence[Point] = ()
+    rows: Sequence[Contrast] = ()
+    if not isinstance(found.subject, AaReporting):
+        latest = await health.steps(
+            TimeRange(end - _LATEST, end), Step.WINDOW, codes,
+            aa_id=aa_concerned(found.subject), fip_id=fip_concerned(found.subject),
+        )  # fmt: skip
+        until = found.last_bad + WINDOW
+        within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
+        rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)))
+    return {
+        "latest": [(one, one.start + WINDOW) for one in reversed(latest)],
+        "contrasts": [(one, _contrast_path(one, found)) for one in rows],
+    }
+
+
+async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
+    work, now = page_context.work, page_context.now
+    acts = await work.incident_acts.of(stored.incident_id)
+    silences = await work.silences.list(now, past=True)
+    subject = stored.incident.subject
+    return {
+        "story": story_of(stored, timeline_lines(stored.incident), acts, silences, now),
+        "post_mortem": post_mortem_of(acts),
+        "hand_over": hand_over_of(acts) if stored.is_open else None,
+        "mine": stored.acknowledged_by == page_context.caller.actor,
+        "me": page_context.caller.actor.removeprefix("operator:"),
+        "owners": (await work.incident_acts.owners())[:_MAX_OWNERS],
+        "silenced": [one for one in silences if one.covers(subject, now)],
+        "lengths": LENGTHS,
+    }
+
+
+async def _sides(page_context: PageContext, found: Incident) -> Sequence[Side]:
+    """Returns whom to call: those at the cause first, then those that it affects."""
+    named = [one for one in (fip_concerned(found.subject), aa_concerned(found.subject)) if one]
+    both = [*found.cause.affected_aas, *found.cause.affected_fips]
+    affected = [one for one in both if one not in named][: _MAX_CONTACTS - len(named)]
+    search = page_context.work.member_search
+    return [
+        Side("at the cause" if entity_id in named else "affected", row)
+        for entity_id in (*named, *affected)
+        for row in await search.members(MemberFilter(entity_id=entity_id), "", 1)
+    ]
+
+
+async def _charts(
+    page_context: PageContext, found: Incident, view: HealthQuery
+) -> Mapping[str, object] | Download:
+    if OVER_TIME.comes_later(page_context.query):
+        return LATER
+    aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
+    return await over_time(
+        page_context, view, [found], aa_id=aa_id, fip_id=fip_id, codes=_codes(found)
+    )
+
+
+def _codes(found: Incident) -> frozenset[str]:
+    """Returns the APIs whose calls show the incident; all where it names no request API."""
+    shown = codes_of(found.subject) or frozenset(found.cause.affected_apis)
+    return shown & frozenset(CALLS) or frozenset(CALLS)
+
+
+def _view_of(stored: StoredIncident, now: datetime) -> HealthQuery:
+    """Returns the time of an incident with an hour on both sides."""
+    found = stored.incident
+    end = min(window_start(now), (found.ended or now) + _AROUND)
+    start = max(found.began - _AROUND, end - _MAX_LENGTH)
+    codes = _codes(found)
+    code = next(iter(codes)) if len(codes) == 1 else ""
+    return HealthQuery(TimeRange(start, max(end, start + WINDOW)), "", code)
+
+
+def _page_of(found: Incident) -> str:
+    aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
+    if aa_id and fip_id:
+        return pair_path(aa_id, fip_id)
+    if fip_id:
+        return f"{HEALTH}/fip/{fip_id}"
+    return f"{HEALTH}/aa/{aa_id}" if aa_id else HEALTH
+
+
+def _contrast_path(row: Contrast, found: Incident) -> str:
+    """Returns the page of a row's calls, without its query; empty where no page has just these."""
+    if row.aa_id and row.fip_id:
+        return pair_path(row.aa_id, row.fip_id)
+    if row.aa_id and fip_concerned(found.subject) is None:
+        return f"{HEALTH}/aa/{row.aa_id}"
+    return ""
+
+
+handlers: Final[list[ControllerRouterHandler]] = [incident, act, silence]

@@ -1,0 +1,139 @@
+"""What people do about an incident: its rules.
+
+The evidence opens and ends incidents; people own, discuss, close and reopen them. A decision of
+people holds until later evidence speaks against it: an incident that was closed by hand is open
+again when a window that began later is bad.
+"""
+
+import enum
+import unicodedata
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.incidents.incident import Decision, Ending, StoredIncident
+from mudra.shared.refusal import Refusal
+
+MAX_TEXT: Final = 4_000
+MAX_POST_MORTEM: Final = 20_000
+MAX_ACTS: Final = 500
+"""Of one incident: a page must show them all."""
+_LAYOUT: Final = "\n\r\t"
+
+
+class ActKind(enum.StrEnum):
+    """What was done."""
+
+    ASSIGN = "assign"
+    HAND_OVER = "hand-over"
+    """To another owner, with a note of what is known and what is next."""
+    COMMENT = "comment"
+    CLOSE = "close"
+    REOPEN = "reopen"
+    POST_MORTEM = "post-mortem"
+    """Its text; the latest counts."""
+
+
+class Act(Struct, frozen=True):
+    """One act of a person; `owner` is the one after it, where it names one."""
+
+    at: datetime
+    actor: str
+    kind: ActKind
+    text: str
+    owner: str = ""
+
+    @property
+    def by(self) -> str:
+        """The name of who did it."""
+        return self.actor.removeprefix("operator:")
+
+    @property
+    def owner_name(self) -> str:
+        """The name of the owner after it; empty for none."""
+        return self.owner.removeprefix("operator:")
+
+
+class ActCommand(Struct, frozen=True):
+    """An act to carry out. `owner` is an address, or empty for no owner; other acts need none.
+
+    `instead_of` is the owner when the caller decided, empty for none; None replaces any owner.
+    """
+
+    kind: ActKind
+    text: str = ""
+    owner: str = ""
+    instead_of: str | None = None
+
+
+class ActRefused(Refusal, frozen=True):
+    """One field is invalid."""
+
+    field: str
+    problem: str
+
+
+class IncidentNotOpen(Refusal, frozen=True):
+    """It is over, or was closed by hand: there is nothing to close."""
+
+
+class IncidentNotOver(Refusal, frozen=True):
+    """It is open, or no incident of its own any more: there is nothing to reopen."""
+
+
+class Acknowledged(Refusal, frozen=True):
+    """Someone else acknowledged the incident after the caller had opened it."""
+
+    by: str
+
+
+CommandRefused = ActRefused | IncidentNotOpen | IncidentNotOver | Acknowledged
+_NAMES_OWNER: Final = frozenset({ActKind.ASSIGN, ActKind.HAND_OVER})
+
+
+def names_owner(kind: ActKind) -> bool:
+    """Returns whether an act of this kind changes the owner."""
+    return kind in _NAMES_OWNER
+
+
+def refusal_of(stored: StoredIncident, command: ActCommand, acts: int) -> CommandRefused | None:
+    """Returns why an act is not carried out; None when it is. `acts` counts the earlier ones."""
+    kind = command.kind
+    most = MAX_POST_MORTEM if kind is ActKind.POST_MORTEM else MAX_TEXT
+    text = command.text.strip()
+    if not text and kind is not ActKind.ASSIGN:
+        return ActRefused("text", f"is missing: a text of 1 to {most} characters")
+    if len(text) > most or not _is_plain(text):
+        return ActRefused(
+            "text", f"must be at most {most} characters, without control ones but line ends"
+        )
+    if acts >= MAX_ACTS:
+        return ActRefused("act", f"is one too many: an incident has at most {MAX_ACTS}")
+    if kind is ActKind.CLOSE and not stored.is_open:
+        return IncidentNotOpen()
+    if kind is ActKind.REOPEN and not _may_reopen(stored):
+        return IncidentNotOver()
+    owner = stored.acknowledged_by or ""
+    if kind in _NAMES_OWNER and command.instead_of not in {None, owner}:
+        return Acknowledged(stored.owner)
+    return None
+
+
+def decision_after(stored: StoredIncident, kind: ActKind) -> Decision | None:
+    """Returns what people have decided about its being open, after this act."""
+    if kind is ActKind.CLOSE:
+        return Decision.CLOSED
+    if kind is ActKind.REOPEN:
+        # Evidence that says open decides alone again; one that says over is overruled.
+        return None if stored.incident.ended is None else Decision.REOPENED
+    return stored.decision
+
+
+def _may_reopen(stored: StoredIncident) -> bool:
+    gone = stored.incident.ending in {Ending.MERGED, Ending.WITHDRAWN}
+    return not stored.is_open and not gone
+
+
+def _is_plain(text: str) -> bool:
+    return not any(unicodedata.category(one) in {"Cc", "Cs"} and one not in _LAYOUT for one in text)

@@ -1,0 +1,101 @@
+"""Acts on incidents: who owns one, what is said of it, closing and reopening it by hand."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.metrics.incidents.acts.act import (
+    Act,
+    ActCommand,
+    ActKind,
+    ActRefused,
+    CommandRefused,
+    decision_after,
+    names_owner,
+    refusal_of,
+)
+from mudra.metrics.incidents.acts.act_ports import IncidentActs
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident_service import NoSuchIncident
+
+EVENTS: Final = {
+    ActKind.ASSIGN: EventName.METRICS_INCIDENT_ACKNOWLEDGE,
+    ActKind.HAND_OVER: EventName.METRICS_INCIDENT_HAND_OVER,
+    ActKind.COMMENT: EventName.METRICS_INCIDENT_COMMENT,
+    ActKind.CLOSE: EventName.METRICS_INCIDENT_CLOSE,
+    ActKind.REOPEN: EventName.METRICS_INCIDENT_REOPEN,
+    ActKind.POST_MORTEM: EventName.METRICS_INCIDENT_REVIEW,
+}
+_OPERATOR: Final = "operator:"
+
+ActResult = StoredIncident | NoSuchIncident | CommandRefused
+
+
+class IncidentActService(Struct, frozen=True):
+    """Carries out acts in the caller's transaction, each with its audit entry."""
+
+    store: IncidentActs
+    audit_log: AuditLog
+
+    async def of(self, incident_id: str) -> Sequence[Act]:
+        """Returns the acts on an incident, the oldest first."""
+        return await self.store.of(incident_id)
+
+    async def owners(self) -> Sequence[str]:
+        """Returns the addresses of those who may own incidents."""
+        return await self.store.owners()
+
+    async def acknowledge(
+        self, incident_id: str, caller: Caller, *, instead_of: str | None = None
+    ) -> ActResult:
+        """Assigns an incident to the caller; `instead_of` as in a command."""
+        name = caller.actor.removeprefix(_OPERATOR)
+        command = ActCommand(ActKind.ASSIGN, owner=name, instead_of=instead_of)
+        return await self.act(incident_id, command, caller)
+
+    async def act(self, incident_id: str, command: ActCommand, caller: Caller) -> ActResult:
+        """Carries out one act; one that changes nothing is left out of the history."""
+        stored = await self.store.lock(incident_id)
+        if stored is None:
+            return NoSuchIncident()
+        owner = f"{_OPERATOR}{command.owner.strip()}" if command.owner.strip() else ""
+        if command.kind is ActKind.ASSIGN and owner == (stored.acknowledged_by or ""):
+            return stored
+        refusal = refusal_of(stored, command, len(await self.store.of(incident_id)))
+        if refusal is None and names_owner(command.kind):
+            refusal = await self._owner_refused(owner, caller)
+        if refusal is not None:
+            return refusal
+        act = Act(await self.store.now(), caller.actor, command.kind, command.text.strip())
+        after = _after(stored, act)
+        if names_owner(act.kind):
+            act = replace(act, owner=owner)
+            after = replace(after, acknowledged_by=owner or None, acknowledged_at=act.at)
+        await self.store.add(stored, after, act)
+        reason = act.text if act.kind in {ActKind.CLOSE, ActKind.REOPEN} else ""
+        detail = {"owner": act.owner_name} if names_owner(act.kind) else {}
+        await self.audit_log.append(
+            AuditEntry(EVENTS[act.kind], caller, incident_id, reason=reason, detail=detail)
+        )
+        return after
+
+    async def _owner_refused(self, owner: str, caller: Caller) -> ActRefused | None:
+        known = {"", caller.actor, *(f"{_OPERATOR}{one}" for one in await self.store.owners())}
+        if owner in known:
+            return None
+        return ActRefused("owner", "must be the address of an operator with the scope health")
+
+
+def _after(stored: StoredIncident, act: Act) -> StoredIncident:
+    """Returns the incident after an act; whoever closes one without owner has owned it."""
+    decision = decision_after(stored, act.kind)
+    if act.kind not in {ActKind.CLOSE, ActKind.REOPEN}:
+        return stored
+    after = replace(stored, decision=decision, decided_at=act.at)
+    if act.kind is ActKind.CLOSE and stored.acknowledged_by is None:
+        return replace(after, acknowledged_by=act.actor, acknowledged_at=act.at)
+    return after

@@ -1,0 +1,110 @@
+"""The story of an incident in the order of time: what the evidence showed, and what people did."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.incidents.acts.act import Act, ActKind
+from mudra.metrics.incidents.incident import Ending, StoredIncident
+from mudra.metrics.incidents.silence import Silence
+
+_TEXTS: Final = {
+    ActKind.COMMENT: "commented",
+    ActKind.CLOSE: "closed it by hand",
+    ActKind.REOPEN: "reopened it by hand",
+    ActKind.POST_MORTEM: "wrote the post-mortem",
+}
+
+
+class StoryLine(Struct, frozen=True):
+    """One line. `by` is who did it, empty for the service; `note` what they wrote."""
+
+    at: datetime
+    text: str
+    by: str = ""
+    note: str = ""
+
+
+def story_of(
+    stored: StoredIncident,
+    changes: Iterable[tuple[datetime, str]],
+    acts: Iterable[Act],
+    silences: Iterable[Silence],
+    now: datetime,
+) -> Sequence[StoryLine]:
+    """Returns all lines, the oldest first; `changes` are those of the evidence, with their texts.
+
+    Post-mortems are left out but for who wrote them: the page has the text.
+    """
+    incident = stored.incident
+    lines = [StoryLine(incident.began, f"first {incident.kind} window")]
+    lines += [StoryLine(at, text) for at, text in changes]
+    if incident.detected > incident.last_bad or not incident.timeline:
+        lines.append(StoryLine(incident.detected, "detected"))
+    if incident.ended is not None and incident.ending is Ending.RECOVERED:
+        lines.append(StoryLine(incident.ended, "good again"))
+    if stored.escalated_at is not None:
+        lines.append(StoryLine(stored.escalated_at, "escalated: it had no owner"))
+    lines += [_line(act) for act in acts]
+    for one in silences:
+        if one.is_about(incident.subject) and _overlaps(one, stored, now):
+            lines += _silence_lines(one, now)
+    if _bad_after_close(stored):
+        lines.append(StoryLine(incident.last_bad, "bad again after it was closed: open"))
+    return sorted(lines, key=lambda line: line.at)
+
+
+def post_mortem_of(acts: Iterable[Act]) -> Act | None:
+    """Returns the act with the text that counts; None before the first."""
+    return max(
+        (one for one in acts if one.kind is ActKind.POST_MORTEM),
+        key=lambda one: one.at,
+        default=None,
+    )
+
+
+def hand_over_of(acts: Iterable[Act]) -> Act | None:
+    """Returns the latest hand-over; None for none."""
+    return max(
+        (one for one in acts if one.kind is ActKind.HAND_OVER),
+        key=lambda one: one.at,
+        default=None,
+    )
+
+
+def _line(act: Act) -> StoryLine:
+    match act.kind:
+        case ActKind.ASSIGN if act.owner == act.actor:
+            text = "took it"
+        case ActKind.ASSIGN:
+            text = f"assigned it to {act.owner_name}" if act.owner else "gave it up: no owner"
+        case ActKind.HAND_OVER:
+            text = f"handed it over to {act.owner_name or 'the next shift'}"
+        case _:
+            text = _TEXTS[act.kind]
+    note = "" if act.kind is ActKind.POST_MORTEM else act.text
+    return StoryLine(act.at, text, act.by, note)
+
+
+def _overlaps(silence: Silence, stored: StoredIncident, now: datetime) -> bool:
+    incident = stored.incident
+    end = incident.ended if incident.ended is not None and not stored.is_open else now
+    return silence.begins <= end and silence.ends >= incident.began
+
+
+def _silence_lines(one: Silence, now: datetime) -> list[StoryLine]:
+    what = "planned maintenance" if one.maintenance else "alerts silenced"
+    text = f"{what} until {one.ends:%H:%M} UTC" if not one.ended_by else what
+    lines = [StoryLine(one.begins, text, one.made_by.removeprefix("operator:"), one.reason)]
+    if one.ends <= now:
+        by = one.ended_by.removeprefix("operator:")
+        lines.append(StoryLine(one.ends, "silence ended", by))
+    return lines
+
+
+def _bad_after_close(stored: StoredIncident) -> bool:
+    decided = stored.decided_at
+    closed = stored.decision is not None and stored.decision.value == "closed"
+    return closed and decided is not None and stored.incident.last_bad >= decided

@@ -1,0 +1,104 @@
+"""The evidence of where a cause lies: the calls that it hits, next to like calls that it does not.
+
+Of a FIP the calls of each AA, and what the same AAs reach elsewhere; of an AA the other way
+round; of a path both ends without each other.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.incidents.incident import AaReporting, Incident, Network
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
+from mudra.metrics.ports import Pair
+
+MAX_ROWS: Final = 12
+"""Single counterparts; the rest of them is one row."""
+Calls = tuple[int, int]
+"""Those that succeeded, and all but 4xx."""
+
+
+class Contrast(Struct, frozen=True):
+    """One row: some calls in the bad time of an incident.
+
+    `affected` is None for calls that the cause does not explain: what they are compared with.
+    """
+
+    text: str
+    aa_id: str
+    fip_id: str
+    succeeded: int
+    eligible: int
+    affected: bool | None
+
+    @property
+    def share(self) -> float | None:
+        """The share of calls that succeeded; None without calls."""
+        return self.succeeded / self.eligible if self.eligible else None
+
+
+def contrasts(incident: Incident, calls: Mapping[Pair, Calls]) -> list[Contrast]:
+    """Returns the calls of a cause, the affected and the worst first, and then the others."""
+    subject, cause = incident.subject, incident.cause
+    aa, fip = aa_concerned(subject), fip_concerned(subject)
+    if isinstance(subject, AaReporting):
+        return []
+    if isinstance(subject, Network):
+        by_aa = _grouped(calls, lambda pair: pair.aa_id)
+        return _limited(_row(one, one, "", sums, affected=True) for one, sums in by_aa.items())
+    if aa and fip:
+        return [
+            _row(f"{aa} to {fip}", aa, fip, calls.get(Pair(aa, fip), (0, 0)), affected=True),
+            _row(f"{aa} to other FIPs", aa, "", _sum(
+                sums for pair, sums in calls.items() if pair.aa_id == aa and pair.fip_id != fip
+            ), affected=None),
+            _row(f"Other AAs to {fip}", "", fip, _sum(
+                sums for pair, sums in calls.items() if pair.fip_id == fip and pair.aa_id != aa
+            ), affected=None),
+        ]  # fmt: skip
+    if fip:
+        hit = set(cause.affected_aas)
+        rows = [
+            _row(pair.aa_id, pair.aa_id, fip, sums, affected=pair.aa_id in hit)
+            for pair, sums in calls.items()
+            if pair.fip_id == fip
+        ]
+        rest = _sum(
+            sums for pair, sums in calls.items() if pair.fip_id != fip and pair.aa_id in hit
+        )
+        return [*_limited(rows), _row("The same AAs to other FIPs", "", "", rest, affected=None)]
+    hit = set(cause.affected_fips)
+    rows = [
+        _row(pair.fip_id, pair.aa_id, pair.fip_id, sums, affected=pair.fip_id in hit)
+        for pair, sums in calls.items()
+        if pair.aa_id == aa
+    ]
+    rest = _sum(sums for pair, sums in calls.items() if pair.aa_id != aa and pair.fip_id in hit)
+    return [*_limited(rows), _row("Other AAs to the same FIPs", "", "", rest, affected=None)]
+
+
+def _row(text: str, aa_id: str, fip_id: str, sums: Calls, *, affected: bool | None) -> Contrast:
+    return Contrast(text, aa_id, fip_id, *sums, affected)
+
+
+def _sum(calls: Iterable[Calls]) -> Calls:
+    found = list(calls)
+    return sum(one[0] for one in found), sum(one[1] for one in found)
+
+
+def _grouped(calls: Mapping[Pair, Calls], key: Callable[[Pair], str]) -> dict[str, Calls]:
+    parts: dict[str, list[Calls]] = {}
+    for pair, sums in calls.items():
+        parts.setdefault(key(pair), []).append(sums)
+    return {name: _sum(found) for name, found in parts.items()}
+
+
+def _limited(rows: Iterable[Contrast]) -> list[Contrast]:
+    """Returns the affected and the worst first; what is beyond the limit is one row."""
+    ordered = sorted(rows, key=lambda row: (not row.affected, row.share is None, row.share or 0))
+    rest = ordered[MAX_ROWS:]
+    if not rest:
+        return ordered
+    sums = _sum((row.succeeded, row.eligible) for row in rest)
+    return [*ordered[:MAX_ROWS], _row(f"{len(rest)} more", "", "", sums, affected=None)]

@@ -1,0 +1,88 @@
+"""Acts on incidents in PostgreSQL."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, cast
+
+import sqlalchemy as sa
+
+from mudra.identity.accounts.user import UserState
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.incidents.acts.act import Act, ActKind
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import user_account
+from mudra.storage.identity.tables import operator_scope
+from mudra.storage.metrics.incidents import stored_incident
+from mudra.storage.metrics.reports import Row
+from mudra.storage.metrics.tables import incident_act, metrics_incident
+
+_I: Final = metrics_incident.c
+_A: Final = incident_act.c
+
+
+class PostgresIncidentActs:
+    """Implements the port `IncidentActs`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def now(self) -> datetime:
+        """Returns the time."""
+        return await self._tx.now()
+
+    async def lock(self, incident_id: str) -> StoredIncident | None:
+        """Returns an incident that no one else changes until the transaction ends."""
+        rows = await self._tx.connection.execute(
+            sa.select(metrics_incident).where(_I.incident_id == incident_id).with_for_update()
+        )
+        found = rows.mappings().first()
+        return None if found is None else stored_incident(cast("Row", found))
+
+    async def of(self, incident_id: str) -> Sequence[Act]:
+        """Returns the acts on an incident, the oldest first."""
+        rows = await self._tx.connection.execute(
+            sa.select(_A.at, _A.actor, _A.kind, _A.text, _A.owner)
+            .where(_A.incident_id == incident_id)
+            .order_by(_A.number)
+        )
+        return [Act(row[0], row[1], ActKind(row[2]), row[3], row[4]) for row in rows]
+
+    async def add(self, before: StoredIncident, after: StoredIncident, act: Act) -> None:
+        """Stores an act on a locked incident, and the owner and decision after it."""
+        last = sa.select(sa.func.coalesce(sa.func.max(_A.number), 0)).where(
+            _A.incident_id == before.incident_id
+        )
+        await self._tx.connection.execute(
+            sa.insert(incident_act).values(
+                incident_id=before.incident_id,
+                number=last.scalar_subquery() + 1,
+                at=act.at,
+                actor=act.actor,
+                kind=act.kind.value,
+                text=act.text,
+                owner=act.owner,
+            )
+        )
+        if after != before:
+            await self._tx.connection.execute(
+                sa.update(metrics_incident)
+                .where(_I.incident_id == before.incident_id)
+                .values(
+                    acknowledged_by=after.acknowledged_by,
+                    acknowledged_at=after.acknowledged_at,
+                    decision=after.decision.value if after.decision else None,
+                    decided_at=after.decided_at,
+                )
+            )
+
+    async def owners(self) -> Sequence[str]:
+        """Returns the addresses of the operators who may own incidents, in their order."""
+        u, s = user_account.c, operator_scope.c
+        found = await self._tx.connection.scalars(
+            sa.select(u.email)
+            .join(operator_scope, s.user_id == u.user_id)
+            .where(s.scope == Scope.HEALTH.value, u.state == UserState.ACTIVE.value)
+            .order_by(u.email)
+        )
+        return list(found)
