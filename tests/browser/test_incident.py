@@ -143,6 +143,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     page = wide.page
     sign_in(page, network, noc)
     opened = page.get_by_role("link", name="DECCAN-FIP: consent")
+    page.goto(f"{network.root}/console/operator/board")
     expect(opened).to_be_visible(timeout=MINUTE_MS)  # the live board shows it by itself
     is_sound(wide)
     page.goto(f"{network.root}/console/operator/health?range=1h&type=cns")
@@ -153,11 +154,12 @@ def test_an_incident_is_seen_looked_after_and_over(
     has_charts(page)
     is_sound(wide)
 
-    page.goto(f"{network.root}/console/operator/health")
+    page.goto(f"{network.root}/console/operator/board")
     opened.click()
     expect(page.get_by_text("first bad window")).to_be_visible()
     expect(page.get_by_text("closes after 3 good windows (30 min)")).to_be_visible()
     assert comes_down(page, "Owner") == comes_down(page, "Over time")  # side by side
+    page.get_by_text("Hand over, with a note").click()
     page.get_by_role("button", name="Assign to me").click()
     expect(page.get_by_text(f"{noc.email} since")).to_be_visible()
     is_sound(wide)

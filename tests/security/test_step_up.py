@@ -37,7 +37,7 @@ NOT_SERIOUS = {
     *("sign-in/passkey", "sign-in/passkey/challenge", "passkey/challenge"),
     "account/second-factor/passkey/add",  # signs a challenge that only a proof gives
     *("account/session", "account/token", "account/alarms", "secret/retire", "registration/check"),
-    *("mails/retry", "audit/verify", "acknowledge", "silences", "end"),
+    *("mails/retry", "audit/verify", "acts", "silence", "silences", "end"),
     "held-reports/{receipt_id:uuid}/{decision:str}",
 }
 

@@ -23,6 +23,7 @@ OPERATORS = (
     ("POST", f"/operator/v1/health/webhooks/{NONE}/remove"),
     ("GET", "/operator/v1/incidents"),
     ("POST", f"/operator/v1/incidents/{NONE}/acknowledge"),
+    ("POST", f"/operator/v1/incidents/{NONE}/acts"),
 )
 MEMBERS = {
     ("POST", f"{METRICS}/push"): {"AA"},

@@ -209,15 +209,75 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     unknown = network.service.cli("health", "acknowledge", str(uuid.uuid4()), check=False)
     assert (unknown.exit_code, "no incident of this ID" in unknown.output) == (1, True)
     first = shown["acknowledgedBy"]
-    behind = staff.act(page, f"{page}/acknowledge", instead_of="")
+    mine = {"act": "assign", "owner": network.noc.email}
+    behind = staff.act(page, f"{page}/acts", instead_of="", **mine)
     assert (behind.status_code, first.removeprefix("operator:") in behind.text) == (409, True)
     assert "nothing was changed" in behind.text
     assert "Take over" in staff.get(page).text
-    assert staff.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303
+    assert staff.act(page, f"{page}/acts", instead_of=first, **mine).status_code == 303
     taken = network.noc.get(f"/incidents/{incident_id}").json()["incident"]["acknowledgedBy"]
     assert taken == f"operator:{network.noc.email}"
-    assert staff.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303, "sent twice"
+    assert staff.act(page, f"{page}/acts", instead_of=first, **mine).status_code == 303, (
+        "sent twice"
+    )
     assert "Take over" not in staff.get(page).text
+
+
+def test_what_people_do_about_an_incident_is_in_its_story(network):
+    bank, noc = new_member(network.service, "FIP"), network.noc
+    network.report(bank.entity_id, 20)
+    network.service.wait_until(lambda: network.open_incidents(bank.entity_id), 60)
+    incident_id = network.open_incidents(bank.entity_id)[0]["incidentId"]
+    page = f"/console/operator/incidents/{incident_id}"
+    network.service.cli("admin", "contact", bank.entity_id, "", "--phone", "+91 80 4000 1234")
+    staff = reader(network.service)
+    staff.sign_in(noc.email)
+
+    def done(act: str, **fields: str) -> httpx.Response:
+        return staff.act(page, f"{page}/acts", act=act, **fields)
+
+    assert done("comment", text="The gateway <restarts>").status_code == 303
+    empty = done("hand-over", text=" ", owner="")
+    assert (empty.status_code, "text is missing" in empty.text.lower()) == (400, True)
+    stranger = done("hand-over", text="yours until six", owner="stranger@network.example")
+    assert (stranger.status_code, "yours until six" in stranger.text) == (400, True)
+    assert done("hand-over", text="Vendor is called", owner=noc.email).status_code == 303
+    quiet = staff.act(page, f"{page}/silence", hours="1", reason="vendor works on it")
+    assert quiet.status_code == 303
+    closed = noc.post(f"/incidents/{incident_id}/acts", act="close", text="false alarm").json()
+    assert (closed["incident"]["open"], closed["incident"]["state"]) == (False, "open")
+    assert noc.post(f"/incidents/{incident_id}/acts", act="close", text="again").status_code == 409
+    assert network.open_incidents(bank.entity_id) == []
+    assert bank.entity_id not in staff.get("/console/operator/board").text
+
+    network.report(bank.entity_id, 20)  # the next windows speak against it
+    network.service.wait_until(lambda: network.open_incidents(bank.entity_id), 60)
+
+    for one in noc.get("/health/silences").json()["silences"]:
+        if one["entityId"] == bank.entity_id:
+            noc.post(f"/health/silences/{one['silenceId']}/end")
+    network.service.cli("health", "act", incident_id, "post-mortem", "--text", "A full disk.")
+    shown = staff.get(page).text
+    for words in (
+        *("The gateway &lt;restarts&gt;", "handed it over to", "Vendor is called"),
+        *(
+            "alerts silenced",
+            "silence ended",
+            "vendor works on it",
+            "closed it by hand",
+            "false alarm",
+        ),
+        *("bad again after it was closed", "A full disk.", "tel:+918040001234", bank.email),
+    ):
+        assert words in shown, words
+    assert shown.count("closed it by hand") == 1
+    assert bank.entity_id in staff.get("/console/operator/board").text
+    acts = noc.get(f"/incidents/{incident_id}").json()["acts"]
+    assert [one["act"] for one in acts] == ["comment", "hand-over", "close", "post-mortem"]
+    assert {one["by"] for one in acts[:3]} == {noc.email}
+    events = network.service.cli("audit", "list", "--last", "500", "--json").stdout
+    for event in ("comment", "hand_over", "close", "review"):
+        assert f"metrics:incident:{event}" in events
 
 
 def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):

@@ -110,10 +110,11 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/operator/v1/audit/verify",
         "audit verify",
     ),
-    ("incident", "{{ path }}/acknowledge"): (
-        "/operator/v1/incidents/{incident_id:uuid}/acknowledge",
-        "health acknowledge",
+    ("incident", "{{ path }}/acts"): (
+        "/operator/v1/incidents/{incident_id:uuid}/acts",
+        "health act",
     ),
+    ("incident", "{{ path }}/silence"): ("/operator/v1/health/silences", "health silence"),
     ("incidents", "/console/operator/silences"): (
         "/operator/v1/health/silences",
         "health silence",

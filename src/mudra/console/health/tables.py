@@ -13,6 +13,7 @@ from mudra.console.health.labels import state_label, subject_label
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
+from mudra.metrics.incidents.contrast import Contrast
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
     Tag,
@@ -125,6 +126,30 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
         ),
         first_sort="-began",
     )
+
+
+def contrasts_table(link: Callable[[Contrast], str]) -> Table[Contrast]:
+    """Returns the table of the calls that a cause hits, and of those to compare them with."""
+    return Table(
+        "contrasts",
+        "Calls in the bad time of the incident",
+        (
+            Column("who", "Calls", lambda row: row.text, link=link),
+            Column("affected", "Affected", _affected, "tag", tone=_affected_tone),
+            Column("success", "Success %", lambda row: percentage(row.share), "number"),
+            Column("calls", "Number", lambda row: row.eligible, "number"),
+        ),
+    )
+
+
+def _affected(row: Contrast) -> str:
+    if row.affected is None:
+        return "to compare"
+    return "affected" if row.affected else "not affected"
+
+
+def _affected_tone(row: Contrast) -> str:
+    return {None: "quiet", True: "bad", False: "good"}[row.affected]
 
 
 def incident_path(one: StoredIncident) -> str:

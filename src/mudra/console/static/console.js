@@ -4,6 +4,13 @@ const parts = { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digi
 const year = new Date().getFullYear();
 const thisYear = new Intl.DateTimeFormat(undefined, parts);
 let otherYear; // made when it is needed: each takes milliseconds
+let clock;
+
+// Within [data-clock] the day is plain: the hour alone.
+function zonedHour(at) {
+  clock ??= new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  return clock.format(at).replace(" ", "\u00a0");
+}
 
 function zoned(at) {
   if (at.getFullYear() !== year) {
@@ -15,7 +22,8 @@ function zoned(at) {
 
 function localise(root) {
   for (const time of root.querySelectorAll("time[datetime][title]")) {
-    time.textContent = zoned(new Date(time.dateTime));
+    const at = new Date(time.dateTime);
+    time.textContent = time.closest("[data-clock]") ? zonedHour(at) : zoned(at);
   }
 }
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from mudra.metrics.incidents.incident import AaReporting, Incident, Network
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
 from mudra.metrics.ports import Pair
+from mudra.metrics.rollup.percentage import share_of
 
 MAX_ROWS: Final = 12
 """Single counterparts; the rest of them is one row."""
@@ -35,7 +36,7 @@ class Contrast(Struct, frozen=True):
     @property
     def share(self) -> float | None:
         """The share of calls that succeeded; None without calls."""
-        return self.succeeded / self.eligible if self.eligible else None
+        return share_of(self.succeeded, self.eligible)
 
 
 def contrasts(incident: Incident, calls: Mapping[Pair, Calls]) -> list[Contrast]:

@@ -20,7 +20,7 @@ from mudra.console.health.health_query import CALLS, HealthQuery
 from mudra.console.health.incident_state import closes_after, state_now
 from mudra.console.health.labels import state_label, subject_label
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
-from mudra.console.health.tables import incident_path, incident_success
+from mudra.console.health.tables import contrasts_table, incident_path, incident_success
 from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -69,6 +69,15 @@ class Side(Struct, frozen=True):
 
     role: str
     member: MemberRow
+
+
+class Evidence(Struct, frozen=True):
+    """The latest windows, the latest first, and the calls of the bad time next to like ones."""
+
+    latest: Sequence[Point]
+    contrasts: Sequence[Contrast]
+    all_apis: bool
+    """Whether both are of all calls: the cause names no API."""
 
 
 class Refused(Struct, frozen=True):
@@ -160,10 +169,18 @@ async def _page(
         return charts
     if OVER_TIME.is_part(page_context.query):
         return RenderedPage(PART, {**charts, "view": view})
+    evidence = await _evidence(page_context, stored.incident)
+    compared = contrasts_table(lambda row: _contrast_path(row, stored.incident, view))
+    rows = evidence.contrasts
+    export = compared.export(rows, page_context.query)
+    if export is not None:
+        return export
     facts = {
         **charts,
         **_verdict(page_context, stored),
-        **await _evidence(page_context, stored.incident),
+        "latest": evidence.latest,
+        "all_apis": evidence.all_apis,
+        "contrasts": compared.view(rows, page_context.query) if rows else None,
         **await _acts(page_context, stored),
         "stored": stored,
         "incident": stored.incident,
@@ -201,24 +218,23 @@ def _verdict(page_context: PageContext, stored: StoredIncident) -> Mapping[str, 
     }
 
 
-async def _evidence(page_context: PageContext, found: Incident) -> Mapping[str, object]:
+async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
     """Returns the latest windows, and the calls of its bad time next to like ones."""
     health, end = page_context.work.health, window_start(page_context.now)
     codes = _codes(found)
-    latest: Sequence[Point] = ()
-    rows: Sequence[Contrast] = ()
-    if not isinstance(found.subject, AaReporting):
-        latest = await health.steps(
-            TimeRange(end - _LATEST, end), Step.WINDOW, codes,
-            aa_id=aa_concerned(found.subject), fip_id=fip_concerned(found.subject),
-        )  # fmt: skip
-        until = found.last_bad + WINDOW
-        within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
-        rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)))
-    return {
-        "latest": [(one, one.start + WINDOW) for one in reversed(latest)],
-        "contrasts": [(one, _contrast_path(one, found)) for one in rows],
-    }
+    if isinstance(found.subject, AaReporting):
+        return Evidence((), (), all_apis=True)
+    latest = await health.steps(
+        TimeRange(end - _LATEST, end),
+        Step.WINDOW,
+        codes,
+        aa_id=aa_concerned(found.subject),
+        fip_id=fip_concerned(found.subject),
+    )
+    until = found.last_bad + WINDOW
+    within = TimeRange(max(found.began, until - _MAX_EVIDENCE), until)
+    rows = contrasts(found, await health.calls_of_pairs(within, sorted(codes)))
+    return Evidence(latest[::-1], rows, all_apis=codes == frozenset(CALLS))
 
 
 async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
@@ -287,12 +303,12 @@ def _page_of(found: Incident) -> str:
     return f"{HEALTH}/aa/{aa_id}" if aa_id else HEALTH
 
 
-def _contrast_path(row: Contrast, found: Incident) -> str:
-    """Returns the page of a row's calls, without its query; empty where no page has just these."""
+def _contrast_path(row: Contrast, found: Incident, view: HealthQuery) -> str:
+    """Returns the page of a row's calls; empty where no page has just these."""
     if row.aa_id and row.fip_id:
-        return pair_path(row.aa_id, row.fip_id)
+        return pair_path(row.aa_id, row.fip_id) + view.query()
     if row.aa_id and fip_concerned(found.subject) is None:
-        return f"{HEALTH}/aa/{row.aa_id}"
+        return f"{HEALTH}/aa/{row.aa_id}{view.query()}"
     return ""
 
 
