@@ -2,52 +2,20 @@
 
 import json
 import uuid
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 import httpx
 import pytest
+from tests.support.alarm_network import Network, emails_to
 from tests.support.console import reader
-from tests.support.health_network import HealthNetwork, a_network, at_fip
-from tests.support.operators import Operator
-from tests.support.service import Member, Service, in_store, new_member, running_service
+from tests.support.health_network import a_network, at_fip
+from tests.support.service import Member, new_member, running_service
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW
 
 METRICS = "/metrics/perf/v1"
 ON_CALL = "lead@network.example"
-
-
-@dataclass
-class Network:
-    """A service of its own, AAs that report, and an operator."""
-
-    service: Service
-    health: HealthNetwork
-    noc: Operator
-
-    def report(self, fip_id: str, share: int, windows: int = 2) -> None:
-        """Let the next windows hold 100 consents of each AA, of which `share` succeeded."""
-        fault = at_fip(fip_id, "cns", failing=1 - share / 100)
-        self.health.windows(windows, fault, fips=[fip_id, self.health.fips[0].entity_id])
-        self.service.advance("PT1S")  # wakes the watch
-
-    def good(self, fip_id: str) -> None:
-        """Let a good hour pass first."""
-        self.report(fip_id, 99, windows=4)
-
-    def open_incidents(self, fip_id: str) -> list[dict[str, Any]]:
-        answer = self.noc.get("/incidents", entityId=fip_id, open="true")
-        assert answer.status_code == 200, answer.text
-        return answer.json()["incidents"]
-
-    def hook(self, url: str, **members: str) -> dict[str, Any]:
-        answer = self.noc.post("/health/webhooks", url=url, **members)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
 
 
 @pytest.fixture(scope="module")
@@ -297,14 +265,6 @@ def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):
     for wrong in ({"hours": "5"}, {"entity_id": "NOBODY"}, {"reason": " "}):
         answer = browser.act(page, "/console/operator/silences", **{**form, **wrong})
         assert answer.status_code in {400, 404}, wrong
-
-
-def emails_to(service: Service, to: str) -> list[str]:
-    async def read(dependencies: Dependencies) -> list[str]:
-        async with dependencies.database.transaction() as transaction:
-            return [one.email.text for one in await dependencies.outbox(transaction).mails(to)]
-
-    return in_store(service, read)
 
 
 def test_what_no_one_takes_is_escalated_once_in_one_email(network):

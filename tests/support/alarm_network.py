@@ -1,0 +1,49 @@
+"""A service whose AAs report faults on request, for tests of incidents and their alarms."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.support.health_network import HealthNetwork, at_fip
+from tests.support.operators import Operator
+from tests.support.service import Service, in_store
+
+from mudra.bootstrap.dependencies import Dependencies
+
+
+@dataclass
+class Network:
+    """A service of its own, AAs that report, and an operator."""
+
+    service: Service
+    health: HealthNetwork
+    noc: Operator
+
+    def report(self, fip_id: str, share: int, windows: int = 2) -> None:
+        """Let the next windows hold 100 consents of each AA, of which `share` succeeded."""
+        fault = at_fip(fip_id, "cns", failing=1 - share / 100)
+        self.health.windows(windows, fault, fips=[fip_id, self.health.fips[0].entity_id])
+        self.service.advance("PT1S")  # wakes the watch
+
+    def good(self, fip_id: str) -> None:
+        """Let a good hour pass first."""
+        self.report(fip_id, 99, windows=4)
+
+    def open_incidents(self, fip_id: str) -> list[dict[str, Any]]:
+        answer = self.noc.get("/incidents", entityId=fip_id, open="true")
+        assert answer.status_code == 200, answer.text
+        return answer.json()["incidents"]
+
+    def hook(self, url: str, **members: str) -> dict[str, Any]:
+        answer = self.noc.post("/health/webhooks", url=url, **members)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+def emails_to(service: Service, to: str) -> list[str]:
+    """The texts of the emails to an address."""
+
+    async def read(dependencies: Dependencies) -> list[str]:
+        async with dependencies.database.transaction() as transaction:
+            return [one.email.text for one in await dependencies.outbox(transaction).mails(to)]
+
+    return in_store(service, read)
