@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.support.health_network import HealthNetwork, at_fip
 from tests.support.operators import Operator
-from tests.support.service import Service, in_store
+from tests.support.service import Member, Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
 
@@ -37,6 +37,17 @@ class Network:
         answer = self.noc.post("/health/webhooks", url=url, **members)
         assert answer.status_code == 200, answer.text
         return answer.json()
+
+    def end_silences(self, entity_id: str) -> None:
+        for one in self.noc.get("/health/silences").json()["silences"]:
+            if one["entityId"] == entity_id:
+                self.noc.post(f"/health/silences/{one['silenceId']}/end")
+
+
+def as_entity(member: Member) -> dict[str, str]:
+    """The header of an entity's own calls."""
+    token = member.entity_token(member.secret()).json()["accessToken"]
+    return {"Authorization": f"Bearer {token}"}
 
 
 def emails_to(service: Service, to: str) -> list[str]:

@@ -163,7 +163,7 @@ class Settings(StorageSettings):
         "within how many minutes; a storm that continues has one email in each of them",
     )  # fmt: skip
     health_runbook: str = _setting(
-        "HEALTH_RUNBOOK", "", _url, "an http or https URL, with {kind} where the kind stands",
+        "HEALTH_RUNBOOK", "", _url, "an http or https URL, with {kind} in its path",
         "runbook that each incident leads to; {kind} is fip, fip-api, aa-calls, aa-api, "
         "aa-reporting, path or network",
     )  # fmt: skip

@@ -195,7 +195,7 @@ class StoredIncident(Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether people have to act: as the evidence says, unless they decided otherwise.
+        """Return whether people have to act: as the evidence says, unless they decided otherwise.
 
         A close by hand holds until a window is bad that began after it.
         """
@@ -205,7 +205,7 @@ class StoredIncident(Struct, frozen=True):
 
     @property
     def closed_by_hand(self) -> bool:
-        """Whether people closed it, and no window that began later was bad."""
+        """Return whether people closed it, and no window that began later was bad."""
         closed = self.decision is Decision.CLOSED and self.decided_at is not None
         return closed and self.incident.last_bad < (self.decided_at or self.incident.last_bad)
 

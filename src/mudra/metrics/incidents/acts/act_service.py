@@ -91,7 +91,7 @@ class IncidentActService(Struct, frozen=True):
 
 
 def _after(stored: StoredIncident, act: Act) -> StoredIncident:
-    """Returns the incident after an act; whoever closes one without owner has owned it."""
+    """Returns the incident after an act; one who closes it without owner becomes its owner."""
     decision = decision_after(stored, act.kind)
     if act.kind not in {ActKind.CLOSE, ActKind.REOPEN}:
         return stored

@@ -53,15 +53,16 @@ _MAX_LENGTH: Final = timedelta(days=60)
 _MAX_EVIDENCE: Final = timedelta(days=7)
 _MAX_CONTACTS: Final = 8
 _MAX_OWNERS: Final = 200
-NOTICES: Final = {
+_SILENCED: Final = "silence"
+NOTICES: Final[Mapping[str, str]] = {
     ActKind.ASSIGN: "Owner changed.",
     ActKind.HAND_OVER: "Handed over.",
     ActKind.COMMENT: "Comment added.",
     ActKind.CLOSE: "Closed by hand.",
     ActKind.REOPEN: "Reopened.",
     ActKind.POST_MORTEM: "Post-mortem saved.",
+    _SILENCED: "Silence started.",
 }
-_SILENCED: Final = "silence"
 
 
 class Side(Struct, frozen=True):
@@ -196,8 +197,6 @@ async def _page(
 def _verdict(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
     found, settings = stored.incident, page_context.dependencies.settings
     kind = name_of(found.subject).kind.value
-    told = page_context.query.get("told", "")
-    notice = NOTICES[ActKind(told)] if told in tuple(ActKind) else ""
     return {
         "title": subject_label(found.subject),
         "state": state_label(stored),
@@ -214,7 +213,7 @@ def _verdict(page_context: PageContext, stored: StoredIncident) -> Mapping[str, 
         "reach": reach_of(found),
         "api_list": lambda codes: ", ".join(map(api_names, codes)),
         "runbook": settings.health_runbook.replace("{kind}", kind),
-        "notice": "Silence started." if told == _SILENCED else notice,
+        "notice": NOTICES.get(page_context.query.get("told", ""), ""),
     }
 
 
