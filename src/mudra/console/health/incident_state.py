@@ -13,7 +13,7 @@ CLOSES_AFTER: Final = 3
 SILENT_CLOSES_AFTER: Final = 2
 _ENDED: Final = {
     Ending.OPEN: ("Open", "warn"),
-    Ending.RECOVERED: ("Recovered: good again.", "good"),
+    Ending.RECOVERED: ("Recovered.", "good"),
     Ending.NO_DATA: ("No calls since: closed without evidence of recovery.", "warn"),
     Ending.MERGED: ("Part of another incident with the same cause.", "quiet"),
     Ending.WITHDRAWN: ("Withdrawn: late reports show that there was no incident.", "quiet"),
