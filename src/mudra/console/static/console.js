@@ -4,12 +4,12 @@ const parts = { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digi
 const year = new Date().getFullYear();
 const thisYear = new Intl.DateTimeFormat(undefined, parts);
 let otherYear; // made when it is needed: each takes milliseconds
-let clock;
+let hourOnly;
 
 // Within [data-clock] the day is plain: the hour alone.
 function zonedHour(at) {
-  clock ??= new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
-  return clock.format(at).replace(" ", "\u00a0");
+  hourOnly ??= new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  return hourOnly.format(at).replace(" ", "\u00a0");
 }
 
 function zoned(at) {
