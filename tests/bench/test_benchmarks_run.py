@@ -22,6 +22,7 @@ PRINTED = {
     "picture": "the same of one API: p95",
     "push": "CPU of a push / (json.loads + bare COPY): ",
     "sign_in_branches": "an over-long password next to an invented name",
+    "size": "write-ahead log a second: ",
     "start": "import mudra.bootstrap.node.processes: ",
     "truth": "precision",
     "verify": "TokenVerifier.verify",

@@ -54,7 +54,7 @@ CREATE TABLE audit_token_block (
 ALTER TABLE audit_token_block ALTER COLUMN data SET STORAGE EXTERNAL;
 ALTER TABLE audit_token_block ALTER COLUMN marks SET STORAGE EXTERNAL;
 CREATE INDEX ix_audit_token_block_last_seq ON audit_token_block (last_seq);
-CREATE INDEX ix_audit_token_block_entities ON audit_token_block USING gin (entities);
+CREATE INDEX ix_audit_token_block_entities ON audit_token_block USING gin (entities) WITH (fastupdate = off);
 
 CREATE TABLE audit_token_drop (
     until BIGINT NOT NULL,
