@@ -12,6 +12,7 @@ from typing import TypeVar
 import psycopg
 from tests.support.template_database import prepare
 
+from mudra.audit.archive import archive_next, check_archives, drop_archived
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.packing import drop_over_age, pack_next
 from mudra.audit.ports import AuditChain, AuditLog
@@ -20,6 +21,7 @@ from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
+from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import load_data_encryption
@@ -80,14 +82,19 @@ class AuditedNodes:
 
         self.at("a", append)
 
-    def pack(self) -> int:
+    def pack(self, *, days_ago: int = 0) -> int:
         """Pack what waits, as the job does some minutes later."""
 
         async def act(work: UnitOfWork) -> int:
             later = await work.audit_chain.ledger.now() + timedelta(minutes=6)
             return await pack_next(work.audit_chain.token_issues, work.audit_log, later)
 
-        return self.at("a", act)
+        packed = self.at("a", act)
+        self.sql(
+            f"UPDATE audit_event SET at = at - interval '{days_ago} days'"
+            " WHERE event = 'audit:tokens:pack' AND seq = (SELECT max(seq) FROM audit_event)"
+        )
+        return packed
 
     def drop(self, days: int) -> int:
         """Drop blocks of which all tokens are older, as the job does."""
@@ -99,11 +106,40 @@ class AuditedNodes:
 
         return self.at("a", act)
 
-    def seal(self, *, copied: bool = True) -> None:
+    def archive(self, folder: Path, days_old: int = 0) -> object:
+        """Archive what is so old on node A."""
+
+        async def act(work: UnitOfWork) -> object:
+            before = await work.audit_chain.ledger.now() - timedelta(days=days_old)
+            files = Folder(folder, self.encryption)
+            caller = Caller("operator:rao")
+            return await archive_next(work.audit_chain, work.audit_log, caller, files, before)
+
+        return self.at("a", act)
+
+    def check_archives(self, folder: Path) -> object:
+        """Verify the archives on node B."""
+
+        async def act(work: UnitOfWork) -> object:
+            return await check_archives(work.audit_chain, Folder(folder, self.encryption))
+
+        return self.at("b", act)
+
+    def drop_archived(self, *, days: int) -> int:
+        """Drop archived rows that are older, as the job does."""
+
+        async def act(work: UnitOfWork) -> int:
+            chain, now = work.audit_chain, await work.audit_chain.ledger.now()
+            return await drop_archived(chain, work.audit_log, timedelta(days=days), now)
+
+        return self.at("a", act)
+
+    def seal(self, *, copied: bool = True, days_ago: int = 0) -> None:
         """Let node A seal what there is, with a checkpoint at the end; both nodes copy it."""
-        while self.at("a", seal_as_the_job_does):
+        ago = timedelta(days=days_ago)
+        while self.at("a", lambda work: seal_as_the_job_does(work, ago)):
             pass
-        self.at("a", _checkpoint)
+        self.at("a", lambda work: _checkpoint(work, ago))
         if copied:
             self.copy()
 
@@ -157,17 +193,17 @@ class _Work:
     audit_chain: AuditChain
 
 
-async def seal_as_the_job_does(work: UnitOfWork) -> int:
-    """Seal one batch."""
+async def seal_as_the_job_does(work: UnitOfWork, ago: timedelta = timedelta()) -> int:
+    """Seal one batch, as if so long ago."""
     now = await work.audit_chain.ledger.now()
-    return await seal_next(work.audit_chain, work.audit_log, now)
+    return await seal_next(work.audit_chain, work.audit_log, now - ago)
 
 
-async def _checkpoint(work: UnitOfWork) -> None:
+async def _checkpoint(work: UnitOfWork, ago: timedelta) -> None:
     head, last = await work.audit_chain.ledger.head(), await work.audit_chain.checkpoints.last()
     if head.count > last.count:
         epochs = await work.audit_chain.ledger.epochs()
-        checkpoint = type(head)(head.count, head.head, head.at, epochs[-1].number)
+        checkpoint = type(head)(head.count, head.head, head.at - ago, epochs[-1].number)
         await work.audit_chain.checkpoints.add(checkpoint)
 
 

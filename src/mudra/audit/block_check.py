@@ -5,7 +5,7 @@ from typing import Final
 
 from mudra.audit.chain import Broken, Fault, SealedRow
 from mudra.audit.event import EventName
-from mudra.audit.ports import TokenIssues
+from mudra.audit.ports import Blocks, TokenIssues
 
 _AT_ONCE: Final = 50
 
@@ -16,12 +16,12 @@ class BlockCheck:
     Blocks are numbered without gaps from 1; those that were dropped for their age may be gone.
     """
 
-    def __init__(self, issues: TokenIssues) -> None:
+    def __init__(self, issues: Blocks, last: int = 0) -> None:
         self._issues = issues
         self._dropped = -1
         self._row_id = 0
-        self.last = 0
-        """The number of the last block that a row named."""
+        self.last = last
+        """The number of the last block that a row named; at first that of an archive."""
         self.found = 0
         """How many were there."""
 
@@ -57,7 +57,7 @@ class BlockCheck:
             self._dropped = await self._issues.dropped()
         return self.last <= self._dropped
 
-    async def added(self) -> str:
+    async def added(self, issues: TokenIssues) -> str:
         """Say which block no row names; empty when there is none. Ask after the last row."""
-        added = await self._issues.unnamed(self.last, self._row_id)
+        added = await issues.unnamed(self.last, self._row_id)
         return f"token block {added} was added: no event of the audit names it" if added else ""

@@ -93,6 +93,8 @@ class EventName(enum.StrEnum):
     AUDIT_EPOCH_OPEN = "audit:epoch:open"
     AUDIT_RESTORE_CONFIRM = "audit:restore:confirm"
     AUDIT_RECORD_EXPORT = "audit:record:export"
+    AUDIT_RANGE_ARCHIVE = "audit:range:archive"
+    AUDIT_RANGE_DROP = "audit:range:drop"
     AUDIT_TOKENS_PACK = "audit:tokens:pack"
     AUDIT_TOKENS_DROP = "audit:tokens:drop"
     DATABASE_BACKUP_RESTORE = "database:backup:restore"

@@ -68,8 +68,12 @@ class Ledger(Protocol):
         """Store number, epoch and hash of each row."""
         ...
 
-    def sealed(self) -> AsyncIterator[SealedRow]:
-        """All sealed rows by their number, page by page, so that a table of any length fits."""
+    def sealed(self, after: int = 0, until: int | None = None) -> AsyncIterator[SealedRow]:
+        """Sealed rows by their number, page by page, so that a table of any length fits."""
+        ...
+
+    async def first(self) -> int:
+        """Return the number of the first sealed row; 0 when there is none."""
         ...
 
     async def acts(self, after: int, until: int) -> Acts:
@@ -133,7 +137,19 @@ class Witness(Protocol):
         ...
 
 
-class TokenIssues(Protocol):
+class Blocks(Protocol):
+    """Blocks of token issues, as a verification reads them."""
+
+    async def blocks(self, first: int, last: int) -> Sequence[TokenBlock]:
+        """Give the blocks with these numbers, as far as they are there."""
+        ...
+
+    async def dropped(self) -> int:
+        """Return up to which block they were dropped; raises CheckpointForged."""
+        ...
+
+
+class TokenIssues(Blocks, Protocol):
     """Issued entity tokens: those that wait for their block, and the blocks."""
 
     async def waiting(self, limit: int) -> Sequence[TokenIssue]:
@@ -152,10 +168,6 @@ class TokenIssues(Protocol):
         """Store a block, and delete the issues that it holds."""
         ...
 
-    async def blocks(self, first: int, last: int) -> Sequence[TokenBlock]:
-        """Give the blocks with these numbers, as far as they are there."""
-        ...
-
     async def unnamed(self, after: int, row_id: int) -> int:
         """Return a block after this one that no event after `row_id` names; 0 for none."""
         ...
@@ -172,8 +184,39 @@ class TokenIssues(Protocol):
         """Sign that blocks up to this one are dropped, and drop them; give their number."""
         ...
 
-    async def dropped(self) -> int:
-        """Return up to which block they were dropped; raises CheckpointForged."""
+
+class ArchiveParts(Struct, frozen=True):
+    """Where a file of the audit begins and ends; `first_block` is the last block before it."""
+
+    after: Checkpoint
+    until: Checkpoint
+    epochs: Sequence[Epoch]
+    first_block: int
+
+
+class Archive(Struct, frozen=True):
+    """A file that holds the audit up to a checkpoint; `last_block` is the last one it names."""
+
+    until: Checkpoint
+    last_block: int
+    name: str
+    sha256: str
+    at: datetime
+
+
+class Archives(Protocol):
+    """The files that were written, as the database knows them."""
+
+    async def all(self) -> Sequence[Archive]:
+        """Every archive in order; raises CheckpointForged."""
+        ...
+
+    async def add(self, archive: Archive) -> None:
+        """Sign and store one."""
+        ...
+
+    async def drop(self, until: int) -> int:
+        """Delete the oldest rows up to this number, a batch of them; give their number."""
         ...
 
 
@@ -184,6 +227,7 @@ class AuditChain(Struct, frozen=True):
     checkpoints: Checkpoints
     witness: Witness
     token_issues: TokenIssues
+    archives: Archives
     clock_is_moved: bool = False
     """Whether the clock is the sandbox's, whose times prove nothing."""
 

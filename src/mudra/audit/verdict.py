@@ -23,6 +23,7 @@ class AuditVerdict(Struct, frozen=True):
     `rows` were read without fault, `vouched` of them agree with a checkpoint, `waiting`
     are not sealed yet. `notes` are facts that are no fault, such as confirmed restores. Of the
     blocks of token issues `token_blocks` agree with the chain, `dropped_blocks` were over age.
+    The first `archived` rows are in files and no longer in the database.
     """
 
     state: AuditState
@@ -33,6 +34,7 @@ class AuditVerdict(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     token_blocks: int = 0
     dropped_blocks: int = 0
+    archived: int = 0
 
     @property
     def intact(self) -> bool:

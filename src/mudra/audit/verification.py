@@ -7,8 +7,9 @@ from typing import Final
 
 import msgspec
 
+from mudra.audit.archive import archived_start
 from mudra.audit.block_check import BlockCheck
-from mudra.audit.chain import START, Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
+from mudra.audit.chain import Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.place import PlaceCheck, Unsealed, is_stray
 from mudra.audit.ports import AuditChain, AuditWork, Ledger
@@ -46,17 +47,23 @@ async def _verdict(chain: AuditChain, also: Sequence[Checkpoint]) -> AuditVerdic
         stored = await chain.checkpoints.all()
         epochs = await _epochs(chain.ledger)
         compared = compare(stored, witnessed, epochs)
-        blocks = BlockCheck(chain.token_issues)
-        rows = await _verify_rows(chain, compared, epochs, blocks)
+        start, last_block = await archived_start(chain, [*stored, *witnessed])
+        blocks = BlockCheck(chain.token_issues, last_block)
+        rows = await _verify_rows(chain, compared, epochs, blocks, start)
     except (CheckpointForged, ValueError) as error:
         problem = f"a checkpoint or a sealed row cannot be read: {error}"
         return AuditVerdict(AuditState.BROKEN, 0, 0, problem)
     if isinstance(rows, Broken):
         vouched = max(rows.sound, _vouched(compared, rows.number - 1))
         return AuditVerdict(AuditState.BROKEN, rows.number - 1, vouched, rows.sentence())
-    verdict = await _with_the_unsealed(chain, compared, rows, await blocks.added())
+    verdict = await _with_the_unsealed(
+        chain, compared, rows, await blocks.added(chain.token_issues)
+    )
     return msgspec.structs.replace(
-        verdict, token_blocks=blocks.found, dropped_blocks=blocks.last - blocks.found
+        verdict,
+        token_blocks=blocks.found,
+        dropped_blocks=blocks.last - last_block - blocks.found,
+        archived=start.count,
     )
 
 
@@ -70,12 +77,16 @@ async def _epochs(ledger: Ledger) -> Sequence[Epoch]:
 
 
 async def _verify_rows(
-    chain: AuditChain, compared: Comparison, epochs: Sequence[Epoch], blocks: BlockCheck
+    chain: AuditChain,
+    compared: Comparison,
+    epochs: Sequence[Epoch],
+    blocks: BlockCheck,
+    start: Checkpoint,
 ) -> Checkpoint | Broken:
-    start, places = START, PlaceCheck(clock_is_moved=chain.clock_is_moved)
+    places = PlaceCheck(clock_is_moved=chain.clock_is_moved)
     now = await chain.ledger.now()
     required = sorted(compared.required, key=lambda one: one.count)
-    async for page, last in _pages(chain.ledger.sealed()):
+    async for page, last in _pages(chain.ledger.sealed(start.count)):
         end = start.count + len(page)
         due = [one for one in required if start.count < one.count and (last or one.count <= end)]
         until = next((one.at for one in required if one.count >= end), now)

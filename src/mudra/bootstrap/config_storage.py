@@ -57,6 +57,11 @@ class StorageSettings:
         "AUDIT_TOKEN_DAYS", 400, _whole(30, 3650), "30 to 3650",
         "how long the audit keeps each issued entity token; counts by day are kept longer",
     )  # fmt: skip
+    audit_archived_days: int | None = _setting(
+        "AUDIT_ARCHIVED_DAYS", None, _whole(30, 36500), "30 to 36500",
+        "how long the audit keeps what mudra audit archive has written to a file; always, when "
+        "not set",
+    )  # fmt: skip
     audit_checkpoints: str = _setting(
         "AUDIT_CHECKPOINTS",
         "file",

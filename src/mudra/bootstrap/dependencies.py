@@ -42,6 +42,8 @@ from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.shared.ids import fresh_id
+from mudra.storage.audit.archive_files import Folder
+from mudra.storage.audit.archives import PostgresArchives
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.chain import PostgresLedger
 from mudra.storage.audit.checkpoints import PostgresCheckpoints
@@ -153,6 +155,7 @@ class Dependencies(Struct, frozen=True):
             PostgresCheckpoints(transaction, self.encryption),
             self.witness,
             PostgresTokenIssues(transaction, self.encryption),
+            PostgresArchives(transaction, self.encryption),
             clock_is_moved=self.settings.sandbox,
         )
 
@@ -160,6 +163,10 @@ class Dependencies(Struct, frozen=True):
         """Read checkpoints out of a collected system log; raises CheckpointForged, OSError."""
         with file.open("rb") as lines:
             return read_collected(lines, self.encryption)
+
+    def archive_files(self, folder: Path) -> Folder:
+        """Give the archives of the audit in a folder."""
+        return Folder(folder, self.encryption)
 
     @property
     def address_policy(self) -> AddressPolicy:

@@ -94,7 +94,7 @@ class Log:
 
 
 def seal(table, shared, minute=0, log=None):
-    chain = AuditChain(table, shared, Place(), None)
+    chain = AuditChain(table, shared, Place(), None, None)
     return asyncio.run(seal_next(chain, log or Log(), NOON + timedelta(minutes=minute)))
 
 
@@ -135,7 +135,7 @@ def test_the_second_place_gets_what_it_lacks_and_nothing_that_contradicts_it():
     shared, place = Shared(), Place()
     table = Table([event(n) for n in range(3)])
     seal(table, shared)
-    chain = AuditChain(table, shared, place, None)
+    chain = AuditChain(table, shared, place, None, None)
 
     assert asyncio.run(copy_checkpoints(chain))
     assert place.published == shared.kept

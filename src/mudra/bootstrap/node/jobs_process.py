@@ -11,6 +11,7 @@ from typing import Final
 import structlog
 import uvloop
 
+from mudra.audit.archive import drop_archived
 from mudra.audit.packing import drop_over_age, pack_next
 from mudra.audit.ports import AuditLog
 from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
@@ -213,12 +214,21 @@ async def _clear(dependencies: Dependencies) -> None:
     days = Days(mail=settings.mail_days, sums=settings.metrics_day_days)
     if deleted := await purge_expired(dependencies.database, days):
         _log.info("rows over age deleted", **deleted)
-    kept, dropped = timedelta(days=settings.audit_token_days), 1
+    await _drop_old_audit(dependencies)
+
+
+async def _drop_old_audit(dependencies: Dependencies) -> None:
+    """Drop blocks of token issues that are over age, then what was archived, in batches."""
+    tokens = timedelta(days=dependencies.settings.audit_token_days)
+    archived = dependencies.settings.audit_archived_days
+    dropped = 1
     while dropped:
         async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
-            issues = dependencies.audit_chain(transaction).token_issues
-            log, now = PostgresAuditLog(transaction), await transaction.now()
-            dropped = await drop_over_age(issues, log, kept, now)
+            chain, log = dependencies.audit_chain(transaction), PostgresAuditLog(transaction)
+            now = await transaction.now()
+            dropped = await drop_over_age(chain.token_issues, log, tokens, now)
+            if not dropped and archived is not None:
+                dropped = await drop_archived(chain, log, timedelta(days=archived), now)
 
 
 async def _note_backup_age(dependencies: Dependencies) -> None:

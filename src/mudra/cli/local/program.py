@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from datetime import datetime
     from pathlib import Path
 
+    from mudra.audit.archive import ArchiveFiles
     from mudra.audit.chain import Checkpoint
     from mudra.audit.event import Caller
     from mudra.demo.network import Demo
@@ -112,6 +113,9 @@ class Dependencies(Protocol):
 
     def collected_checkpoints(self, file: Path) -> Sequence[Checkpoint]:
         """Read checkpoints out of a collected system log; raises CheckpointForged, OSError."""
+
+    def archive_files(self, folder: Path) -> ArchiveFiles:
+        """Give the archives of the audit in a folder."""
 
 
 class Program(Protocol):

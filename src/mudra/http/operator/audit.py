@@ -101,6 +101,7 @@ async def verify(call: OperatorCall[NoParameters]) -> AuditVerdictResponse:
         waiting=verdict.waiting,
         token_blocks=verdict.token_blocks,
         dropped_blocks=verdict.dropped_blocks,
+        archived=verdict.archived,
         problem=verdict.problem,
         notes=list(verdict.notes),
     )

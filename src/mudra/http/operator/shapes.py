@@ -107,5 +107,6 @@ class AuditVerdictResponse(ResponseBody, kw_only=True):
     waiting: int
     token_blocks: int = field(name="tokenBlocks")
     dropped_blocks: int = field(name="droppedBlocks")
+    archived: int
     problem: str
     notes: list[str]

@@ -207,17 +207,22 @@ class PostgresLedger:
             ],
         )
 
-    async def sealed(self) -> AsyncIterator[SealedRow]:
-        """All sealed rows by their number, page by page, so that a table of any length fits."""
+    async def first(self) -> int:
+        """Return the number of the first sealed row; 0 when there is none."""
+        lowest = sa.select(sa.func.min(audit_seal.c.number))
+        return int(await self._tx.connection.scalar(lowest) or 0)
+
+    async def sealed(self, after: int = 0, until: int | None = None) -> AsyncIterator[SealedRow]:
+        """Sealed rows by their number, page by page, so that a table of any length fits."""
         s = audit_seal.c
-        after = 0
+        last = sa.true() if until is None else s.number <= until
         while True:
             rows = (
                 (
                     await self._tx.connection.execute(
                         sa.select(s.number, s.epoch, s.hash, audit_event, _XID)
                         .outerjoin(audit_event, audit_event.c.seq == s.seq)
-                        .where(s.number > after)
+                        .where(s.number > after, last)
                         .order_by(s.number)
                         .limit(_PAGE)
                     )

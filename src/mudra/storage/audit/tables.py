@@ -99,3 +99,17 @@ audit_token_drop: Final = sa.Table(
     sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
     sa.Column("mac", sa.LargeBinary, nullable=False),
 )
+
+audit_archive: Final = sa.Table(
+    "audit_archive",
+    metadata,
+    sa.Column("until", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("epoch", sa.Integer, nullable=False),
+    sa.Column("head", sa.LargeBinary, nullable=False),
+    sa.Column("sealed_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("last_block", sa.BigInteger, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("sha256", sa.Text, nullable=False),
+    sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("mac", sa.LargeBinary, nullable=False),
+)

@@ -66,7 +66,8 @@ Rule = Kept | ByJob | Aged
 _SETTINGS: Final = {"mail": "`MUDRA_MAIL_DAYS`", "sums": "`MUDRA_METRICS_DAY_DAYS`"}
 _HOUR: Final = 60
 
-_PROOF: Final = "proof of what happened: the chain is verified from its first row"
+_PROOF: Final = "proof of what happened"
+_ARCHIVED: Final = "dropped by `clear-out` once archived, after `MUDRA_AUDIT_ARCHIVED_DAYS`"
 _PARTITIONS: Final = "dropped as whole partitions by `metrics-retention`"
 _RAW: Final = f"{_PARTITIONS} after `MUDRA_METRICS_RAW_DAYS`"
 _HOURS: Final = f"{_PARTITIONS} after `MUDRA_METRICS_HOUR_DAYS`"
@@ -124,8 +125,9 @@ RULES: Final[Mapping[str, Rule]] = {
     ),
     "mail_alarm": ByJob("deleted with its row of `mail_outbox`"),
     # Audit
-    "audit_event": Kept(_PROOF),
-    "audit_seal": Kept(_PROOF),
+    "audit_event": ByJob(_ARCHIVED),
+    "audit_seal": ByJob(_ARCHIVED),
+    "audit_archive": Kept(_PROOF),
     "audit_checkpoint": Kept(_PROOF),
     "audit_epoch": Kept(_PROOF),
     "audit_token_issue": ByJob("packed into `audit_token_block` by `seal-audit` within minutes"),

@@ -23,7 +23,7 @@ SERVICE: Final = "mudra_service"
 READER: Final = "mudra_reader"
 APPEND_ONLY: Final = (
     *("audit_event", "audit_seal", "audit_checkpoint", "audit_epoch"),
-    *("audit_token_block", "audit_token_drop"),
+    *("audit_token_block", "audit_token_drop", "audit_archive"),
 )
 """Sealed by hashes. `audit_anonymous` and `audit_token_issue` are not among them: they hold what
 is not sealed yet."""
@@ -32,6 +32,7 @@ FUNCTIONS: Final = (
     "metrics_partition_drop(text, timestamptz)",
     "audit_open_writers()",
     "audit_token_blocks_drop(bigint)",
+    "audit_archived_drop(bigint, integer)",
 )
 _LOCK: Final = 0x6D7564726F6C
 _READABLE: Final = ("entity", "health_silence", "job_run", "node", "token_day")

@@ -20,7 +20,9 @@ from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.reset_rule import ResetTooSoon
 
-NEVER_AN_HTTP_RESPONSE = frozenset({"NothingToConfirm"})  # a command alone returns it
+NEVER_AN_HTTP_RESPONSE = frozenset(
+    {"NothingToConfirm", "NothingToArchive"}
+)  # commands alone return them
 
 
 def all_refusals() -> frozenset[type[Refusal]]:

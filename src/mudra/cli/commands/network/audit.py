@@ -1,14 +1,15 @@
 """mudra audit: what happened, and the proof that it was not changed since."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final, assert_never
 
 import typer
 
 from mudra.audit.acts import Act
-from mudra.audit.chain import CheckpointForged, Epoch
+from mudra.audit.archive import Archived, NothingToArchive, archive_next, check_archives
+from mudra.audit.chain import Broken, CheckpointForged, Epoch
 from mudra.audit.event import Caller, Outcome
 from mudra.audit.lost_acts import lost_acts
 from mudra.audit.sealing import NothingToConfirm, confirm_restore
@@ -109,12 +110,14 @@ def verify_chain(
         fail(verdict.problem)
     facts = {"rows": verdict.rows, "vouched": verdict.vouched, "waiting": verdict.waiting}
     facts |= {"tokenBlocks": verdict.token_blocks, "droppedBlocks": verdict.dropped_blocks}
+    facts["archived"] = verdict.archived
     if as_json:
         show_json({**facts, "intact": True, "notes": list(verdict.notes)})
         return
     show_facts(
         {
             "sealed rows": verdict.rows,
+            "of which in archives alone": verdict.archived,
             "vouched for by checkpoints": verdict.vouched,
             "waiting for their seal": verdict.waiting,
             "blocks of token issues": verdict.token_blocks,
@@ -150,6 +153,70 @@ def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
                 show_facts({"epoch": opened.number, "begins after row": opened.after})
         case never:
             assert_never(never)
+
+
+@app.command("archive", epilog="Example: mudra audit archive --to /mnt/worm/audit")
+def archive(
+    to: Annotated[Path, typer.Option(help="The folder of the archives, outside the database.")],
+    older: Annotated[
+        int, typer.Option("--days", min=0, max=36500, help="Only what is so many days old.")
+    ] = 30,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the audit since the last archive to a signed file, and verify what was written.
+
+    What is archived is dropped from the database after MUDRA_AUDIT_ARCHIVED_DAYS, where that is
+    set; a verification then begins where the archive ends. Keep the files: they are the audit.
+    """
+
+    async def act(dependencies: Dependencies) -> Archived | NothingToArchive | Broken:
+        files = dependencies.archive_files(to)
+        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
+            before = await work.audit_chain.ledger.now() - timedelta(days=older)
+            caller = Caller(operator_name())
+            try:
+                return await archive_next(work.audit_chain, work.audit_log, caller, files, before)
+            except (CheckpointForged, OSError) as error:
+                raise CommandFailed(str(error)) from error
+
+    match with_store(act, data_dir):
+        case NothingToArchive():
+            typer.echo("Nothing to archive: no checkpoint of that age is after the last archive.")
+        case Broken() as broken:
+            fail(broken.sentence())
+        case Archived(made, rows):
+            facts = {"file": made.name, "rows": rows, "until": made.until.count}
+            if as_json:
+                show_json({**facts, "sha256": made.sha256})
+            else:
+                show_facts({"written": made.name, "rows": rows, "up to row": made.until.count})
+        case never:
+            assert_never(never)
+
+
+@app.command("check-archives", epilog="Example: mudra audit check-archives --in /mnt/worm/audit")
+def check(
+    folder: Annotated[Path, typer.Option("--in", help="The folder of the archives.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Verify every archive that the database knows: that it is there, its signature, its rows."""
+
+    async def act(dependencies: Dependencies) -> int | Broken:
+        async with dependencies.unit_of_work(within_s=_MAX_S) as work:
+            try:
+                return await check_archives(work.audit_chain, dependencies.archive_files(folder))
+            except (CheckpointForged, OSError) as error:
+                raise CommandFailed(str(error)) from error
+
+    found = with_store(act, data_dir)
+    if isinstance(found, Broken):
+        fail(found.sentence())
+    elif as_json:
+        show_json({"intact": True, "rows": found})
+    else:
+        show_facts({"rows in archives": found})
 
 
 @app.command("lost", epilog="Example: mudra audit lost --json")

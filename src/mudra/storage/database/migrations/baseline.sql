@@ -63,6 +63,19 @@ CREATE TABLE audit_token_drop (
     CONSTRAINT pk_audit_token_drop PRIMARY KEY (until)
 );
 
+CREATE TABLE audit_archive (
+    until BIGINT NOT NULL,
+    epoch INTEGER NOT NULL,
+    head BYTEA NOT NULL,
+    sealed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    last_block BIGINT NOT NULL,
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    mac BYTEA NOT NULL,
+    CONSTRAINT pk_audit_archive PRIMARY KEY (until)
+);
+
 CREATE TABLE audit_anonymous (
     minute TIMESTAMP WITH TIME ZONE NOT NULL,
     address TEXT NOT NULL,
@@ -898,6 +911,28 @@ BEGIN
 END
 $body$;
 
+-- Rows of the audit that are in an archive and older than 30 days, a batch of them.
+CREATE FUNCTION audit_archived_drop(highest BIGINT, most INTEGER) RETURNS BIGINT
+LANGUAGE plpgsql SECURITY DEFINER AS $body$
+DECLARE
+    gone BIGINT;
+BEGIN
+    IF NOT EXISTS (SELECT FROM audit_archive WHERE until >= highest)
+        OR (SELECT e.at FROM audit_seal s JOIN audit_event e USING (seq) WHERE s.number = highest)
+        > (SELECT at FROM audit_event ORDER BY seq DESC LIMIT 1) - interval '30 days' THEN
+        RAISE EXCEPTION 'the audit is kept until it is archived, and for 30 days at least';
+    END IF;
+    WITH oldest AS (
+        DELETE FROM audit_seal WHERE number IN
+            (SELECT number FROM audit_seal WHERE number <= highest ORDER BY number LIMIT most)
+        RETURNING seq
+    )
+    DELETE FROM audit_event USING oldest WHERE audit_event.seq = oldest.seq;
+    GET DIAGNOSTICS gone = ROW_COUNT;
+    RETURN gone;
+END
+$body$;
+
 -- Open transactions of all roles: the view shows a role only its own.
 CREATE FUNCTION audit_open_writers() RETURNS TABLE (
     pid INTEGER, role TEXT, program TEXT, begun TIMESTAMP WITH TIME ZONE, xid BIGINT
@@ -916,7 +951,8 @@ BEGIN
         'metrics_partition_make(TEXT, TIMESTAMP WITH TIME ZONE)',
         'metrics_partition_drop(TEXT, TIMESTAMP WITH TIME ZONE)',
         'audit_open_writers()',
-        'audit_token_blocks_drop(BIGINT)'
+        'audit_token_blocks_drop(BIGINT)',
+        'audit_archived_drop(BIGINT, INTEGER)'
     ] LOOP
         EXECUTE 'ALTER FUNCTION ' || one || ' SET search_path = ' || quote_ident(current_schema()) || ', pg_temp';
         EXECUTE 'REVOKE ALL ON FUNCTION ' || one || ' FROM PUBLIC';
