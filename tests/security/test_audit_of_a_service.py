@@ -15,20 +15,18 @@ from mudra.bootstrap.command_line import app
 from mudra.storage.database.embedded.server import embedded_server
 
 
-def verified(service: Service) -> dict[str, object]:
-    facts = json.loads(service.cli("audit", "verify", "--json").stdout)
-    assert isinstance(facts, dict)
-    return facts
-
-
 def wait_until_sealed(service: Service, at_least: int) -> dict[str, object]:
     deadline = time.monotonic() + 30
     while True:
-        facts = verified(service)
-        if int(str(facts["rows"])) >= at_least:
+        found = service.cli("audit", "verify", "--json", check=False)
+        # The clock that is moved may be a quarter of an hour ahead of the sealer for a moment.
+        late = "sealing has stopped" in found.output
+        facts = {"rows": 0} if late else json.loads(found.stdout)
+        if int(facts["rows"]) >= at_least:
             return facts
-        assert time.monotonic() < deadline, facts
-        service.advance("PT11M")
+        assert time.monotonic() < deadline, found.output
+        if not late:
+            service.advance("PT11M")
 
 
 @pytest.fixture(scope="module")
