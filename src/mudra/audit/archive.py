@@ -50,7 +50,7 @@ class ArchiveContents(Blocks, Protocol):
 
     @property
     def parts(self) -> ArchiveParts:
-        """Where it begins and ends, and the epochs."""
+        """Return where it begins and ends, and the epochs."""
 
     @property
     def sha256(self) -> str:
