@@ -25,6 +25,7 @@ from mudra.identity.ports import (
 )
 from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sessions.session import Sessions
+from mudra.identity.single_sign_on.ports import SingleSignOn
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident_service import IncidentService
@@ -68,6 +69,7 @@ class UnitOfWork(Struct, frozen=True):
     outbox: Outbox
     memberships: Memberships
     sessions: Sessions
+    single_sign_on: SingleSignOn
     notices: NoticeService
     member_search: MemberSearch
     mail_queue: MailQueue

@@ -34,7 +34,12 @@ class Operator:
 
 
 def new_operator(service: Service, *scopes: str) -> Operator:
-    """Create and activate an operator by the use cases themselves, and sign in; all scopes if none."""
+    """Create and activate an operator, and sign in; all scopes if none."""
+    return with_token(service, active_operator(service, *scopes))
+
+
+def active_operator(service: Service, *scopes: str) -> str:
+    """Create and activate an operator by the use cases themselves; gives its address."""
     email = f"op-{uuid.uuid4().hex[:10]}@network.example"
     held = frozenset(Scope(scope) for scope in scopes) or frozenset(Scope)
 
@@ -45,6 +50,11 @@ def new_operator(service: Service, *scopes: str) -> Operator:
         await activate(dependencies, saved.user, await service.password_hash(dependencies))
 
     in_store(service, create_and_activate)
+    return email
+
+
+def with_token(service: Service, email: str) -> Operator:
+    """Get an operator's User Access Token."""
     client = service.client()
     answer = client.post("/v1/user/token/generate", data={"username": email, "password": PASSWORD})
     assert answer.status_code == 200, answer.text

@@ -8,12 +8,11 @@ made from it.
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from dataclasses import field as dataclass_field
-from datetime import timedelta
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urlsplit
 
-from mudra.bootstrap.config_storage import StorageSettings
+from mudra.bootstrap.config_sign_in import SignInSettings, sign_in_fault
 from mudra.bootstrap.setting import Setting
 from mudra.bootstrap.setting import setting as _setting
 from mudra.bootstrap.setting_parsers import Network
@@ -27,7 +26,7 @@ from mudra.bootstrap.setting_parsers import port as _port
 from mudra.bootstrap.setting_parsers import text as _text
 from mudra.bootstrap.setting_parsers import url as _url
 from mudra.bootstrap.setting_parsers import whole as _whole
-from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
+from mudra.identity.second_factor.policy import FactorRoles
 from mudra.overview.administration import Source
 from mudra.shared.network_address import is_loopback
 from mudra.shared.secret_text import SecretText
@@ -38,7 +37,7 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(StorageSettings):
+class Settings(SignInSettings):
     """Everything that an operator can set. Times are in the unit that the name says."""
 
     host: str = _setting("HOST", "127.0.0.1", _text, "a name or address", "where to listen")
@@ -216,23 +215,6 @@ class Settings(StorageSettings):
     entity_token_burst: int = _setting(
         "ENTITY_TOKEN_BURST", 200, _whole(1, 100000), "1 to 100000", "tokens at once above the rate"
     )
-    sign_in_hourly: int = _setting(
-        "SIGN_IN_HOURLY", 20, _whole(1, 100000), "1 to 100000", "sign-ins of one account in an hour"
-    )
-    second_factor: str | None = _setting(
-        "SECOND_FACTOR", None, _choice(*FactorRoles), "none, operators, members or everyone",
-        "who must sign in to the console with a second factor; operators when not set, "
-        "none in the sandbox",
-    )  # fmt: skip
-    second_factor_tokens: str = _setting(
-        "SECOND_FACTOR_TOKENS", "password", _choice(*TokenFactor), "password, otp or off",
-        "what /user/token/generate asks of people with a second factor: the password alone, as "
-        "specified; otp as well; or off: they get no token by password",
-    )  # fmt: skip
-    step_up_minutes: int = _setting(
-        "STEP_UP_MINUTES", 5, _whole(1, 60), "1 to 60",
-        "for how long a typed password or code is proof enough for serious acts in the console",
-    )  # fmt: skip
     argon2_memory_mib: int = _setting(
         "ARGON2_MEMORY_MIB", 64, _whole(19, 1024), "19 to 1024", "memory of one password hash, MiB"
     )
@@ -277,16 +259,6 @@ class Settings(StorageSettings):
         return FactorRoles(self.second_factor or default)
 
     @property
-    def factor_for_tokens(self) -> TokenFactor:
-        """Return what a token by password asks of people with a second factor."""
-        return TokenFactor(self.second_factor_tokens)
-
-    @property
-    def step_up(self) -> timedelta:
-        """Return for how long a typed password or code is proof enough."""
-        return timedelta(minutes=self.step_up_minutes)
-
-    @property
     def token_prefix(self) -> str:
         """Path of `{base_url}`, under which the token endpoints are mounted."""
         return urlsplit(self.issuer).path.rstrip("/")
@@ -327,6 +299,9 @@ def load_settings(
 
 
 def _check_together(settings: Settings) -> None:
+    fault = sign_in_fault(settings)
+    if fault:
+        raise ConfigError(fault)
     if settings.sandbox and not is_loopback(settings.host):
         raise ConfigError(
             f"MUDRA_HOST must be a loopback address in the sandbox, not {settings.host!r}: "

@@ -66,6 +66,7 @@ from mudra.storage.identity.memberships import PostgresMemberships
 from mudra.storage.identity.people import PostgresLinks, PostgresPeople
 from mudra.storage.identity.second_factors import PostgresSecondFactors
 from mudra.storage.identity.sessions import PostgresSessions
+from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
 from mudra.storage.metrics.alarm_mails import PostgresAlarmMails, PostgresAlarmPreferences
@@ -219,7 +220,6 @@ class Dependencies(Struct, frozen=True):
 
     def _work(self, transaction: Transaction) -> UnitOfWork:
         audit_log = PostgresAuditLog(transaction)
-        people = PostgresPeople(transaction)
         links = PostgresLinks(transaction)
         outbox = self.outbox(transaction)
         memberships = PostgresMemberships(transaction)
@@ -233,7 +233,7 @@ class Dependencies(Struct, frozen=True):
         incidents = PostgresIncidents(transaction)
         return UnitOfWork(
             audit_log=audit_log,
-            people=people,
+            people=PostgresPeople(transaction),
             links=links,
             link_factory=LinkFactory(secrets.token_bytes, self.settings.issuer + ACTIVATION_PATH),
             address_changes=PostgresAddressChanges(transaction),
@@ -244,6 +244,7 @@ class Dependencies(Struct, frozen=True):
             outbox=outbox,
             memberships=memberships,
             sessions=PostgresSessions(transaction),
+            single_sign_on=PostgresSingleSignOn(transaction),
             notices=notices,
             member_search=PostgresMemberSearch(transaction),
             mail_queue=PostgresMailQueue(transaction),

@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from mudra.identity.accounts.email_address import normalize_email
+from mudra.identity.operators.operator import Scope
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -108,3 +109,25 @@ def public_keys(value: str) -> tuple[str, ...]:
     if not keys or not all(key.startswith("age1") for key in keys):
         raise ValueError
     return keys
+
+
+def scope_map(value: str) -> tuple[tuple[str, frozenset[Scope]], ...]:
+    """Read which scopes each value of a claim gives: `noc=health+audit,chiefs=members`."""
+    found = []
+    for part in value.split(","):
+        name, _, scopes = part.strip().rpartition("=")
+        if not name:
+            raise ValueError
+        found.append((name, frozenset(Scope(one.strip()) for one in scopes.split("+"))))
+    return tuple(found)
+
+
+def factor_claims(value: str) -> tuple[tuple[str, str], ...]:
+    """Read claims that count as a second factor: `amr=mfa,acr=urn:example:strong`."""
+    found = []
+    for part in value.split(","):
+        claim, _, wanted = part.strip().partition("=")
+        if claim not in {"amr", "acr"} or not wanted:
+            raise ValueError
+        found.append((claim, wanted))
+    return tuple(found)

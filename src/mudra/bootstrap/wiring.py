@@ -8,6 +8,7 @@ from litestar.types import ASGIApp
 from msgspec import Struct
 
 from mudra.bootstrap.config import Settings
+from mudra.bootstrap.config_sign_in import client_secret
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.node_state import NodeState
 from mudra.bootstrap.separate_process.push_check import PushChecker
@@ -25,6 +26,7 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.http.token import oauth
 from mudra.identity.passkeys.relying_party import relying_party
 from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
+from mudra.openid.provider import OpenIdProvider
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
@@ -128,12 +130,23 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         check_push=PushChecker(dependencies.clock, push_limits).check,
         hasher=Argon2Passwords(dependencies.encryption.password_pepper, settings.argon2_memory_mib),
         passkeys=WebauthnVerifier(relying_party(settings.issuer)),
+        provider=_provider(dependencies),
         random_bytes=secrets.token_bytes,
         new_id=fresh_id,
         node=node,
         time_machine=dependencies.time_machine if settings.sandbox else None,
     )
     return Edge(dependencies, http, node, keys, issue_log, key_fetches)
+
+
+def _provider(dependencies: Dependencies) -> OpenIdProvider | None:
+    settings = dependencies.settings
+    terms = settings.sign_on_terms
+    if terms is None:
+        return None
+    return OpenIdProvider(
+        terms, client_secret(settings), dependencies.clock.machine, settings.sso_request_scopes
+    )
 
 
 def _entity_authenticator(

@@ -38,7 +38,7 @@ from mudra.console.pages.operator.health import (
     incidents,
     silences,
 )
-from mudra.console.pages.public import passkey_sign_in, second_step, sign_in
+from mudra.console.pages.public import passkey_sign_in, second_step, sign_in, single_sign_on
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
@@ -57,6 +57,7 @@ def console_pages(
         *sign_in.handlers,
         *second_step.handlers,
         *passkey_sign_in.handlers,
+        *single_sign_on.handlers,
         *account.handlers,
         *account_alarms.handlers,
         *second_factor.handlers,

@@ -14,6 +14,7 @@ from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.passkeys.ports import PasskeyVerifier
 from mudra.identity.ports import PasswordHasher
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
+from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
@@ -65,6 +66,10 @@ class HttpSettings(Protocol):
     @property
     def sign_in_hourly(self) -> int:
         """Return how often one account may sign in within an hour."""
+
+    @property
+    def operator_local_sign_in(self) -> bool:
+        """Return whether operators may sign in without the provider."""
 
     @property
     def factor_roles(self) -> FactorRoles:
@@ -143,6 +148,8 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     directory: DirectoryReads
     hasher: PasswordHasher
     passkeys: PasskeyVerifier
+    provider: IdentityProvider | None
+    """By which operators sign in, None where there is none."""
     random_bytes: Callable[[int], bytes]
     new_id: Callable[[], str]
     node: NodeState

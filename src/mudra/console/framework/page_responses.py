@@ -10,6 +10,7 @@ from litestar import Response
 from mudra.console.framework.console_errors import StaleForm, page_problem
 from mudra.console.framework.navigation import (
     CONSOLE,
+    SECOND_FACTOR,
     Link,
     member_links,
     member_path,
@@ -48,6 +49,7 @@ def site_facts(dependencies: HttpDependencies) -> dict[str, object]:
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
         "sandbox": dependencies.settings.sandbox,
+        "sign_on": dependencies.provider.terms.label if dependencies.provider else "",
         "passkeys_on": dependencies.passkeys.relying_party is not None,
     }
 
@@ -111,6 +113,17 @@ def not_signed_in(context: RequestContext) -> Response[str]:
     at = urlsplit(url)
     back = at.path + (f"?{at.query}" if at.query else "")
     return redirect(context, f"{SIGN_IN}?to={quote(back, safe='')}{notice}")
+
+
+def after_sign_in(stage: Stage, to: str) -> str:
+    """Return where a sign-in in this stage goes on."""
+    match stage:
+        case Stage.FULL:
+            return to
+        case Stage.CODE:
+            return f"{SECOND_STEP}?to={quote(to, safe='')}"
+        case Stage.ENROLL:
+            return SECOND_FACTOR
 
 
 def own_page_path(text: str) -> str:

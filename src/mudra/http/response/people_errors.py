@@ -48,6 +48,9 @@ from mudra.identity.second_factor.after_password import CodeMissing, EnrollFirst
 from mudra.identity.second_factor.check_code import CodeRefused
 from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
+from mudra.identity.single_sign_on.claims import SignOnRefused
+from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff
+from mudra.identity.single_sign_on.ports import ProviderFailed
 from mudra.shared.refusal import Refusal
 
 _WRONG_PASSWORD: Final = "username or password is wrong, or the account is not active"  # noqa: S105
@@ -56,6 +59,14 @@ _LINK_TEXTS: Final[Mapping[LinkFault, str]] = {
     LinkFault.EXPIRED: "token has expired; request a new link with 'forgot password'",
     LinkFault.USED: "token was already used; request a new link with 'forgot password'",
     LinkFault.VOIDED: "token was replaced by a newer link; use the latest email",
+}
+
+_NO_SIGN_ON: Final = "single sign-on did not sign you in: begin again"
+_SIGN_ON_TEXTS: Final[Mapping[str, str]] = {
+    "not-an-operator": "no operator here has the email address of your account at the provider",
+    "no-scopes": "your account at the provider has no group that gives rights here",
+    "account-disabled": "your account here is disabled",
+    "email-not-verified": "the provider did not verify your email address",
 }
 
 PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...]] = (
@@ -93,6 +104,23 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         lambda _: unauthorized(
             "the passkey was not accepted: try again, or use another one or a code"
         ),
+    ),
+    error_row(
+        SignOnRefused,
+        lambda r: unauthorized(_SIGN_ON_TEXTS.get(r.reason, _NO_SIGN_ON)),
+    ),
+    error_row(
+        ProviderFailed,
+        lambda _: Problem(
+            503,
+            ErrorCode.SERVICE_UNAVAILABLE,
+            "single sign-on could not be completed: try again, or ask an operator to look at the "
+            "service's log",
+        ),
+    ),
+    error_row(
+        LocalSignInOff,
+        lambda _: unauthorized("operators sign in by single sign-on here"),
     ),
     error_row(
         PasskeyNameRefused,

@@ -8,6 +8,7 @@ from mudra.http.route import post
 from mudra.http.token.responses import TokenResponse, token_response
 from mudra.identity.accounts.user import User
 from mudra.identity.second_factor.after_password import admit_token
+from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import USER_TOKEN_LIFE_S, Claims
 from mudra.unit_of_work import UnitOfWork
@@ -24,7 +25,9 @@ async def generate(call: Call[UserTokenRequest]) -> TokenResponse | Refusal:
 
     async def record(work: UnitOfWork, user: User) -> Claims | Refusal:
         caller = call.context.caller(f"user:{user.user_id}")
-        refused = await admit_token(
+        refused = await refuse_local(
+            work, user, caller, allowed=settings.operator_local_sign_in
+        ) or await admit_token(
             work,
             user,
             call.body.otp,

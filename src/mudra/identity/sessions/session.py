@@ -132,7 +132,7 @@ class BegunSession(Struct, frozen=True):
     csrf_token: str
 
 
-async def begin_session(  # its collaborators, each named
+async def begin_session(  # noqa: PLR0913  # its collaborators, each named
     user_id: str,
     caller: Caller,
     now: datetime,
@@ -141,8 +141,9 @@ async def begin_session(  # its collaborators, each named
     audit_log: AuditLog,
     random_bytes: Callable[[int], bytes],
     stage: Stage = Stage.FULL,
+    proven_at: datetime | None = None,
 ) -> BegunSession:
-    """Begin a session for a user who has just signed in.
+    """Begin a session for a user who has just signed in, or showed themselves at `proven_at`.
 
     One that waits for a second step is not recorded: no one is signed in by it.
     """
@@ -153,7 +154,7 @@ async def begin_session(  # its collaborators, each named
         csrf_token=_random_text(random_bytes),
         started_at=now,
         last_used_at=now,
-        proven_at=now,
+        proven_at=proven_at or now,
         address=caller.address,
         stage=stage,
     )

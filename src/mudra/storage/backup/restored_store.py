@@ -23,7 +23,9 @@ from mudra.storage.identity.tables import (
     address_change,
     admin_invitation,
     console_session,
+    local_sign_in,
     passkey_challenge,
+    sign_on_attempt,
 )
 from mudra.storage.tokens.tokens import PostgresIssuedTokens
 
@@ -57,6 +59,8 @@ class PostgresRestoredStore:
         for statement in (
             sa.delete(console_session),
             sa.delete(passkey_challenge),
+            sa.delete(sign_on_attempt),
+            sa.delete(local_sign_in),
             sa.delete(address_change),
             sa.update(admin_invitation)
             .where(admin_invitation.c.ended_at.is_(None))

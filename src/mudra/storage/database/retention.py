@@ -98,6 +98,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "totp_factor": Kept("two for each person at most; deleted with the factor"),
     "passkey": Kept("ten for each person at most; deleted with the factor"),
     "passkey_challenge": Aged(i.passkey_challenge.c.expires_at, timedelta(hours=1)),
+    "sign_on_attempt": Aged(i.sign_on_attempt.c.expires_at, timedelta(hours=1)),
+    "local_sign_in": Aged(i.local_sign_in.c.until, _DAY),
     "recovery_code": Kept("ten for each person at most; deleted once used"),
     "user_token_use": ByJob("deleted with its row of `user_token`"),
     # Tokens

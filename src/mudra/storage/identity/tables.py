@@ -154,6 +154,23 @@ passkey_challenge: Final = sa.Table(
     sa.CheckConstraint("purpose IN ('add', 'prove', 'sign-in')", name="purpose"),
 )
 
+sign_on_attempt: Final = sa.Table(
+    "sign_on_attempt",
+    metadata,
+    sa.Column("holder", sa.LargeBinary, primary_key=True),
+    sa.Column("state", sa.LargeBinary, nullable=False),
+    sa.Column("path", sa.Text, nullable=False),
+    sa.Column("address", sa.Text, nullable=False),
+    sa.Column("expires_at", TIMESTAMP(timezone=True), nullable=False, index=True),
+)
+
+local_sign_in: Final = sa.Table(
+    "local_sign_in",
+    metadata,
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
+    _at("until"),
+)
+
 recovery_code: Final = sa.Table(
     "recovery_code",
     metadata,

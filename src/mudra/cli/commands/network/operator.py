@@ -10,7 +10,8 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import NoSuchUser, ValueRefused, WrongAccountKind
+from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member_search import UserFilter, UserRow
 from mudra.identity.operators.manage_operators import (
     NotAnOperator,
@@ -20,6 +21,7 @@ from mudra.identity.operators.manage_operators import (
 )
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import LastOperator
+from mudra.identity.single_sign_on.local_sign_in import allow_password as allow_local_password
 from mudra.shared.refusal import Refusal
 
 app = typer.Typer(no_args_is_help=True, help="People who operate the network.")
@@ -63,6 +65,24 @@ def create(
         return
     invitation = "sent" if saved.invited else "none needed"
     show_facts({"operator": saved.user.email, "scopes": ", ".join(names), "invitation": invitation})
+
+
+@app.command(epilog="Example: mudra operator allow-password chief@network.example --minutes 30")
+def allow_password(
+    email: Annotated[str, typer.Argument(help="The operator's email address.")],
+    minutes: Annotated[int, typer.Option(min=1, max=1440, help="For how long.")] = 30,
+    data_dir: DataDir = None,
+) -> None:
+    """Let an operator sign in with a password for some minutes, where only single sign-on may."""
+
+    async def run(dependencies: Dependencies) -> User | NoSuchUser:
+        async with dependencies.unit_of_work() as work:
+            return await allow_local_password(work, email, minutes, Caller(operator_name()))
+
+    allowed = with_store(run, data_dir)
+    if isinstance(allowed, NoSuchUser):
+        fail(f"{email} is not an operator: mudra operator list shows who is")
+    show_facts({"operator": allowed.email, "password": f"accepted for {minutes} minutes"})
 
 
 @app.command(epilog="Example: mudra operator end noc@network.example")

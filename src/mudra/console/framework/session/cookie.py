@@ -6,6 +6,7 @@ address is http on a loopback host uses one without the prefix; any other http
 address gets none, and the sign-in page says why (decision 0060).
 """
 
+import enum
 from datetime import timedelta
 from typing import Final
 from urllib.parse import urlsplit
@@ -22,7 +23,13 @@ from mudra.shared.secret_text import SecretText
 _HOST_NAME: Final = "__Host-mudra"
 _LOOPBACK_NAME: Final = "mudra"
 _MAX_LENGTH: Final = 64
-_CHALLENGE: Final = "-challenge"
+
+
+class BrowserCookie(enum.StrEnum):
+    """What belongs to a browser before anyone is signed in there; the value ends its name."""
+
+    CHALLENGE = "-challenge"
+    SIGN_ON = "-sign-on"
 
 
 def sessions_are_safe(settings: HttpSettings) -> bool:
@@ -46,21 +53,24 @@ def delete_session_cookie(response: Response[str], settings: HttpSettings) -> No
     response.set_cookie(_cookie(settings, "", 0))
 
 
-def challenge_cookie(request: AnyRequest, settings: HttpSettings) -> SecretText | None:
-    """Return the cookie of a browser that was given a challenge before anyone signed in."""
-    value = request.cookies.get(_name(settings) + _CHALLENGE, "")
+def browser_cookie(
+    request: AnyRequest, what: BrowserCookie, settings: HttpSettings
+) -> SecretText | None:
+    """Return what binds a sign-in that has begun to this browser."""
+    value = request.cookies.get(_name(settings) + what.value, "")
     return SecretText(value) if 0 < len(value) <= _MAX_LENGTH else None
 
 
-def set_challenge_cookie(
+def set_browser_cookie(
     response: Response[bytes] | Response[str],
+    what: BrowserCookie,
     value: SecretText,
     max_age: timedelta,
     settings: HttpSettings,
 ) -> None:
-    """Store what binds a challenge to this browser; an empty value deletes it."""
+    """Store what binds a sign-in to this browser; an empty value deletes it."""
     age_s = int(max_age.total_seconds()) if len(value) else 0
-    response.set_cookie(_cookie(settings, value.reveal(), age_s, _CHALLENGE))
+    response.set_cookie(_cookie(settings, value.reveal(), age_s, what.value))
 
 
 def _cookie(settings: HttpSettings, value: str, max_age_s: int, what: str = "") -> Cookie:

@@ -19,10 +19,11 @@ from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_responses import own_page_path, redirect
 from mudra.console.framework.render import HEADERS, sentence
 from mudra.console.framework.session.cookie import (
-    challenge_cookie,
+    BrowserCookie,
+    browser_cookie,
     session_cookie,
     sessions_are_safe,
-    set_challenge_cookie,
+    set_browser_cookie,
     set_session_cookie,
 )
 from mudra.console.framework.session.csrf import is_same_origin
@@ -41,6 +42,7 @@ from mudra.identity.sessions.session import (
     authenticate_session,
     begin_session,
 )
+from mudra.identity.single_sign_on.local_sign_in import refuse_local
 from mudra.shared.network_address import address_key
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
@@ -91,7 +93,7 @@ async def sign_in_challenge(
     if isinstance(options, Refusal):
         return _refused(options)
     response = _options(options)
-    set_challenge_cookie(response, cookie, LIFE, dependencies.settings)
+    set_browser_cookie(response, BrowserCookie.CHALLENGE, cookie, LIFE, dependencies.settings)
     return response
 
 
@@ -106,7 +108,7 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
         return sign_in_form(context, CONSOLE, refusal=fields)
     to, cookie = (
         own_page_path(fields.get("to", "")),
-        challenge_cookie(request, dependencies.settings),
+        browser_cookie(request, BrowserCookie.CHALLENGE, dependencies.settings),
     )
     if not sessions_are_safe(dependencies.settings):
         return sign_in_form(context, to)
@@ -117,7 +119,9 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
     else:
         response = redirect(context, to)
         set_session_cookie(response, session.cookie, dependencies.settings)
-    set_challenge_cookie(response, SecretText(""), timedelta(), dependencies.settings)
+    set_browser_cookie(
+        response, BrowserCookie.CHALLENGE, SecretText(""), timedelta(), dependencies.settings
+    )
     return response
 
 
@@ -137,9 +141,14 @@ async def _begun(
         )
         if not isinstance(user, User):
             return user
+        caller = context.caller(f"user:{user.user_id}")
+        allowed = dependencies.settings.operator_local_sign_in
+        refused = await refuse_local(work, user, caller, allowed=allowed)
+        if refused is not None:
+            return refused
         return await begin_session(
             user.user_id,
-            context.caller(f"user:{user.user_id}"),
+            caller,
             await work.people.now(),
             sessions=work.sessions,
             audit_log=work.audit_log,

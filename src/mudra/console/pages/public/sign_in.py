@@ -1,7 +1,6 @@
 """Sign in, sign out, forgot password, and the entry page of the console."""
 
 from typing import Final
-from urllib.parse import quote
 
 from litestar import Response, get, post
 from litestar.params import FromPath
@@ -10,15 +9,14 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework.console_errors import CrossSiteForm, NoSuchPage
 from mudra.console.framework.navigation import (
     CONSOLE,
-    SECOND_FACTOR,
     member_path,
     operator_links,
 )
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, own_form, own_page
 from mudra.console.framework.page_responses import (
-    SECOND_STEP,
     SIGN_IN,
+    after_sign_in,
     own_page_path,
     redirect,
     site_facts,
@@ -48,6 +46,7 @@ from mudra.identity.sessions.session import (
     begin_session,
     end_session,
 )
+from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff, refuse_local
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
@@ -89,14 +88,14 @@ async def show_sign_in(request: AnyRequest, dependencies: InjectedDependencies) 
                 stages=frozenset({Stage.CODE, Stage.ENROLL}),
             )
         if begun is not None:
-            return redirect(context, _after(begun.session.stage, to))
+            return redirect(context, after_sign_in(begun.session.stage, to))
     return sign_in_form(context, to)
 
 
 @post("/sign-in", include_in_schema=False)
 async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
     """Sign in with the same rules and throttle as /user/token/generate; starts a new session."""
-    context = new_context(request, dependencies)
+    context, settings = new_context(request, dependencies), dependencies.settings
     fields = await read_form(request.receive, request.scope["headers"])
     # No session yet, so no CSRF token: the browser's headers must show that our own page sent it.
     if not is_same_origin(request, dependencies.settings):
@@ -110,11 +109,17 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
     if not sessions_are_safe(dependencies.settings):
         return sign_in_form(context, to, username)
 
-    async def start_session(work: UnitOfWork, user: User) -> tuple[SecretText, Stage]:
+    async def start_session(
+        work: UnitOfWork, user: User
+    ) -> tuple[SecretText, Stage] | LocalSignInOff:
+        caller, allowed = context.caller(f"user:{user.user_id}"), settings.operator_local_sign_in
+        refused = await refuse_local(work, user, caller, allowed=allowed)
+        if refused is not None:
+            return refused
         stage = await stage_after_password(work, user, dependencies.settings.factor_roles)
         begun = await begin_session(
             user.user_id,
-            context.caller(f"user:{user.user_id}"),
+            caller,
             await work.people.now(),
             sessions=work.sessions,
             audit_log=work.audit_log,
@@ -129,20 +134,9 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
     if isinstance(outcome, Refusal):
         return sign_in_form(context, to, username, refusal=outcome)
     cookie, stage = outcome
-    response = redirect(context, _after(stage, to))
+    response = redirect(context, after_sign_in(stage, to))
     set_session_cookie(response, cookie, dependencies.settings)
     return response
-
-
-def _after(stage: Stage, to: str) -> str:
-    """Return where a sign-in in this stage goes on."""
-    match stage:
-        case Stage.FULL:
-            return to
-        case Stage.CODE:
-            return f"{SECOND_STEP}?to={quote(to, safe='')}"
-        case Stage.ENROLL:
-            return SECOND_FACTOR
 
 
 @post("/sign-out", include_in_schema=False)

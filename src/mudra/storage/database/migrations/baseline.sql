@@ -668,6 +668,23 @@ CREATE TABLE passkey_challenge (
 );
 CREATE INDEX ix_passkey_challenge_expires_at ON passkey_challenge (expires_at);
 
+CREATE TABLE sign_on_attempt (
+    holder BYTEA NOT NULL,
+    state BYTEA NOT NULL,
+    path TEXT NOT NULL,
+    address TEXT NOT NULL,
+    expires_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_sign_on_attempt PRIMARY KEY (holder)
+);
+CREATE INDEX ix_sign_on_attempt_expires_at ON sign_on_attempt (expires_at);
+
+CREATE TABLE local_sign_in (
+    user_id UUID NOT NULL,
+    until TIMESTAMP WITH TIME ZONE NOT NULL,
+    CONSTRAINT pk_local_sign_in PRIMARY KEY (user_id),
+    CONSTRAINT fk_local_sign_in_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
+);
+
 CREATE TABLE recovery_code (
     user_id UUID NOT NULL,
     code_mac BYTEA NOT NULL,

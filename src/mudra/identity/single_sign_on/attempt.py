@@ -1,0 +1,71 @@
+"""Begin a sign-in at the provider, and recognize what comes back (RFC 6749 10.12, RFC 9700).
+
+A cookie of 256 random bits belongs to one attempt. Nonce and PKCE verifier are derived from it, so
+that an answer is of use only in the browser that asked, and nothing secret is stored.
+"""
+
+import base64
+import hashlib
+import hmac
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Final
+
+from mudra.identity.sign_in.sign_in import TooManyAttempts
+from mudra.identity.single_sign_on.claims import SignOnRefused
+from mudra.identity.single_sign_on.ports import SignOnAttempt, SignOnRequest, SignOnUnitOfWork
+from mudra.shared.secret_text import SecretText
+
+LIFE: Final = timedelta(minutes=10)
+MAX_WAITING: Final = 10_000
+MAX_WAITING_OF_ADDRESS: Final = 50
+_BYTES: Final = 32
+
+
+async def begin_attempt(  # its collaborators, each named
+    work: SignOnUnitOfWork,
+    path: str,
+    address: str,
+    redirect_uri: str,
+    random_bytes: Callable[[int], bytes],
+    *,
+    fresh: bool,
+) -> tuple[SecretText, SignOnRequest] | TooManyAttempts:
+    """Store an attempt; return the cookie of the browser and what it takes to the provider."""
+    now = await work.people.now()
+    of_address, of_all = await work.single_sign_on.waiting(address, now)
+    if of_address >= MAX_WAITING_OF_ADDRESS or of_all >= MAX_WAITING:
+        return TooManyAttempts(now + LIFE, now)
+    cookie, state = SecretText(_text(random_bytes(_BYTES))), _text(random_bytes(_BYTES))
+    await work.single_sign_on.put_attempt(
+        SignOnAttempt(_hash(cookie.reveal()), _hash(state), path, address, now + LIFE)
+    )
+    return cookie, _request(cookie, state, redirect_uri, fresh=fresh)
+
+
+async def end_attempt(
+    work: SignOnUnitOfWork, cookie: SecretText | None, state: str, redirect_uri: str
+) -> tuple[str, SignOnRequest] | SignOnRefused:
+    """Return page and request of the attempt that came back; each comes back once."""
+    now = await work.people.now()
+    attempt = None
+    if cookie is not None:
+        attempt = await work.single_sign_on.take_attempt(_hash(cookie.reveal()), now)
+    if cookie is None or attempt is None or not hmac.compare_digest(attempt.state, _hash(state)):
+        return SignOnRefused("no-attempt")
+    return attempt.path, _request(cookie, state, redirect_uri, fresh=False)
+
+
+def _request(cookie: SecretText, state: str, redirect_uri: str, *, fresh: bool) -> SignOnRequest:
+    secret = cookie.reveal()
+    nonce = _text(_hash(f"nonce:{secret}"))
+    verifier = SecretText(_text(_hash(f"verifier:{secret}")))
+    return SignOnRequest(state, nonce, verifier, redirect_uri, fresh)
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

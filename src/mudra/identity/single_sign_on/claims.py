@@ -1,0 +1,99 @@
+"""Reads verified claims of a provider (OpenID Connect Core 2 and 5.1). Pure."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.identity.accounts.email_address import normalize_email
+from mudra.identity.operators.operator import Scope
+from mudra.identity.single_sign_on.terms import SignOnTerms
+from mudra.shared.refusal import Refusal
+
+MAX_VALUES: Final = 500
+"""Groups of one person that are read; more are refused, not cut."""
+_MAX_SUBJECT: Final = 255  # OpenID Connect Core 2
+
+
+class SignOnRefused(Refusal, frozen=True):
+    """The provider's answer signs no one in; `reason` is that of the audit log."""
+
+    reason: str
+
+
+class ProvidedIdentity(Struct, frozen=True):
+    """Who a provider says has signed in there.
+
+    `scopes` is None where no claim decides on them; `proven_before` is how long ago the person
+    showed themselves to the provider, None when it does not say.
+    """
+
+    subject: str
+    email: str
+    name: str
+    scopes: frozenset[Scope] | None
+    has_second_factor: bool
+    proven_before: timedelta | None
+
+
+def read_identity(
+    claims: Mapping[str, object], terms: SignOnTerms, now: datetime
+) -> ProvidedIdentity | SignOnRefused:
+    """Return who the claims are about; only an address that the provider verified counts."""
+    subject, sent, name = claims.get("sub"), claims.get("email"), claims.get("name")
+    if not isinstance(subject, str) or not 0 < len(subject) <= _MAX_SUBJECT:
+        return SignOnRefused("no-subject")
+    if claims.get("email_verified") is not True:
+        return SignOnRefused("email-not-verified")
+    email = normalize_email(sent) if isinstance(sent, str) else None
+    if not isinstance(email, str):
+        return SignOnRefused("no-email")
+    scopes = _scopes(claims, terms) if terms.scope_claim else None
+    if isinstance(scopes, SignOnRefused):
+        return scopes
+    return ProvidedIdentity(
+        subject,
+        email,
+        name if isinstance(name, str) else "",
+        scopes,
+        any(value in _texts(claims.get(claim)) for claim, value in terms.factor_claims),
+        _proven_before(claims.get("auth_time"), now),
+    )
+
+
+def scopes_after(
+    held: frozenset[Scope], given: frozenset[Scope] | None, *, sets: bool
+) -> frozenset[Scope]:
+    """Return an operator's scopes after a sign-in that gave these; None leaves them as they are."""
+    if given is None:
+        return held
+    return given if sets else held & given
+
+
+def _scopes(claims: Mapping[str, object], terms: SignOnTerms) -> frozenset[Scope] | SignOnRefused:
+    found: object = claims.get(terms.scope_claim)
+    if found is None:
+        found = claims
+        for part in terms.scope_claim.split("."):
+            found = found.get(part) if isinstance(found, Mapping) else None
+    values = _texts(found)
+    if len(values) > MAX_VALUES:
+        return SignOnRefused("too-many-groups")
+    given = [scopes for value, scopes in terms.scope_map if value in values]
+    return frozenset[Scope]().union(*given)
+
+
+def _texts(value: object) -> frozenset[str]:
+    """Return the texts of a claim that is one text or a list of them."""
+    if isinstance(value, str):
+        return frozenset({value})
+    if not isinstance(value, list):
+        return frozenset()
+    return frozenset(one for one in value if isinstance(one, str))
+
+
+def _proven_before(auth_time: object, now: datetime) -> timedelta | None:
+    if not isinstance(auth_time, int) or isinstance(auth_time, bool):
+        return None
+    return max(timedelta(), timedelta(seconds=min(now.timestamp() - auth_time, 10**8)))

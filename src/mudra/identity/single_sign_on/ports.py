@@ -1,0 +1,90 @@
+"""What single sign-on asks of storage and of the provider."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.single_sign_on.terms import SignOnTerms
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+
+class ProviderFailed(Refusal, frozen=True):
+    """The provider did not answer, or its answer was not accepted; `reason` says why in a word."""
+
+    reason: str
+
+
+class SignOnAttempt(Struct, frozen=True):
+    """A sign-in that went to the provider and has not come back.
+
+    `holder` is the hash of a cookie of the browser, `state` that of what comes back, `path` the
+    page to which the person goes then. Nonce and code verifier follow from the cookie and are not
+    stored.
+    """
+
+    holder: bytes
+    state: bytes
+    path: str
+    address: str
+    expires_at: datetime
+
+
+class SignOnRequest(Struct, frozen=True):
+    """What a browser is sent to the provider with (RFC 7636, OpenID Connect Core 3.1.2.1)."""
+
+    state: str
+    nonce: str
+    verifier: SecretText
+    redirect_uri: str
+    fresh: bool = False
+    """The person must show themselves again, whatever session they have at the provider."""
+
+
+class IdentityProvider(Protocol):
+    """One OpenID Connect provider."""
+
+    @property
+    def terms(self) -> SignOnTerms:
+        """The terms under which it signs operators in."""
+
+    def now(self) -> datetime:
+        """Return the machine's time, which the provider shares; no sandbox moves it."""
+
+    async def address(self, request: SignOnRequest) -> str | ProviderFailed:
+        """Return where the browser goes."""
+
+    async def redeem(
+        self, code: str, request: SignOnRequest
+    ) -> Mapping[str, object] | ProviderFailed:
+        """Exchange a code for verified claims: issuer, audience, nonce, times and signature."""
+
+
+class SingleSignOn(Protocol):
+    """Attempts that wait for the provider, and operators who may use a password for a while."""
+
+    async def put_attempt(self, attempt: SignOnAttempt) -> None:
+        """Store an attempt; it replaces the browser's earlier one."""
+
+    async def take_attempt(self, holder: bytes, now: datetime) -> SignOnAttempt | None:
+        """Delete a browser's attempt and return it; None when there is none that still counts."""
+
+    async def waiting(self, address: str, now: datetime) -> tuple[int, int]:
+        """Count the attempts that wait: of an address, and of all."""
+
+    async def allow_password(self, user_id: str, until: datetime) -> None:
+        """Let an operator sign in with a password until then, whatever the setting says."""
+
+    async def allowed_until(self, user_id: str) -> datetime | None:
+        """Return until when an operator may."""
+
+
+class SignOnUnitOfWork(IdentityUnitOfWork, Protocol):
+    """What the use cases of single sign-on need of one transaction."""
+
+    @property
+    def single_sign_on(self) -> SingleSignOn:
+        """Attempts, and exceptions from single sign-on."""
