@@ -18,6 +18,7 @@ from bench.sizes import sized
 from bench.truth_faults import Fault, schedule
 from bench.truth_foreign import ForeignNetwork
 from bench.truth_network import AnyNetwork, Network, Settings
+from bench.truth_oracle import Oracle
 from bench.truth_score import Scores, Verdict
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
@@ -46,10 +47,11 @@ def run(network: AnyNetwork, plan: Plan, scores: Scores, *, verbose: bool) -> No
     busy = int(count * 8) + 40 if count else 0
     faults = schedule(network, quiet_until + 4, busy, count, rng) if count else []
     state = new_state(*network.volume.shape[1:])
+    oracle = Oracle(*network.volume.shape[1:])
     incidents: tuple[Incident, ...] = ()
     done: list[Incident] = []
     for window in range(FIRST, quiet_until + busy):
-        evidence = _draw(network, faults, window)
+        evidence = _draw(network, faults, window, oracle)
         begin = time.process_time()
         evaluation = evaluate_window(evidence, state)
         state = evaluation.state
@@ -67,15 +69,19 @@ def run(network: AnyNetwork, plan: Plan, scores: Scores, *, verbose: bool) -> No
     scores.add(faults, past, quiet_until, plan.seed)
 
 
-def _draw(network: AnyNetwork, faults: list[Fault], window: int) -> Evidence:
+def _draw(
+    network: AnyNetwork, faults: list[Fault], window: int, oracle: Oracle
+) -> Evidence:
     odds = network.odds(window)
     now = [fault for fault in faults if fault.start - 1 < window < fault.end + 1]
+    healthy = oracle.healthy(odds) if now else odds
     for fault in now:
         fault.apply(odds, window)
     drawn = network.draw(window, odds)
     for fault in now:
         fault.count(drawn, window)
         fault.lie(drawn, window)
+    oracle.look(now, healthy, drawn, window)
     return drawn.evidence
 
 
@@ -109,6 +115,7 @@ def _story(verdict: Verdict) -> str:
         f"{fault.strength:.2f} aa {fault.aa} fip {fault.fip} {fault.api} "
         f"hits {fault.hits:.0f}/{fault.in_reach:.0f} first {fault.first_hit - FIRST}: "
         f"{[round(fault.hits_by_window[window]) for window in windows]} "
+        f"oracle after {fault.found_by_oracle - fault.first_hit + 1 if fault.found_by_oracle >= 0 else 0} "
         f"detected after {times[0]} closed after {times[1]} {said}"
     )
 

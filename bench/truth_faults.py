@@ -64,6 +64,8 @@ class Fault:
     first_hit: int = -1
     hits_by_window: dict[int, float] = field(default_factory=dict)
     last_hit: int = -1
+    found_by_oracle: int = -1
+    """The window in which it can be found at the soonest; -1 if never, or not known."""
 
     @property
     def truth(self) -> tuple[Locus, ...]:  # noqa: PLR0911 - one place per kind

@@ -39,6 +39,12 @@ class LatencyBaseline(Struct, frozen=True):
     path_weight: Floats
     hour: Floats
     hour_weight: Floats
+    today_pull: Floats
+    """Of the hour that runs: it moves its mean when it is over, so that a drift within the hour is
+    not usual before it is found."""
+    today_weight: Floats
+    hour_now: Floats
+    """The hour of day that runs."""
     spread: Floats
     spread_weight: Floats
 
@@ -47,7 +53,7 @@ def new_latency_baseline(aas: int, fips: int) -> LatencyBaseline:
     """No history: the first window sets the medians."""
     timed = (len(TIMED_APIS), fips)
     shapes = (timed, timed, (aas,), (aas,), (aas, fips), (aas, fips), (fips, 24), (fips, 24))
-    parts = [np.zeros(shape, np.float32) for shape in shapes]
+    parts = [np.zeros(shape, np.float32) for shape in (*shapes, (fips,), (fips,), (1,))]
     parts += [np.full(timed, start, np.float32) for start in (_USUAL_SPREAD, _SPREAD_SAMPLES)]
     return LatencyBaseline(*parts)
 
@@ -95,13 +101,9 @@ def learn_latency(
     path, path_weight = _move(baseline.path, baseline.path_weight, pull, mass, 400.0)
     mass = seen.sum(0)
     pull = (rest * seen).sum(0) - ((aa - baseline.aa)[:, None] + path - baseline.path) * mass
-    hour, hour_weight = baseline.hour.copy(), baseline.hour_weight.copy()
     # All medians of a FIP wander together: one window says only so much of its hour.
     share = np.minimum(1.0, _HOUR_CAP / np.maximum(mass.sum(0), 1.0))
-    hour[:, evidence.hour], hour_weight[:, evidence.hour] = _move(
-        hour[:, evidence.hour], hour_weight[:, evidence.hour],
-        pull.sum(0) * share, mass.sum(0) * share, _HOUR_PRIOR,
-    )  # fmt: skip
+    hours = _move_hour(baseline, evidence.hour, pull.sum(0) * share, mass.sum(0) * share)
     many = np.where(samples >= _SPREAD_SAMPLES, weight, 0.0)
     wider = points[..., 1] - points[..., 0] - baseline.spread[:, None, :]
     pull = (np.clip(wider, -_STEP_CAP, _STEP_CAP) * many).sum(1)
@@ -109,9 +111,25 @@ def learn_latency(
         baseline.spread, baseline.spread_weight, pull, many.sum(1), _SPREAD_SAMPLES
     )
     return LatencyBaseline(
-        median, median_weight, aa, aa_weight, path, path_weight, hour, hour_weight,
-        spread, spread_weight,
-    )  # fmt: skip
+        median, median_weight, aa, aa_weight, path, path_weight, *hours, spread, spread_weight
+    )
+
+
+def _move_hour(
+    baseline: LatencyBaseline, hour: int, pull: Floats, mass: Floats
+) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Add a window to the running hour; one that is over moves the mean of its name."""
+    mean, weight = baseline.hour, baseline.hour_weight
+    today_pull, today_weight = baseline.today_pull, baseline.today_weight
+    over = int(baseline.hour_now[0])
+    if over != hour:
+        mean, weight = mean.copy(), weight.copy()
+        mean[:, over], weight[:, over] = _move(
+            mean[:, over], weight[:, over], today_pull, today_weight, _HOUR_PRIOR
+        )
+        today_pull, today_weight = np.zeros_like(today_pull), np.zeros_like(today_weight)
+    now = np.array([hour], np.float32)
+    return mean, weight, (today_pull + pull).astype(np.float32), today_weight + mass, now
 
 
 def _move(

@@ -31,6 +31,7 @@ from mudra.metrics.attribution.evidence.lanes import (
 )
 
 _KEEP: Final = np.float32(0.5 ** (1 / (7 * WINDOWS_PER_DAY)))
+_KEEP_HOUR: Final = _KEEP**6
 _PRIOR_BAD: Final = 2.0
 """Weight of the network's rate in a FIP's own, in bad events."""
 _FACTOR_RANGE: Final = (0.2, 8.0)
@@ -91,6 +92,12 @@ class RateBaseline(Struct, frozen=True):
     hour_expected: Floats
     weekday_bad: Floats
     weekday_expected: Floats
+    today_bad: Floats
+    """Of the hour that runs: it teaches its factor when it is over, so that a drift within the
+    hour is not usual before it is found."""
+    today_expected: Floats
+    hour_now: Floats
+    """The hour of day that runs."""
     variance: Floats
     variance_windows: Floats
     cell_variance: Floats
@@ -113,8 +120,10 @@ def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
     """No history: every cell has the usual rate of its lane."""
     lanes = len(LANES)
     shapes = ((lanes, fips), (lanes, aas), (SYMPTOMS, aas, fips), (SYMPTOMS, fips, 24),
-              (SYMPTOMS, fips, 7), (lanes, fips), (lanes,))  # fmt: skip
-    return RateBaseline(*(np.zeros(shape, np.float32) for shape in shapes for _ in range(2)))
+              (SYMPTOMS, fips, 7), (SYMPTOMS, fips))  # fmt: skip
+    factors = [np.zeros(shape, np.float32) for shape in shapes for _ in range(2)]
+    shapes = ((1,), (lanes, fips), (lanes, fips), (lanes,), (lanes,))
+    return RateBaseline(*factors, *(np.zeros(shape, np.float32) for shape in shapes))
 
 
 def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
@@ -186,18 +195,16 @@ def learn_rates(
         _by_symptom(expected * trusted), _PRIORS["path"],
     )  # fmt: skip
     group_bad, group = _by_symptom(bad).sum(1), (_by_symptom(expected) * moved).sum(1)
-    hour_bad, hour_expected = baseline.hour_bad.copy(), baseline.hour_expected.copy()
-    hour_bad[..., hour], hour_expected[..., hour], moved = _move_time(
-        hour_bad[..., hour], hour_expected[..., hour], group_bad, group, _HOUR
-    )
+    hours, moved = _move_hour(baseline, hour, group_bad, group)
     group = group * moved
     weekday_bad, weekday_expected = baseline.weekday_bad.copy(), baseline.weekday_expected.copy()
     weekday_bad[..., weekday], weekday_expected[..., weekday], _ = _move_time(
         weekday_bad[..., weekday], weekday_expected[..., weekday], group_bad, group, _WEEKDAY
     )
     return RateBaseline(
-        fip_bad, fip_events, aa_bad, aa_expected, path_bad, path_expected, hour_bad,
-        hour_expected, weekday_bad, weekday_expected, variance, variance_windows,
+        fip_bad, fip_events, aa_bad, aa_expected, path_bad, path_expected, hours.bad,
+        hours.expected, weekday_bad, weekday_expected, hours.today_bad, hours.today_expected,
+        np.array([hour], np.float32), variance, variance_windows,
         cell_variance.astype(np.float32), cell_windows.astype(np.float32),
     )  # fmt: skip
 
@@ -266,6 +273,41 @@ def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
 def _prior(period: _Period) -> Floats:
     """Weight of 1 in the factor of a period, in expected events; symptom x 1."""
     return np.asarray(1.0 / (period.factor * _STEADY), np.float32)
+
+
+class _Hours(Struct, frozen=True):
+    """What is known of the hours of the day, and apart from it what the running one shows."""
+
+    bad: Floats
+    expected: Floats
+    today_bad: Floats
+    today_expected: Floats
+
+
+def _move_hour(
+    baseline: RateBaseline, hour: int, new_bad: Floats, new_expected: Floats
+) -> tuple[_Hours, Floats]:
+    """Add a window to the running hour; one that is over goes to the hours of its name."""
+    bad, expected = baseline.hour_bad, baseline.hour_expected
+    today_bad, today_expected = baseline.today_bad, baseline.today_expected
+    over = int(baseline.hour_now[0])
+    if over != hour:
+        bad, expected = bad.copy(), expected.copy()
+        bad[..., over] = bad[..., over] * _KEEP_HOUR + today_bad
+        expected[..., over] = expected[..., over] * _KEEP_HOUR + today_expected
+        today_bad, today_expected = np.zeros_like(today_bad), np.zeros_like(today_expected)
+    weight = 1.0 / (1.0 + _HOUR.window * _STEADY * new_expected)
+    usual = _factor(bad[..., hour], expected[..., hour], _prior(_HOUR))
+    before = _factor(
+        bad[..., hour] + today_bad, expected[..., hour] + today_expected, _prior(_HOUR)
+    )
+    today_bad = today_bad + new_bad * weight
+    today_expected = today_expected + new_expected * weight / usual
+    after = _factor(bad[..., hour] + today_bad, expected[..., hour] + today_expected, _prior(_HOUR))
+    hours = _Hours(
+        bad, expected, today_bad.astype(np.float32), today_expected.astype(np.float32)
+    )
+    return hours, after / before
 
 
 def _move_time(
