@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Kind, Locus, may_be_one
+from mudra.metrics.attribution.causes.cause import Cause, CauseStatus, Kind, Locus
 from mudra.metrics.attribution.evidence.lanes import Symptom
 
 REOPEN_WITHIN: Final = 18
@@ -110,7 +110,7 @@ def _same_trouble(first: Cause, second: Cause) -> bool:
         return first.locus == second.locus
     near = first.locus.covers(second.locus) or second.locus.covers(first.locus)
     ends = (first.locus.aa, first.locus.fip) == (second.locus.aa, second.locus.fip)
-    return near and ends and may_be_one(frozenset(first.symptoms), frozenset(second.symptoms))
+    return near and ends and bool(set(first.symptoms) & set(second.symptoms))
 
 
 def _entry(cause: Cause, window: int, change: Change) -> Entry:
