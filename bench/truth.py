@@ -69,9 +69,7 @@ def run(network: AnyNetwork, plan: Plan, scores: Scores, *, verbose: bool) -> No
     scores.add(faults, past, quiet_until, plan.seed)
 
 
-def _draw(
-    network: AnyNetwork, faults: list[Fault], window: int, oracle: Oracle
-) -> Evidence:
+def _draw(network: AnyNetwork, faults: list[Fault], window: int, oracle: Oracle) -> Evidence:
     odds = network.odds(window)
     now = [fault for fault in faults if fault.start - 1 < window < fault.end + 1]
     healthy = oracle.healthy(odds) if now else odds

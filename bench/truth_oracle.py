@@ -74,6 +74,4 @@ def _ratio(fault: Fault, healthy: Odds, drawn: Drawn) -> float:
 
 def _binomial(bad: Floats, events: Floats, before: Floats, after: Floats) -> float:
     low, high = (np.clip(rate, _LOWEST, 1 - _LOWEST) for rate in (before, after))
-    return float(
-        (bad * np.log(high / low) + (events - bad) * np.log((1 - high) / (1 - low))).sum()
-    )
+    return float((bad * np.log(high / low) + (events - bad) * np.log((1 - high) / (1 - low))).sum())

@@ -29,7 +29,7 @@ from mudra.metrics.attribution.causes.cause import (
     locus_lanes,
     may_be_one,
 )
-from mudra.metrics.attribution.causes.cover import Candidate, cover
+from mudra.metrics.attribution.causes.cover import Candidate, Fallen, cover
 from mudra.metrics.attribution.causes.view_of_cause import cause_of
 from mudra.metrics.attribution.evidence.evidence import WINDOWS_PER_DAY, Evidence
 from mudra.metrics.attribution.evidence.lane_counts import (
@@ -43,9 +43,9 @@ from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
 
 _AT_ONCE_FAILURES: Final = 900
-_AT_ONCE_SHARE: Final = 0.5
+_AT_ONCE_SHARE: Final = 0.4
 _SEEN_SHARE: Final = 0.25
-_MOST_AAS: Final = 0.6
+_MOST: Final = 0.6
 _BUSY: Final = 5.0
 _SHOWN: Final = 5.0
 _MEDIAN_MOVED: Final = 0.4
@@ -152,9 +152,7 @@ class _Window:
         self.left = self._unexplained()
         self.ratios = window = ratios(self.left, self.limit)
         running = add_window(self.running, window, level)
-        self.running = cover(
-            running, window, level, self._take_out, self._fallen_fips(), self._is_wide
-        )
+        self.running = cover(running, window, level, self._take_out, self._fallen(), self._is_wide)
 
     def learned(self, evaluated: Flags) -> dict[str, object]:
         """The baselines; a cause that lasts longer than a day teaches nothing any more."""
@@ -259,16 +257,13 @@ class _Window:
             self.ratios = ratios_without(self.ratios, before, self.left, self.limit, aas, fips)
         return self.ratios
 
-    def _fallen_fips(self) -> Flags:
-        """FIPs that lose most of very many calls, as most AAs see: no second window is needed."""
+    def _fallen(self) -> Fallen:
+        """FIPs and AAs that lose most of very many calls, as most of their other sides see."""
         lanes = LANES_OF[Symptom.FAILURES]
         bad, events = self.counts.bad[lanes].sum(0), self.counts.events[lanes].sum(0)
         busy = events >= _BUSY
         seen = busy & (bad >= _SEEN_SHARE * events)
-        enough = (seen.sum(0) > 1) & (seen.sum(0) >= _MOST_AAS * busy.sum(0))
-        total = bad.sum(0)
-        many = (total >= _AT_ONCE_FAILURES) & (total >= _AT_ONCE_SHARE * events.sum(0))
-        return np.asarray(enough & many)
+        return Fallen(_lost(bad, events, busy, seen, 0, 2), _lost(bad, events, busy, seen, 1, 4))
 
     def _is_wide(self, candidate: Candidate) -> bool:
         """Return whether nearly all pairs of AAs and FIPs with calls enough show the symptom."""
@@ -295,6 +290,15 @@ class _Window:
         by_lane = np.zeros(self.counts.events.shape[0], np.bool_)
         by_lane[lanes] = block.sum((1, 2)) >= _BUSY
         return by_lane[:0], by_lane[:0], by_lane
+
+
+def _lost(  # noqa: PLR0913 - what the matrix shows, and along which axis it is read
+    bad: Floats, events: Floats, busy: Flags, seen: Flags, axis: int, fewest: int
+) -> Flags:
+    """Return which members lose most calls of those that see it; others may lie."""
+    enough = (seen.sum(axis) >= fewest) & (seen.sum(axis) >= _MOST * busy.sum(axis))
+    lost, made = (bad * seen).sum(axis), (events * seen).sum(axis)
+    return np.asarray(enough & (lost >= _AT_ONCE_FAILURES) & (lost >= _AT_ONCE_SHARE * made))
 
 
 def _mark(cells: Flags, one: Active) -> None:

@@ -1,11 +1,12 @@
 """The life of an incident: opening, correction, recovery, and what is no incident at all."""
 
-from tests.support.attribution import LEARNED, failing, incidents_of, only_caller
+from tests.support.attribution import LEARNED, REQUESTS, failing, incidents_of, only_caller
 
 from mudra.metrics.attribution.causes.cause import Kind, Locus
+from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.incidents import Change
 
-DOWN = failing(0.6, fip=2)
+DOWN = failing(0.4, fip=2)
 FIP_2 = Locus(Kind.FIP, fip=2)
 
 
@@ -35,6 +36,13 @@ def test_a_large_fip_that_falls_at_some_aas_more_than_at_others_is_an_incident_a
     [incident] = incidents_of([(1, hit)])
 
     assert incident.detected == LEARNED
+
+
+def test_an_aa_that_loses_most_of_many_calls_is_an_incident_at_once() -> None:
+    [incident] = incidents_of([(1, [failing(0.9, aa=1)])], calls=400)
+
+    assert incident.cause.locus == Locus(Kind.AA, aa=1)
+    assert incident.detected == incident.since
 
 
 def test_flapping_is_one_incident() -> None:
@@ -82,6 +90,16 @@ def test_overlapping_causes_are_separate_incidents() -> None:
 
     assert {incident.cause.locus for incident in found} == {FIP_2, Locus(Kind.AA, aa=1)}
     assert all(incident.is_open for incident in found)
+
+
+def test_new_trouble_with_another_symptom_is_another_incident() -> None:
+    def late(evidence: Evidence) -> None:
+        evidence.percentiles[REQUESTS, :, 2] *= 6
+
+    first, second = incidents_of([(4, [failing(0.6, fip=2)]), (5, []), (3, [late])])
+
+    assert not first.is_open
+    assert second.is_open
 
 
 def test_an_incident_without_calls_stays_open_for_a_day() -> None:

@@ -304,9 +304,7 @@ def _move_hour(
     today_bad = today_bad + new_bad * weight
     today_expected = today_expected + new_expected * weight / usual
     after = _factor(bad[..., hour] + today_bad, expected[..., hour] + today_expected, _prior(_HOUR))
-    hours = _Hours(
-        bad, expected, today_bad.astype(np.float32), today_expected.astype(np.float32)
-    )
+    hours = _Hours(bad, expected, today_bad.astype(np.float32), today_expected.astype(np.float32))
     return hours, after / before
 
 

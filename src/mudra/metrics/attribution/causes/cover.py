@@ -52,6 +52,13 @@ class Candidate(Struct, frozen=True):
         return Locus(_KINDS[self.family], self.aa, self.fip, apis)
 
 
+class Fallen(Struct, frozen=True):
+    """Members whose outage needs no second window."""
+
+    fips: Flags
+    aas: Flags
+
+
 _KINDS: Final = {
     "network": Kind.NETWORK,
     "network_lane": Kind.NETWORK,
@@ -68,14 +75,14 @@ def cover(
     window: Ratios,
     level: float,
     explain: Callable[[Candidate, tuple[Locus, ...]], Ratios],
-    at_once: Flags,
+    at_once: Fallen,
     is_wide: Callable[[Candidate], bool],
 ) -> Running:
     """Take causes until no candidate is above the alarm level.
 
     `explain` takes a candidate, with the places that explain the same, out of
-    the window and returns the ratios of the rest. `at_once` marks FIPs whose
-    outage needs no second window, and `is_wide` says whether nearly all of the
+    the window and returns the ratios of the rest. `at_once` marks members
+    whose outage needs no second window, and `is_wide` says whether nearly all of the
     network shows a symptom. Returns the sums that are left.
     """
     for _ in range(MOST_PER_WINDOW):
@@ -92,7 +99,7 @@ def _best(
     running: Running,
     window: Ratios,
     level: float,
-    at_once: Flags,
+    at_once: Fallen,
     is_wide: Callable[[Candidate], bool],
 ) -> Candidate | None:
     crossing = [
@@ -121,14 +128,16 @@ def _best(
 
 
 def _crossing(
-    running: Running, window: Ratios, family: str, level: float, at_once: Flags
+    running: Running, window: Ratios, family: str, level: float, at_once: Fallen
 ) -> Iterator[Candidate]:
     bounded = getattr(running.bounded, family)
     above = bounded >= level
-    if family in {"fip", "fip_lane"} and at_once.any():
-        lanes = slice(0, 1) if family == "fip" else LANES_OF[Symptom.FAILURES]
+    member = family.removesuffix("_lane")
+    fallen = {"fip": at_once.fips, "aa": at_once.aas}.get(member)
+    if fallen is not None and fallen.any():
+        lanes = slice(0, 1) if family == member else LANES_OF[Symptom.FAILURES]
         above = above.copy()
-        above[:, lanes, :] |= (bounded[:, lanes, :] >= level / 2) & at_once
+        above[:, lanes, :] |= (bounded[:, lanes, :] >= level / 2) & fallen
     above = above & (getattr(window, family) > SHOWN)
     if above.any():
         for place in np.argwhere(above.any(0)):
@@ -165,7 +174,8 @@ def _overlapping(running: Running, one: Candidate) -> list[Candidate]:
     if one.fip >= 0 and one.aa < 0:
         places += [("path", (one.symptom, int(np.argmax(paths[:, one.fip])), one.fip))]
     if one.aa >= 0 and one.fip < 0:
-        places += [("path", (one.symptom, one.aa, int(np.argmax(paths[one.aa]))))]
+        loudest = int(np.argmax(paths[one.aa]))
+        places += [("path", (one.symptom, one.aa, loudest)), ("fip", (one.symptom, loudest))]
     mine = (one.family, one.lane, one.aa, one.fip)
     found = [_candidate(running, family, place) for family, place in places]
     return [other for other in found if (other.family, other.lane, other.aa, other.fip) != mine]
