@@ -108,13 +108,13 @@ def _story(verdict: Verdict) -> str:
         for one in verdict.incidents
     )
     times = (verdict.windows_to_detect, verdict.windows_to_close) if verdict.incidents else (0, 0)
+    oracle = fault.found_by_oracle - fault.first_hit + 1 if fault.found_by_oracle >= 0 else 0
     return (
         f"seed {verdict.seed} {fault.kind} {fault.start - FIRST:.1f}-{fault.end - FIRST:.1f} "
         f"{fault.strength:.2f} aa {fault.aa} fip {fault.fip} {fault.api} "
         f"hits {fault.hits:.0f}/{fault.in_reach:.0f} first {fault.first_hit - FIRST}: "
         f"{[round(fault.hits_by_window[window]) for window in windows]} "
-        f"oracle after {fault.found_by_oracle - fault.first_hit + 1 if fault.found_by_oracle >= 0 else 0} "
-        f"detected after {times[0]} closed after {times[1]} {said}"
+        f"oracle after {oracle} detected after {times[0]} closed after {times[1]} {said}"
     )
 
 

@@ -9,18 +9,21 @@ better test. Times of calls are not simulated as counts, so faults of time have 
 """
 
 import copy
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.truth_faults import Fault, FaultKind
-from bench.truth_network import FINOT, FIREQ, Drawn, Floats, Odds
+from bench.truth_network import FINOT, FIREQ, Drawn, Odds
 from mudra.metrics.attribution.sequential import alarm_level, window_cap
 
-_OF_TIME = frozenset(
+OF_TIME = frozenset(
     {FaultKind.FIP_SLOW, FaultKind.FIP_TAIL, FaultKind.TIME_DRIFT, FaultKind.AGENT,
      FaultKind.RED_LIAR, FaultKind.BLIP, FaultKind.MAINTENANCE}
 )  # fmt: skip
 _LOWEST = 1e-4
+Counts = NDArray[np.floating[Any]]
 
 
 class Oracle:
@@ -37,7 +40,7 @@ class Oracle:
     def look(self, faults: list[Fault], healthy: Odds, drawn: Drawn, window: int) -> None:
         """Add one window."""
         for fault in faults:
-            if fault.kind in _OF_TIME or fault.found_by_oracle >= 0:
+            if fault.kind in OF_TIME or fault.found_by_oracle >= 0:
                 continue
             gain = min(_ratio(fault, healthy, drawn), window_cap(self.level))
             now = max(self.sums.get(id(fault), 0.0) + gain, 0.0)
@@ -72,6 +75,6 @@ def _ratio(fault: Fault, healthy: Odds, drawn: Drawn) -> float:
     return found + float((arrived - accepted * (after - before)).sum())
 
 
-def _binomial(bad: Floats, events: Floats, before: Floats, after: Floats) -> float:
+def _binomial(bad: Counts, events: Counts, before: Counts, after: Counts) -> float:
     low, high = (np.clip(rate, _LOWEST, 1 - _LOWEST) for rate in (before, after))
     return float((bad * np.log(high / low) + (events - bad) * np.log((1 - high) / (1 - low))).sum())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from bench.truth_faults import NO_FAULT, Fault, FaultKind
+from bench.truth_oracle import OF_TIME
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.incidents import Change, Incident
 
@@ -203,6 +204,12 @@ class Scores:
             _say(f"{name} within {allowed} windows judged", judged, len(these))
             timely = sum(one.time_to_detect <= allowed + _MINUTE for one in these)
             _say(f"{name} within {allowed} windows of time", timely, len(these))
+            possible = [one for one in these if one.fault.kind not in OF_TIME]
+            if possible:
+                _say("  of these, by the oracle", sum(
+                    0 <= one.fault.found_by_oracle - one.fault.first_hit < allowed
+                    for one in possible
+                ), len(possible))  # fmt: skip
         large = [
             one for one in found
             if one.fault.kind in _ALLOWED[0][1] and one.first_thousand is not None

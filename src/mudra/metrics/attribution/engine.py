@@ -292,9 +292,7 @@ class _Window:
         return by_lane[:0], by_lane[:0], by_lane
 
 
-def _lost(  # noqa: PLR0913 - what the matrix shows, and along which axis it is read
-    bad: Floats, events: Floats, busy: Flags, seen: Flags, axis: int, fewest: int
-) -> Flags:
+def _lost(bad: Floats, events: Floats, busy: Flags, seen: Flags, axis: int, fewest: int) -> Flags:
     """Return which members lose most calls of those that see it; others may lie."""
     enough = (seen.sum(axis) >= fewest) & (seen.sum(axis) >= _MOST * busy.sum(axis))
     lost, made = (bad * seen).sum(axis), (events * seen).sum(axis)
