@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from mudra.metrics.health.fip_state_ports import FipStateStore
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.packed_calls_ports import PackedCallsStore
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
@@ -272,7 +273,7 @@ class Incidents(Protocol):
         ...
 
 
-class Detections(Incidents, FipStateStore, Protocol):
+class Detections(Incidents, FipStateStore, PackedCallsStore, Protocol):
     """What incident detection reads and remembers."""
 
     async def lock(self, *, patient: bool) -> None:

@@ -40,7 +40,7 @@ FIP_HISTORY: Final = timedelta(hours=6)
 """The states of FIPs in the feed follow from so much evidence."""
 MAX_AT_ONCE: Final = 24
 """Windows that follow in one transaction; a longer backlog takes several."""
-_READ_AT_ONCE: Final = 18
+_READ_AT_ONCE: Final = 6
 _LONG_SILENCE: Final = timedelta(days=1)
 _LEAD: Final = timedelta(hours=1)
 _REOPENABLE: Final = timedelta(hours=4)
@@ -71,14 +71,14 @@ class DetectionService(Struct, frozen=True):
         last = await self.store.last_evaluated()
         again = [window for window in changed if last is not None and window <= last]
         if last is not None:
-            run = await self._run_from(min([*again, last + WINDOW]))
+            run = await self._run_from(min([*again, last + WINDOW]), frozenset(marks))
             await self._evaluate_again(run, last, now)
         else:
             first = await self._first_window(changed, now)
             if first is None:
                 await self._clear(marks, now, now)
                 return Detected((), more=False)
-            run = await self._run_from(first)
+            run = await self._run_from(first, frozenset(marks))
         more = await self._follow(run, now)
         await self._clear(marks, run.next_window, now)
         return Detected(await self._finish(run, now), more)
@@ -92,7 +92,8 @@ class DetectionService(Struct, frozen=True):
         await self.store.lock(patient=True)
         marks = await self.store.stale_windows(now)
         last = await self.store.last_evaluated()
-        run = await self._run_from(min(since, last + WINDOW) if last else since)
+        first = min(since, last + WINDOW) if last else since
+        run = await self._run_from(first, frozenset(marks))
         await self._evaluate_again(run, last or since, now, past=True)
         while await self._follow(run, now, past=True):
             pass
@@ -105,12 +106,12 @@ class DetectionService(Struct, frozen=True):
         known = [one for one in (*changed, *since) if one < window_start(now)]
         return max(min(known), window_start(now - WATCHED)) if known else None
 
-    async def _run_from(self, window: datetime) -> "EvaluationRun":
+    async def _run_from(self, window: datetime, changed: frozenset[datetime]) -> "EvaluationRun":
         # numpy: the jobs process alone loads it.
         from mudra.metrics.incidents.evaluation_run import EvaluationRun  # noqa: PLC0415
 
         packed = await self.store.journal_before(window)
-        return await asyncio.to_thread(EvaluationRun, packed, window, self.new_id)
+        return await asyncio.to_thread(EvaluationRun, packed, window, changed, self.new_id)
 
     async def _evaluate_again(
         self, run: "EvaluationRun", until: datetime, now: datetime, *, past: bool = False
@@ -145,7 +146,7 @@ class DetectionService(Struct, frozen=True):
         start = within.start
         while start < within.end:
             part = TimeRange(start, min(within.end, start + _READ_AT_ONCE * WINDOW))
-            for reports, before in await self._reports(part, since):
+            for reports, before in await self._reports(part, since, run.changed):
                 if wait and not is_complete(reports, run.journal.silent, now, before):
                     return False
                 detected = min(_received_by(reports), now) if past else now
@@ -154,12 +155,14 @@ class DetectionService(Struct, frozen=True):
         return True
 
     async def _reports(
-        self, within: TimeRange, since: Mapping[str, datetime]
+        self, within: TimeRange, since: Mapping[str, datetime], changed: frozenset[datetime]
     ) -> list[tuple[WindowReports, frozenset[str]]]:
         """The reports of each window, with the AAs that sent notifications for the one before."""
+        packed = await self.store.packed_calls(within)
         calls: dict[datetime, list[CallSums]] = defaultdict(list)
-        for one in await self.store.calls(within):
-            calls[one.window].append(one)
+        for window in within.windows:
+            if window in changed or window not in packed:
+                calls[window] = [*await self.store.calls(TimeRange(window, window + WINDOW))]
         silences = await self.silences.ending_after(within.start)
         received: dict[datetime, list[Received]] = defaultdict(list)
         for receipt in await self.store.received(TimeRange(within.start - WINDOW, within.end)):
@@ -168,7 +171,7 @@ class DetectionService(Struct, frozen=True):
             (
                 WindowReports(
                     window,
-                    calls[window],
+                    calls[window] if window in calls else packed[window],
                     frozenset(aa for aa, begin in since.items() if begin <= window),
                     {one.aa_id: one.at for one in received[window] if one.tag is Tag.REQUESTS},
                     _notified(received[window]),
@@ -204,6 +207,7 @@ class DetectionService(Struct, frozen=True):
             await self.store.save_journals(
                 packed, since=run.base + WINDOW, drop_before=now - WATCHED
             )
+            await self.store.save_packed_calls(run.packed_calls, drop_before=now - WATCHED)
             await self._save_fip_states(run)
         await self.notifier.send(found, now)
         await self._escalate(silences, now)

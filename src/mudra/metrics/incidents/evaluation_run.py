@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from mudra.metrics.attribution.causes.cause import Cause
+from mudra.metrics.attribution.state import new_state, state_to_bytes
 from mudra.metrics.health.fip_state import states_from_bytes, states_to_bytes
 from mudra.metrics.incidents.fip_counts import FipCounts, counts_from_bytes, counts_to_bytes
 from mudra.metrics.incidents.fip_test import LOOKS, fip_states
@@ -42,6 +43,12 @@ from mudra.metrics.incidents.journal import (
     window_at,
 )
 from mudra.metrics.incidents.subject import name_of
+from mudra.metrics.incidents.window_calls import (
+    WindowCalls,
+    calls_from_bytes,
+    calls_to_bytes,
+    window_calls,
+)
 from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import WINDOW
 
@@ -54,10 +61,23 @@ class _Recent(NamedTuple):
     causes: tuple[Cause, ...]
 
 
+class _Kept(NamedTuple):
+    """A journal of a full hour. Its state is packed at once: a week of them would fill memory."""
+
+    journal: Journal
+    state: bytes
+
+
 class EvaluationRun:
     """Windows evaluated one after the other; memory holds all until they are stored together."""
 
-    def __init__(self, packed: bytes | None, first: datetime, new_id: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        packed: bytes | None,
+        first: datetime,
+        changed: frozenset[datetime],
+        new_id: Callable[[], str],
+    ) -> None:
         journal = None if packed is None else journal_from_bytes(packed)
         self.afresh = journal is None
         """Without a journal before: every incident is found again."""
@@ -65,9 +85,13 @@ class EvaluationRun:
         self.journal = journal or new_journal(first.replace(minute=0))
         self.base = self.next_window - WINDOW
         """The window before the first."""
+        self.changed = changed
+        """Windows whose reports changed since they were evaluated, if they were."""
         self.evaluated = 0
         self._new_id = new_id
-        self._kept: dict[datetime, Journal] = {}
+        self._kept: dict[datetime, _Kept] = {}
+        self.packed_calls: dict[datetime, bytes] = {}
+        """Of windows whose raw rows were read."""
         self._found: dict[str, Tracked] = {}
         self._recent: deque[_Recent] = deque(maxlen=LOOKS[-1])
 
@@ -79,14 +103,22 @@ class EvaluationRun:
 
     def evaluate(self, reports: WindowReports, fips: frozenset[str], detected: datetime) -> None:
         """Evaluate the next window; incidents that it opens were detected at this time."""
-        self.journal = evaluate(self.journal, reports, fips, detected, self._new_id)
+        calls = self._calls(reports)
+        self.journal = evaluate(self.journal, reports, calls, fips, detected, self._new_id)
         self.evaluated += 1
         self._found.update((one.incident_id, one) for one in self.journal.incidents)
         if self.journal.counts is not None:
             causes = tuple(one.cause for one in self.journal.bad_at_fips)
             self._recent.append(_Recent(reports.window, self.journal.counts, causes))
         if reports.window.minute == _LAST_OF_HOUR:
-            self._kept[reports.window] = self.journal
+            self._kept[reports.window] = _kept(self.journal)
+
+    def _calls(self, reports: WindowReports) -> WindowCalls:
+        if isinstance(reports.calls, bytes):
+            return calls_from_bytes(reports.calls)
+        calls = window_calls(reports.calls)
+        self.packed_calls[reports.window] = calls_to_bytes(calls)
+        return calls
 
     def skip(self, until: datetime, expected: frozenset[str]) -> None:
         """Goes on with a later window; AAs that were expected were silent meanwhile."""
@@ -112,8 +144,8 @@ class EvaluationRun:
 
     def packed(self) -> Sequence[tuple[datetime, bytes]]:
         """Returns the journals to keep, one an hour and the last, by window."""
-        kept = self._kept | {self.journal.window: self.journal}
-        return [(window, journal_to_bytes(one)) for window, one in kept.items()]
+        kept = self._kept | {self.journal.window: _kept(self.journal)}
+        return [(window, journal_to_bytes(*one)) for window, one in kept.items()]
 
     def fip_rows(
         self, before: Sequence[tuple[datetime, bytes]], last: bytes | None
@@ -139,7 +171,10 @@ class EvaluationRun:
         ]
         detected = {one.incident_id: one.incident.detected for one in known}
         names = {fresh: (old, detected[old]) for fresh, old in same_incidents(known, found).items()}
-        self._kept = {window: renamed(one, names) for window, one in self._kept.items()}
+        self._kept = {
+            window: _Kept(renamed(one.journal, names), one.state)
+            for window, one in self._kept.items()
+        }
         self.journal = renamed(self.journal, names)
         for fresh, (old, at) in names.items():
             self._found[old] = replace(self._found.pop(fresh), incident_id=old, detected=at)
@@ -160,6 +195,11 @@ class EvaluationRun:
             )
             return Closed(known, ended)
         return None
+
+
+def _kept(journal: Journal) -> _Kept:
+    small = replace(journal, state=new_state(0, 1), counts=None)
+    return _Kept(small, state_to_bytes(journal.state))
 
 
 def _distinct(

@@ -27,9 +27,8 @@ from mudra.metrics.attribution.state import (
     grown,
     new_state,
     state_from_bytes,
-    state_to_bytes,
 )
-from mudra.metrics.incidents.evidence_arrays import evidence_of, window_number
+from mudra.metrics.incidents.evidence_arrays import evidence_of
 from mudra.metrics.incidents.fip_counts import FipCounts, fip_counts
 from mudra.metrics.incidents.incident import (
     API_SEPARATOR,
@@ -48,7 +47,8 @@ from mudra.metrics.incidents.incident import (
     TimelineChange,
     TimelineEntry,
 )
-from mudra.metrics.incidents.window_reports import WindowReports
+from mudra.metrics.incidents.window_calls import WindowCalls
+from mudra.metrics.incidents.window_reports import WindowReports, window_number
 from mudra.metrics.payload.catalogue import WINDOW_SECONDS
 
 FORMAT: Final = 1
@@ -123,19 +123,19 @@ def new_journal(first: datetime) -> Journal:
 
 
 def evaluate(
-    journal: Journal, reports: WindowReports, fips: frozenset[str], detected: datetime,
-    new_id: Callable[[], str],
+    journal: Journal, reports: WindowReports, calls: WindowCalls, fips: frozenset[str],
+    detected: datetime, new_id: Callable[[], str],
 ) -> Journal:  # fmt: skip
     """Returns the journal after one more window; `fips` are those that an incident may name.
 
     Reports of other FIPs are left out: an AA may report any name.
     """
-    journal = _with_room(journal, reports, fips)
+    journal = _with_room(journal, reports, frozenset(calls.fips) & fips)
     aas = {aa_id: place for place, aa_id in enumerate(journal.aas)}
     places = {fip_id: place for place, fip_id in enumerate(journal.fips)}
     if not aas:
         return replace(journal, state=replace(journal.state, window=window_number(reports.window)))
-    evidence = evidence_of(reports, aas, places)
+    evidence = evidence_of(reports, calls, aas, places)
     evaluation = evaluate_window(evidence, journal.state)
     before = {one.tracked.number: one for one in journal.incidents}
     tracked = track([one.tracked for one in journal.incidents], evaluation.causes, evidence.window)
@@ -226,11 +226,11 @@ def found_incident(one: Tracked, journal: Journal) -> Incident:
     )
 
 
-def journal_to_bytes(journal: Journal) -> bytes:
-    """Packs a journal."""
+def journal_to_bytes(journal: Journal, state: bytes) -> bytes:
+    """Packs a journal, of which the state is packed already."""
     live = {number: one for number, one in journal.ids.items() if _is_needed(number, journal)}
     head = _Head(FORMAT, journal.first, journal.aas, journal.fips, journal.incidents, live)
-    return msgspec.msgpack.encode((head, state_to_bytes(journal.state)))
+    return msgspec.msgpack.encode((head, state))
 
 
 def journal_from_bytes(data: bytes) -> Journal | None:
@@ -268,8 +268,7 @@ def _is_needed(number: int, journal: Journal) -> bool:
 def _with_room(journal: Journal, reports: WindowReports, fips: frozenset[str]) -> Journal:
     """Gives a place to AAs and FIPs that are new in this window."""
     seen_aas = {*reports.expected, *reports.requests}
-    seen_fips = {one.fip_id for one in reports.calls} & fips
-    new_aas, new_fips = seen_aas - {*journal.aas}, seen_fips - {*journal.fips}
+    new_aas, new_fips = seen_aas - {*journal.aas}, fips - {*journal.fips}
     if not new_aas and not new_fips:
         return journal
     aas = (*journal.aas, *sorted(new_aas))

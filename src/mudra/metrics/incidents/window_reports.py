@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.catalogue import WINDOW, WINDOW_SECONDS, Tag
 
 REPORT_GRACE: Final = timedelta(minutes=15)
 """A report is in time until so long after the end of its window."""
@@ -34,7 +34,8 @@ class WindowReports(Struct, frozen=True):
     """All reports of one window."""
 
     window: datetime
-    calls: Sequence[CallSums]
+    calls: Sequence[CallSums] | bytes
+    """As storage has them, or as they were packed when the window was judged before."""
     expected: frozenset[str]
     """AAs that were to report."""
     requests: Mapping[str, datetime]
@@ -58,6 +59,11 @@ class Received(NamedTuple):
     tag: Tag
     window: datetime
     at: datetime
+
+
+def window_number(window: datetime) -> int:
+    """Returns the window as attribution counts it."""
+    return int(window.timestamp()) // WINDOW_SECONDS
 
 
 def deadline_of(window: datetime) -> datetime:

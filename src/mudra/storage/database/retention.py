@@ -150,6 +150,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_received": Aged(m.metrics_received.c.at, "sums"),
     "metrics_stale": ByJob("deleted by `metrics-sums` and `metrics-watch` with the sums they make"),
     "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour"),
+    "metrics_window_calls": ByJob("deleted by `metrics-watch` after eight days"),
     "metrics_fip_state": ByJob("deleted by `metrics-watch` after six hours"),
     "metrics_incident": Aged(
         m.metrics_incident.c.began, "sums", m.metrics_incident.c.ended.is_not(None), "once over"

@@ -26,6 +26,7 @@ from mudra.storage.metrics.tables import (
     metrics_raw,
     metrics_receipt,
     metrics_stale,
+    metrics_window_calls,
 )
 
 _MAX_WINDOWS: Final = 1_200
@@ -35,6 +36,7 @@ _WAIT_S: Final = 30
 _PATIENT_S: Final = 300
 _A: Final = metrics_attribution.c
 _F: Final = metrics_fip_state.c
+_C: Final = metrics_window_calls.c
 FIP_STATES_CHANGED: Final = "fip-states"
 """The key under which new states are announced to all nodes."""
 
@@ -102,6 +104,32 @@ class PostgresDetections(PostgresIncidents):
             ).where(c.window_at >= within.start, c.window_at < within.end)
         )
         return [CallSums(*row) for row in rows]
+
+    async def packed_calls(self, within: TimeRange) -> Mapping[datetime, bytes]:
+        """Returns what was packed of these windows when they were judged."""
+        rows = await self._tx.connection.execute(
+            sa.select(_C.window_at, _C.calls).where(
+                _C.window_at >= within.start, _C.window_at < within.end
+            )
+        )
+        return {one.window_at: one.calls for one in rows}
+
+    async def save_packed_calls(
+        self, packed: Mapping[datetime, bytes], *, drop_before: datetime
+    ) -> None:
+        """Stores or replaces what was packed, and drops what is older than a time."""
+        new = [{"window_at": at, "calls": one} for at, one in packed.items() if at >= drop_before]
+        if new:
+            adding = insert(metrics_window_calls)
+            await self._tx.connection.execute(
+                adding.on_conflict_do_update(
+                    index_elements=["window_at"], set_={"calls": adding.excluded.calls}
+                ),
+                new,
+            )
+        await self._tx.connection.execute(
+            sa.delete(metrics_window_calls).where(_C.window_at < drop_before)
+        )
 
     async def received(self, within: TimeRange) -> Sequence[Received]:
         """Returns the first receipt of each AA, tag and window.

@@ -203,6 +203,14 @@ metrics_attribution: Final = sa.Table(
 )
 """What detection remembers after a window (metrics/incidents/journal.py): one an hour, the last."""
 
+metrics_window_calls: Final = sa.Table(
+    "metrics_window_calls",
+    metadata,
+    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
+    sa.Column("calls", sa.LargeBinary, nullable=False),
+)
+"""The calls of each judged window of eight days, packed (metrics/incidents/window_calls.py)."""
+
 metrics_fip_state: Final = sa.Table(
     "metrics_fip_state",
     metadata,

@@ -122,8 +122,9 @@ def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
     shapes = ((lanes, fips), (lanes, aas), (SYMPTOMS, aas, fips), (SYMPTOMS, fips, 24),
               (SYMPTOMS, fips, 7), (SYMPTOMS, fips))  # fmt: skip
     factors = [np.zeros(shape, np.float32) for shape in shapes for _ in range(2)]
-    shapes = ((1,), (lanes, fips), (lanes, fips), (lanes,), (lanes,))
-    return RateBaseline(*factors, *(np.zeros(shape, np.float32) for shape in shapes))
+    rest = [np.zeros(1, np.float32), *(np.zeros((lanes, fips), np.float32) for _ in range(2))]
+    cells = [np.zeros(lanes, np.float32) for _ in range(2)]
+    return RateBaseline(*factors, *rest, *cells)
 
 
 def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
@@ -301,11 +302,10 @@ def _move_hour(
     before = _factor(
         bad[..., hour] + today_bad, expected[..., hour] + today_expected, _prior(_HOUR)
     )
-    today_bad = today_bad + new_bad * weight
-    today_expected = today_expected + new_expected * weight / usual
+    today_bad = np.asarray(today_bad + new_bad * weight, np.float32)
+    today_expected = np.asarray(today_expected + new_expected * weight / usual, np.float32)
     after = _factor(bad[..., hour] + today_bad, expected[..., hour] + today_expected, _prior(_HOUR))
-    hours = _Hours(bad, expected, today_bad.astype(np.float32), today_expected.astype(np.float32))
-    return hours, after / before
+    return _Hours(bad, expected, today_bad, today_expected), after / before
 
 
 def _move_time(

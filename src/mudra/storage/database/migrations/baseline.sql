@@ -351,6 +351,12 @@ CREATE TABLE metrics_receipt (
 );
 CREATE INDEX ix_metrics_receipt_window ON metrics_receipt (window_at, aa_id, tag, version);
 
+CREATE TABLE metrics_window_calls (
+    window_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    calls BYTEA NOT NULL,
+    CONSTRAINT pk_metrics_window_calls PRIMARY KEY (window_at)
+);
+
 CREATE TABLE metrics_fip_state (
     window_at TIMESTAMP WITH TIME ZONE NOT NULL,
     counts BYTEA NOT NULL,
