@@ -38,7 +38,8 @@ def main() -> None:
     parser.add_argument("--fips", type=int, default=sized(2000, 40))
     args = parser.parse_args()
     print(f"{'FIPs':>6}{'cells':>9}{'quiet ms':>10}{'10 fell ms':>12}{'load ms':>9}{'save ms':>9}"
-          f"{'stored KB':>11}{'B a cell':>10}{'again ms':>10}{'rows ms':>10}{'packed KB':>11}")  # fmt: skip
+          f"{'stored KB':>11}{'B a cell':>10}{'again ms':>10}{'rows ms':>10}"
+          f"{'packed KB':>11}")  # fmt: skip
     for fips in (args.fips // 4, args.fips // 2, args.fips):
         measure(args.aas, fips)
 
