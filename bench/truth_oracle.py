@@ -1,4 +1,4 @@
-"""bench/truth: how soon the reports allow a fault to be found, whoever judges them.
+"""bench/truth: how soon the reports allow a fault to be found, by any test.
 
 The oracle knows the place, the kind and the strength of the fault, and the exact
 probabilities without it. It adds up the log-likelihood ratio of "this fault" against
@@ -58,15 +58,15 @@ def _ratio(fault: Fault, healthy: Odds, drawn: Drawn) -> float:
     heard = evidence.reported.copy()
     if liar:
         heard[fault.aa] = False
-    told = np.broadcast_to(heard[:, None], evidence.total.shape[1:])[aa, fip]
+    heard_cells = np.broadcast_to(heard[:, None], evidence.total.shape[1:])[aa, fip]
     total, client, failed = (
-        part[cells] * told for part in (evidence.total, evidence.client_errors, evidence.failed)
+        part[cells] * heard_cells for part in (evidence.total, evidence.client_errors, evidence.failed)
     )
     came = evidence.statuses[0] + evidence.statuses[1]
     found = _binomial(failed, total - client, healthy.failed[cells], odds.failed[cells])
     found += _binomial(client, total, healthy.client_errors[cells], odds.client_errors[cells])
     found += _binomial(
-        evidence.statuses[1][aa, fip] * told, came[aa, fip] * told,
+        evidence.statuses[1][aa, fip] * heard_cells, came[aa, fip] * heard_cells,
         healthy.no_data[aa, fip], odds.no_data[aa, fip],
     )  # fmt: skip
     accepted = np.maximum(total - client - failed, 0.0)[FIREQ] * evidence.notified[:, None][aa]
