@@ -60,7 +60,8 @@ def _ratio(fault: Fault, healthy: Odds, drawn: Drawn) -> float:
         heard[fault.aa] = False
     heard_cells = np.broadcast_to(heard[:, None], evidence.total.shape[1:])[aa, fip]
     total, client, failed = (
-        part[cells] * heard_cells for part in (evidence.total, evidence.client_errors, evidence.failed)
+        part[cells] * heard_cells
+        for part in (evidence.total, evidence.client_errors, evidence.failed)
     )
     came = evidence.statuses[0] + evidence.statuses[1]
     found = _binomial(failed, total - client, healthy.failed[cells], odds.failed[cells])
