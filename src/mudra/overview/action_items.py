@@ -21,9 +21,9 @@ from mudra.metrics.incidents.incident import (
     AaReporting,
     Fip,
     FipApi,
-    Incident,
     Network,
     Path,
+    StoredIncident,
 )
 from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.payload.held_reports import HeldReport
@@ -75,7 +75,7 @@ class Facts(Struct, frozen=True):
     record: Record | None
     missing: int
     now: datetime
-    incidents: Sequence[Incident] = ()
+    incidents: Sequence[StoredIncident] = ()
     held: Sequence[HeldReport] = ()
     """Implausible reports that wait for an operator's decision, the latest first."""
 
@@ -103,7 +103,7 @@ async def member_attention(
         record=await work.registry.record(entity_id),
         missing=await _missing_windows(work, entity_id, member.entity_type, used.now),
         now=used.now,
-        incidents=[one.incident for one in found],
+        incidents=found,
         held=await work.held_reports.waiting_of(entity_id),
     )
     return MemberAttention(facts, action_items(facts))
@@ -131,7 +131,8 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
     return sorted(items, key=lambda item: item.weight)
 
 
-def _incident(incident: Incident, now: datetime) -> ActionItem:
+def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
+    incident, page = stored.incident, f"health?incident={stored.incident_id}"
     lasts = f"For {span(now - incident.began)}"
     found = f"{symptom_text(incident)} in its bad windows"
     match incident.subject:
@@ -157,7 +158,7 @@ def _incident(incident: Incident, now: datetime) -> ActionItem:
         case Network():
             what, act = "The whole network is failing", "See the calls"
             why = f"{lasts}: {found}."
-    return ActionItem(Weight.NOW, what, why, "health", act)
+    return ActionItem(Weight.NOW, what, why, page, act)
 
 
 def _secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:

@@ -1,6 +1,7 @@
 """A member's health page: an AA sees its own calls and gaps, a FIP what AAs said of it."""
 
 import re
+import uuid
 
 from tests.support.console import Reader, reader
 from tests.support.metrics_push import pushing_aa
@@ -34,14 +35,15 @@ def test_an_aa_sees_what_it_reported_and_another_does_not(service: Service) -> N
 def test_a_fip_without_reports_is_shown_so(service: Service) -> None:
     fip = new_member(service, "FIP")
 
-    shown = page(service, fip.email, fip.entity_id, "?days=7")
+    shown = page(service, fip.email, fip.entity_id, "?range=7d")
     assert "No AA reported any traffic" in shown
     assert "Missing reports" not in shown
     assert "100" not in re.sub(r"<[^>]+>", "", shown.partition("By AA and API")[2])
 
 
-def test_a_time_that_is_not_offered_shows_a_day(service: Service) -> None:
+def test_a_link_to_an_incident_of_others_shows_the_usual_day(service: Service) -> None:
     fip = new_member(service, "FIP")
 
-    shown = page(service, fip.email, fip.entity_id, "?days=99999")
-    assert 'href="?days=1" aria-current="true"' in shown
+    for query in ("", f"?incident={uuid.uuid4()}", "?incident=x"):
+        shown = page(service, fip.email, fip.entity_id, query)
+        assert 'href="?range=24h" aria-current="true"' in shown

@@ -1,5 +1,6 @@
 """Every surface shows the one answer: which cause, and which calls it explains."""
 
+import re
 import socket
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from tests.support.console import reader
 from tests.support.health_network import HealthNetwork, a_network, at_aa, at_fip, on_path
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
@@ -36,6 +38,11 @@ class Surfaces:
         answer = self.network.noc.get("/health/matrix", **query)
         assert answer.status_code == 200, answer.text
         return answer.json()
+
+    def page(self, email: str, path: str) -> str:
+        browser = reader(self.service)
+        assert browser.sign_in(email).status_code == 303
+        return browser.get(path).text
 
     def feed(self) -> Any:
         address = f"{self.service.root}/metrics/perf/v1/feed"
@@ -138,6 +145,18 @@ def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> N
     assert named(surfaces.in_cli("incidents", "--open")) == every
     assert named(surfaces.in_cli("matrix")["causes"]) == every
     surfaces.shows(surfaces.in_prometheus, every)
+
+    board = surfaces.page(network.noc.email, "/console/operator/board")
+    rows = re.findall(r'<h3><a href="/console/operator/incidents/([^"]+)">', board)
+    assert sorted(rows) == sorted(kinds), "one row a cause"
+    (of_api,) = (one for one, kind in kinds.items() if kind == "fip-api")
+    home = f"/console/entity/{fips[1]}"
+    overview = surfaces.page(network.fips[1].email, home)
+    assert f"{home}/health?incident={of_api}" in overview
+    own = surfaces.page(network.fips[1].email, f"{home}/health?incident={of_api}")
+    assert ("Over time: consent" in own, f"?incident={of_api}" in own) == (True, True)
+    others = f"/console/entity/{fips[0]}/health?incident={of_api}"
+    assert fips[1] not in surfaces.page(network.fips[0].email, others)
 
     network.silent.clear()
     network.windows(4)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 from tests.support.incidents import an_incident
 
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident, Subject
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, StoredIncident, Subject
 from mudra.overview.action_items import Facts, action_items
 from mudra.registry.lifecycle.record import EntityStatus, Record
 from mudra.shared.entity_type import EntityType
@@ -71,8 +71,9 @@ def test_a_suspended_registration_is_for_now() -> None:
 def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
     began = NOW - timedelta(hours=6)
 
-    def lasting(subject: Subject) -> Incident:
-        return an_incident(subject, began, eligible=2_000, succeeded=760)
+    def lasting(subject: Subject) -> StoredIncident:
+        incident = an_incident(subject, began, eligible=2_000, succeeded=760)
+        return StoredIncident("the-id", incident, None)
 
     found = lasting(FipApi("A-FIP", "fif")), lasting(AaCalls("A")), lasting(AaReporting("A"))
     facts = Facts("FIP", used(-1), 2, None, 0, NOW, found)
@@ -87,4 +88,5 @@ def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
     assert lines[0].why == (
         "For 6 h, as reported by the AAs: 62 % of calls failing in its bad windows."
     )
+    assert lines[0].page == "health?incident=the-id"
     assert {line.weight for line in lines[:4]} == {0}

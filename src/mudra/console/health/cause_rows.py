@@ -7,8 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.console.health.incident_state import StateNow, state_now
-from mudra.console.health.labels import subject_label
-from mudra.console.health.tables import incident_path
+from mudra.console.health.labels import operator_path_of, subject_label
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.subject import codes_of
@@ -55,7 +54,7 @@ def _row(stored: StoredIncident, now: datetime) -> CauseRow:
     reach = reach_of(incident)
     codes = sorted(codes_of(incident.subject)) or reach.apis
     return CauseRow(
-        incident_path(stored),
+        operator_path_of(stored),
         f"{subject_label(incident.subject)}: {symptom_text(incident)}",
         severity_of(incident),
         ", ".join(map(api_names, codes)) or "all",

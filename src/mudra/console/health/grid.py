@@ -1,4 +1,4 @@
-"""The AA x FIP matrix as a table: FIPs down, AAs across, FIPs with a cause first."""
+"""The AA x FIP matrix as a table: FIPs down, AAs across, bad ones first, empty ones last."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -16,7 +16,7 @@ HEALTH: Final = "/console/operator/health"
 
 
 class GridCell(Struct, frozen=True):
-    """One pair. `kind` is good, bad, unsure or none; `mark` is that of the cause."""
+    """One pair. `kind` is good, bad, recovered, unsure or none; `mark` is that of the cause."""
 
     kind: str
     mark: str
@@ -32,6 +32,21 @@ class GridRow(Struct, frozen=True):
     name: str
     cells: Sequence[GridCell]
 
+    @property
+    def is_bad(self) -> bool:
+        """Return whether a cause hits it now."""
+        return any(cell.kind == "bad" for cell in self.cells)
+
+    @property
+    def rank(self) -> int:
+        """Its place among the rows: bad, recovered, others, without any calls."""
+        kinds = {cell.kind for cell in self.cells}
+        if "bad" in kinds:
+            return 0
+        if "recovered" in kinds:
+            return 1
+        return 3 if kinds <= {"none"} else 2
+
 
 class Grid(Struct, frozen=True):
     """The whole matrix."""
@@ -39,8 +54,15 @@ class Grid(Struct, frozen=True):
     aas: Sequence[str]
     rows: Sequence[GridRow]
     hit: int
-    """Pairs that a cause explains."""
+    """Pairs that an open cause hits."""
+    recovered: int
+    """Pairs whose causes of this time are all over."""
     pairs: int
+
+    @property
+    def bad_rows(self) -> Sequence[GridRow]:
+        """The rows that a cause hits now."""
+        return [row for row in self.rows if row.is_bad]
 
 
 def pair_path(aa_id: str, fip_id: str) -> str:
@@ -58,8 +80,6 @@ def grid_of(
         causes.setdefault((one.aa_id, one.fip_id), []).append(one.cause)
     columns = sorted({*aas, *(aa for aa, _ in cells)})
     lines = sorted({*fips, *(fip for _, fip in cells)})
-    hit = {fip for _, fip in causes}
-    lines.sort(key=lambda fip: fip not in hit)  # a stable sort: else by ID
     rows = [
         GridRow(
             fip,
@@ -68,7 +88,9 @@ def grid_of(
         )
         for fip in lines
     ]
-    return Grid(columns, rows, len(causes), len(cells))
+    rows.sort(key=lambda row: row.rank)  # a stable sort: else by ID
+    kinds = [one.kind for row in rows for one in row.cells]
+    return Grid(columns, rows, kinds.count("bad"), kinds.count("recovered"), len(cells))
 
 
 def _cell(
@@ -81,13 +103,25 @@ def _cell(
     share = percentage(share_of(cell.succeeded, cell.eligible), 1)
     counts = f"{cell.succeeded:,} of {cell.eligible:,} calls succeeded"
     figure = "?" if share is None else f"{share:.1f} %"
-    mark = mark_of(causes)
-    named = "; ".join(cause_text(one.incident) for one in causes)
-    within = f"; in this time: {named}" if causes else ""
-    if cell.status is Status.UNSURE or share is None:
-        return GridCell("unsure", mark, "?", f"{pair}: not enough data, {counts}{within}", path)
-    if cell.status is Status.GOOD:
-        return GridCell("good", mark, figure, f"{pair}: good, {counts}{within}", path)
     if causes:
-        return GridCell("bad", mark, figure, f"{pair}: bad, {counts}; cause: {named}", path)
+        open_ = [one for one in causes if one.incident.ended is None]
+        named = "; ".join(cause_text(one.incident) for one in open_ or causes)
+        if not open_:
+            over = f"{pair}: recovered, {counts} over the whole time; the cause was: {named}"
+            return GridCell("recovered", mark_of(causes), figure, over, path)
+        if cell.status is not Status.GOOD or any(_is_hit(one, cell) for one in open_):
+            bad = f"{pair}: bad, {counts}; cause: {named}"
+            return GridCell("bad", mark_of(open_), figure, bad, path)
+    if cell.status is Status.UNSURE or share is None:
+        return GridCell("unsure", "", "?", f"{pair}: not enough data, {counts}", path)
+    if cell.status is Status.GOOD:
+        return GridCell("good", "", figure, f"{pair}: good, {counts}", path)
     return GridCell("unsure", "", figure, f"{pair}: {counts}; no cause, may be chance", path)
+
+
+def _is_hit(one: StoredIncident, cell: MatrixCell) -> bool:
+    """Returns whether the evidence of a cause names both ends of the cell, where it names any."""
+    cause = one.incident.cause
+    return (not cause.affected_aas or cell.aa_id in cause.affected_aas) and (
+        not cause.affected_fips or cell.fip_id in cause.affected_fips
+    )

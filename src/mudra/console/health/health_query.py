@@ -15,7 +15,9 @@ from mudra.http.request.health_requests import TimeParameters, time_range
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.api_names import api_name
-from mudra.metrics.payload.catalogue import TIMINGS, RequestType, window_start
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.subject import codes_of
+from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 
 RANGES: Final = {
@@ -25,8 +27,12 @@ RANGES: Final = {
     "7d": timedelta(days=7),
     "30d": timedelta(days=30),
 }
-USUAL: Final = "6h"
+USUAL: Final = "1h"
+"""A page opens on the latest windows: an average of hours hides what broke just now."""
+ALL_ROWS: Final = "all"
 MAX_LENGTH: Final = timedelta(days=92)
+MAX_INCIDENT: Final = timedelta(days=60)
+_AROUND: Final = timedelta(hours=1)
 CALLS: Final = tuple(str(code) for code in RequestType if code not in TIMINGS)
 
 
@@ -45,6 +51,8 @@ class HealthQuery(Struct, frozen=True):
     range_name: str
     """The range that moves with the clock; empty for a pinned time."""
     code: str
+    rows: str = ""
+    """`all` shows rows of the matrix that are good too, when others are bad."""
 
     @property
     def live(self) -> bool:
@@ -59,7 +67,7 @@ class HealthQuery(Struct, frozen=True):
     def query(self, **changes: str) -> str:
         """Returns the query of this view, with changes; empty values are left out."""
         values = {"range": self.range_name} if self.range_name else self._pinned()
-        values |= {"type": self.code} | changes
+        values |= {"type": self.code, "rows": self.rows} | changes
         if "from" in changes:
             values.pop("range", None)
         if changes.get("range"):
@@ -91,9 +99,12 @@ class HealthQuery(Struct, frozen=True):
         return {"from": written(self.within.start), "to": written(self.within.end)}
 
 
-def query_of(query: Mapping[str, str], now: datetime) -> HealthQuery | InvalidField:
-    """Parses the query of a health page."""
+def query_of(
+    query: Mapping[str, str], now: datetime, usual: str = USUAL
+) -> HealthQuery | InvalidField:
+    """Parses the query of a health page; without a time it has the `usual` range."""
     code = query.get("type", "")
+    rows = ALL_ROWS if query.get("rows") == ALL_ROWS else ""
     if code and code not in CALLS:
         return InvalidField(f"type must be one of {', '.join(CALLS)}")
     if "from" in query or "to" in query:
@@ -101,15 +112,29 @@ def query_of(query: Mapping[str, str], now: datetime) -> HealthQuery | InvalidFi
         read = decode_struct(times, TimeParameters)
         if isinstance(read, InvalidField):
             return read
-        within = time_range(read, now, default=RANGES[USUAL], longest=MAX_LENGTH)
-        return within if isinstance(within, InvalidField) else HealthQuery(within, "", code)
-    range_name = query.get("range", USUAL)
+        within = time_range(read, now, default=RANGES[usual], longest=MAX_LENGTH)
+        return within if isinstance(within, InvalidField) else HealthQuery(within, "", code, rows)
+    range_name = query.get("range", usual)
     if range_name not in RANGES:
         return InvalidField(f"range must be one of {', '.join(RANGES)}")
     end = window_start(now)
-    return HealthQuery(TimeRange(end - RANGES[range_name], end), range_name, code)
+    return HealthQuery(TimeRange(end - RANGES[range_name], end), range_name, code, rows)
 
 
 def written(at: datetime) -> str:
     """Returns an instant in the form of `from` and `to`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def view_of(found: Incident, codes: frozenset[str], now: datetime) -> HealthQuery:
+    """Returns the time of an incident with an hour around it, and its API where it is one."""
+    end = min(window_start(now), (found.ended or now) + _AROUND)
+    start = max(found.began - _AROUND, end - MAX_INCIDENT)
+    code = next(iter(codes)) if len(codes) == 1 else ""
+    return HealthQuery(TimeRange(start, max(end, start + WINDOW)), "", code)
+
+
+def shown_codes(found: Incident) -> frozenset[str]:
+    """Returns the APIs whose calls show an incident; all where it names no request API."""
+    shown = codes_of(found.subject) or frozenset(found.cause.affected_apis)
+    return shown & frozenset(CALLS) or frozenset(CALLS)

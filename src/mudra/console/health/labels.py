@@ -1,6 +1,7 @@
 """Labels of causes and incidents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
@@ -15,7 +16,6 @@ from mudra.metrics.incidents.incident import (
     Ending,
     Fip,
     FipApi,
-    Incident,
     Network,
     Path,
     StoredIncident,
@@ -40,18 +40,37 @@ class CauseLine(Struct, frozen=True):
     """One cause on a page, with the address of its incident."""
 
     heading: str
-    text: str
+    began: datetime
+    ended: datetime | None
     path: str
+    state: tuple[str, str]
+    """With the tone of its tag."""
+    owner: str
+    """Of an open one; empty for none."""
+    is_open: bool
 
 
-def cause_lines(causes: Iterable[StoredIncident]) -> list[CauseLine]:
-    """Returns one line for each cause, the latest first."""
-    newest = sorted(causes, key=lambda one: one.incident.began, reverse=True)
+def operator_path_of(one: StoredIncident) -> str:
+    """Returns the page of an incident for operators."""
+    return f"/console/operator/incidents/{one.incident_id}"
+
+
+def cause_lines(
+    causes: Iterable[StoredIncident], path: Callable[[StoredIncident], str] = operator_path_of
+) -> list[CauseLine]:
+    """Returns one line for each cause: the open ones, and then the others, the latest first."""
+    newest = sorted(
+        causes, key=lambda one: (one.incident.ended is None, one.incident.began), reverse=True
+    )
     return [
         CauseLine(
             f"{cause_text(one.incident)}: {symptom_text(one.incident)}",
-            _when(one.incident),
-            f"/console/operator/incidents/{one.incident_id}",
+            one.incident.began,
+            one.incident.ended,
+            path(one),
+            state_label(one),
+            one.owner,
+            one.is_open,
         )
         for one in newest
     ]
@@ -65,13 +84,6 @@ def mark_of(causes: Sequence[StoredIncident]) -> str:
     if latest.cause.ambiguous_with:
         return AMBIGUOUS[0]
     return MARKS[name_of(latest.subject).kind][0]
-
-
-def _when(incident: Incident) -> str:
-    since = incident.began.strftime("%Y-%m-%d %H:%M")
-    if incident.ended is None:
-        return f"Since {since} UTC"
-    return f"From {since} to {incident.ended.strftime('%Y-%m-%d %H:%M')} UTC"
 
 
 def subject_label(subject: Subject) -> str:

@@ -9,7 +9,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery
-from mudra.console.health.labels import state_label, subject_label
+from mudra.console.health.labels import operator_path_of, state_label, subject_label
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
@@ -110,7 +110,7 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
         "incidents",
         title,
         (
-            Column("began", "Began", lambda one: one.incident.began, "time", link=incident_path),
+            Column("began", "Began", lambda one: one.incident.began, "time", link=operator_path_of),
             Column("what", "What", lambda one: subject_label(one.incident.subject)),
             Column(
                 "state",
@@ -150,11 +150,6 @@ def _affected(row: Contrast) -> str:
 
 def _affected_tone(row: Contrast) -> str:
     return {None: "quiet", True: "bad", False: "good"}[row.affected]
-
-
-def incident_path(one: StoredIncident) -> str:
-    """Returns the path of an incident's page."""
-    return f"/console/operator/incidents/{one.incident_id}"
 
 
 def api_rows(apis: Sequence[ApiPicture], view: HealthQuery) -> list[ApiRow]:

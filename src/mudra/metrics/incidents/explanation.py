@@ -14,7 +14,7 @@ from mudra.metrics.incidents.incident import (
     Path,
     StoredIncident,
 )
-from mudra.metrics.incidents.subject import codes_of, in_sentence, text_of
+from mudra.metrics.incidents.subject import codes_of, fip_of, in_sentence, readers_of, text_of
 from mudra.metrics.rollup.coverage import TimeRange
 
 
@@ -71,6 +71,18 @@ def concerns(incident: Incident, aa_id: str | None, fip_id: str | None) -> bool:
             return aa_id in {None, aa} and fip_id is None
         case Network():
             return True
+
+
+def may_see(incident: Incident, entity_id: str, *, of_fips: bool = False) -> bool:
+    """Returns whether a member is shown an incident: the ones that it would be notified of.
+
+    With `of_fips` all that lie at FIPs, as for a FIU, which depends on them.
+    """
+    if isinstance(incident.subject, Network):
+        return True
+    if of_fips and fip_of(incident.subject) is not None:
+        return True
+    return entity_id in readers_of(incident.subject, incident.cause.affected_aas)
 
 
 def cause_text(incident: Incident) -> str:

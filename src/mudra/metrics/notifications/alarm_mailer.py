@@ -103,7 +103,7 @@ class AlarmMailer(Struct, frozen=True):
 
     def _page(self, alarm: PersonalAlarm) -> str:
         if alarm.entity_id:
-            return f"{self.console}/entity/{alarm.entity_id}/health"
+            return f"{self.console}/entity/{alarm.entity_id}/health?incident={alarm.incident_id}"
         return f"{self.console}/operator/incidents/{alarm.incident_id}"
 
 

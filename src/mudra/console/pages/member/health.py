@@ -1,8 +1,8 @@
 """The health of a member: a FIP as each AA sees it, an AA's own gaps, a FIU's FIPs."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Final
+from uuid import UUID
 
 from litestar import Response, get
 from litestar.params import FromPath
@@ -11,21 +11,26 @@ from msgspec import Struct
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import member_page
-from mudra.console.framework.page_results import Download, Outcome, StreamedPage
+from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
+from mudra.console.health.health_query import HealthQuery, query_of, shown_codes, view_of
+from mudra.console.health.labels import cause_lines
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.picture import Row
+from mudra.metrics.incidents.explanation import may_see, of_api
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.receipt_service import Gap
 from mudra.metrics.ports import RefusedPush
-from mudra.metrics.rollup.coverage import TimeRange, closed_before
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
+from mudra.shared.refusal import Refusal
 
-_SPANS: Final = {"1": "24 hours", "7": "7 days", "30": "30 days"}
+_USUAL: Final = "24h"
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
@@ -99,30 +104,80 @@ _REFUSED: Final = Table(
 async def health(
     entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Show the health of the entity, over a day, a week or a month."""
+    """Show the health that concerns the entity; `incident=ID` at the time and API of that one."""
 
     async def handle(page_context: PageContext) -> Outcome:
-        days = page_context.query.get("days", "1")
-        days = days if days in _SPANS else "1"
-        within = closed_before(page_context.now, timedelta(days=int(days)))
-        return StreamedPage(
-            "health.html",
-            {"spans": _SPANS, "days": days, "within": within},
-            lambda then: _content(then, entity_id, within),
-        )
+        view = query_of(page_context.query, page_context.now, _USUAL)
+        if not isinstance(view, HealthQuery):
+            return view
+        view = await _at_incident(page_context) or view
+        if OVER_TIME.is_part(page_context.query):
+            charts = await _charts(page_context, view, await _concerning(page_context, view))
+            if isinstance(charts, Download):
+                return charts
+            return RenderedPage(PART, {**charts, "view": view})
+        return StreamedPage("health.html", {"view": view}, lambda then: _content(then, view))
 
     return await member_page(request, dependencies, entity_id, handle)
 
 
-async def _content(
-    page_context: PageContext, entity_id: str, within: TimeRange
+async def _at_incident(page_context: PageContext) -> HealthQuery | None:
+    """Returns the time and API of the incident that an alarm led to, if it concerns the member."""
+    try:
+        wanted = str(UUID(page_context.query.get("incident", "")))
+    except ValueError:
+        return None
+    stored = await page_context.work.incidents.find(wanted)
+    if isinstance(stored, Refusal) or not _concerns(stored, page_context):
+        return None
+    return view_of(stored.incident, shown_codes(stored.incident), page_context.now)
+
+
+def _concerns(stored: StoredIncident, page_context: PageContext) -> bool:
+    member = page_context.member
+    fiu = member.entity_type == EntityType.FIU.value
+    return may_see(stored.incident, member.entity_id, of_fips=fiu)
+
+
+async def _concerning(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:
+    found = await page_context.work.incidents.causes_within(view.within)
+    return [
+        one for one in found if _concerns(one, page_context) and of_api(one.incident, view.code)
+    ]
+
+
+async def _charts(
+    page_context: PageContext, view: HealthQuery, incidents: Sequence[StoredIncident]
 ) -> Mapping[str, object] | Download:
+    """Returns the charts of the calls that a member makes or receives; a FIU's are not counted."""
+    member = page_context.member
+    kind = EntityType(member.entity_type)
+    if kind is EntityType.FIU:
+        return LATER
+    marked = [one.incident for one in incidents]
+    return await over_time(
+        page_context,
+        view,
+        marked,
+        aa_id=member.entity_id if kind is EntityType.AA else None,
+        fip_id=member.entity_id if kind is EntityType.FIP else None,
+    )
+
+
+async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object] | Download:
+    entity_id, within = page_context.member.entity_id, view.within
     kind = EntityType(page_context.member.entity_type)
+    incidents = await _concerning(page_context, view)
+    charts: Mapping[str, object] | Download = LATER
+    if not OVER_TIME.comes_later(page_context.query):
+        charts = await _charts(page_context, view, incidents)
+    if isinstance(charts, Download):
+        return charts
     own = await page_context.work.health.of_member(
         entity_id, kind, within, page_context.now, by_aa=True
     )
     table = _AS_AAS_SEE_IT if kind is EntityType.FIP else _OF_FIPS
-    lines = _lines(own.rows, table)
+    lines = _lines(own.rows, table, view.code)
     missing: Sequence[Gap] = ()
     refused: Sequence[RefusedPush] = ()
     if kind is EntityType.AA:
@@ -133,7 +188,10 @@ async def _content(
         or _GAPS.export(missing, page_context.query)
         or _REFUSED.export(refused, page_context.query)
         or {
-            "view": table.view(lines, page_context.query),
+            **charts,
+            "has_charts": kind is not EntityType.FIU,
+            "causes": cause_lines(incidents, lambda one: f"?incident={one.incident_id}"),
+            "lines": table.view(lines, page_context.query),
             "proof": own.coverage.proof() if own.rows else None,
             "reports": kind is EntityType.AA,
             "missing": sum(gap.windows for gap in missing),
@@ -143,7 +201,7 @@ async def _content(
     )
 
 
-def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
+def _lines(rows: Sequence[Row], table: Table[Line], code: str) -> Sequence[Line]:
     """Returns one line for each API that can succeed or fail; the two timings have a time only."""
     return [
         Line(
@@ -158,7 +216,7 @@ def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
         )
         for row in rows
         for api in row.apis
-        if api.health is not None
+        if api.health is not None and code in {"", api.type}
     ]
 
 

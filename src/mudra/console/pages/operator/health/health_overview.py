@@ -11,8 +11,7 @@ from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Outcome, StreamedPage
 from mudra.console.health.grid import HEALTH, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines, subject_label
-from mudra.console.health.tables import incident_path
+from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.operators.operator import Scope
@@ -53,9 +52,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "proof": coverage.proof(),
         "silent": _silent(coverage),
         "names": names,
-        "open": [
-            (one, subject_label(one.incident.subject), incident_path(one)) for one in still_open
-        ],
+        "open_count": len(still_open),
         "marks": sorted({*MARKS.values(), AMBIGUOUS}, reverse=True),
         "hit": {fip_id for one in still_open if (fip_id := fip_concerned(one.incident.subject))},
     }

@@ -1,7 +1,7 @@
 """One incident: verdict, latest windows, evidence, contacts, acts, timeline."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -16,11 +16,11 @@ from mudra.console.framework.page_guards import Fields, operator_form, operator_
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.health.grid import HEALTH, pair_path
-from mudra.console.health.health_query import CALLS, HealthQuery
+from mudra.console.health.health_query import CALLS, HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
-from mudra.console.health.labels import state_label, subject_label
+from mudra.console.health.labels import operator_path_of, state_label, subject_label
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
-from mudra.console.health.tables import contrasts_table, incident_path, incident_success
+from mudra.console.health.tables import contrasts_table, incident_success
 from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -32,7 +32,7 @@ from mudra.metrics.incidents.acts.story import hand_over_of, post_mortem_of, sto
 from mudra.metrics.incidents.contrast import Contrast, contrasts
 from mudra.metrics.incidents.incident import AaReporting, Incident, StoredIncident
 from mudra.metrics.incidents.incident_service import NoSuchIncident
-from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, name_of
+from mudra.metrics.incidents.subject import aa_concerned, fip_concerned, name_of
 from mudra.metrics.incidents.verdict import certainty, grounds, reach_of
 from mudra.metrics.notifications.alarm import (
     ambiguity,
@@ -47,9 +47,7 @@ from mudra.metrics.rollup.series import Point
 from mudra.metrics.rollup.step import Step
 from mudra.shared.refusal import Refusal
 
-_AROUND: Final = timedelta(hours=1)
 _LATEST: Final = timedelta(hours=1)
-_MAX_LENGTH: Final = timedelta(days=60)
 _MAX_EVIDENCE: Final = timedelta(days=7)
 _MAX_CONTACTS: Final = 8
 _MAX_OWNERS: Final = 200
@@ -119,7 +117,7 @@ async def act(
             return outcome
         if isinstance(outcome, Refusal):
             return await _page(page_context, wanted, _refused(kind, outcome, text))
-        return GoTo(f"{incident_path(outcome)}?told={kind}")
+        return GoTo(f"{operator_path_of(outcome)}?told={kind}")
 
     return await operator_form(request, dependencies, Scope.HEALTH, handle)
 
@@ -148,7 +146,7 @@ async def silence(
         if isinstance(outcome, Refusal):
             typed = fields.get("reason", "")
             return await _page(page_context, wanted, _refused(_SILENCED, outcome, typed))
-        return GoTo(f"{incident_path(stored)}?told={_SILENCED}")
+        return GoTo(f"{operator_path_of(stored)}?told={_SILENCED}")
 
     return await operator_form(request, dependencies, Scope.HEALTH, handle)
 
@@ -164,7 +162,7 @@ async def _page(
     stored = await page_context.work.incidents.find(incident_id)
     if isinstance(stored, Refusal):
         return stored
-    view = _view_of(stored, page_context.now)
+    view = view_of(stored.incident, shown_codes(stored.incident), page_context.now)
     charts = await _charts(page_context, stored.incident, view)
     if isinstance(charts, Download):
         return charts
@@ -186,7 +184,7 @@ async def _page(
         "stored": stored,
         "incident": stored.incident,
         "view": view,
-        "path": incident_path(stored),
+        "path": operator_path_of(stored),
         "page_of": _page_of(stored.incident),
         "sides": await _sides(page_context, stored.incident),
         "refused": refused or Refused(),
@@ -220,7 +218,7 @@ def _verdict(page_context: PageContext, stored: StoredIncident) -> Mapping[str, 
 async def _evidence(page_context: PageContext, found: Incident) -> Evidence:
     """Returns the latest windows, and the calls of its bad time next to like ones."""
     health, end = page_context.work.health, window_start(page_context.now)
-    codes = _codes(found)
+    codes = shown_codes(found)
     if isinstance(found.subject, AaReporting):
         return Evidence((), (), all_apis=True)
     latest = await health.steps(
@@ -273,24 +271,8 @@ async def _charts(
         return LATER
     aa_id, fip_id = aa_concerned(found.subject), fip_concerned(found.subject)
     return await over_time(
-        page_context, view, [found], aa_id=aa_id, fip_id=fip_id, codes=_codes(found)
+        page_context, view, [found], aa_id=aa_id, fip_id=fip_id, codes=shown_codes(found)
     )
-
-
-def _codes(found: Incident) -> frozenset[str]:
-    """Returns the APIs whose calls show the incident; all where it names no request API."""
-    shown = codes_of(found.subject) or frozenset(found.cause.affected_apis)
-    return shown & frozenset(CALLS) or frozenset(CALLS)
-
-
-def _view_of(stored: StoredIncident, now: datetime) -> HealthQuery:
-    """Returns the time of an incident with an hour on both sides."""
-    found = stored.incident
-    end = min(window_start(now), (found.ended or now) + _AROUND)
-    start = max(found.began - _AROUND, end - _MAX_LENGTH)
-    codes = _codes(found)
-    code = next(iter(codes)) if len(codes) == 1 else ""
-    return HealthQuery(TimeRange(start, max(end, start + WINDOW)), "", code)
 
 
 def _page_of(found: Incident) -> str:

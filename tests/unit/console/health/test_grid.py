@@ -1,0 +1,46 @@
+"""The matrix shows first what is bad now, then what has recovered, and last what has no calls."""
+
+from datetime import UTC, datetime, timedelta
+
+from tests.support.incidents import an_incident
+
+from mudra.console.health.grid import grid_of
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.picture import Matrix, MatrixCell, Verdict
+from mudra.metrics.incidents.incident import Fip, StoredIncident
+
+BEGAN = datetime(2026, 11, 23, 2, tzinfo=UTC)
+FIPS = ("EMPTY", "FINE", "OVER", "BROKEN")
+
+
+def cause(fip: str, ended: datetime | None = None, *, aas: tuple[str, ...] = ()) -> StoredIncident:
+    return StoredIncident(fip, an_incident(Fip(fip), BEGAN, ended, affected_aas=aas), None)
+
+
+def cell(aa: str, fip: str, succeeded: int) -> MatrixCell:
+    status = Status.GOOD if succeeded > 95 else Status.BAD
+    return MatrixCell(aa, fip, status, succeeded, 100)
+
+
+def test_rows_come_by_what_is_bad_now_and_not_by_their_average() -> None:
+    broken = cause("BROKEN", aas=("A",))
+    over = cause("OVER", BEGAN + timedelta(hours=1))
+    cells = (
+        cell("A", "BROKEN", 97), cell("B", "BROKEN", 99),
+        cell("A", "FINE", 99), cell("B", "FINE", 90),
+        cell("A", "OVER", 50),
+    )  # fmt: skip
+    verdicts = (
+        *(Verdict(aa, "BROKEN", broken) for aa in ("A", "B")),
+        Verdict("A", "OVER", over),
+    )
+
+    grid = grid_of(Matrix(cells, (broken, over), verdicts), ("A", "B"), FIPS, {})
+
+    assert [row.fip_id for row in grid.rows] == ["BROKEN", "OVER", "FINE", "EMPTY"]
+    assert [row.fip_id for row in grid.bad_rows] == ["BROKEN"]
+    kinds = {row.fip_id: [one.kind for one in row.cells] for row in grid.rows}
+    assert kinds["BROKEN"] == ["bad", "good"], "only A is hit, whatever its average"
+    assert kinds["OVER"] == ["recovered", "none"]
+    assert kinds["FINE"] == ["good", "unsure"], "without a cause it may be chance"
+    assert (grid.hit, grid.recovered) == (1, 1)
