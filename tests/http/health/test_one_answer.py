@@ -96,6 +96,23 @@ def surfaces(service: Service) -> Surfaces:
     return Surfaces(network)
 
 
+def pages_agree(surfaces: Surfaces, kinds: dict[str, str]) -> None:
+    """The board has these causes, and members are led to theirs at its time and API."""
+    network = surfaces.network
+    fips = [one.entity_id for one in network.fips]
+    board = surfaces.page(network.noc.email, "/console/operator/board")
+    rows = re.findall(r'<h3><a href="/console/operator/incidents/([^"]+)">', board)
+    assert sorted(rows) == sorted(kinds), "one row a cause"
+    (of_api,) = (one for one, kind in kinds.items() if kind == "fip-api")
+    home = f"/console/entity/{fips[1]}"
+    overview = surfaces.page(network.fips[1].email, home)
+    assert f"{home}/health?incident={of_api}" in overview
+    own = surfaces.page(network.fips[1].email, f"{home}/health?incident={of_api}")
+    assert ("Over time: consent" in own, f"?incident={of_api}" in own) == (True, True)
+    others = f"/console/entity/{fips[0]}/health?incident={of_api}"
+    assert fips[1] not in surfaces.page(network.fips[0].email, others)
+
+
 def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> None:
     network = surfaces.network
     fips, aas = [one.entity_id for one in network.fips], [one.aa_id for one in network.aas]
@@ -146,17 +163,7 @@ def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> N
     assert named(surfaces.in_cli("matrix")["causes"]) == every
     surfaces.shows(surfaces.in_prometheus, every)
 
-    board = surfaces.page(network.noc.email, "/console/operator/board")
-    rows = re.findall(r'<h3><a href="/console/operator/incidents/([^"]+)">', board)
-    assert sorted(rows) == sorted(kinds), "one row a cause"
-    (of_api,) = (one for one, kind in kinds.items() if kind == "fip-api")
-    home = f"/console/entity/{fips[1]}"
-    overview = surfaces.page(network.fips[1].email, home)
-    assert f"{home}/health?incident={of_api}" in overview
-    own = surfaces.page(network.fips[1].email, f"{home}/health?incident={of_api}")
-    assert ("Over time: consent" in own, f"?incident={of_api}" in own) == (True, True)
-    others = f"/console/entity/{fips[0]}/health?incident={of_api}"
-    assert fips[1] not in surfaces.page(network.fips[0].email, others)
+    pages_agree(surfaces, kinds)
 
     network.silent.clear()
     network.windows(4)
