@@ -52,6 +52,7 @@ _NOUNS: Final = {
     "audit": "network.audit",
     "registry": "registry.entries",
     "health": "network.health",
+    "conformance": "conformance.conformance",
     "jwk": "registry.jwk",
     "config": "node.config",
 }

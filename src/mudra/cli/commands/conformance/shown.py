@@ -1,0 +1,62 @@
+"""What a conformance run shows while it works and at its end, and the files it writes."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import typer
+
+from mudra.cli.output.output import Exit, fail, show_json
+from mudra.conformance.report.junit import junit
+from mudra.conformance.report.page import page
+from mudra.conformance.result import Report, Result, Verdict
+
+_WIDTH: Final = 9
+
+
+def shown_as_it_comes(total: int, *, quiet: bool) -> Callable[[Result], None]:
+    """Show each result on a line of its own; quiet, only a count on a terminal's last line."""
+    seen: Counter[Verdict] = Counter()
+
+    def show(result: Result) -> None:
+        seen[result.verdict] += 1
+        if quiet:
+            if sys.stderr.isatty():
+                sys.stderr.write(f"\r{seen.total()} of {total}, {seen[Verdict.FAILED]} failed ")
+            return
+        typer.echo(f"{result.verdict:{_WIDTH}}{result.check_id:{_WIDTH}} {result.title}")
+        if result.verdict is Verdict.FAILED:
+            typer.echo(f"{'':{_WIDTH}}expected: {result.expected}")
+            typer.echo(f"{'':{_WIDTH}}came:     {result.came}")
+            typer.echo(f"{'':{_WIDTH}}{result.basis} {result.part}: {result.line}")
+        elif result.verdict is Verdict.SKIPPED:
+            typer.echo(f"{'':{_WIDTH}}{result.reason}")
+
+    return show
+
+
+def finish(
+    report: Report, junit_file: Path | None, html_file: Path | None, *, as_json: bool
+) -> None:
+    """Write the files, show the totals, and exit with 1 when a check failed."""
+    if junit_file is not None:
+        _write(junit_file, junit(report))
+    if html_file is not None:
+        _write(html_file, page(report).encode())
+    if as_json:
+        show_json(msgspec.to_builtins(report))
+    else:
+        counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in Verdict)
+        typer.echo(f"{len(report.results)} checks: {counts}")
+    if report.count(Verdict.FAILED):
+        raise typer.Exit(int(Exit.FAILED))
+
+
+def _write(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        fail(f"{file} cannot be written: {error.strerror}", Exit.USAGE)

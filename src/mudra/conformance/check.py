@@ -1,0 +1,88 @@
+"""A check: what it proves, what it needs, and the steps that prove it."""
+
+import enum
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+
+class Basis(enum.StrEnum):
+    """Why an implementation must do this (decision 0103)."""
+
+    SPECIFICATION = "specification"
+    NETWORK = "network decision"
+    """The specification is silent, and the network decided."""
+
+
+class Need(enum.StrEnum):
+    """What a check cannot do without."""
+
+    ENTITY = "--entity-id and --secret-file"
+    USER = "--username and --password-file"
+    AA = "--aa-id and --aa-secret-file"
+    RESETS = "--resets"
+    ALL_RESETS = "--all-resets"
+    REGISTER = "--register"
+    PUSH = "--push"
+    EXPIRED_TOKEN = "--expired-token-file"  # noqa: S105  # the name of an option
+    OTHER_AUDIENCE = "--other-audience-token-file"
+
+
+class Expectation(Struct, frozen=True):
+    """One thing that must hold; `came` describes what came instead, without any secret."""
+
+    holds: bool
+    expected: str
+    came: str
+
+
+class Skip(Struct, frozen=True):
+    """The rest of the check says nothing here, for a reason."""
+
+    reason: str
+
+
+Step: TypeAlias = Expectation | Skip
+Steps: TypeAlias = Iterator[Step]
+"""The first step that does not hold, or a skip, ends a check: what follows it is not run."""
+
+Subject = TypeVar("Subject")
+
+
+class Check(Struct, Generic[Subject], frozen=True):
+    """One check; `line` quotes the specification, or the decision where it is silent."""
+
+    check_id: str
+    part: str
+    """Part of the specification such as `4.4`; `D3` is part 3 of the network's decisions."""
+    title: str
+    line: str
+    basis: Basis
+    needs: tuple[Need, ...]
+    steps: Callable[[Subject], Steps]
+
+
+def specified(
+    check_id: str, title: str, line: str, *needs: Need
+) -> Callable[[Callable[[Subject], Steps]], Check[Subject]]:
+    """Make a check of the function below, which proves a line of the specification."""
+    return _made(check_id, title, line, Basis.SPECIFICATION, needs)
+
+
+def decided(
+    check_id: str, title: str, line: str, *needs: Need
+) -> Callable[[Callable[[Subject], Steps]], Check[Subject]]:
+    """Make a check of the function below, which proves a decision of the network."""
+    return _made(check_id, title, line, Basis.NETWORK, needs)
+
+
+def _made(
+    check_id: str, title: str, line: str, basis: Basis, needs: tuple[Need, ...]
+) -> Callable[[Callable[[Subject], Steps]], Check[Subject]]:
+    part = check_id.split("-")[1]
+
+    def make(steps: Callable[[Subject], Steps]) -> Check[Subject]:
+        return Check(check_id, part, title, line, basis, needs, steps)
+
+    return make
