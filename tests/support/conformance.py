@@ -41,21 +41,19 @@ class Network:
     service: Service
     fip: Member
     aa: Member
-    secrets: tuple[str, ...]
 
     def target(self, *permits: Need) -> Target:
         return Target(
             base_url=self.service.issuer,
-            entity=EntityCredentials(self.fip.entity_id, SecretText(self.secrets[0])),
+            entity=EntityCredentials(self.fip.entity_id, SecretText(self.fip.secret())),
             user=UserCredentials(self.fip.email, SecretText(self.fip.password)),
-            aa=EntityCredentials(self.aa.entity_id, SecretText(self.secrets[1])),
+            aa=EntityCredentials(self.aa.entity_id, SecretText(self.aa.secret())),
             permits=frozenset(permits),
         )
 
 
 def new_network(service: Service) -> Network:
-    fip, aa = new_member(service, "FIP"), new_member(service, "AA")
-    return Network(service, fip, aa, (fip.secret(), aa.secret()))
+    return Network(service, new_member(service, "FIP"), new_member(service, "AA"))
 
 
 def run_suite(

@@ -27,7 +27,7 @@ _USE: Final = (
 _ADDRESS: Final = (
     "baseurl | string, URL | yes | address hosting all standard-compliant API endpoints"
 )
-_OFFLINE: Final = "access token: JWT, RS256; checking a token: offline by the published keys"
+_OFFLINE: Final = "access token | JWT, RS256 … checking a token | offline: JWKS at {iss}"
 _FAR: Final = 4_102_444_800
 """1 January 2100."""
 
@@ -64,7 +64,7 @@ def _accepted(peer: Peer) -> Steps:
     yield that(answer.status == 200, "status 200", answer.described())  # noqa: PLR2004
 
 
-@decided("B-D1-1", "the heartbeat answers with its status", "heartbeat answer: ver, timestamp, "
+@decided("B-D1-1", "the heartbeat answers with its status", "heartbeat answer | ver, timestamp, "
          "Status: UP | DOWN")  # fmt: skip
 def _status(peer: Peer) -> Steps:
     if not peer.is_safe:

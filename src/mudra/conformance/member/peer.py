@@ -50,7 +50,7 @@ class Peer:
 
     @property
     def is_safe(self) -> bool:
-        """Whether a token may be sent there: https, or this machine."""
+        """Allows a token to be sent there: https, or this machine."""
         parts = urlsplit(self.target.base_url)
         return is_safe(parts.scheme, parts.hostname or "", allow_http=False)
 

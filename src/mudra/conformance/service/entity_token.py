@@ -80,7 +80,7 @@ def _life(one: Implementation) -> Steps:
 
 
 @decided("T-D3-14", "a token is a JWT, signed RS256, with kid and typ",
-         "access token: JWT, RS256, 2048-bit key, header kid, typ: JWT", Need.ENTITY)  # fmt: skip
+         "access token | JWT, RS256, 2048-bit key … header kid, typ: JWT", Need.ENTITY)  # fmt: skip
 def _header(one: Implementation) -> Steps:
     yield status(one.entity_answer, 200)
     header = one.entity_jwt.header

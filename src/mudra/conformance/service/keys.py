@@ -75,7 +75,7 @@ def _kid(one: Implementation) -> Steps:
     yield that(one.entity_jwt.header.get("kid") in kids, "the kid among the keys", "it is not")
 
 
-@decided("K-D3-5", "an entity token is verified by the published key", "checking a token: offline",
+@decided("K-D3-5", "an entity token is verified by the published key", "checking a token | offline",
          Need.ENTITY)  # fmt: skip
 def _verified(one: Implementation) -> Steps:
     yield status(one.keys_answer, 200)
@@ -83,7 +83,7 @@ def _verified(one: Implementation) -> Steps:
     yield that(fits, "an RS256 signature of the published key", "another, or no such key")
 
 
-@decided("K-D3-6", "a user token is verified by the published key", "checking a token: offline",
+@decided("K-D3-6", "a user token is verified by the published key", "checking a token | offline",
          Need.USER, Need.ENTITY)  # fmt: skip
 def _user_verified(one: Implementation) -> Steps:
     yield status(one.user_answer, 200)

@@ -20,7 +20,9 @@ from mudra.shared.secret_text import SecretText
 
 _NEEDS: Final = (Need.AA, Need.PUSH)
 _SAME: Final = "Same txnId or same window with the same content: duplicate"
-_ANSWER: Final = "Answer 200 after the data is durable: {ver, timestamp, txnId, status, receiptId}"
+_ANSWER: Final = (
+    "Answer 200 after the data is durable: {ver, timestamp, txnId, status, receiptId, …"
+)
 _CALLER: Final = "Caller: Entity Access Token of an AA whose ID is aaId; else 401"
 _AGE: Final = timedelta(days=6, hours=20)
 """Windows that old are accepted, and on no page of today."""
@@ -42,7 +44,8 @@ def _calls() -> int:
     return 40 + secrets.randbelow(100_000)  # another content in each run
 
 
-@specified("M-2.5-1", "request metrics are accepted", "tag req-fipMetrics-aa | every 10 minutes",
+@specified("M-2.5-1", "request metrics are accepted",
+           "tag req-fipMetrics-aa | agent to operator endpoint | every 10 minutes",
            *_NEEDS)  # fmt: skip
 def _requests(one: Implementation) -> Steps:
     yield status(one.aa_answer, 200)
@@ -50,7 +53,8 @@ def _requests(one: Implementation) -> Steps:
 
 
 @specified("M-2.6-1", "notification metrics are accepted",
-           "tag not-fipMetrics-aa | every 10 minutes", *_NEEDS)  # fmt: skip
+           "tag not-fipMetrics-aa | agent to operator endpoint | every 10 minutes",
+           *_NEEDS)  # fmt: skip
 def _notifications(one: Implementation) -> Steps:
     yield status(one.aa_answer, 200)
     yield status(push(one, notification_metrics(one.aa.entity_id, window(one), _calls())), 200)

@@ -84,7 +84,8 @@ _NOTIFICATION_RULES: Final = (
     _Rule("six status values: refused", _STATUS, {f"{_FI}.status": [0] * 6}, "status"),
     _Rule("status of another type: refused", _STATUS, {f"{_LINK}.status": [0] * 7}, "status"),
     _Rule("16 counts: refused", _COUNTS, {f"{_FI}.counts": [0] * 16}, "counts"),
-    _Rule("percentiles of a notification: refused", "2.6 has type, counts and status alone",
+    _Rule("percentiles of a notification: refused",
+          "fips[].metrics[].type … fips[].metrics[].counts … fips[].metrics[].status",
           {f"{_LINK}.pxx": [1, 2, 3, 4]}, "pxx"),
 )  # fmt: skip
 

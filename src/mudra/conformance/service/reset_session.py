@@ -25,7 +25,7 @@ class Resettable(Protocol):
 
     @property
     def resets(self) -> int:
-        """How many resets succeeded in this run."""
+        """Counts the resets that succeeded in this run."""
         ...
 
     @property

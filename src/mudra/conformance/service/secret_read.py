@@ -99,7 +99,7 @@ def _generates(one: Implementation) -> Steps:
 
 
 @decided("T-D3-27", "expiresOn is milliseconds, the same instant as expirationDate",
-         "expiresOn: milliseconds since the epoch, a whole number. Never seconds",
+         "expiresOn | milliseconds since the epoch, a whole number. Never seconds",
          *_NEEDS)  # fmt: skip
 def _milliseconds(one: Implementation) -> Steps:
     answer = one.secret_answer
@@ -136,7 +136,8 @@ def _grace_date(one: Implementation) -> Steps:
 
 
 @decided("T-D3-30", "a secret is 256 bits in unreserved characters",
-         "secret: 256 random bits in unreserved URL characters (A-Za-z0-9-_)", *_NEEDS)  # fmt: skip
+         "secret | 256 random bits in unreserved URL characters (A-Za-z0-9-_)",
+         *_NEEDS)  # fmt: skip
 def _alphabet(one: Implementation) -> Steps:
     yield status(one.secret_answer, 200)
     fits = _UNRESERVED.fullmatch(one.secret_answer.text("secret")) is not None
@@ -162,7 +163,7 @@ def _foreign(one: Implementation) -> Steps:
 
 
 @decided("T-D3-33", "Authorization without the word Bearer is read",
-         "Authorization on read and reset: with or without the word Bearer, any case",
+         "Authorization on read and reset | with or without the word Bearer, any case",
          *_NEEDS)  # fmt: skip
 def _bare(one: Implementation) -> Steps:
     yield status(one.user_answer, 200)
@@ -172,7 +173,7 @@ def _bare(one: Implementation) -> Steps:
 
 
 @decided("T-D3-34", "unknown members are ignored, txnId is echoed, a timestamp read leniently",
-         "unknown members in token-service bodies: ignored", *_NEEDS)  # fmt: skip
+         "unknown members in token-service bodies | ignored", *_NEEDS)  # fmt: skip
 def _lenient(one: Implementation) -> Steps:
     document = {
         "ver": "1.0.0",

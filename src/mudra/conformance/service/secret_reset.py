@@ -30,7 +30,7 @@ _RESPONSE: Final = (
 )
 _AT_ONCE: Final = "oldSecretValidity omitted or 0 | new secret active | old secret invalid at once"
 _BOTH: Final = "both old and new secret can generate an entity token for that many days"
-_WHOLE: Final = "secretExpiryDays, oldSecretValidity: whole numbers 1 to 180, and 0 to 7"
+_WHOLE: Final = "secretExpiryDays, oldSecretValidity | whole numbers 1 to 180, and 0 to 7"
 _LIMITED: Final = "429, Retry-After in whole seconds, the next permitted time in errorMsg"
 _DAY_S: Final = 86_400
 _NEAR_S: Final = 120

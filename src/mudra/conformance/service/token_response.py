@@ -63,21 +63,21 @@ def _field_checks() -> Iterator[_ServiceCheck]:
 
 
 @decided("T-D3-1", "expiresIn of an entity token is 24 hours in seconds",
-         "expiresIn: seconds: 86400 entity, 15552000 user", Need.ENTITY)  # fmt: skip
+         "expiresIn | seconds: 86400 entity, 15552000 user", Need.ENTITY)  # fmt: skip
 def _entity_seconds(one: Implementation) -> Steps:
     yield status(one.entity_answer, 200)
     yield equal("expiresIn", DAY_S, one.entity_answer.field("expiresIn"))
 
 
 @decided("T-D3-2", "expiresIn of a user token is 180 days in seconds",
-         "expiresIn: seconds: 86400 entity, 15552000 user", Need.USER)  # fmt: skip
+         "expiresIn | seconds: 86400 entity, 15552000 user", Need.USER)  # fmt: skip
 def _user_seconds(one: Implementation) -> Steps:
     yield status(one.user_answer, 200)
     yield equal("expiresIn", 180 * DAY_S, one.user_answer.field("expiresIn"))
 
 
 @decided("T-D3-3", "ver and timestamp are written as the network does",
-         "ver, timestamp, txnId: always in answers: 1.0.0, the server's time (ms, Z)",
+         "ver, timestamp, txnId | always in answers: 1.0.0, the server's time (ms, Z)",
          Need.ENTITY)  # fmt: skip
 def _envelope(one: Implementation) -> Steps:
     yield status(one.entity_answer, 200)

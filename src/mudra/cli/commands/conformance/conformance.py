@@ -139,7 +139,7 @@ def _pause(client: httpx.Client, sandbox_url: str) -> Callable[[float], None]:
     """Return what waits; in a sandbox it moves the clock."""
 
     def wait(seconds: float) -> None:
-        typer.echo(f"mudra: waiting {seconds:.0f} s for the next reset", err=True)
+        typer.echo(f"mudra: waiting {seconds:.0f} s", err=True)
         time.sleep(seconds)
 
     def advance(seconds: float) -> None:
