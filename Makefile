@@ -13,6 +13,9 @@ BIN := $(VENV)/bin
 ASSETS := src/mudra/console/assets
 BUILT := src/mudra/console/static/built
 ASSETS_STAMP := $(BUILT)/charts.min.js.gz
+SITE := src/mudra/console/site
+SITE_ENV := .build/site-env
+SITE_STAMP := $(SITE)/.built
 NODE_DIR := tests/conformance/node
 NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
@@ -25,7 +28,7 @@ PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
-.PHONY: screenshots assets help setup run test test-all test-security test-pages test-slow lint $(LINTS) \
+.PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow lint $(LINTS) \
 	bench docs sbom clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -42,7 +45,7 @@ $(STAMP): pyproject.toml uv.lock | $(UV)
 setup: $(STAMP) ## install what Mudra needs into .venv
 
 run: $(STAMP) ## set everything up and start the sandbox with a demonstration network
-	@$(MAKE) --no-print-directory assets & # beside the start: pages take the scripts when they are there
+	@$(MAKE) --no-print-directory assets site & # beside the start: pages take the scripts when they are there
 	@$(BIN)/mudra serve --sandbox --demo
 
 # The console's scripts: htmx and charts from the npm registry, by its lock file. Without the
@@ -82,7 +85,7 @@ $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
 # The quick lints first. Types beside the tests: without a cache they keep one core busy for 40 s
 # while the other has nothing to do.
 test: $(STAMP) ## everything that must hold before a change lands
-	@$(BESIDE) $(filter-out lint-types,$(LINTS)) $(NODE_STAMP) assets
+	@$(BESIDE) $(filter-out lint-types,$(LINTS)) $(NODE_STAMP) assets site
 	@$(MAKE) --no-print-directory -j 3 test-types test-pages test-all; failed=$$?; \
 		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
@@ -107,10 +110,20 @@ test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
 bench: $(STAMP) ## the headline figures, as ratios
 	@for b in $$(grep -l __main__ bench/*.py); do $(BIN)/python -m bench.$$(basename $$b .py) || exit 1; done
 
-docs: $(STAMP) ## write the generated reference anew
+docs: $(STAMP) assets ## write the generated reference, and the site that the service shows at /docs
 	@$(BIN)/python -m tools.reference
 	@$(BIN)/python -m tools.verification
 	@$(BIN)/python -m tools.cryptography_page
+	@$(MAKE) --no-print-directory site
+
+# In an environment of its own, which the service and its tests do not load.
+$(SITE_STAMP): mkdocs.yml tools/site_links.py $(shell find docs -type f) $(ASSETS_STAMP) | $(STAMP)
+	@UV_PROJECT_ENVIRONMENT=$(SITE_ENV) $(UV) sync --quiet --frozen --only-group site --no-install-project && \
+		NO_MKDOCS_2_WARNING=1 $(SITE_ENV)/bin/mkdocs build --quiet --strict && \
+		cp .build/api/* $(SITE)/assets/ && touch $@ || \
+		echo "note: the documentation could not be built, so /docs shows none; make docs tries again"
+
+site: $(SITE_STAMP)
 
 sbom: $(STAMP) ## write what Mudra is made of as CycloneDX: dist/*.cdx.json
 	@mkdir -p dist

@@ -16,6 +16,7 @@ from mudra.bootstrap.shown_settings import shown_settings
 from mudra.console.framework.error_page import not_found_page
 from mudra.console.framework.static_files import static_files
 from mudra.console.pages.public.activation import activation_page
+from mudra.console.pages.public.documentation import documentation_pages
 from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.pages.public.status_cache import StatusCache
@@ -208,7 +209,7 @@ def application(edge: Edge) -> ASGIApp:
     dependencies = edge.dependencies
     prefix = dependencies.settings.token_prefix
     status = public_status_pages(StatusCache(dependencies.settings.data_dir))
-    pages = [activation_page(prefix), static_files(prefix), status]
+    pages = [activation_page(prefix), static_files(prefix), status, documentation_pages()]
     if not dependencies.settings.sandbox:
         return build_app(edge.http, [*pages, console_pages(edge.http)], not_found_page)
 

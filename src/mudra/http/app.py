@@ -86,7 +86,15 @@ _OPERATOR_HANDLERS: Final = [
     *operator_keys.handlers,
     *operator_dashboard.handlers,
 ]
-
+_PEOPLE_HANDLERS: list[ControllerRouterHandler] = [
+    *confirm_link.handlers,
+    *entity_admins.handlers,
+    *own_activity.handlers,
+    *own_access.handlers,
+    *own_alarms.handlers,
+    password.set_by_link,
+    password.forgot,
+]
 
 Pages = Sequence[ControllerRouterHandler]
 NotFoundPage = Callable[[HttpDependencies, AnyRequest, Exception], Response[str] | None]
@@ -200,6 +208,11 @@ class _Litestar(Litestar):
         return [*plugins, MsgspecDIPlugin()]
 
 
+def _token_handlers(dependencies: HttpDependencies) -> list[ControllerRouterHandler]:
+    entity = entity_token.described_route(dependencies)
+    return [user_token.generate, entity, *entity_secret.handlers]
+
+
 def _litestar(
     dependencies: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_page
 ) -> Litestar:
@@ -209,16 +222,8 @@ def _litestar(
             Router(
                 "/v1",
                 route_handlers=[
-                    user_token.generate,
-                    entity_token.described_route(dependencies),
-                    *entity_secret.handlers,
-                    *confirm_link.handlers,
-                    *entity_admins.handlers,
-                    *own_activity.handlers,
-                    *own_access.handlers,
-                    *own_alarms.handlers,
-                    password.set_by_link,
-                    password.forgot,
+                    Router("/", route_handlers=_token_handlers(dependencies), tags=["Tokens"]),
+                    Router("/", route_handlers=_PEOPLE_HANDLERS, tags=["People"]),
                 ],
             ),
             oauth.token,
@@ -236,13 +241,13 @@ def _litestar(
         probes.livez,
         probes.readyz,
         document_router(),
-        Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS),
+        Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS, tags=["Operators"]),
         *metrics_routes(dependencies.settings.metrics_prefixes, dependencies.on_new_states),
         *entity_info.registry_routers(dependencies.settings.registry_prefixes),
         *pages,
     ]
     if dependencies.time_machine is not None:
-        handlers += sandbox.handlers
+        handlers.append(Router("/", route_handlers=sandbox.handlers, tags=["Sandbox"]))
     return _Litestar(
         route_handlers=handlers,
         dependencies={"dependencies": Provide(lambda: dependencies, sync_to_thread=False)},

@@ -1,4 +1,4 @@
-"""The console's style, scripts and pictures: found once, packed once, named by their content.
+"""Files that are served as they are: found once, packed once, named by their content.
 
 A page links `asset("mudra.css")`, whose address carries a digest of the content, so that a
 browser may keep it for a year. What `make assets` builds (static/built) may be missing, or come
@@ -13,10 +13,14 @@ from typing import Final
 
 from msgspec import Struct
 
+SITE: Final = Path(str(files("mudra.console").joinpath("site")))
 STATIC: Final = Path(str(files("mudra.console").joinpath("static")))
 _MEDIA: Final = {
     ".css": "text/css",
+    ".html": "text/html",
     ".js": "text/javascript",
+    ".json": "application/json",
+    ".png": "image/png",
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
 }
@@ -79,3 +83,5 @@ def _read(path: Path, changed: int) -> StaticAsset:
 
 ASSETS: Final = AssetStore()
 """The one shelf of a process: its templates and its static routes share what was packed."""
+DOCUMENTATION: Final = AssetStore(SITE)
+"""The site that `make docs` builds; empty where it was not built."""

@@ -1,11 +1,12 @@
 """Style and scripts, from the package itself: no request leaves the host."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from litestar import Response, get
 from litestar.params import FromPath
 
-from mudra.console.framework.static_assets import ASSETS
+from mudra.console.framework.static_assets import ASSETS, StaticAsset
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.http_refusals import NoSuchAddress
@@ -26,11 +27,19 @@ async def static_file(
         context = new_context(request, dependencies)
         return refusal(context.envelope, NoSuchAddress()).response()
     named = request.query_params.get("v") == found.digest
+    return answer_file(request, found, {"Cache-Control": _FOR_A_YEAR if named else _ASK_EACH_TIME})
+
+
+def answer_file(
+    request: AnyRequest, found: StaticAsset, more: Mapping[str, str]
+) -> Response[bytes]:
+    """Answer with a file, or 304 for what the browser has; `more` are headers of its own."""
     headers = {
         "ETag": f'"{found.digest}"',
         "Vary": "Accept-Encoding",
-        "Cache-Control": _FOR_A_YEAR if named else _ASK_EACH_TIME,
+        "Cache-Control": _ASK_EACH_TIME,
         "Cross-Origin-Resource-Policy": "same-origin",
+        **more,
     }
     if found.digest in request.headers.get("if-none-match", ""):
         return Response(b"", status_code=304, headers=headers, media_type=found.media_type)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from time import monotonic
+from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
@@ -17,6 +18,15 @@ from mudra.http.health.metrics_push import push
 from mudra.http.health.metrics_receipts import own_receipts
 from mudra.http.server.router import Router
 from mudra.metrics.health.network_health_cache import FEED_SPAN, NetworkHealthCache
+
+_OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
+    health_matrix,
+    *held_reports.operator_handlers,
+    *silences.operator_handlers,
+    *webhooks.operator_handlers,
+    health_rows,
+    *incidents.operator_handlers,
+]
 
 
 def metrics_routes(
@@ -40,14 +50,14 @@ def metrics_routes(
     return [
         # The same handlers at further addresses are documented once.
         *(
-            Router(prefix, route_handlers=of_members, include_in_schema=number == 0)
+            Router(
+                prefix,
+                route_handlers=of_members,
+                include_in_schema=number == 0,
+                tags=["Network metrics"],
+            )
             for number, prefix in enumerate(prefixes)
         ),
-        *public_status_routes(),
-        health_matrix,
-        *held_reports.operator_handlers,
-        *silences.operator_handlers,
-        *webhooks.operator_handlers,
-        health_rows,
-        *incidents.operator_handlers,
+        Router("/", route_handlers=public_status_routes(), tags=["Public status"]),
+        Router("/", route_handlers=_OPERATOR_HANDLERS, tags=["Network metrics for operators"]),
     ]

@@ -41,7 +41,7 @@ def registry_routers(prefixes: Sequence[str]) -> list[Router]:
     handlers = [submit, update, update_by_body, retire, lint, read_all, read_one, read_changes]
     # The same calls at further addresses are described once.
     return [
-        Router(prefix, route_handlers=handlers, include_in_schema=number == 0)
+        Router(prefix, route_handlers=handlers, include_in_schema=number == 0, tags=["Registry"])
         for number, prefix in enumerate(prefixes)
     ]
 

@@ -55,7 +55,7 @@ def _announce(settings: LocalSettings, demo: Demo) -> None:
         "",
         f"Mudra answers at {settings.issuer}",
         f"  keys       {settings.issuer}/.well-known/jwks.json",
-        f"  API        {root}/schema/openapi.json",
+        f"  API        {root}/docs/reference/api.html, {root}/schema/openapi.json",
         f"  figures    http://{settings.telemetry_host}:{settings.telemetry_port}/metrics",
         f"  listens    {settings.host}:{settings.port}",
         f"  data       {settings.data_dir.resolve()}",

@@ -1,0 +1,71 @@
+"""The documentation's pages are complete, and the service serves its site (issue 18, point 12)."""
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.support.service import NO_TLS, Service
+
+from mudra.console.framework import static_assets
+from mudra.http.response.problem import ErrorCode
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_each_error_code_has_its_cause_and_its_way_out() -> None:
+    rows = re.findall(
+        r"^\| `(\w+)` \|", (DOCS / "reference" / "errors.md").read_text(), re.MULTILINE
+    )
+
+    assert sorted(rows) == sorted(ErrorCode)
+
+
+def get(service: Service, path: str, **headers: str) -> httpx.Response:
+    return httpx.get(f"{service.root}{path}", headers=headers, timeout=30, verify=NO_TLS)
+
+
+@pytest.mark.skipif(not (static_assets.SITE / "index.html").exists(), reason="no site was built")
+def test_the_service_serves_its_documentation(service: Service) -> None:
+    start = get(service, "/docs")
+    page = get(service, "/docs/reference/errors.html")
+    search = get(service, "/docs/search/search_index.json")
+    again = get(service, "/docs/reference/errors.html", **{"If-None-Match": page.headers["etag"]})
+    lost = get(service, "/docs/reference/no-such-page.html")
+
+    assert (start.status_code, start.headers["location"]) == (307, "/docs/index.html")
+    assert (page.status_code, search.status_code, again.status_code) == (200, 200, 304)
+    assert "SecretGraceEnded" in page.text
+    policy = page.headers["content-security-policy"]
+    assert "'sha256-" in policy
+    assert "'unsafe-inline'" not in policy.partition("style-src")[0]
+    assert lost.status_code == 404
+    # No request leaves the host.
+    assert not re.findall(r'(?:src|href)="https?://', page.text)
+
+
+@pytest.mark.parametrize(
+    "name", ["../static/mudra.css", "..%2fstatic%2fmudra.css", "index.html.gz"]
+)
+def test_nothing_but_the_site_can_be_named(service: Service, name: str) -> None:
+    assert get(service, f"/docs/{name}").status_code == 404
+
+
+def test_each_operation_has_its_group(service: Service) -> None:
+    document = get(service, "/schema/openapi.json").json()
+
+    assert {
+        tag
+        for operations in document["paths"].values()
+        for operation in operations.values()
+        for tag in operation.get("tags", ["none"])
+    } == {
+        "Tokens",
+        "People",
+        "Registry",
+        "Network metrics",
+        "Network metrics for operators",
+        "Public status",
+        "Operators",
+        "Sandbox",
+    }

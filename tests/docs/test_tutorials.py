@@ -1,0 +1,75 @@
+"""Every command and sample of the tutorials is run as it is written, against a sandbox of its own.
+
+Blocks of a page run in order in one shell. A block of text says what the block before it prints.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.service import Service, running_service
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+NODE = ROOT / "tests" / "conformance" / "node" / "node_modules"
+BLOCK = re.compile(r"^```(?P<kind>sh|python|js|text)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+WRITTEN = "http://127.0.0.1:8080"
+"""The address of a sandbox in the pages."""
+MARK = "-- end of a block --"
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A sandbox with the demonstration network, as `make run` starts it, without its traffic."""
+    folder = tmp_path_factory.mktemp("docs") / "data"
+    with running_service(folder, "--demo", "--no-traffic") as service:
+        yield service
+
+
+def shell_of(kind: str, body: str) -> str:
+    """The shell's words for a block."""
+    if kind == "sh":
+        return body
+    program = {"python": "python -", "js": "node sample.mjs"}[kind]
+    if kind == "js":
+        return f"cat > sample.mjs <<'SAMPLE'\n{body}SAMPLE\n{program}\n"
+    return f"{program} <<'SAMPLE'\n{body}SAMPLE\n"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_tutorial_works_word_by_word(page: Path, sandbox: Service, tmp_path: Path) -> None:
+    if "```js" in page.read_text() and not (NODE / "jose").is_dir():
+        pytest.skip("the npm packages are not there: run `make test`, which installs them")
+    blocks = [(found["kind"], found["body"]) for found in BLOCK.finditer(page.read_text())]
+    runs = [shell_of(kind, body) for kind, body in blocks if kind != "text"]
+    script = "set -euo pipefail\n" + "".join(f"{one}echo '{MARK}'\n" for one in runs)
+    (tmp_path / "node_modules").symlink_to(NODE)
+    done = subprocess.run(
+        ["bash", "-c", script.replace(WRITTEN, sandbox.root)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "HOME": str(tmp_path),
+            "LANG": "C.UTF-8",
+        },
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    printed = done.stdout.split(MARK)
+    promised = [
+        (sum(one != "text" for one, _ in blocks[:place]) - 1, body)
+        for place, (kind, body) in enumerate(blocks)
+        if kind == "text"
+    ]
+    assert promised, "a page that promises nothing proves nothing"
+    for number, text in promised:
+        for line in text.splitlines():
+            assert line in printed[number], (line, printed[number])
