@@ -36,6 +36,16 @@ class StorageSettings:
         "MUDRA_DATABASE_URL may lead to PgBouncer in transaction mode",
         secret=True,
     )  # fmt: skip
+    database_replica_url: SecretText | None = _setting(
+        "DATABASE_REPLICA_URL", None, SecretText, "postgresql://user:password@host/database",
+        "a replica of the same database for health pages, audit searches, feeds and the directory",
+        secret=True,
+    )  # fmt: skip
+    database_replica_lag_ms: int = _setting(
+        "DATABASE_REPLICA_LAG_MS", 200, _whole(0, 2000), "0 to 2000",
+        "how far the replica may be behind: a read waits so long for it to have all that was "
+        "committed before, then goes to the primary",
+    )  # fmt: skip
     database_admin_url: SecretText | None = _setting(
         "DATABASE_ADMIN_URL", None, SecretText, "postgresql://user:password@host/database",
         "the same database as a superuser, for mudra database prepare alone", secret=True,

@@ -15,12 +15,12 @@ from mudra.audit.event import Caller
 from mudra.audit.ports import AuditChain, Witness
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
+from mudra.bootstrap.health_store import health_service
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.mail.compose import EmailComposer
-from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
@@ -56,6 +56,7 @@ from mudra.storage.crypto.key_pairs import KeyPairs
 from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.database import MAX_CONNECTIONS, Database, Transaction
 from mudra.storage.database.primary import of_primary
+from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.database.time_machine import PostgresTimeMachine
 from mudra.storage.identity.address_changes import PostgresAddressChanges
 from mudra.storage.identity.attempts import PostgresAttempts
@@ -71,16 +72,14 @@ from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
 from mudra.storage.metrics.alarm_mails import PostgresAlarmMails, PostgresAlarmPreferences
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
-from mudra.storage.metrics.attribution import PostgresDetections, PostgresFipStates
+from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
-from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.rollups.rollups import PostgresRollups
-from mudra.storage.metrics.rollups.series import PostgresSeries
 from mudra.storage.registry.pending_entries import PostgresPendingEntries
 from mudra.storage.registry.registry import PostgresRegistry
 from mudra.storage.registry.vocabulary import PostgresVocabulary
@@ -115,6 +114,7 @@ class Dependencies(Struct, frozen=True):
     clock_watch: ClockWatch
     invalidation: CacheInvalidation
     database: Database
+    replica: ReplicaReads
     encryption: DataEncryption
     writer: EmailComposer
     time_machine: PostgresTimeMachine
@@ -127,6 +127,12 @@ class Dependencies(Struct, frozen=True):
     async def unit_of_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
         """Open a transaction with all its ports; it must end `within_s` seconds."""
         async with self.database.transaction(within_s=within_s) as transaction:
+            yield self._work(transaction)
+
+    @contextlib.asynccontextmanager
+    async def reads(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
+        """Open one for reads alone, which a replica may serve."""
+        async with self.replica.transaction(within_s=within_s) as transaction:
             yield self._work(transaction)
 
     async def rewrap(
@@ -214,7 +220,7 @@ class Dependencies(Struct, frozen=True):
                 rollups=RollupService(PostgresRollups(transaction)),
                 tables=PostgresMetricsTables(transaction),
                 messages=messages,
-                health=_health(transaction, members, incidents),
+                health=health_service(transaction, members, incidents),
                 incidents=IncidentService(incidents),
             )
 
@@ -269,7 +275,7 @@ class Dependencies(Struct, frozen=True):
             pushes=pushes,
             held_reports=held_reports,
             receipts=ReceiptService(PostgresReceipts(transaction), network),
-            health=_health(transaction, network, incidents),
+            health=health_service(transaction, network, incidents),
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
@@ -352,7 +358,7 @@ def build_dependencies(
     """Make the storage of this process; nothing is connected yet."""
     clock = ServiceClock()
     clock_watch = ClockWatch(clock.machine)
-    own = settings.database_direct_url
+    own, replica = settings.database_direct_url, settings.database_replica_url
     direct = of_primary(own.reveal()) if own else conninfo
     invalidation = CacheInvalidation(
         # The time machine waits for every process of a sandbox.
@@ -373,6 +379,11 @@ def build_dependencies(
         clock_watch=clock_watch,
         invalidation=invalidation,
         database=database,
+        replica=ReplicaReads(
+            database,
+            database.replica(replica.reveal(), connections) if replica else None,
+            settings.database_replica_lag_ms / 1000,
+        ),
         encryption=encryption,
         writer=EmailComposer(
             settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
@@ -380,16 +391,4 @@ def build_dependencies(
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
-    )
-
-
-def _health(
-    transaction: Transaction, members: OnboardedMembers, incidents: PostgresIncidents
-) -> HealthService:
-    return HealthService(
-        PostgresRollupQueries(transaction),
-        PostgresSeries(transaction),
-        members,
-        incidents,
-        PostgresFipStates(transaction),
     )

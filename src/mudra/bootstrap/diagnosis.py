@@ -121,6 +121,8 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
         _backup,
         _connections,
     ]
+    if dependencies.settings.database_replica_url is not None:
+        checks.append(_replica)
     return [await check(dependencies) for check in checks]
 
 
@@ -257,6 +259,32 @@ async def _backup(dependencies: Dependencies) -> Diagnosis:
     text = f"the last one is {age.total_seconds() / 3600:.1f} hours old"
     passed = age <= _MAX_BACKUP_AGE
     return Diagnosis("backup", passed, text if passed else f"{text}: run mudra backup create")
+
+
+async def _replica(dependencies: Dependencies) -> Diagnosis:
+    """The replica follows, and is not farther behind than reads wait for it."""
+    url = dependencies.settings.database_replica_url
+    assert url is not None
+    async with dependencies.database.transaction() as transaction:
+        position = await transaction.connection.scalar(sa.text("SELECT pg_current_wal_flush_lsn()"))
+    advice = "reads go to the primary meanwhile"
+    try:
+        with psycopg.connect(url.reveal(), connect_timeout=2) as connection:
+            row = connection.execute(
+                "SELECT pg_is_in_recovery(), (%s::pg_lsn - pg_last_wal_replay_lsn())::bigint,"
+                " extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float",
+                [str(position)],
+            ).fetchone()
+    except psycopg.Error:
+        return Diagnosis("replica", passed=False, text=f"it cannot be reached: {advice}")
+    assert row is not None
+    if not row[0]:
+        return Diagnosis("replica", passed=False, text=f"it is no standby: {advice}")
+    behind, seconds = max(0, int(row[1] or 0)), float(row[2] or 0)
+    bound_s = dependencies.settings.database_replica_lag_ms / 1000
+    text = f"{behind:,} bytes behind, its last transaction is {seconds:.1f} s old"
+    passed = behind == 0 or seconds <= bound_s
+    return Diagnosis("replica", passed, text if passed else f"{text}: {advice}")
 
 
 async def _connections(dependencies: Dependencies) -> Diagnosis:

@@ -11,6 +11,7 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.config_sign_in import client_secret
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.node_state import NodeState
+from mudra.bootstrap.observability.telemetry import observe_replica
 from mudra.bootstrap.separate_process.push_check import PushChecker
 from mudra.bootstrap.shown_settings import shown_settings
 from mudra.console.framework.error_page import not_found_page
@@ -77,15 +78,17 @@ class Edge(Struct, frozen=True):
         await self.key_fetches.stop()
         await self.issue_log.stop()
         await self.dependencies.invalidation.stop()
+        await self.dependencies.replica.close()
         await self.dependencies.database.close()
 
 
 def open_http_edge(dependencies: Dependencies) -> Edge:
     """Put the HTTP edge of a worker together."""
     settings = dependencies.settings
+    dependencies.replica.observe = observe_replica
     keys = _node_keys(dependencies)
     issue_log = BatchedIssueLog(dependencies.database)
-    log = PostgresDirectoryLog(dependencies.database, dependencies.invalidation)
+    log = PostgresDirectoryLog(dependencies.replica, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 
     credentials = CredentialCache(
@@ -102,6 +105,8 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         shown_settings=shown_settings(settings),
         clock=dependencies.clock,
         unit_of_work=dependencies.unit_of_work,
+        reads=dependencies.reads,
+        has_replica=dependencies.replica.is_apart,
         on_new_states=lambda listener: dependencies.invalidation.on_change(
             lambda key: listener() if key in {FIP_STATES_CHANGED, "*"} else None
         ),

@@ -132,6 +132,9 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     shown_settings: Sequence[SettingDetails]
     clock: Callable[[], datetime]
     unit_of_work: OpenUnitOfWork
+    reads: OpenUnitOfWork
+    """Opens one for reads alone, which a replica may serve; never older than the request."""
+    has_replica: bool
     on_new_states: Callable[[Callable[[], None]], None]
     """Has a function called whenever the states of FIPs in the feed may have changed."""
     entity_tokens: EntityTokenIssuer

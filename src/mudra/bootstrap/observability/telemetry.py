@@ -13,6 +13,8 @@ from wsgiref.simple_server import WSGIServer
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector
 
+from mudra.storage.database.replica import Place
+
 REQUESTS = Counter("mudra_requests_total", "Requests answered", ["path", "method", "status"])
 
 
@@ -51,6 +53,23 @@ CLOCK_AHEAD = Gauge(
     "How far this machine's clock is ahead of the database's; negative when behind",
     multiprocess_mode="livemostrecent",
 )
+REPLICA_READS = Counter(
+    "mudra_replica_reads_total",
+    "Reads for which a replica is set, by where they went: replica, or primary and why",
+    ["place"],
+)
+REPLICA_BEHIND = Gauge(
+    "mudra_replica_behind_bytes",
+    "Bytes of the primary's log that the replica lacked when the last read began",
+    multiprocess_mode="livemostrecent",
+)
+
+
+def observe_replica(place: Place, behind: int) -> None:
+    """Count a read for which a replica is set."""
+    REPLICA_READS.labels(place.value).inc()
+    if place in {Place.REPLICA, Place.LATE}:
+        REPLICA_BEHIND.set(behind)
 
 
 def serve_metrics(host: str, port: int) -> tuple[WSGIServer, threading.Thread]:

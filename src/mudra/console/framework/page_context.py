@@ -32,6 +32,8 @@ class PageContext(Struct, frozen=True):
     now: datetime
     entity: MemberRow | None = None
     proof_refused: Refusal | None = None
+    on_replica: bool = False
+    """Whether the page reads alone, and so may use a replica."""
 
     @property
     def dependencies(self) -> HttpDependencies:

@@ -100,10 +100,15 @@ async def member_form_with_proof(
 
 
 async def operator_page(
-    request: AnyRequest, dependencies: HttpDependencies, scope: Scope, handle: PageHandler
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    scope: Scope,
+    handle: PageHandler,
+    *,
+    reads: bool = False,
 ) -> Response[str] | Response[bytes]:
-    """Show a page to operators who have the scope."""
-    return await _page_response(request, dependencies, _scoped(scope), handle)
+    """Show a page to operators who have the scope; one that `reads` alone may use a replica."""
+    return await _page_response(request, dependencies, _scoped(scope), handle, reads=reads)
 
 
 async def operator_form(
@@ -183,8 +188,11 @@ async def _page_response(
     gate: _Gate,
     handle: PageHandler,
     stages: frozenset[Stage] = _FULL,
+    *,
+    reads: bool = False,
 ) -> Response[str] | Response[bytes]:
     context = new_context(request, dependencies)
+    on_replica = reads and dependencies.has_replica
     async with dependencies.unit_of_work() as work:
         page_context = await _signed_in(context, work, stages)
         if page_context is None:
@@ -192,10 +200,19 @@ async def _page_response(
         passed = await gate(page_context)
         if not isinstance(passed, PageContext):
             return frame(page_context, passed)
-        outcome = await handle(passed)
-        if isinstance(outcome, StreamedPage) and not supports_streaming(passed):
-            outcome = await whole(passed, outcome)
+        outcome = None if on_replica else await _outcome(passed, handle)
+    if outcome is None:
+        passed = replace(passed, on_replica=True)
+        async with dependencies.reads() as work:
+            outcome = await _outcome(replace(passed, work=work), handle)
     return begin(passed, outcome) if isinstance(outcome, StreamedPage) else frame(passed, outcome)
+
+
+async def _outcome(page_context: PageContext, handle: PageHandler) -> Outcome:
+    outcome = await handle(page_context)
+    if isinstance(outcome, StreamedPage) and not supports_streaming(page_context):
+        return await whole(page_context, outcome)
+    return outcome
 
 
 async def _handle_form(

@@ -60,7 +60,9 @@ async def _parts(
 
 async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[str, object]) -> str:
     try:
-        async with page_context.dependencies.unit_of_work() as work:
+        dependencies = page_context.dependencies
+        opened = dependencies.reads if page_context.on_replica else dependencies.unit_of_work
+        async with opened() as work:
             found = await begun.rest(replace(page_context, work=work))
         assert not isinstance(found, Download)  # asked for by "export" alone: see begins_early
         return remainder(begun.template, together(facts, found))

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import verified_bearer
 from mudra.http.auth.operator_access import any_operator, calling_operator
@@ -33,9 +35,12 @@ class OperatorCall(Call[B], frozen=True, kw_only=True):
 
 
 def as_operator(
-    scope: Scope | None, *, within_s: float = TRANSACTION_S
+    scope: Scope | None, *, within_s: float = TRANSACTION_S, reads: bool = False
 ) -> Callable[[Handler[OperatorCall[B], P]], Endpoint]:
-    """Let operators call a handler who have the scope, or any scope where none is named."""
+    """Let operators call a handler who have the scope, or any scope where none is named.
+
+    A handler that `reads` alone may work on a replica; the right is checked on the primary.
+    """
 
     def endpoint(handler: Handler[OperatorCall[B], P]) -> Endpoint:
         async def respond(
@@ -55,7 +60,10 @@ def as_operator(
                 if isinstance(received, Refusal):
                     return received
                 call = OperatorCall(context=context, body=received, work=work, operator=operator)
-                return await called(handler, call, path)
+                if not (reads and context.dependencies.has_replica):
+                    return await called(handler, call, path)
+            async with context.dependencies.reads(within_s=within_s) as work:
+                return await called(handler, replace(call, work=work), path)
 
         return Endpoint(handler=handler, respond=respond, bearer=True)
 

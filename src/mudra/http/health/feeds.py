@@ -131,7 +131,7 @@ async def read_feed(cache: NetworkHealthCache, dependencies: HttpDependencies) -
 
 
 async def _network(cache: NetworkHealthCache, dependencies: HttpDependencies) -> NetworkHealth:
-    return await cache.get(dependencies.unit_of_work, dependencies.clock(), TRANSACTION_S)
+    return await cache.get(dependencies.reads, dependencies.clock(), TRANSACTION_S)
 
 
 def _public_rows(health: NetworkHealth, dependencies: HttpDependencies) -> list[PublicRow]:

@@ -33,7 +33,7 @@ _DEFAULT_LENGTH: Final = timedelta(days=1)
 
 
 @get("/operator/v1/health/matrix", "Show the matrix of AAs and FIPs")
-@as_operator(Scope.HEALTH)
+@as_operator(Scope.HEALTH, reads=True)
 async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse | Refusal:
     """Show AA x FIP with the causes of this time; over all calls without `type`."""
     now = call.dependencies.clock()
@@ -46,7 +46,7 @@ async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse 
 
 
 @get("/operator/v1/health/{grouping:str}", "Show a picture of health")
-@as_operator(Scope.HEALTH)
+@as_operator(Scope.HEALTH, reads=True)
 async def health_rows(
     call: OperatorCall[PictureParameters], grouping: GroupingInPath
 ) -> PictureResponse | CsvText | Refusal:

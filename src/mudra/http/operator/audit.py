@@ -67,7 +67,7 @@ class EventsPage(Page, kw_only=True):
 
 
 @get("/audit", "Search the audit")
-@as_operator(Scope.AUDIT)
+@as_operator(Scope.AUDIT, reads=True)
 async def search(call: OperatorCall[AuditQuery]) -> EventsPage:
     """List events, the newest first; `event` may end in `*`."""
     which = AuditFilter(

@@ -6,7 +6,7 @@ follow a commit (dropping what memory holds) is registered with the transaction.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -96,20 +96,32 @@ class Database:
         *,
         connections: int = MAX_CONNECTIONS,
         direct: str | None = None,
+        read_only: bool = False,
     ) -> None:
-        """With `direct`, `conninfo` leads to a pooler whose connections keep no session state."""
+        """With `direct`, `conninfo` leads to a pooler whose connections keep no session state.
+
+        `read_only` is for a replica, whose failures are no outage of the service.
+        """
         self.conninfo = conninfo
         self.direct = direct or conninfo
         self._pooled = direct is not None
         self.invalidation = invalidation
         self._offset = offset
-        self._engine = _engine(conninfo, connections, pooled=direct is not None)
+        self._read_only = read_only
+        settings = _SETTINGS | ({"default_transaction_read_only": "on"} if read_only else {})
+        self._engine = _engine(conninfo, connections, settings, pooled=direct is not None)
         self._turns = Turns(connections)
         self._in_use = 0
         self._used_at = float("-inf")
         self._closing: asyncio.TimerHandle | None = None
         self._closed: set[asyncio.Task[None]] = set()
         self._outages = OutageLog()
+
+    def replica(self, conninfo: str, connections: int) -> "Database":
+        """Return the pool of a replica of this database."""
+        return Database(
+            conninfo, self.invalidation, self._offset, connections=connections, read_only=True
+        )
 
     @contextlib.asynccontextmanager
     async def transaction(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[Transaction]:
@@ -134,7 +146,8 @@ class Database:
             outage = outage_of(error)
             if outage is None:
                 raise
-            self._outages.begun(outage)
+            if not self._read_only:
+                self._outages.begun(outage)
             if is_lost(error):
                 self._turns.lost()
             raise outage from error
@@ -188,7 +201,9 @@ class Database:
         await self._engine.dispose()
 
 
-def _engine(conninfo: str, connections: int, *, pooled: bool) -> AsyncEngine:
+def _engine(
+    conninfo: str, connections: int, settings: Mapping[str, object], *, pooled: bool
+) -> AsyncEngine:
     async def connect() -> psycopg.AsyncConnection[tuple[object, ...]]:
         if pooled:
             # What a session prepared or set would be another session's in the next transaction.
@@ -198,7 +213,7 @@ def _engine(conninfo: str, connections: int, *, pooled: bool) -> AsyncEngine:
         return await psycopg.AsyncConnection.connect(
             conninfo,
             connect_timeout=CONNECT_TIMEOUT_S,
-            options=" ".join(f"-c {name}={value}" for name, value in _SETTINGS.items()),
+            options=" ".join(f"-c {name}={value}" for name, value in settings.items()),
         )
 
     return create_async_engine(

@@ -15,6 +15,7 @@ from mudra.shared.entity_type import EntityType
 from mudra.shared.shared_read import SharedRead
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
+from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.registry.registry import REGISTRY_CHANGED, PostgresRegistry
 from mudra.storage.registry.tables import registry_change
 
@@ -22,7 +23,7 @@ from mudra.storage.registry.tables import registry_change
 class PostgresDirectoryLog:
     """Reads the directory and its log of changes; one per process."""
 
-    def __init__(self, database: Database, invalidation: CacheInvalidation) -> None:
+    def __init__(self, database: ReplicaReads, invalidation: CacheInvalidation) -> None:
         self._database = database
         self._invalidation = invalidation
         self._directory = Directory()

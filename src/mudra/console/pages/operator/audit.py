@@ -92,7 +92,7 @@ async def search(
             },
         )
 
-    return await operator_page(request, dependencies, Scope.AUDIT, handle)
+    return await operator_page(request, dependencies, Scope.AUDIT, handle, reads=True)
 
 
 @post("/operator/audit/verify", include_in_schema=False)

@@ -85,7 +85,7 @@ class StatusCache:
     async def _renew(self, dependencies: HttpDependencies) -> None:
         before = self._cached
         try:
-            snapshot = await self._reader.read(dependencies.unit_of_work, dependencies.clock())
+            snapshot = await self._reader.read(dependencies.reads, dependencies.clock())
             self._cached = CachedStatus(snapshot, fresh=True)
         except DatabaseUnavailable as error:
             _log.warning("the public status shows its last snapshot", error=str(error))

@@ -26,7 +26,7 @@ async def show_overview(
     request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the matrix."""
-    return await operator_page(request, dependencies, Scope.HEALTH, _handle)
+    return await operator_page(request, dependencies, Scope.HEALTH, _handle, reads=True)
 
 
 async def _handle(page_context: PageContext) -> Outcome:

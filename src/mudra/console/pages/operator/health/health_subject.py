@@ -63,6 +63,7 @@ async def fip(
         dependencies,
         Scope.HEALTH,
         lambda page_context: _handle(page_context, About(fip_id=fip_id)),
+        reads=True,
     )
 
 
@@ -76,6 +77,7 @@ async def aa(
         dependencies,
         Scope.HEALTH,
         lambda page_context: _handle(page_context, About(aa_id=aa_id)),
+        reads=True,
     )
 
 
@@ -92,6 +94,7 @@ async def pair(
         dependencies,
         Scope.HEALTH,
         lambda page_context: _handle(page_context, About(aa_id, fip_id)),
+        reads=True,
     )
 
 
@@ -105,6 +108,7 @@ async def api(
         dependencies,
         Scope.HEALTH,
         lambda page_context: _handle(page_context, About(), code),
+        reads=True,
     )
 
 

@@ -97,7 +97,7 @@ async def incident(
     async def handle(page_context: PageContext) -> Outcome:
         return await _page(page_context, str(incident_id))
 
-    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+    return await operator_page(request, dependencies, Scope.HEALTH, handle, reads=True)
 
 
 @post("/operator/incidents/{incident_id:uuid}/acts", include_in_schema=False)

@@ -34,7 +34,7 @@ async def incidents(
             {"view": view, "only_open": only_open, **await silence_facts(page_context)},
         )
 
-    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+    return await operator_page(request, dependencies, Scope.HEALTH, handle, reads=True)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [incidents]

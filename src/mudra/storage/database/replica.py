@@ -1,0 +1,123 @@
+"""Reads on a replica that never show less than the primary had when they began (decision 0089).
+
+Before a read the position of the primary's log is asked for; the replica may be used once it has
+replayed that far. A replica that does not within the bound, or is no replica, or cannot be
+reached, is left alone for some seconds, and the read goes to the primary.
+"""
+
+import asyncio
+import contextlib
+import enum
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+import sqlalchemy as sa
+import structlog
+
+from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.deadline import TRANSACTION_S
+
+REST_S: Final = 5.0
+"""So long the primary serves alone after the replica failed or was late."""
+_POLL_S: Final = 0.005
+_POSITION: Final = sa.text("SELECT pg_current_wal_flush_lsn()::text")
+_BEHIND: Final = sa.text(
+    "SELECT CASE WHEN pg_is_in_recovery()"
+    " THEN (cast(:position AS pg_lsn) - pg_last_wal_replay_lsn())::bigint END"
+)
+_log = structlog.get_logger()
+
+
+class Place(enum.StrEnum):
+    """Where a read went, and why not to the replica."""
+
+    REPLICA = "replica"
+    LATE = "primary: replica late"
+    GONE = "primary: replica out of reach"
+    RESTING = "primary: replica left alone"
+
+
+@dataclass(slots=True)
+class ReplicaReads:
+    """Transactions for reads alone; `lag_s` is how long a read waits for the replica at most."""
+
+    primary: Database
+    replica: Database | None
+    lag_s: float
+    observe: Callable[[Place, int], None] = lambda _, __: None
+    """Is given each place, and the bytes that the replica lacked at first."""
+    _resting_until: float = 0.0
+
+    @property
+    def is_apart(self) -> bool:
+        """Return whether there is a replica at all."""
+        return self.replica is not None
+
+    @contextlib.asynccontextmanager
+    async def transaction(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[Transaction]:
+        """Open a transaction on the replica if it has all that was committed before this call.
+
+        Raises DatabaseUnavailable as the primary does, and when the replica fails meanwhile.
+        """
+        found = None
+        try:
+            async with contextlib.AsyncExitStack() as stack:
+                found = await self._on_replica(stack, within_s)
+                if found is None:
+                    opened = self.primary.transaction(within_s=within_s)
+                    yield await stack.enter_async_context(opened)
+                else:
+                    yield found
+        except DatabaseUnavailable:
+            if found is not None:
+                self._rest()
+            raise
+
+    async def _on_replica(
+        self, stack: contextlib.AsyncExitStack, within_s: float
+    ) -> Transaction | None:
+        if self.replica is None:
+            return None
+        if monotonic() < self._resting_until:
+            self.observe(Place.RESTING, 0)
+            return None
+        async with self.primary.transaction() as transaction:
+            position = str(await transaction.connection.scalar(_POSITION))
+        try:
+            async with contextlib.AsyncExitStack() as trial:
+                found = await trial.enter_async_context(self.replica.transaction(within_s=within_s))
+                if await self._has_replayed(found, position):
+                    stack.push_async_exit(trial.pop_all().__aexit__)
+                    return found
+        except DatabaseUnavailable as error:
+            self._rest()
+            self.observe(Place.GONE, 0)
+            _log.warning("the replica cannot be used: the primary serves", cause=error.cause)
+        return None
+
+    async def _has_replayed(self, transaction: Transaction, position: str) -> bool:
+        """Wait for the replica as long as the bound says."""
+        until, lacked = monotonic() + self.lag_s, None
+        while True:
+            behind = await transaction.connection.scalar(_BEHIND, {"position": position})
+            lacked = behind if lacked is None else lacked
+            if behind is not None and behind <= 0:
+                self.observe(Place.REPLICA, max(0, lacked or 0))
+                return True
+            if behind is None or monotonic() >= until:
+                self._rest()
+                self.observe(Place.LATE, lacked or 0)
+                _log.warning("the replica is late: the primary serves", bytes=behind)
+                return False
+            await asyncio.sleep(_POLL_S)
+
+    def _rest(self) -> None:
+        self._resting_until = monotonic() + REST_S
+
+    async def close(self) -> None:
+        """Close the connections to the replica."""
+        if self.replica is not None:
+            await self.replica.close()

@@ -1,0 +1,115 @@
+"""Reads on a replica: never older than the request, and on the primary when it is late or gone."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from tests.support.agent_process import free_port
+from tests.support.operators import Operator, new_operator
+from tests.support.own_postgres import own_postgres
+from tests.support.service import Service, new_member, running_service
+from tests.support.standby import Standby, standby
+
+from mudra.storage.database.roles import SERVICE, as_role
+
+pytestmark = pytest.mark.slow
+_READS = re.compile(r'^mudra_replica_reads_total\{.*place="([^"]+)".*\} (\S+)$', re.MULTILINE)
+_LATE = "primary: replica late"
+_GONE = "primary: replica out of reach"
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Standby]]:
+    home = tmp_path_factory.mktemp("replica")
+    with (
+        own_postgres(home / "database") as url,
+        standby(url, home / "database", home / "standby") as second,
+        running_service(
+            home / "node",
+            *("--workers", "2"),
+            MUDRA_DATABASE_URL=as_role(url, SERVICE),
+            MUDRA_DATABASE_REPLICA_URL=as_role(second.url, SERVICE),
+            MUDRA_DATABASE_REPLICA_LAG_MS="1500",
+            MUDRA_TELEMETRY_PORT=str(free_port()),
+        ) as service,
+    ):
+        yield service, second
+
+
+def reads(service: Service) -> dict[str, float]:
+    """Count reads by where they went."""
+    text = httpx.get(
+        f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics", timeout=30
+    ).text
+    return {place: float(count) for place, count in _READS.findall(text)}
+
+
+def doctor(service: Service) -> dict[str, object]:
+    """Return what the doctor says of the replica."""
+    checks = json.loads(service.cli("doctor", "--json", check=False).stdout)
+    found: dict[str, object] = next(one for one in checks if one["check"] == "replica")
+    return found
+
+
+def is_seen(operator: Operator, entity_id: str) -> bool:
+    """Return whether a search of the audit shows that a member was onboarded."""
+    found = operator.get("/audit", entityId=entity_id, event="entity:member:onboard")
+    assert found.status_code == 200, found.text
+    return len(found.json()["events"]) == 1
+
+
+def test_a_read_on_the_replica_shows_what_was_just_written(
+    network: tuple[Service, Standby],
+) -> None:
+    service, _ = network
+    operator = new_operator(service, "audit", "health")
+    before = reads(service).get("replica", 0)
+
+    for _ in range(20):
+        assert is_seen(operator, new_member(service).entity_id)
+        assert operator.get("/health/matrix").status_code == 200
+    assert httpx.get(f"{service.root}/status", timeout=30).status_code == 200
+
+    assert reads(service)["replica"] >= before + 20
+
+
+def test_a_late_replica_is_left_alone_and_used_again(network: tuple[Service, Standby]) -> None:
+    service, second = network
+    operator = new_operator(service, "audit")
+
+    second.pause()
+    try:
+        member = new_member(service)
+        for _ in range(10):
+            assert is_seen(operator, member.entity_id)
+        assert reads(service)[_LATE] >= 1
+    finally:
+        second.resume()
+
+    before = reads(service)["replica"]
+
+    def is_used_again() -> bool:
+        assert is_seen(operator, member.entity_id)
+        return reads(service)["replica"] > before
+
+    service.wait_until(is_used_again, 60)
+    service.wait_until(lambda: bool(doctor(service)["ok"]), 60)
+    assert "bytes behind" in str(doctor(service)["text"])
+
+
+def test_without_its_replica_the_service_goes_on(network: tuple[Service, Standby]) -> None:
+    service, second = network
+    operator = new_operator(service, "audit")
+    member = new_member(service)
+
+    second.process.kill()
+    second.process.wait(30)
+    statuses = [operator.get("/audit", entityId=member.entity_id).status_code for _ in range(20)]
+
+    # A read that was under way on it is refused; none was here.
+    assert set(statuses) == {200}
+    assert "cannot be reached: reads go to the primary" in str(doctor(service)["text"])
+    assert reads(service)[_GONE] >= 1
+    assert httpx.get(f"{service.root}/readyz", timeout=30).status_code == 200
