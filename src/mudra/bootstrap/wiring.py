@@ -66,6 +66,7 @@ class Edge(Struct, frozen=True):
 
     async def start(self) -> None:
         """Connect, listen, load keys; the worker answers afterwards."""
+        self.dependencies.replica.observe = observe_replica
         await self.dependencies.invalidation.start()
         if self.dependencies.settings.sandbox:
             await self.dependencies.time_machine.load()
@@ -85,7 +86,6 @@ class Edge(Struct, frozen=True):
 def open_http_edge(dependencies: Dependencies) -> Edge:
     """Put the HTTP edge of a worker together."""
     settings = dependencies.settings
-    dependencies.replica.observe = observe_replica
     keys = _node_keys(dependencies)
     issue_log = BatchedIssueLog(dependencies.database)
     log = PostgresDirectoryLog(dependencies.replica, dependencies.invalidation)
