@@ -1,7 +1,7 @@
 """What checks expect of answers: each gives a step, with words for the report."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final
 
@@ -45,6 +45,12 @@ def is_text(answer: Answer, name: str) -> Expectation:
     return Expectation(found, f"{name} is a string, not empty", f"{name} is {kind(value)}")
 
 
+def token_given(answer: Answer) -> Steps:
+    """Expect a token response (specification 2.2)."""
+    yield status(answer, 200)
+    yield is_text(answer, "accessToken")
+
+
 def is_number(answer: Answer, name: str, *, whole: bool = False) -> Expectation:
     """Expect a field with a number (never true or false)."""
     value = answer.field(name)
@@ -83,11 +89,21 @@ def error(answer: Answer, *allowed: int, naming: str = "") -> Steps:
 
 def has(where: str, document: object, names: Iterable[str]) -> Expectation:
     """Expect an object with these fields."""
-    found = document if isinstance(document, dict) else {}
+    found = document if isinstance(document, Mapping) else {}
     missing = [name for name in names if name not in found]
     return Expectation(
         not missing, f"{where} has {', '.join(names)}", f"{', '.join(missing)} missing"
     )
+
+
+def lifetime(claims: Mapping[str, object], seconds: int) -> Steps:
+    """Expect a token that lives for so many seconds."""
+    yield has("the token", claims, ("exp", "iat"))
+    begin, end = claims["iat"], claims["exp"]
+    for name, value in (("iat", begin), ("exp", end)):
+        yield that(type(value) is int, f"{name} is an integer", f"{name} is {kind(value)}")
+    if isinstance(begin, int) and isinstance(end, int):
+        yield equal("exp - iat", seconds, end - begin)
 
 
 def moment(text: object) -> datetime | None:

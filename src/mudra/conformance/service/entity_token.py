@@ -5,7 +5,16 @@ from typing import Final
 from msgspec import UNSET
 
 from mudra.conformance.check import Need, Steps, decided, specified
-from mudra.conformance.expectation import equal, error, has, kind, status, that
+from mudra.conformance.expectation import (
+    equal,
+    error,
+    has,
+    kind,
+    lifetime,
+    status,
+    that,
+    token_given,
+)
 from mudra.conformance.jwt_text import read_jwt
 from mudra.conformance.service.implementation import Implementation
 from mudra.shared.secret_text import SecretText
@@ -19,7 +28,7 @@ _CLAIMS: Final = "Entity claims: iss = base_url, sub, aud, iat, nbf, exp, jti, t
 @specified("T-4.4-1", "entity ID and secret give a token",
            "200: application/json token response (2.2)", Need.ENTITY)  # fmt: skip
 def _given(one: Implementation) -> Steps:
-    yield status(one.entity_answer, 200)
+    yield from token_given(one.entity_answer)
     media = one.entity_answer.headers.get("Content-Type", "")
     yield that(media.startswith("application/json"), "Content-Type application/json", media)
 
@@ -65,7 +74,7 @@ def _json_body(one: Implementation) -> Steps:
          "the member message … and the header Sunset (RFC 8594). Otherwise neither is there",
          Need.ENTITY)  # fmt: skip
 def _no_warning(one: Implementation) -> Steps:
-    yield status(one.entity_answer, 200)
+    yield from token_given(one.entity_answer)
     found = one.entity_answer.field("message")
     yield that(found is UNSET, "message is missing", f"message is {kind(found)}")
     yield that("Sunset" not in one.entity_answer.headers, "no header Sunset", "Sunset is there")
@@ -75,8 +84,7 @@ def _no_warning(one: Implementation) -> Steps:
 def _life(one: Implementation) -> Steps:
     yield status(one.entity_answer, 200)
     claims = one.entity_jwt.claims
-    yield has("the token", claims, ("exp", "iat"))
-    yield equal("exp - iat", _LIFE_S, int(str(claims["exp"])) - int(str(claims["iat"])))
+    yield from lifetime(claims, _LIFE_S)
 
 
 @decided("T-D3-14", "a token is a JWT, signed RS256, with kid and typ",

@@ -9,7 +9,7 @@ import httpx
 import msgspec
 from joserfc.jwk import RSAKey
 
-from mudra.conformance.answer import Answer, ask
+from mudra.conformance.answer import NO_ANSWER, Answer, ask
 from mudra.conformance.expectation import moment
 from mudra.conformance.jwt_text import Jwt, read_jwt
 from mudra.conformance.redaction import Redaction
@@ -210,6 +210,8 @@ class Implementation:
     @cached_property
     def keys_answer(self) -> Answer:
         """The published keys, where clients look that have a token only."""
+        if not self.issuer.startswith(("http://", "https://")):
+            return Answer(NO_ANSWER, problem="iss of the entity token is no address")
         return self.send("GET", f"{self.issuer}/protocol/openid-connect/certs")
 
     @cached_property

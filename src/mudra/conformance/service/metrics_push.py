@@ -64,7 +64,9 @@ def _notifications(one: Implementation) -> Steps:
          "A window without any call is pushed all the same, with fips: []", *_NEEDS)  # fmt: skip
 def _empty(one: Implementation) -> Steps:
     document = request_metrics(one.aa.entity_id, window(one, 1))
-    yield status(push(one, spoiled(document, {"fips": []})), 200)
+    answer = push(one, spoiled(document, {"fips": []}))
+    yield status(answer, 200)
+    yield is_text(answer, "receiptId")
 
 
 @decided("M-D5-2", "the answer has status, receiptId and the request's txnId", _ANSWER, *_NEEDS)

@@ -34,6 +34,7 @@ def _entries(answer: Answer) -> list[dict[str, object]]:
 
 
 def _some(answer: Answer) -> Steps:
+    yield that(isinstance(answer.document, list), "a JSON array", kind(answer.document))
     if answer.document == []:
         yield Skip("the listing is empty")
 

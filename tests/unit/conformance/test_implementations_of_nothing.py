@@ -1,0 +1,109 @@
+"""The suite against implementations that do nothing right: it neither breaks nor is satisfied."""
+
+import httpx
+import pytest
+
+from mudra.client import clock
+from mudra.conformance.check import Need
+from mudra.conformance.redaction import Redaction
+from mudra.conformance.report.page import _PARTS
+from mudra.conformance.result import Result, Verdict
+from mudra.conformance.run import run_checks, selected
+from mudra.conformance.service.catalogue import SERVICE_CHECKS
+from mudra.conformance.service.implementation import Implementation
+from mudra.conformance.service.target import EntityCredentials, Target, UserCredentials
+from mudra.shared.secret_text import SecretText
+
+TARGET = Target(
+    base_url="https://iam.example/iam",
+    entity=EntityCredentials("E", SecretText("the-secret")),
+    user=UserCredentials("u", SecretText("the-password")),
+    aa=EntityCredentials("A", SecretText("the-secret-of-the-aa")),
+    permits=frozenset({Need.ALL_RESETS, Need.REGISTER, Need.PUSH}),
+)
+ERROR = {
+    "ver": "1.0.0",
+    "timestamp": "2026-01-01T00:00:00.000Z",
+    "txnId": "x",
+    "errorCode": "Unauthorized",
+    "errorMsg": "no",
+}
+ONLY_A_STATUS = {"O-D3-10", "M-2.5-1", "M-2.6-1"}
+"""Of these the line promises a 200 and nothing about a body."""
+
+
+def run_against(answer: httpx.Response | None) -> list[Result]:
+    def respond(_: httpx.Request) -> httpx.Response:
+        if answer is None:
+            raise httpx.ConnectError("no one there")
+        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+    redaction = Redaction()
+    with httpx.Client(transport=httpx.MockTransport(respond)) as client:
+        one = Implementation(TARGET, client, redaction, lambda _: None, clock.wall)
+        return run_checks(
+            SERVICE_CHECKS, one, TARGET.given, redaction, clock.steady, lambda _: None
+        )
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        httpx.Response(503, json=ERROR),
+        httpx.Response(200, json={}),
+        httpx.Response(200, json={"accessToken": None, "keys": [1], "secret": 3}),
+        httpx.Response(200, text="<html>"),
+    ],
+    ids=["no answer", "503", "empty object", "wrong types", "a page"],
+)
+def test_an_implementation_of_nothing_passes_nothing(answer: httpx.Response | None) -> None:
+    results = run_against(answer)
+
+    assert len(results) == len(SERVICE_CHECKS)
+    passed = {one.check_id for one in results if one.verdict is Verdict.PASSED}
+    assert passed <= ONLY_A_STATUS
+
+
+def test_one_that_refuses_everything_passes_only_refusals() -> None:
+    results = run_against(httpx.Response(401, json=ERROR))
+
+    passed = [one for one in results if one.verdict is Verdict.PASSED]
+    words = ("401", "refused", "wrong secret", "wrong password", "same", "400")
+    assert all(any(word in one.title for word in words) for one in passed), passed
+
+
+def test_a_limit_is_no_verdict() -> None:
+    results = run_against(httpx.Response(429, json=ERROR, headers={"Retry-After": "9999"}))
+
+    assert not [one for one in results if one.verdict is Verdict.PASSED]
+    assert sum(one.verdict is Verdict.SKIPPED for one in results) > 200
+
+
+def test_checks_have_ids_lines_and_parts_of_their_own() -> None:
+    ids = [one.check_id for one in SERVICE_CHECKS]
+
+    assert len(set(ids)) == len(ids) >= 60
+    assert all(one.line and one.title for one in SERVICE_CHECKS)
+    assert {one.part for one in SERVICE_CHECKS} <= _PARTS.keys()
+
+
+def test_parts_and_ids_select_checks() -> None:
+    def chosen(*only: str, decisions: bool = True) -> set[str]:
+        return {one.check_id for one in selected(SERVICE_CHECKS, only, decisions=decisions)}
+
+    assert chosen("4.4") == {"T-4.4-1", "T-4.4-2", "T-4.4-3"}
+    assert chosen("4") >= chosen("4.1") | chosen("4.2") | chosen("4.3") | chosen("4.4")
+    assert chosen("T-D3-1") == {"T-D3-1"}
+    assert chosen("D3", decisions=False) == set()
+
+
+def test_a_report_is_one_line_without_secrets_and_tokens() -> None:
+    redaction = Redaction()
+    redaction.hide(SecretText("p@ss word"))
+    token = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.c2ln"
+
+    shown = redaction.shown(f"a p@ss word, p%40ss+word,\n{token}\u202e {'x' * 400}")
+
+    assert shown.startswith("a ***, ***, ***  x")
+    assert len(shown) == 301
