@@ -13,7 +13,7 @@ from tests.support.service import Service, new_member, running_service
 from mudra.registry.directory.directory import set_hash
 from mudra.registry.payload.entry import digest
 
-ENTRIES = 150
+ENTRIES = 60
 BEFORE = 30
 """Brought in by an import that did not come to its end."""
 
@@ -34,9 +34,7 @@ def stopped(tmp_path_factory) -> Service:
     return running
 
 
-def test_a_hundred_and_fifty_entries_are_imported_resumed_and_mirrored(
-    service_of_two: Service, tmp_path
-):
+def test_many_entries_are_imported_resumed_and_mirrored(service_of_two: Service, tmp_path):
     reader = Registry(new_member(service_of_two, "AA"))
     file = tmp_path / "directory.json"
     payloads = [fip(40_000 + number) for number in range(ENTRIES)]
