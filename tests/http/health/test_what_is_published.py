@@ -19,6 +19,8 @@ PUBLIC = (
     "/status?export=apis",
     "/status/network.json",
     "/status/network.csv",
+    "/status/feed.atom",
+    "/status/badge.svg",
     "/status/v1/fips.json",
     "/status/v1/fips.csv",
 )

@@ -5,7 +5,7 @@ day without enough calls is "no data", never 100 %.
 """
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
@@ -151,9 +151,9 @@ def maintained_now(snapshot: StatusSnapshot, now: datetime) -> frozenset[str]:
     return frozenset(one.fip_id for one in snapshot.maintenance if one.begins <= now < one.ends)
 
 
-def state_now(fip: FipHistory, incidents: Sequence[PublicIncident]) -> DayState:
+def state_now(fip: FipHistory, *, is_open: bool) -> DayState:
     """Returns the state of a FIP: bad while one of its incidents is open, else of 24 hours."""
-    if any(one.fip_id == fip.fip_id and one.ended is None for one in incidents):
+    if is_open:
         return DayState.BAD
     seen = {row.status for row in fip.apis}
     if Status.BAD in seen:

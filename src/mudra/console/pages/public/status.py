@@ -7,17 +7,26 @@ displayed. Names no AA.
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
+from urllib.parse import urljoin
 
 import msgspec
 from litestar import Response, get
 from litestar.di import Provide
 from litestar.params import FromPath, SkipValidation
-from msgspec import Struct
 
 from mudra.console.framework.error_page import no_such_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.render import page
+from mudra.console.pages.public.public_response import public
 from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
+from mudra.console.pages.public.status_files import ATOM, atom_feed, badge, badge_of_all
+from mudra.console.pages.public.status_lines import (
+    MAINTENANCE,
+    FipState,
+    line_of,
+    page_of,
+    states_of,
+)
 from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, new_context
@@ -27,45 +36,16 @@ from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.feed import is_current
 from mudra.metrics.health.status_history import (
-    Day,
-    DayState,
-    FipHistory,
-    PublicIncident,
+    StatusSnapshot,
     history_csv,
-    maintained_now,
     open_incidents,
-    share_of_good_days,
-    state_now,
 )
 
-_BAR: Final = 4
-_HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, not only by color
-    DayState.GOOD: (7, 26),
-    DayState.PARTLY: (3, 30),
-    DayState.BAD: (0, 33),
-    DayState.NO_DATA: (27, 6),
-}
-STATES: Final = {
-    DayState.GOOD: ("Operational", "good"),
-    DayState.PARTLY: ("Disrupted within 24 hours", "warn"),
-    DayState.BAD: ("Disrupted", "bad"),
-    DayState.NO_DATA: ("No data", "quiet"),
-}
-MAINTENANCE: Final = "Planned maintenance"
 _RECENT: Final = timedelta(days=14)
-_MAX_RECENT: Final = 50
+_MAX_OPEN: Final = 20
+_MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
 InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]
-
-
-class FipLine(Struct, frozen=True):
-    """The line of one FIP on the page."""
-
-    fip: FipHistory
-    state: str
-    tone: str
-    bars: dict[str, str]
-    summary: str
 
 
 @get("/status", include_in_schema=False)
@@ -80,32 +60,42 @@ async def status(
     snapshot = cached.snapshot
     reported_until = snapshot.reported_until
     silent_since = None if is_current(reported_until, dependencies.clock()) else reported_until
-    query, apis = dict(request.query_params.items()), lines_of(snapshot.fips)
-    export = APIS_OF_ALL.export(apis, query)
+    query = dict(request.query_params.items())
+    export = APIS_OF_ALL.export(lines_of(snapshot.fips), query) if "export" in query else None
     if export is not None:
-        return download(export)
-    maintained = maintained_now(snapshot, dependencies.clock())
-    lines = [_line(fip, snapshot.incidents, maintained) for fip in snapshot.fips]
+        return await public(request, download(export))
+    states = states_of(snapshot, dependencies.clock())
+    found = page_of(states, query)
+    apis = lines_of([line.fip for line in found.lines])
+    open_now = open_incidents(snapshot)
     since = snapshot.as_of - _RECENT
-    closed = [one for one in snapshot.incidents if one.ended is not None]
+    here = {line.fip.fip_id for line in found.lines} if found.words else None
+    closed = [
+        one
+        for one in snapshot.incidents
+        if one.ended is not None and (here is None or one.fip_id in here)
+    ]
     recent = [one for one in closed if one.ended is not None and one.ended >= since][:_MAX_RECENT]
-    return page(
+    shown = page(
         "status.html",
         facts
         | {
             "snapshot": snapshot,
-            "lines": lines,
+            "found": found,
+            "all": len(states),
             "apis": APIS_OF_ALL.view(apis, query),
-            "headline": _headline(lines, len(snapshot.fips), silent_since),
+            "headline": _headline(states, len(snapshot.fips), silent_since),
             "silent_since": silent_since,
-            "open": open_incidents(snapshot),
-            "planned": snapshot.maintenance,
+            "open": open_now[:_MAX_OPEN],
+            "more_open": max(len(open_now) - _MAX_OPEN, 0),
+            "planned": snapshot.maintenance[:_MAX_OPEN],
             "incidents": recent,
             "older": len(closed) - len(recent),
             "api_names": api_names,
             "names": {fip.fip_id: fip.name for fip in snapshot.fips},
         },
     )
+    return await public(request, shown)
 
 
 @get("/status/fip/{fip_id:str}", include_in_schema=False)
@@ -120,20 +110,21 @@ async def status_of_fip(
     facts = _site(dependencies) | _age(cached, dependencies.clock())
     if cached is None:
         return await _unknown(dependencies, facts)
-    fip = next((one for one in cached.snapshot.fips if one.fip_id == fip_id), None)
-    if fip is None:
+    state = _find(cached.snapshot, fip_id, dependencies.clock())
+    if state is None:
         return no_such_page(dependencies, public=True)
+    fip = state.fip
     query, apis = dict(request.query_params.items()), lines_of([fip])
     export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
     if export is not None:
-        return download(export)
+        return await public(request, download(export))
     incidents = [one for one in cached.snapshot.incidents if one.fip_id == fip_id]
-    return page(
+    shown = page(
         "status_fip.html",
         facts
         | {
             "snapshot": cached.snapshot,
-            "line": _line(fip, incidents, maintained_now(cached.snapshot, dependencies.clock())),
+            "line": line_of(state),
             "planned": [one for one in cached.snapshot.maintenance if one.fip_id == fip_id],
             "incidents": incidents,
             "api_names": api_names,
@@ -142,6 +133,71 @@ async def status_of_fip(
             "names": {fip.fip_id: fip.name},
         },
     )
+    return await public(request, shown)
+
+
+@get("/status/feed.atom", include_in_schema=False)
+async def status_feed(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[str] | Response[bytes]:
+    """Return the latest incidents of all institutions as Atom."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    title = f"{dependencies.settings.network_name}: incidents"
+    feed = atom_feed(cached.snapshot, title, _root(dependencies))
+    return await public(request, _shared(feed, ATOM))
+
+
+@get("/status/fip/{fip_id:str}/feed.atom", include_in_schema=False)
+async def status_feed_of_fip(
+    request: AnyRequest,
+    dependencies: InjectedDependencies,
+    cache: InjectedStatusCache,
+    fip_id: FromPath[str],
+) -> Response[str] | Response[bytes]:
+    """Return the latest incidents of one institution as Atom."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    state = _find(cached.snapshot, fip_id, dependencies.clock())
+    if state is None:
+        return no_such_page(dependencies, public=True)
+    feed = atom_feed(
+        cached.snapshot, f"{state.fip.name}: incidents", _root(dependencies), state.fip.fip_id
+    )
+    return await public(request, _shared(feed, ATOM))
+
+
+@get("/status/badge.svg", include_in_schema=False)
+async def status_badge(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[str] | Response[bytes]:
+    """Return the badge of the network."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    states = states_of(cached.snapshot, dependencies.clock())
+    name = dependencies.settings.network_name
+    return await public(request, _shared(badge_of_all(states, name), "image/svg+xml"))
+
+
+@get("/status/fip/{fip_id:str}/badge.svg", include_in_schema=False)
+async def status_badge_of_fip(
+    request: AnyRequest,
+    dependencies: InjectedDependencies,
+    cache: InjectedStatusCache,
+    fip_id: FromPath[str],
+) -> Response[str] | Response[bytes]:
+    """Return the badge of one institution."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    state = _find(cached.snapshot, fip_id, dependencies.clock())
+    if state is None:
+        return no_such_page(dependencies, public=True)
+    made = badge(state.fip.name, state.state, state.tone)
+    return await public(request, _shared(made, "image/svg+xml"))
 
 
 async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
@@ -154,41 +210,64 @@ async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) 
 @get("/status/network.json", include_in_schema=False)
 async def status_json(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
-) -> Response[bytes]:
+) -> Response[str] | Response[bytes]:
     """Return the snapshot as JSON: days, APIs, incidents."""
     cached = await cache.get(dependencies)
     if cached is None:
-        return refusal(new_context(request, dependencies).envelope, Unavailable()).response()
-    return _file(msgspec.json.encode(cached.snapshot), "application/json", "network.json")
+        return _not_yet(request, dependencies)
+    body = msgspec.json.encode(cached.snapshot)
+    return await public(request, _shared(body, "application/json", "network.json"))
 
 
 @get("/status/network.csv", include_in_schema=False)
 async def status_csv(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
-) -> Response[bytes]:
+) -> Response[str] | Response[bytes]:
     """Return the days as CSV."""
     cached = await cache.get(dependencies)
     if cached is None:
-        return refusal(new_context(request, dependencies).envelope, Unavailable()).response()
-    return _file(history_csv(cached.snapshot).encode(), "text/csv", "network.csv")
+        return _not_yet(request, dependencies)
+    body = history_csv(cached.snapshot).encode()
+    return await public(request, _shared(body, "text/csv", "network.csv"))
 
 
 def public_status_pages(cache: StatusCache) -> Router:
     """Returns the pages, with the cache of this process."""
     return Router(
         "/",
-        route_handlers=[status, status_of_fip, status_json, status_csv],
+        route_handlers=[
+            status,
+            status_of_fip,
+            status_json,
+            status_csv,
+            status_feed,
+            status_feed_of_fip,
+            status_badge,
+            status_badge_of_fip,
+        ],
         dependencies={"cache": Provide(lambda: cache, sync_to_thread=False)},
     )
 
 
-def _file(body: bytes, media_type: str, name: str) -> Response[bytes]:
-    headers = {
-        "Cache-Control": "public, max-age=60",
-        "Access-Control-Allow-Origin": "*",
-        "Content-Disposition": f'attachment; filename="{name}"',
-    }
+def _shared(body: bytes, media_type: str, file_name: str = "") -> Response[bytes]:
+    """Returns a file that pages of others may read; with a name it is downloaded."""
+    headers = {"Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff"}
+    if file_name:
+        headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
     return Response(body, media_type=media_type, headers=headers)
+
+
+def _not_yet(request: AnyRequest, dependencies: HttpDependencies) -> Response[bytes]:
+    return refusal(new_context(request, dependencies).envelope, Unavailable()).response()
+
+
+def _find(snapshot: StatusSnapshot, fip_id: str, now: datetime) -> FipState | None:
+    return next((one for one in states_of(snapshot, now) if one.fip.fip_id == fip_id), None)
+
+
+def _root(dependencies: HttpDependencies) -> str:
+    """Returns the public address of the status page: next to the token service."""
+    return urljoin(dependencies.settings.issuer, "/status")
 
 
 def _site(dependencies: HttpDependencies) -> dict[str, object]:
@@ -205,21 +284,8 @@ def _age(cached: CachedStatus | None, now: datetime) -> dict[str, object]:
     return {"old": max(now - cached.snapshot.as_of, timedelta()), "now": now}
 
 
-def _line(
-    fip: FipHistory, incidents: Sequence[PublicIncident], maintained: frozenset[str]
-) -> FipLine:
-    state, tone = STATES[state_now(fip, incidents)]
-    if fip.fip_id in maintained:
-        state, tone = MAINTENANCE, "quiet"
-    good, known = share_of_good_days(fip.days)
-    summary = f"{good} of {known} days without disruption" if known else "no data yet"
-    if 0 < known < len(fip.days):
-        summary += f", {len(fip.days) - known} without data"
-    return FipLine(fip, state, tone, _bars(fip.days), summary)
-
-
 def _headline(
-    lines: Sequence[FipLine], total: int, silent_since: datetime | None
+    lines: Sequence[FipState], total: int, silent_since: datetime | None
 ) -> tuple[str, str]:
     """Returns the headline of the network, with its tone."""
     if silent_since is not None:
@@ -247,13 +313,3 @@ def _headline(
 
 def _who(names: Sequence[str], total: int) -> str:
     return names[0] if len(names) == 1 else f"{len(names)} of {total} institutions"
-
-
-def _bars(days: Sequence[Day]) -> dict[str, str]:
-    """Returns the days as one SVG path for each state: short, and without inline styles."""
-    paths: dict[str, str] = {}
-    for place, day in enumerate(days):
-        top, height = _HEIGHTS[day.state]
-        piece = f"M{place * _BAR} {top}h3v{height}h-3z"
-        paths[day.state.value] = paths.get(day.state.value, "") + piece
-    return paths

@@ -1,0 +1,111 @@
+"""What other programs read of the public status: Atom feeds of incidents, and badges."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import quote
+from xml.etree import ElementTree as ET
+
+from mudra.console.pages.public.status_lines import FipState
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.health.status_history import PublicIncident, StatusSnapshot
+
+MAX_ENTRIES: Final = 50
+ATOM: Final = "application/atom+xml"
+_NAMESPACE: Final = "http://www.w3.org/2005/Atom"
+_COLORS: Final = {"good": "#0d6b46", "warn": "#7a4300", "bad": "#a3161b", "quiet": "#51606f"}
+_LETTER: Final = 6.6
+"""The width of a letter at 11 px, on average, rounded up."""
+_PADDING: Final = 12
+_MAX_LABEL: Final = 40
+
+
+def atom_feed(snapshot: StatusSnapshot, title: str, root: str, fip_id: str = "") -> bytes:
+    """Returns the latest incidents (RFC 4287), of all institutions or of one.
+
+    `root` is the address of the status page. An incident that ends changes its entry.
+    """
+    names = {fip.fip_id: fip.name for fip in snapshot.fips}
+    page = _page(root, fip_id) if fip_id else root
+    found = [one for one in snapshot.incidents if fip_id in {"", one.fip_id}]
+    found.sort(key=lambda one: one.ended or one.noticed, reverse=True)
+    feed = ET.Element("feed", xmlns=_NAMESPACE)
+    _add(feed, "title", title)
+    _add(feed, "id", page)
+    _add(feed, "updated", _instant(_updated(found[0]) if found else snapshot.as_of))
+    ET.SubElement(feed, "link", href=page)
+    ET.SubElement(feed, "link", rel="self", href=f"{page}/feed.atom")
+    ET.SubElement(ET.SubElement(feed, "author"), "name").text = title
+    for one in found[:MAX_ENTRIES]:
+        feed.append(_entry(one, names.get(one.fip_id, one.fip_id), root))
+    return _written(feed)
+
+
+def badge(label: str, state: str, tone: str) -> bytes:
+    """Returns a badge (SVG) such as "Kaveri Bank | Operational"."""
+    label = label if len(label) <= _MAX_LABEL else f"{label[: _MAX_LABEL - 1]}…"
+    left, right = (round(len(text) * _LETTER) + _PADDING for text in (label, state))
+    size = {"width": str(left + right), "height": "20"}
+    named = {"role": "img", "aria-label": f"{label}: {state}"}
+    svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **size, **named})
+    _add(svg, "title", f"{label}: {state}")
+    ET.SubElement(svg, "rect", width=str(left), height="20", fill="#33404d")
+    ET.SubElement(svg, "rect", x=str(left), width=str(right), height="20", fill=_COLORS[tone])
+    font = {
+        "fill": "#fff", "font-family": "Verdana,Geneva,DejaVu Sans,sans-serif", "font-size": "11",
+        "text-anchor": "middle",
+    }  # fmt: skip
+    for text, middle in ((label, left / 2), (state, left + right / 2)):
+        ET.SubElement(svg, "text", {**font, "x": f"{middle:g}", "y": "14"}).text = text
+    return _written(svg)
+
+
+def badge_of_all(states: Sequence[FipState], label: str) -> bytes:
+    """Returns the badge of the whole network."""
+    bad = sum(one.tone == "bad" for one in states)
+    known = any(one.tone != "quiet" for one in states)
+    if bad:
+        return badge(label, f"{bad} of {len(states)} disrupted", "bad")
+    return badge(label, "Operational", "good") if known else badge(label, "No data", "quiet")
+
+
+def _entry(one: PublicIncident, name: str, root: str) -> ET.Element:
+    entry = ET.Element("entry")
+    what = api_names(one.type) if one.type else "all APIs"
+    state = "disrupted" if one.ended is None else "over"
+    _add(entry, "title", f"{name}: {what} {state}")
+    _add(entry, "id", f"{_page(root, one.fip_id)}#{_instant(one.began)}{one.type}")
+    _add(entry, "updated", _instant(_updated(one)))
+    _add(entry, "published", _instant(one.noticed))
+    ET.SubElement(entry, "link", href=_page(root, one.fip_id))
+    _add(entry, "summary", _summary(one))
+    return entry
+
+
+def _summary(one: PublicIncident) -> str:
+    share = one.success_percentage
+    counted = "" if share is None else f" {share} % of the calls succeeded."
+    if one.ended is None:
+        return f"Since {_instant(one.began)}.{counted}"
+    return f"From {_instant(one.began)} to {_instant(one.ended)}.{counted}"
+
+
+def _updated(one: PublicIncident) -> datetime:
+    return one.ended or one.noticed
+
+
+def _page(root: str, fip_id: str) -> str:
+    return f"{root}/fip/{quote(fip_id, safe='')}"
+
+
+def _instant(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _add(parent: ET.Element, name: str, text: str) -> None:
+    ET.SubElement(parent, name).text = text
+
+
+def _written(root: ET.Element) -> bytes:
+    body: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return body

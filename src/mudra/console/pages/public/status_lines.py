@@ -1,0 +1,137 @@
+"""Institutions on the public status: those with troubles first, found by words, by the page."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from urllib.parse import urlencode
+
+from msgspec import Struct
+
+from mudra.metrics.health.status_history import (
+    Day,
+    DayState,
+    FipHistory,
+    StatusSnapshot,
+    maintained_now,
+    open_incidents,
+    share_of_good_days,
+    state_now,
+)
+
+PAGE: Final = 25
+MAX_WORDS: Final = 100
+_MAX_DIGITS: Final = 9
+_BAR: Final = 4
+_HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, not only by color
+    DayState.GOOD: (7, 26),
+    DayState.PARTLY: (3, 30),
+    DayState.BAD: (0, 33),
+    DayState.NO_DATA: (27, 6),
+}
+STATES: Final = {
+    DayState.GOOD: ("Operational", "good"),
+    DayState.PARTLY: ("Disrupted within 24 hours", "warn"),
+    DayState.BAD: ("Disrupted", "bad"),
+    DayState.NO_DATA: ("No data", "quiet"),
+}
+MAINTENANCE: Final = "Planned maintenance"
+_ORDER: Final = ("bad", "warn", "quiet", "good")
+
+
+class FipState(Struct, frozen=True):
+    """One FIP and how it is now."""
+
+    fip: FipHistory
+    state: str
+    tone: str
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """Its place: disrupted ones first, then by name."""
+        first = 2 if self.state == MAINTENANCE else _ORDER.index(self.tone)
+        last = self.tone == "quiet" and self.state != MAINTENANCE
+        return len(_ORDER) if last else first, self.fip.name.casefold()
+
+
+class FipLine(Struct, frozen=True):
+    """The line of one FIP on the page."""
+
+    fip: FipHistory
+    state: str
+    tone: str
+    bars: dict[str, str]
+    summary: str
+
+
+class FipPage(Struct, frozen=True):
+    """One page of the institutions that were looked for."""
+
+    words: str
+    found: int
+    lines: Sequence[FipLine]
+    number: int
+    pages: int
+
+    @property
+    def before(self) -> str:
+        """The address of the page before it; empty for none."""
+        return self._at(self.number - 1) if self.number > 1 else ""
+
+    @property
+    def after(self) -> str:
+        """The address of the page after it; empty for none."""
+        return self._at(self.number + 1) if self.number < self.pages else ""
+
+    def _at(self, number: int) -> str:
+        values = {"q": self.words, "page": str(number) if number > 1 else ""}
+        return "?" + urlencode({name: text for name, text in values.items() if text})
+
+
+def states_of(snapshot: StatusSnapshot, now: datetime) -> list[FipState]:
+    """Returns all institutions, those with troubles first."""
+    troubled = {one.fip_id for one in open_incidents(snapshot)}
+    maintained = maintained_now(snapshot, now)
+    found = [_state(fip, troubled, maintained) for fip in snapshot.fips]
+    return sorted(found, key=lambda one: one.rank)
+
+
+def page_of(states: Sequence[FipState], query: Mapping[str, str]) -> FipPage:
+    """Returns the page that a query asks for: `q` has words of names or IDs, in any order."""
+    words = " ".join(query.get("q", "")[:MAX_WORDS].split())
+    wanted = words.casefold().split()
+    found = [one for one in states if _has_all(one.fip, wanted)] if wanted else states
+    pages = max(-(-len(found) // PAGE), 1)
+    asked = query.get("page", "1")
+    number = min(max(int(asked), 1), pages) if asked.isdecimal() and len(asked) <= _MAX_DIGITS else 1
+    shown = found[(number - 1) * PAGE : number * PAGE]
+    return FipPage(words, len(found), [line_of(one) for one in shown], number, pages)
+
+
+def line_of(one: FipState) -> FipLine:
+    """Returns an institution with its 90 days."""
+    good, known = share_of_good_days(one.fip.days)
+    summary = f"{good} of {known} days without disruption" if known else "no data yet"
+    if 0 < known < len(one.fip.days):
+        summary += f", {len(one.fip.days) - known} without data"
+    return FipLine(one.fip, one.state, one.tone, _bars(one.fip.days), summary)
+
+
+def _state(fip: FipHistory, troubled: Collection[str], maintained: Collection[str]) -> FipState:
+    if fip.fip_id in maintained:
+        return FipState(fip, MAINTENANCE, "quiet")
+    return FipState(fip, *STATES[state_now(fip, is_open=fip.fip_id in troubled)])
+
+
+def _has_all(fip: FipHistory, words: Sequence[str]) -> bool:
+    text = f"{fip.name} {fip.fip_id}".casefold()
+    return all(word in text for word in words)
+
+
+def _bars(days: Sequence[Day]) -> dict[str, str]:
+    """Returns the days as one SVG path for each state: short, and without inline styles."""
+    paths: dict[str, str] = {}
+    for place, day in enumerate(days):
+        top, height = _HEIGHTS[day.state]
+        piece = f"M{place * _BAR} {top}h3v{height}h-3z"
+        paths[day.state.value] = paths.get(day.state.value, "") + piece
+    return paths

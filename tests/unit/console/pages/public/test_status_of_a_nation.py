@@ -1,0 +1,156 @@
+"""The public status of 2,000 institutions: small, search first, disrupted ones on top."""
+
+import asyncio
+import gzip
+import re
+from datetime import UTC, date, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from litestar import Response
+
+from mudra.console.pages.public import status as pages
+from mudra.console.pages.public.status_cache import CachedStatus
+from mudra.console.pages.public.status_files import badge
+from mudra.console.pages.public.status_lines import PAGE
+from mudra.metrics.health.feed import PublicRow
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.status_history import (
+    Day,
+    DayState,
+    FipHistory,
+    PublicIncident,
+    StatusSnapshot,
+)
+from mudra.metrics.incidents.incident import Ending
+
+NOW = datetime(2026, 11, 23, 3, tzinfo=UTC)
+MANY = 2_000
+MAX_BYTES = 50_000
+APIS = ("discovery", "linking", "consent", "fi_request", "fi_fetch")
+BROKEN = "FIP-1777"
+
+
+def institution(number: int) -> FipHistory:
+    days = [
+        Day(
+            date(2026, 8, 26) + timedelta(days=day),
+            [DayState.GOOD, DayState.GOOD, DayState.PARTLY, DayState.BAD][(number * day) % 17 % 4],
+            1_000 + number * day,
+            99.5,
+        )
+        for day in range(90)
+    ]
+    rows = [
+        PublicRow(
+            fip_id=f"FIP-{number:04}", api=api, status=Status.GOOD, requests=number + 200,
+            success_percentage=99.1, timeout_percentage=0.1, server_error_percentage=0.3,
+            not_found_percentage=0.2, other_client_error_percentage=0.3,
+            p50=100 + number, p95=500 + number, p99=900 + number,
+        )
+        for api in APIS
+    ]  # fmt: skip
+    return FipHistory(f"FIP-{number:04}", f"Gramin Bank of District {number:04}", days, rows)
+
+
+def incident(fip_id: str, number: int, ended: datetime | None) -> PublicIncident:
+    began = NOW - timedelta(hours=2 + number)
+    ending = Ending.RECOVERED if ended else Ending.OPEN
+    return PublicIncident(fip_id, "fif", began, began, began, ended, ending, 3, 40.0)
+
+
+SNAPSHOT = StatusSnapshot(
+    NOW,
+    [institution(number) for number in range(MANY)],
+    [
+        incident(BROKEN, 0, None),
+        *(incident(f"FIP-{one:04}", one % 200, NOW) for one in range(300)),
+    ],
+    20, 20, 5_760, 5_760, NOW,
+)  # fmt: skip
+
+
+class Cache:
+    async def get(self, _: object) -> CachedStatus:
+        return CachedStatus(SNAPSHOT, fresh=True)
+
+
+def get(handler: Any, headers: dict[str, str] | None = None, **query: str) -> Response[bytes]:
+    settings = SimpleNamespace(
+        network_name="A Nation", token_prefix="/iam", issuer="https://mudra.example/iam"
+    )
+    dependencies = SimpleNamespace(settings=settings, clock=lambda: NOW)
+    sent = {"accept-encoding": "gzip, br"} if headers is None else headers
+    request = SimpleNamespace(query_params=query, headers=sent)
+    answer: Response[bytes] = asyncio.run(handler.fn(request, dependencies, Cache()))
+    return answer
+
+
+def text_of(answer: Response[bytes]) -> str:
+    return gzip.decompress(answer.content).decode()
+
+
+def names(page: str) -> list[str]:
+    return re.findall(r'<h3><a href="/status/fip/([^"]+)">', page)
+
+
+def test_the_first_answer_is_small_and_has_the_disrupted_on_top() -> None:
+    answer = get(pages.status)
+
+    assert len(answer.content) < MAX_BYTES, len(answer.content)
+    page = text_of(answer)
+    assert len(names(page)) == PAGE
+    assert names(page)[0] == BROKEN
+    assert page.index('type="search"') < page.index("Open incidents") < page.index(BROKEN)
+    assert "2,000 of 2,000 institutions" in page
+    assert f"Page 1 of {MANY // PAGE}" in page
+
+
+def test_words_in_any_order_find_an_institution() -> None:
+    assert names(text_of(get(pages.status, q="1234 gramin"))) == ["FIP-1234"]
+    assert names(text_of(get(pages.status, q="fip-1234"))) == ["FIP-1234"]
+    none = text_of(get(pages.status, q="nowhere <b>"))
+    assert "No institution has these words" in none
+    assert "<b>" not in none
+
+
+def test_a_page_beyond_the_last_is_the_last() -> None:
+    for asked in ("80", "99999", "9" * 9):
+        assert "Page 80 of 80" in text_of(get(pages.status, page=asked))
+    for asked in ("0", "-1", "x", "9" * 300):
+        assert "Page 1 of 80" in text_of(get(pages.status, page=asked))
+
+
+def test_who_has_it_gets_nothing_again() -> None:
+    first = get(pages.status, {})
+    tag = first.headers["ETag"]
+
+    again = get(pages.status, {"if-none-match": tag, "accept-encoding": "gzip"})
+
+    assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
+    assert "Content-Encoding" not in first.headers
+    assert (first.headers["Vary"], "max-age" in first.headers["Cache-Control"]) == (
+        "Accept-Encoding",
+        True,
+    )
+
+
+def test_the_feed_has_the_latest_incidents_first() -> None:
+    feed = ET.fromstring(gzip.decompress(get(pages.status_feed).content))  # our own
+    atom = "{http://www.w3.org/2005/Atom}"
+    entries = feed.findall(f"{atom}entry")
+
+    assert 0 < len(entries) <= 50
+    updated = [one.findtext(f"{atom}updated") or "" for one in entries]
+    assert updated == sorted(updated, reverse=True)
+    ids = [one.findtext(f"{atom}id") or "" for one in entries]
+    assert len(set(ids)) == len(ids)
+    assert all(one.startswith("https://mudra.example/status/fip/FIP-") for one in ids)
+
+
+def test_a_badge_holds_no_markup_of_a_name() -> None:
+    made = badge("<script>alert(1)</script> Bank", "Operational", "good").decode()
+
+    assert "<script>" not in made
+    assert "Operational" in made
