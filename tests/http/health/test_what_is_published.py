@@ -20,7 +20,6 @@ PUBLIC = (
     "/status/network.json",
     "/status/network.csv",
     "/status/feed.atom",
-    "/status/badge.svg",
     "/status/v1/fips.json",
     "/status/v1/fips.csv",
 )

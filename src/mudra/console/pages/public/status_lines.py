@@ -102,7 +102,9 @@ def page_of(states: Sequence[FipState], query: Mapping[str, str]) -> FipPage:
     found = [one for one in states if _has_all(one.fip, wanted)] if wanted else states
     pages = max(-(-len(found) // PAGE), 1)
     asked = query.get("page", "1")
-    number = min(max(int(asked), 1), pages) if asked.isdecimal() and len(asked) <= _MAX_DIGITS else 1
+    number = (
+        min(max(int(asked), 1), pages) if asked.isdecimal() and len(asked) <= _MAX_DIGITS else 1
+    )
     shown = found[(number - 1) * PAGE : number * PAGE]
     return FipPage(words, len(found), [line_of(one) for one in shown], number, pages)
 
