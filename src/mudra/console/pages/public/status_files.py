@@ -14,8 +14,8 @@ MAX_ENTRIES: Final = 50
 ATOM: Final = "application/atom+xml"
 _NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 _COLORS: Final = {"good": "#0d6b46", "warn": "#7a4300", "bad": "#a3161b", "quiet": "#51606f"}
-_LETTER: Final = 6.6
-"""The width of a letter at 11 px, on average, rounded up."""
+_CHARACTER_PX: Final = 6.6
+"""The width of a character at 11 px, on average, rounded up."""
 _PADDING: Final = 12
 _MAX_LABEL: Final = 40
 
@@ -44,7 +44,7 @@ def atom_feed(snapshot: StatusSnapshot, title: str, root: str, fip_id: str = "")
 def badge(label: str, state: str, tone: str) -> bytes:
     """Returns a badge (SVG) such as "Kaveri Bank | Operational"."""
     label = label if len(label) <= _MAX_LABEL else f"{label[: _MAX_LABEL - 1]}…"
-    left, right = (round(len(text) * _LETTER) + _PADDING for text in (label, state))
+    left, right = (round(len(text) * _CHARACTER_PX) + _PADDING for text in (label, state))
     size = {"width": str(left + right), "height": "20"}
     named = {"role": "img", "aria-label": f"{label}: {state}"}
     svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", **size, **named})
