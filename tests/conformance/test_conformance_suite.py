@@ -51,7 +51,7 @@ def network(service: Service) -> Network:
 def test_a_fault_fails_exactly_the_checks_that_name_it(name: str, network: Network) -> None:
     fault, only, expected = FAULTS[name]
 
-    results = run_suite(network, Need.RESETS, Need.PUSH, only=only, fault=fault)
+    results = run_suite(network, Need.RESETS, Need.PUSH, Need.CLOCK, only=only, fault=fault)
 
     assert failed(results) == expected, described(results, Verdict.FAILED)
 

@@ -67,7 +67,7 @@ FAULTS: dict[str, tuple[Fault, tuple[str, ...], set[str]]] = {
     ),
     "the user token has no tokenType": (
         edited("/user/token/generate", lambda body: body.pop("tokenType")),
-        ("2.2", "4.1", "5"),
+        ("2.2", "4.1", "T-5-1", "T-5-2"),
         {"T-2.2-12", "T-5-2"},
     ),
     "expiresOn in seconds": (
@@ -132,6 +132,12 @@ FAULTS: dict[str, tuple[Fault, tuple[str, ...], set[str]]] = {
         instead(lambda request, _: b'"category":"WEAK"' in request.content, 200),
         ("R-2.7-27", "R-2.7-28"),
         {"R-2.7-28"},
+    ),
+    "secrets never end": (
+        instead(lambda _, came: came.status_code == 401 and came.json().get("errorCode")
+                in {"SecretExpired", "SecretGraceEnded"}, 200),
+        ("T-3-6", "T-3-7", "T-D3-41", "T-D3-42", "T-5-4", "T-D3-43"),
+        {"T-3-6", "T-3-7", "T-D3-41", "T-D3-42"},
     ),
     "an answer of another shape": (
         lambda request, _: httpx.Response(200, content=b"[1]")

@@ -25,6 +25,8 @@ class Need(enum.StrEnum):
     ALL_RESETS = "--all-resets"
     REGISTER = "--register"
     PUSH = "--push"
+    CLOCK = "--sandbox-url"
+    """The implementation's clock can be moved by days."""
     EXPIRED_TOKEN = "--expired-token-file"  # noqa: S105  # the name of an option
     OTHER_AUDIENCE = "--other-audience-token-file"
 

@@ -19,7 +19,7 @@ TARGET = Target(
     entity=EntityCredentials("E", SecretText("the-secret")),
     user=UserCredentials("u", SecretText("the-password")),
     aa=EntityCredentials("A", SecretText("the-secret-of-the-aa")),
-    permits=frozenset({Need.ALL_RESETS, Need.REGISTER, Need.PUSH}),
+    permits=frozenset({Need.ALL_RESETS, Need.REGISTER, Need.PUSH, Need.CLOCK}),
 )
 ERROR = {
     "ver": "1.0.0",

@@ -12,6 +12,7 @@ from mudra.conformance.service import (
     oauth,
     registration,
     registry_reads,
+    secret_end,
     secret_read,
     secret_reset,
     token_response,
@@ -32,4 +33,5 @@ SERVICE_CHECKS: Final[tuple[Check[Implementation], ...]] = (
     *metrics_push.CHECKS,
     *metrics_rules.CHECKS,
     *secret_reset.CHECKS,
+    *secret_end.CHECKS,
 )

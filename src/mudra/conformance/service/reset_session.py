@@ -13,6 +13,7 @@ from mudra.shared.secret_text import SecretText
 WAIT_S: Final = 300
 """The waiting period after each reset (specification 8)."""
 _MARGIN_S: Final = 1
+_DAY_S: Final = 86_400
 
 
 class Resettable(Protocol):
@@ -21,6 +22,11 @@ class Resettable(Protocol):
     @property
     def entity(self) -> EntityCredentials:
         """The entity with the secret that counts now."""
+        ...
+
+    @property
+    def entity_answer(self) -> Answer:
+        """The answer with the entity's token, asked for once."""
         ...
 
     @property
@@ -57,6 +63,8 @@ class ResetSession:
     def __init__(self, one: Resettable) -> None:
         self._one = one
         self._made: dict[str, ResetMade] = {}
+        self._days = 0
+        """Days that have passed since the short-lived secret was made."""
 
     def without_grace(self) -> ResetMade:
         """The first reset, without `oldSecretValidity` and `secretExpiryDays`."""
@@ -90,6 +98,38 @@ class ResetSession:
             return answer
 
         return self._once("beyond", until_refused)
+
+    def short_lived(self) -> ResetMade:
+        """One after a day, with a grace of one day and a life of two."""
+
+        def after_a_day() -> Answer:
+            _ = self._one.entity_answer  # the token that is to end
+            self._one.pause(_DAY_S + _MARGIN_S)
+            return self._one.reset_secret(oldSecretValidity=1, secretExpiryDays=2)
+
+        return self._once("short-lived", after_a_day)
+
+    def grace_over(self) -> ResetMade:
+        """The same reset, when its grace has ended and the new secret still lives."""
+        made = self.short_lived()
+        self._wait_until_day(1)
+        return made
+
+    def expired(self) -> ResetMade:
+        """The same reset, when its new secret has expired too."""
+        made = self.short_lived()
+        self._wait_until_day(2)
+        return made
+
+    def renewed(self) -> ResetMade:
+        """One of the secret that has expired."""
+        self.expired()
+        return self._once("renewed", self._one.reset_secret)
+
+    def _wait_until_day(self, day: int) -> None:
+        while self._days < day:
+            self._days += 1
+            self._one.pause(_DAY_S + _MARGIN_S)
 
     def _once(self, name: str, ask: Callable[[], Answer]) -> ResetMade:
         if name not in self._made:

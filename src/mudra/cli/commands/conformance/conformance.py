@@ -70,6 +70,7 @@ def run(  # noqa: PLR0913, PLR0917  # its options
         Need.ALL_RESETS: all_resets,
         Need.REGISTER: register,
         Need.PUSH: push,
+        Need.CLOCK: bool(sandbox_url),
     }
     target = Target(
         base_url=safe_url("--base-url", base_url, allow_http=allow_http),

@@ -53,7 +53,10 @@ SpecificationOnly = Annotated[
     typer.Option(help="Leave out what the network decided and the specification does not say."),
 ]
 SandboxUrl = Annotated[
-    str, typer.Option(help="A Mudra sandbox: its clock is moved in place of waiting.")
+    str,
+    typer.Option(
+        help="A Mudra sandbox: its clock is moved in place of waiting, with --resets by days."
+    ),
 ]
 AllowHttp = Annotated[
     bool, typer.Option(help="Send credentials over plain http, on a network that is yours.")
