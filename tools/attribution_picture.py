@@ -30,9 +30,9 @@ CHART_X, CHART_WIDTH, CHART_HEIGHT = 520, 330, 136
 
 _HEAD = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="880" height="236" '
-    'font-family="sans-serif" font-size="11" fill="#222">'
+    'font-family="sans-serif" font-size="11" fill="#222" style="background:#fff">'
 )
-_LEFT = "One window: share of failing calls, a row for each AA, a column for each FIP"
+_LEFT = "One window: failing calls; a row an AA, a column a FIP"
 _RIGHT = "A FIP with 2 calls a window: evidence adds up"
 _OPENING = "The next window crosses the line and opens the incident."
 
