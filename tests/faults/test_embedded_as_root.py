@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,7 +20,7 @@ from tests.support.embedded_holder import (
     write_a_row,
 )
 
-from mudra.storage.database.embedded.account import UNSHARED_UID
+from mudra.storage.database.embedded.account import UNSHARED_UID, choose_accounts
 from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root chooses another account")
@@ -57,6 +58,23 @@ def test_root_lets_it_pass_closed_directories_and_gives_no_other_right(tmp_path)
         assert server_uid(tmp_path) == UNSHARED_UID
         assert int(status(postmaster(tmp_path), "CapEff"), 16) == DAC_OVERRIDE
     assert is_gone(tmp_path)
+
+
+@AS_ROOT
+def test_root_runs_programs_that_are_in_a_closed_directory(open_dir, tmp_path):
+    """As after `pip install` below /root: PostgreSQL looks for its programs by access(2)."""
+    tmp_path.chmod(0o700)
+    (tmp_path / "bin").mkdir(mode=0o755)
+    program = tmp_path / "bin" / "sees-itself"
+    program.write_text('#!/bin/sh\ntest -x "$0" && echo "$(id -u)"\n')
+    program.chmod(0o755)
+
+    server = choose_accounts(open_dir, open_dir / "cluster", program.parent).server
+    said = subprocess.run(
+        [*server.prefix, str(program)], capture_output=True, text=True, check=False
+    )
+
+    assert said.stdout == f"{UNSHARED_UID}\n", said.stderr
 
 
 @AS_ROOT

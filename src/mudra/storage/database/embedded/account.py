@@ -108,7 +108,11 @@ def private_directory(path: Path, account: Account) -> Path:
 def _as_user(uid: int, gid: int, *wanted: Path) -> Account:
     """Let root run programs as this user, who must reach the wanted paths."""
     ids = ("setpriv", f"--reuid={uid}", f"--regid={gid}", "--clear-groups")
-    pass_closed = ("--inh-caps=-all,+dac_override", "--ambient-caps=-all,+dac_override")
+    # The bit lets access(2) count the right too, by which PostgreSQL looks for its own programs.
+    pass_closed = (
+        *("--securebits=+no_setuid_fixup", "--inh-caps=-all,+dac_override"),
+        "--ambient-caps=-all,+dac_override",
+    )
     closed = next((found for path in wanted if (found := _closed(path, uid, gid))), None)
     prefix = ids if closed is None else (*ids, *pass_closed)
     if not _works(prefix):

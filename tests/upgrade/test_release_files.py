@@ -1,0 +1,121 @@
+"""The wheel and the source distribution install into an empty environment, and run there."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import httpx
+import pytest
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+_LISTENS = re.compile(r"  listens +(\S+:\d+)$", re.MULTILINE)
+_UV = str(Path(sys.executable).with_name("uv"))
+# Nothing of this tree or its environment may help.
+_EMPTY = {
+    name: value
+    for name, value in os.environ.items()
+    if not name.startswith(("MUDRA_", "PYTHON", "VIRTUAL_ENV", "PROMETHEUS_"))
+}
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    """Run a command to its end; gives what it printed."""
+    done = subprocess.run(
+        list(map(str, command)),
+        cwd=cwd,
+        env=_EMPTY,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both files, built as for a release: the wheel from the source distribution."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(_UV, "build", "--quiet", "--out-dir", folder, ROOT, cwd=folder)
+    return folder
+
+
+@pytest.fixture(params=["*.whl", "*.tar.gz"])
+def environment(built: Path, tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, Path]:
+    """Install one of them with the server's extra; gives the programs and a folder to work in."""
+    (file,) = built.glob(request.param)
+    home = tmp_path / "env"
+    run(_UV, "venv", "--quiet", "--python", sys.executable, home, cwd=tmp_path)
+    python = home / "bin" / "python"
+    wanted = f"mudra[server] @ {file.as_uri()}"
+    run(_UV, "pip", "install", "--quiet", "--python", python, wanted, cwd=tmp_path)
+    return home / "bin", tmp_path
+
+
+def test_it_installs_and_serves(environment: tuple[Path, Path]) -> None:
+    programs, home = environment
+    mudra = programs / "mudra"
+
+    assert re.search(r"\d+\.\d+\.\d+", run(mudra, "--version", cwd=home))
+    origin = run(programs / "python", "-c", "import mudra; print(mudra.__file__)", cwd=home)
+    assert Path(origin.strip()).is_relative_to(home)
+    command = [str(mudra), "serve", "--sandbox", "--port", "0", "--data-dir", str(home / "data")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=home, env=_EMPTY
+    ) as process:
+        try:
+            assert process.stdout is not None
+            lines = iter(process.stdout.readline, "")
+            found = next(hit for line in lines if (hit := _LISTENS.search(line)))
+            with httpx.Client(base_url=f"http://{found[1]}", timeout=60) as client:
+                assert client.get("/readyz").status_code == 200
+                assert client.get("/iam/protocol/openid-connect/certs").json()["keys"]
+                page = client.get("/console/sign-in")
+                assert page.status_code == 200
+                for address in re.findall(r'(?:src|href)="(/console/static/[^"]+)"', page.text):
+                    assert client.get(address).status_code == 200, address
+            doctor = run(mudra, "doctor", "--data-dir", home / "data", cwd=home)
+            assert "every entity has one current secret" in doctor
+        finally:
+            process.terminate()
+            process.wait(60)
+    assert process.returncode == 0
+
+
+def test_the_files_hold_what_they_should_and_nothing_private(built: Path) -> None:
+    (wheel,), (source,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as file:
+        installed = file.namelist()
+    with tarfile.open(source) as archive:
+        sources = [name.partition("/")[2] for name in archive.getnames()]
+
+    for needed in (
+        "mudra/storage/database/migrations/baseline.sql",
+        "mudra/mail/templates/invitation.txt.j2",
+        "mudra/console/templates/operator_audit.html",
+        "mudra/py.typed",
+    ):
+        assert needed in installed, needed
+    assert not [name for name in installed if not name.startswith(("mudra/", "mudra-"))]
+    assert not [name for name in installed if "node_modules" in name or "/assets/" in name]
+    assert {"README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml"} <= set(sources)
+    assert not [name for name in sources if name.startswith((".venv", "var/", ".build"))]
+    assert not [name for name in sources if "node_modules" in name]
+
+
+def test_the_base_alone_is_the_client(built: Path, tmp_path: Path) -> None:
+    (wheel,) = built.glob("*.whl")
+    run(_UV, "venv", "--quiet", "--python", sys.executable, tmp_path / "env", cwd=tmp_path)
+    python = tmp_path / "env" / "bin" / "python"
+    run(_UV, "pip", "install", "--quiet", "--python", python, wheel, cwd=tmp_path)
+
+    run(python, "-c", "from mudra.client import TokenVerifier", cwd=tmp_path)
+    packages = run(_UV, "pip", "list", "--quiet", "--python", python, cwd=tmp_path)
+
+    assert not [name for name in ("litestar", "sqlalchemy", "psycopg") if name in packages.lower()]
