@@ -219,8 +219,31 @@ def test_a_refused_form_gives_back_what_was_typed(boss: Reader) -> None:
     stale = boss.post(silences, {"csrf_token": "of-before", "hours": "4", "reason": reason})
 
     assert (unknown.status_code, stale.status_code) == (404, 403)
-    for answer in (unknown, stale):
-        assert f">{reason}</textarea>" in answer.text
+    assert f">{reason}</textarea>" in stale.text
+    assert (f'value="{reason}"' in unknown.text, 'value="NOBODY-HERE"' in unknown.text) == (
+        True,
+        True,
+    )
+    for begins in ("yesterday", "9999-12-31T23:59"):
+        late = boss.act(page, silences, begins=begins, hours="720", reason=reason)
+        assert (late.status_code, f'value="{begins}"' in late.text) == (400, True)
+
+
+def test_a_silence_starts_when_it_was_planned(service: Service, boss: Reader) -> None:
+    page, bank = operator_path("incidents"), new_member(service, "FIP").entity_id
+    now = re.search(r'As of\s+<time datetime="([^"]+)"', boss.get(operator_path("board")).text)
+    assert now is not None, "the clock of the service may have been moved"
+    begins = datetime.fromisoformat(now[1]) + timedelta(days=2)
+
+    planned = boss.act(
+        page, operator_path("silences"), entity_id=bank, hours="4", reason="new disks",
+        begins=begins.strftime("%Y-%m-%dT%H:%M"), maintenance="yes",
+    )  # fmt: skip
+
+    assert planned.status_code == 303
+    row = boss.get(page).text.partition(f"Planned maintenance: {bank}")
+    assert "scheduled" in row[0][-200:]
+    assert begins.strftime("%Y-%m-%dT%H:%M:00Z") in row[2][:200]
 
 
 def test_the_secret_is_on_no_page_of_operators(service: Service, boss: Reader) -> None:

@@ -1,27 +1,39 @@
 """Silences: started and ended on the page of incidents."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from litestar import Response, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
 
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_form
-from mudra.console.framework.page_results import GoTo, Outcome
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.render import sentence
 from mudra.console.health.health_query import CALLS
+from mudra.console.health.tables import incidents_table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.incidents.incident import Subject
-from mudra.metrics.incidents.silence import CODES, Silence, SilenceCommand
+from mudra.metrics.incidents.silence import (
+    CODES,
+    MAX_LEAD_TIME,
+    MAX_REASON,
+    Silence,
+    SilenceCommand,
+)
 from mudra.metrics.incidents.subject import name_of
+from mudra.shared.refusal import Refusal
 
 _PAGE: Final = "/console/operator/incidents"
+_MAX_COUNT: Final = 1000
 LENGTHS: Final = {
     1: "1 hour",
     4: "4 hours",
@@ -37,18 +49,40 @@ _MESSAGES: Final = {
 }
 
 
-async def silence_facts(page_context: PageContext) -> dict[str, object]:
-    """Returns the values about silences for the page of incidents."""
-    return {
+class SilenceForm(Struct, frozen=True):
+    """What was typed into the form, and why it was refused."""
+
+    entity_id: str = ""
+    peer_id: str = ""
+    type: str = ""
+    begins: str = ""
+    hours: str = "4"
+    reason: str = ""
+    maintenance: str = ""
+    problem: str = ""
+    status: int = 200
+
+
+async def incidents_page(page_context: PageContext, form: SilenceForm) -> Outcome:
+    """Shows the list of incidents with the silences, and the form for another one."""
+    only_open = page_context.query.get("open") == "true"
+    found = page_context.work.incidents
+    rows = await (found.to_handle if only_open else found.latest)(limit=_MAX_COUNT)
+    table = incidents_table()
+    export = table.export(rows, page_context.query)
+    if export is not None:
+        return export
+    facts = {
+        "view": table.view(rows, page_context.query),
+        "only_open": only_open,
         "silences": await page_context.work.silences.list(page_context.now),
         "apis": {code: api_name(code) for code in CALLS},
         "lengths": LENGTHS,
         "entity_ids": sorted(await page_context.work.health.names()),
-        "about": page_context.query.get("about", "")[:64],
-        "about_peer": page_context.query.get("peer", "")[:64],
-        "about_type": page_context.query.get("type", ""),
+        "form": form,
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
     }
+    return RenderedPage("incidents.html", facts, form.status)
 
 
 def silence_about(subject: Subject, ends: datetime, reason: str) -> SilenceCommand:
@@ -62,27 +96,52 @@ def silence_about(subject: Subject, ends: datetime, reason: str) -> SilenceComma
 async def begin(
     request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Start a silence now."""
+    """Start a silence, now or later."""
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        hours = fields.get("hours", "")
-        if hours not in map(str, LENGTHS):
-            return InvalidField(f"hours must be one of {', '.join(map(str, LENGTHS))}")
-        command = SilenceCommand(
-            fields.get("entity_id", "").strip(),
-            fields.get("type", ""),
-            None,
-            page_context.now + timedelta(hours=int(hours)),
-            fields.get("reason", ""),
-            fields.get("peer_id", "").strip(),
-            maintenance=fields.get("maintenance", "") == "yes",
-        )
+        command = _command(fields, page_context.now)
+        if isinstance(command, Refusal):
+            return await _again(page_context, fields, command)
         outcome = await page_context.work.silences.begin(
             command, page_context.caller, page_context.now
         )
-        return GoTo(f"{_PAGE}?told=silenced") if isinstance(outcome, Silence) else outcome
+        if isinstance(outcome, Refusal):
+            return await _again(page_context, fields, outcome)
+        return GoTo(f"{_PAGE}?told=silenced")
 
     return await operator_form(request, dependencies, Scope.HEALTH, handle)
+
+
+def _command(fields: Fields, now: datetime) -> SilenceCommand | InvalidField:
+    hours, typed = fields.get("hours", ""), fields.get("begins", "").strip()
+    if hours not in map(str, LENGTHS):
+        return InvalidField(f"hours must be one of {', '.join(map(str, LENGTHS))}")
+    begins = None
+    if typed:
+        try:
+            read = datetime.fromisoformat(typed)
+            begins = read.replace(tzinfo=read.tzinfo or UTC)
+        except ValueError:
+            return InvalidField("start must be a date and time in UTC, such as 2026-01-31T22:30")
+    return SilenceCommand(
+        fields.get("entity_id", "").strip(),
+        fields.get("type", ""),
+        begins,
+        # A start that is refused as too late may be one that no duration can be added to.
+        min(max(begins or now, now), now + 2 * MAX_LEAD_TIME) + timedelta(hours=int(hours)),
+        fields.get("reason", ""),
+        fields.get("peer_id", "").strip(),
+        maintenance=fields.get("maintenance", "") == "yes",
+    )
+
+
+async def _again(page_context: PageContext, fields: Fields, refusal: Refusal) -> Outcome:
+    """Shows the form with what was typed, and what is wrong with it."""
+    problem = page_problem(refusal)
+    names = ("entity_id", "peer_id", "type", "begins", "hours", "reason", "maintenance")
+    typed = {name: fields.get(name, "")[:MAX_REASON] for name in names}
+    form = SilenceForm(**typed, problem=sentence(problem.sentence), status=problem.status)
+    return await incidents_page(page_context, form)
 
 
 @post("/operator/silences/{silence_id:uuid}/end", include_in_schema=False)
