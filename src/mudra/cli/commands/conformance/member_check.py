@@ -39,7 +39,7 @@ EXAMPLE: Final = (
 def member(  # noqa: PLR0913, PLR0917  # its options
     member_id: Annotated[str, typer.Argument(help="The member whose API is checked.")],
     base_url: options.TokenService,
-    entity_id: options.EntityId,
+    entity_id: Annotated[str, typer.Option(help="Your entity, in whose name it is called.")],
     secret_file: options.SecretFile = None,
     registry_url: options.RegistryUrl = "",
     entry: Annotated[
