@@ -291,8 +291,7 @@ def test_an_admin_cannot_be_made_an_operator(member: Member):
 def test_members_are_listed_by_page_and_filter(service: Service, members_operator: Operator):
     mine = sorted(new_member(service, "AA").entity_id for _ in range(3))
 
-    seen: list[str] = []
-    after = ""
+    seen, after = list[str](), ""
     while True:
         answer = members_operator.get("/members", type="AA", limit="2", after=after).json()
         seen += [row["entityId"] for row in answer["members"]]
@@ -303,6 +302,8 @@ def test_members_are_listed_by_page_and_filter(service: Service, members_operato
     assert seen == sorted(set(seen))
     assert set(mine) <= set(seen)
     assert members_operator.get("/members", words=mine[0]).json()["members"][0]["type"] == "AA"
+    turned = members_operator.get("/members", words=f"{mine[0][5:]} {mine[0][:5].lower()}")
+    assert mine[0] in {row["entityId"] for row in turned.json()["members"]}
 
 
 @pytest.mark.parametrize("query", [{"limit": "0"}, {"limit": "x"}, {"type": "BANK"}])

@@ -45,7 +45,10 @@ class ExpiringSecret(Struct, frozen=True):
 
 
 class MemberFilter(Struct, frozen=True, kw_only=True):
-    """Selects members; empty fields match all. `text` is part of the ID or name."""
+    """Selects members; empty fields match all.
+
+    Each word of `text` is part of the ID or name, in any order.
+    """
 
     entity_id: str = ""
     entity_type: str = ""
@@ -55,7 +58,10 @@ class MemberFilter(Struct, frozen=True, kw_only=True):
 
 
 class UserFilter(Struct, frozen=True, kw_only=True):
-    """Selects users; empty fields match all. `text` is part of the address or name."""
+    """Selects users; empty fields match all.
+
+    Each word of `text` is part of the address or name, in any order.
+    """
 
     user_id: str = ""
     state: str = ""

@@ -60,11 +60,11 @@ class PostgresMemberSearch:
             (e.status, which.status),
         ):
             query = query.where(column == wanted) if wanted else query
-        if which.text:
+        for word in which.text.split():
             query = query.where(
                 sa.or_(
-                    e.entity_id.icontains(which.text, autoescape=True),
-                    e.name.icontains(which.text, autoescape=True),
+                    e.entity_id.icontains(word, autoescape=True),
+                    e.name.icontains(word, autoescape=True),
                 )
             )
         if which.without_admin:
@@ -132,11 +132,11 @@ class PostgresMemberSearch:
             )
         if which.operators_only:
             query = query.where(sa.exists().where(s.user_id == u.user_id))
-        if which.text:
+        for word in which.text.split():
             query = query.where(
                 sa.or_(
-                    u.email.icontains(which.text, autoescape=True),
-                    u.name.icontains(which.text, autoescape=True),
+                    u.email.icontains(word, autoescape=True),
+                    u.name.icontains(word, autoescape=True),
                 )
             )
         rows = await self._tx.connection.execute(query.order_by(u.email).limit(limit))
