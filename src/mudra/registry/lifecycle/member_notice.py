@@ -4,6 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Final
 
+from mudra.registry.lifecycle.actor import ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
 from mudra.registry.lifecycle.record import VersionStatus
@@ -18,6 +19,13 @@ _WHAT: Final = {
     RegistryAction.RETIRE: "was retired",
     RegistryAction.ROLL_BACK: "was rolled back",
 }
+_BY: Final = {
+    ActorKind.OPERATOR: "the operator of the network",
+    ActorKind.MEMBER_ADMIN: "an admin of the entity",
+    ActorKind.ENTITY: "a program of the entity",
+    ActorKind.SCHEDULE: "the service, at the time that was set",
+}
+"""Names of accounts are for the audit: in an email they say nothing to its reader."""
 _MAX_CHANGES: Final = 20
 _MAX_VALUE: Final = 80
 
@@ -31,7 +39,7 @@ def member_notice(decision: Decision) -> Mapping[str, str] | None:
         what = "has an update that awaits approval"
     return {
         "what": what,
-        "done_by": _safe(decision.actor.name),
+        "done_by": _BY[decision.actor.kind],
         "done_at": decision.at.astimezone(dt.UTC).isoformat(),
         "reason": _safe(decision.reason),
         "changes": "; ".join(_changes(decision.changes)),
