@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 import pytest
+from tests.support.console import Reader
 from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.operators import Operator, new_operator
 from tests.support.service import NO_TLS, Service, new_member, onboard
 
 from mudra.metrics.payload.catalogue import Position, RequestType
@@ -124,3 +126,33 @@ def test_the_feed_shows_what_most_aas_see(service: Service, reported: dict[str, 
     opposite = {"BAD": "GOOD", "GOOD": "BAD"}
     turned = [case for case, one in said().items() if one["status"] == opposite[CASES[case].status]]
     assert turned == []
+
+
+@pytest.fixture(scope="module")
+def staff(service: Service) -> tuple[Operator, Reader]:
+    """An operator at the API and in the console."""
+    noc = new_operator(service)
+    pages = Reader(noc.client, noc.root)
+    pages.sign_in(noc.email)
+    return noc, pages
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_operators_see_what_most_aas_see(
+    service: Service, reported: dict[str, str], staff: tuple[Operator, Reader], case: str
+) -> None:
+    fip_id, expected = reported[case], CASES[case]
+    noc, pages = staff
+
+    def statuses(**query: str) -> set[str]:
+        answer = noc.get("/health/fips", **query)
+        assert answer.status_code == 200, answer.text
+        rows = [row for row in answer.json()["rows"] if row["fipId"] == fip_id]
+        return {api["status"] for row in rows for api in row["apis"]}
+
+    service.wait_until(lambda: statuses() != set(), 60)
+    assert statuses() == statuses(fipId=fip_id) == {expected.status}
+    page = pages.get(f"/console/operator/health/fip/{fip_id}").text
+    is_disputed = "liar" in case or "colluding" in case
+    assert ("The status is what most AAs see" in page) is is_disputed
+    assert is_disputed or expected.status.lower() in page

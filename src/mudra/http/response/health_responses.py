@@ -55,6 +55,8 @@ class ApiDetails(Struct, rename="camel", kw_only=True):
     errors: ErrorDetails | None
     status: Status | None
     certain: bool | None
+    outvoted_aas: list[str]
+    """AAs whose calls the status leaves out: most others see the opposite."""
     time: TimeDetails | None
     data_bytes: str | None
     fi_requests: FiOutcomes | None
@@ -216,6 +218,7 @@ def _api(api: ApiPicture) -> ApiDetails:
         errors=_errors(health.errors) if health else None,
         status=health.status if health else None,
         certain=health.certain if health else None,
+        outvoted_aas=list(health.outvoted) if health else [],
         time=_time(api.time) if api.time else None,
         data_bytes=None if api.data_bytes is None else str(api.data_bytes),
         fi_requests=api.outcomes,

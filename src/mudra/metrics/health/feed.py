@@ -20,7 +20,7 @@ from mudra.metrics.health.health import (
     fi_outcomes,
     health_of_calls,
 )
-from mudra.metrics.health.weighing import Weighed
+from mudra.metrics.health.weighing import Disputed, Weighed
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
@@ -139,8 +139,6 @@ class HealthFeed(msgspec.Struct, frozen=True):
 
 FipRows = Mapping[tuple[Tag, str], Rollup]
 """Sums of one FIP over all AAs, by tag and type code."""
-Disputed = Mapping[tuple[str, str], Weighed]
-"""By FIP and type of request, where most AAs say other than the sums over all."""
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 
 

@@ -54,6 +54,8 @@ class Health(Struct, frozen=True):
     certain: bool
     """The status holds for every p50 within its bounds."""
     time: ResponseTime | None
+    outvoted: tuple[str, ...] = ()
+    """AAs whose calls the status leaves out, since most others see the opposite (weighing.py)."""
 
 
 class FiOutcomes(Struct, frozen=True):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.metrics.health.feed import REQUESTS_SHOWN, Disputed
+from mudra.metrics.health.feed import REQUESTS_SHOWN
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.health import health_of_calls
@@ -20,7 +20,7 @@ from mudra.metrics.health.picture import (
     matrix,
     picture,
 )
-from mudra.metrics.health.weighing import Weighed, weigh_fips
+from mudra.metrics.health.weighing import Disputed, Weighed, weigh_apis, weigh_fips
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
@@ -84,9 +84,9 @@ class HealthService(Struct, frozen=True):
     ) -> tuple[Row, ...]:
         """Returns the rows of a health picture, of one AA or FIP where it is named."""
         coverage = await self.coverage(within, now, aa_id)
-        return picture(
-            await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id), grouping, coverage
-        )
+        totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
+        disputed = {} if aa_id else await self._weigh(within, grouping, fip_id)
+        return picture(totals, grouping, coverage, disputed)
 
     async def of_member(
         self,
@@ -103,7 +103,8 @@ class HealthService(Struct, frozen=True):
         grouping = Grouping.PAIR if aa_id or (fip_id and by_aa) else Grouping.FIP
         coverage = await self.coverage(within, now, aa_id)
         totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
-        rows = picture(totals, grouping, coverage)
+        disputed = await self._weigh(within, grouping, fip_id)
+        rows = picture(totals, grouping, coverage, disputed)
         if entity_type is EntityType.FIU:
             live = await self.members.live_fips()
             rows = tuple(row for row in rows if row.subject.fip_id in live)
@@ -187,6 +188,25 @@ class HealthService(Struct, frozen=True):
             await self._disputed(within),
             await self.fip_states.latest(),
         )
+
+    async def _weigh(self, within: TimeRange, grouping: Grouping, fip_id: str | None) -> Disputed:
+        if grouping is not Grouping.FIP:
+            return {}
+        if fip_id is None:
+            return await self._disputed(within)
+        return weigh_apis(await self.rollups.totals(within, fip_id=fip_id))
+
+    async def disputed(
+        self, totals: Mapping[Cell, Rollup], within: TimeRange, *, code: str, of_one: bool
+    ) -> Disputed:
+        """Returns the APIs of FIPs whose status is not that of their sums; `code` if over all.
+
+        `totals` are those of this time of one AA, FIP or pair, or over all (see `totals`).
+        """
+        if of_one:
+            return weigh_apis(totals)
+        weighed = weigh_fips(await self.rollups.pairs(within, code))
+        return {(fip_id, code): one for fip_id, one in weighed.items() if one.outvoted}
 
     async def _disputed(self, within: TimeRange) -> Disputed:
         return {

@@ -4,8 +4,11 @@ import enum
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
+from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.metrics.health.health import (
     FiOutcomes,
@@ -16,6 +19,7 @@ from mudra.metrics.health.health import (
     health_of_calls,
     health_of_notifications,
 )
+from mudra.metrics.health.weighing import Disputed
 from mudra.metrics.incidents.explanation import explains
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
@@ -31,6 +35,7 @@ from mudra.metrics.rollup.pair import PairSums, status_of_pair
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
 from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 
+_NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 _TIMING_CODES = frozenset(str(code) for code in TIMINGS)
 
 
@@ -101,17 +106,47 @@ def expected_windows(
 
 
 def picture(
-    totals: Mapping[Cell, Rollup], grouping: Grouping, coverage: Coverage
+    totals: Mapping[Cell, Rollup],
+    grouping: Grouping,
+    coverage: Coverage,
+    disputed: Disputed = _NONE_DISPUTED,
 ) -> tuple[Row, ...]:
-    """Returns the rows of a picture, in order of AA and FIP."""
+    """Returns the rows of a picture, in order of AA and FIP.
+
+    Where an API over several AAs is disputed, its status is what most AAs see. Its sums stay.
+    """
     parts: dict[Subject, dict[tuple[Tag, str], list[Rollup]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for cell, sums in totals.items():
         parts[_subject(cell, grouping)][(cell.tag, cell.type)].append(sums)
     return tuple(
-        Row(subject, _apis(parts[subject]), coverage.proof(subject.aa_id))
+        Row(
+            subject,
+            _weighed(_apis(parts[subject]), subject, disputed),
+            coverage.proof(subject.aa_id),
+        )
         for subject in sorted(parts, key=lambda one: (one.aa_id, one.fip_id))
+    )
+
+
+def _weighed(
+    apis: tuple[ApiPicture, ...], subject: Subject, disputed: Disputed
+) -> tuple[ApiPicture, ...]:
+    if subject.aa_id or not disputed:
+        return apis
+    return tuple(
+        replace(
+            api,
+            health=replace(
+                api.health, status=weighed.status, certain=False, outvoted=weighed.outvoted
+            ),
+        )
+        if api.health
+        and api.tag is Tag.REQUESTS
+        and (weighed := disputed.get((subject.fip_id, api.type)))
+        else api
+        for api in apis
     )
 
 

@@ -12,10 +12,13 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.health.health import Status
+from mudra.metrics.payload.catalogue import TIMINGS, Tag
 from mudra.metrics.ports import Pair
-from mudra.metrics.rollup.pair import PairSums, add_pairs, status_of_pair
+from mudra.metrics.rollup.pair import PairSums, add_pairs, pair_sums, status_of_pair
 from mudra.metrics.rollup.percentage import share_of
+from mudra.metrics.rollup.rollup import Cell, Rollup
 
+_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 MIN_REPORTERS: Final = 3
 MIN_OWN_CALLS: Final = 20
 """Calls of an AA with which it can outvote another: a share of fewer says little."""
@@ -40,6 +43,10 @@ class Weighed(Struct, frozen=True):
         return share_of(self.sums.succeeded, self.sums.eligible)
 
 
+Disputed = Mapping[tuple[str, str], Weighed]
+"""By FIP and type of request, where most AAs say other than the sums over all."""
+
+
 def weigh(by_aa: Mapping[str, PairSums]) -> Weighed:
     """Returns the sums over the AAs, of which there is at least one, without those outvoted."""
     whole = reduce(add_pairs, by_aa.values())
@@ -52,6 +59,16 @@ def weigh(by_aa: Mapping[str, PairSums]) -> Weighed:
     if rest.eligible < MIN_CALLS or status_of_pair(rest) is status_of_pair(whole):
         return Weighed(whole)
     return Weighed(rest, tuple(sorted(outvoted)))
+
+
+def weigh_apis(totals: Mapping[Cell, Rollup]) -> Disputed:
+    """Returns the APIs of FIPs of which most AAs say other than the sums, from sums by AA."""
+    by_api: dict[tuple[str, str], dict[str, PairSums]] = defaultdict(dict)
+    for cell, row in totals.items():
+        if cell.tag is Tag.REQUESTS and cell.aa_id and cell.type not in _TIMING_CODES:
+            by_api[cell.fip_id, cell.type][cell.aa_id] = pair_sums(row)
+    weighed = {api: weigh(by_aa) for api, by_aa in by_api.items() if len(by_aa) >= MIN_REPORTERS}
+    return {api: one for api, one in weighed.items() if one.outvoted}
 
 
 def weigh_fips(pairs: Mapping[Pair, PairSums]) -> dict[str, Weighed]:

@@ -29,6 +29,7 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row, picture
+from mudra.metrics.health.weighing import Disputed
 from mudra.metrics.incidents.explanation import concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned
@@ -162,11 +163,12 @@ async def _content(
         return charts
     totals = await _totals(page_context, about, view)
     coverage = await work.health.coverage(within, page_context.now, about.aa_id)
-    rows = picture(totals, about.grouping, coverage)
+    disputed = await work.health.disputed(totals, within, code=code, of_one=_is_one(about))
+    rows = picture(totals, about.grouping, coverage, disputed)
     apis = apis_table("apis", "APIs", "API")
     others = apis_table("others", "Counterparts", "Institution")
     listed = incidents_table()
-    api_list = api_rows(_apis(totals, coverage), view)
+    api_list = api_rows(_apis(totals, about, coverage, disputed), view)
     other_list = _others(rows, about, view)
     for export in (
         counts_export(totals, page_context.query),
@@ -185,6 +187,7 @@ async def _content(
         "others": others.view(other_list, page_context.query) if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
         "causes": await _causes(page_context, about, view),
+        "outvoted": sorted({aa_id for one in disputed.values() for aa_id in one.outvoted}),
         **_counts(page_context, about, totals),
     }
 
@@ -245,9 +248,16 @@ def _of_api(incident: Incident, code: str) -> bool:
     return not code or code in codes_of(incident.subject)
 
 
-def _apis(totals: Mapping[Cell, Rollup], coverage: Coverage) -> Sequence[ApiPicture]:
+def _is_one(about: About) -> bool:
+    return about.aa_id is not None or about.fip_id is not None
+
+
+def _apis(
+    totals: Mapping[Cell, Rollup], about: About, coverage: Coverage, disputed: Disputed
+) -> Sequence[ApiPicture]:
     """Returns the APIs of the subject itself, over all its counterparts."""
-    rows = picture(totals, Grouping.NETWORK, coverage)
+    grouping = Grouping.NETWORK if about.aa_id or not about.fip_id else Grouping.FIP
+    rows = picture(totals, grouping, coverage, disputed)
     return rows[0].apis if rows else ()
 
 
