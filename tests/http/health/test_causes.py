@@ -1,10 +1,19 @@
 """The right cause, once, and nothing when nothing is wrong: through the push and the interface."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.support.health_network import Fault, HealthNetwork, a_network, at_aa, at_fip, on_path
+from tests.support.health_network import (
+    Fault,
+    HealthNetwork,
+    a_network,
+    at_aa,
+    at_fip,
+    on_path,
+    requests_of,
+)
 from tests.support.service import running_service
 from tests.support.webhook_sink import webhook_sink
 
@@ -194,3 +203,66 @@ def test_a_late_report_that_proves_an_incident_lets_it_appear(quiet: HealthNetwo
     assert named([one]) == {("fip", bank, "", "")}
     assert one["state"] == "recovered"
     assert one["detected"] > one["ended"]
+
+
+def test_a_liar_and_a_silent_aa_do_not_hide_a_dead_fip(quiet: HealthNetwork) -> None:
+    before, bank = quiet.incidents(), quiet.fips[3].entity_id
+    liar, mute = quiet.aas[0].aa_id, quiet.aas[3].aa_id
+    quiet.silent.add(mute)
+    quiet.windows(4, Fault(lambda aa, fip, _: fip == bank and aa != liar, failing=DOWN))
+    quiet.settled()
+
+    found = since(quiet, before)
+    assert named(found) == {("fip", bank, "", ""), ("aa-reporting", mute, "", "")}
+    quiet.silent.clear()
+    over(quiet)
+
+
+def test_an_admitted_lie_that_comes_late_does_not_withdraw_an_incident(
+    quiet: HealthNetwork,
+) -> None:
+    before, bank = quiet.incidents(), quiet.fips[4].entity_id
+    quiet.windows(3, at_fip(bank, failing=DOWN))
+    last = quiet.reported_to
+    assert last is not None
+    over(quiet)
+
+    liar = quiet.aas[1]
+    for number in range(3):
+        claimed = requests_of(liar, last - number * WINDOW, (), [bank], 9 * 10**12)
+        assert liar.push(claimed).status_code == 200
+    held = quiet.noc.get("/health/held-reports").json()["reports"]
+    own = [one for one in held if one["aaId"] == liar.aa_id]
+    assert len(own) == 3
+    for one in own:
+        answer = quiet.noc.post(
+            f"/health/held-reports/{one['receiptId']}/admit", reason="a mistake"
+        )
+        assert answer.status_code == 200, answer.text
+    quiet.settled()
+
+    assert named(since(quiet, before)) == {("fip", bank, "", "")}
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_wrong_by_an_hour_blames_no_one_else(
+    quiet: HealthNetwork, hours: int
+) -> None:
+    before, bank = quiet.incidents(), quiet.fips[5 + (hours > 0)].entity_id
+    wrong = quiet.aas[1 + (hours > 0)]  # a silence soon after another is the same incident
+    quiet.silent.add(wrong.aa_id)
+    named_fips = [one.entity_id for one in quiet.fips]
+    for _ in range(4):
+        quiet.windows(1, at_fip(bank, failing=DOWN))
+        assert quiet.reported_to is not None
+        claimed = quiet.reported_to + timedelta(hours=hours)
+        told = requests_of(wrong, claimed, [at_fip(bank, failing=DOWN)], named_fips, 100)
+        assert wrong.push(told).status_code == (200 if hours < 0 else 400)
+    quiet.settled()
+
+    found = named(since(quiet, before))
+    late = {("path", wrong.aa_id, bank, "")} if hours < 0 else set()
+    assert {("fip", bank, "", ""), ("aa-reporting", wrong.aa_id, "", "")} <= found
+    assert found <= {("fip", bank, "", ""), ("aa-reporting", wrong.aa_id, "", ""), *late}
+    quiet.silent.clear()
+    over(quiet)

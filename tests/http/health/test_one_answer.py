@@ -59,6 +59,14 @@ class Surfaces:
         status = httpx.get(f"{self.service.root}/status/network.json", verify=NO_TLS).json()
         return {(one["fip_id"], one["type"]) for one in status["incidents"] if not one["ended"]}
 
+    def on_own_page(self, entity_id: str) -> str:
+        """The causes on a member's own health page."""
+        pages = reader(self.service)
+        pages.sign_in(self.network.admins[entity_id])
+        page = pages.get(f"/console/entity/{entity_id}/health").text
+        assert 'id="fault"' in page
+        return page.split('id="fault"')[1].split("</section>")[0]
+
     def in_cli(self, *command: str) -> Any:
         return msgspec.json.decode(self.service.cli("health", *command, "--json").stdout)
 
@@ -159,6 +167,10 @@ def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> N
     assert [one["entity_id"] for one in feed[fips[1]]["fi_fetch"]["causes"]] == [aas[1]]
 
     surfaces.shows(surfaces.in_public, {(fips[0], ""), (fips[1], "cns")})
+    assert f"FIP {fips[0]}" in surfaces.on_own_page(fips[0])
+    assert aas[0] in surfaces.on_own_page(fips[2])
+    assert aas[0] not in surfaces.on_own_page(fips[7])
+    assert aas[1] in surfaces.on_own_page(fips[7])
     assert named(surfaces.in_cli("incidents", "--open")) == every
     assert named(surfaces.in_cli("matrix")["causes"]) == every
     surfaces.shows(surfaces.in_prometheus, every)

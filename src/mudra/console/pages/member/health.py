@@ -56,7 +56,7 @@ def _table(other: str) -> Table[Line]:
             Column[Line]("api", "API", lambda line: line.api),
             Column[Line](
                 "status",
-                "Verdict",
+                "Status",
                 lambda line: line.status.value,
                 "tag",
                 tone=lambda line: _TONES[line.status],
@@ -192,6 +192,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             "has_charts": kind is not EntityType.FIU,
             "causes": cause_lines(incidents, lambda one: f"?incident={one.incident_id}"),
             "lines": table.view(lines, page_context.query),
+            "planned": await page_context.work.silences.maintenances(
+                within, page_context.now, {entity_id, *(row.subject.fip_id for row in own.rows)}
+            ),
             "proof": own.coverage.proof() if own.rows else None,
             "reports": kind is EntityType.AA,
             "missing": sum(gap.windows for gap in missing),
