@@ -256,8 +256,8 @@ def test_a_clock_that_is_wrong_by_an_hour_blames_no_one_else(
         quiet.windows(1, at_fip(bank, failing=DOWN))
         assert quiet.reported_to is not None
         claimed = quiet.reported_to + timedelta(hours=hours)
-        told = requests_of(wrong, claimed, [at_fip(bank, failing=DOWN)], named_fips, 100)
-        assert wrong.push(told).status_code == (200 if hours < 0 else 400)
+        report = requests_of(wrong, claimed, [at_fip(bank, failing=DOWN)], named_fips, 100)
+        assert wrong.push(report).status_code == (200 if hours < 0 else 400)
     quiet.settled()
 
     found = named(since(quiet, before))

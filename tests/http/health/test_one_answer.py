@@ -67,6 +67,11 @@ class Surfaces:
         assert 'id="fault"' in page
         return page.split('id="fault"')[1].split("</section>")[0]
 
+    def show_members_what_concerns_them(self, fips: list[str], aas: list[str]) -> None:
+        assert f"FIP {fips[0]}" in self.on_own_page(fips[0])
+        assert aas[0] in self.on_own_page(fips[2])
+        assert aas[0] not in self.on_own_page(fips[7])
+
     def in_cli(self, *command: str) -> Any:
         return msgspec.json.decode(self.service.cli("health", *command, "--json").stdout)
 
@@ -167,10 +172,7 @@ def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> N
     assert [one["entity_id"] for one in feed[fips[1]]["fi_fetch"]["causes"]] == [aas[1]]
 
     surfaces.shows(surfaces.in_public, {(fips[0], ""), (fips[1], "cns")})
-    assert f"FIP {fips[0]}" in surfaces.on_own_page(fips[0])
-    assert aas[0] in surfaces.on_own_page(fips[2])
-    assert aas[0] not in surfaces.on_own_page(fips[7])
-    assert aas[1] in surfaces.on_own_page(fips[7])
+    surfaces.show_members_what_concerns_them(fips, aas)
     assert named(surfaces.in_cli("incidents", "--open")) == every
     assert named(surfaces.in_cli("matrix")["causes"]) == every
     surfaces.shows(surfaces.in_prometheus, every)

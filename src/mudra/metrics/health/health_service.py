@@ -20,7 +20,13 @@ from mudra.metrics.health.picture import (
     matrix,
     picture,
 )
-from mudra.metrics.health.weighing import Disputed, Weighed, weigh_apis, weigh_fips
+from mudra.metrics.health.weighing import (
+    MIN_REPORTERS,
+    Disputed,
+    Weighed,
+    weigh_apis,
+    weigh_fips,
+)
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
@@ -85,7 +91,7 @@ class HealthService(Struct, frozen=True):
         """Returns the rows of a health picture, of one AA or FIP where it is named."""
         coverage = await self.coverage(within, now, aa_id)
         totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
-        disputed = {} if aa_id else await self._weigh(within, grouping, fip_id)
+        disputed = {} if aa_id else await self._weigh(within, grouping, coverage, fip_id)
         return picture(totals, grouping, coverage, disputed)
 
     async def of_member(
@@ -103,7 +109,7 @@ class HealthService(Struct, frozen=True):
         grouping = Grouping.PAIR if aa_id or (fip_id and by_aa) else Grouping.FIP
         coverage = await self.coverage(within, now, aa_id)
         totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
-        disputed = await self._weigh(within, grouping, fip_id)
+        disputed = await self._weigh(within, grouping, coverage, fip_id)
         rows = picture(totals, grouping, coverage, disputed)
         if entity_type is EntityType.FIU:
             live = await self.members.live_fips()
@@ -189,8 +195,11 @@ class HealthService(Struct, frozen=True):
             await self.fip_states.latest(),
         )
 
-    async def _weigh(self, within: TimeRange, grouping: Grouping, fip_id: str | None) -> Disputed:
-        if grouping is not Grouping.FIP:
+    async def _weigh(
+        self, within: TimeRange, grouping: Grouping, coverage: Coverage, fip_id: str | None
+    ) -> Disputed:
+        reporters = {aa_id for (aa_id, _), windows in coverage.received.items() if windows}
+        if grouping is not Grouping.FIP or len(reporters) < MIN_REPORTERS:
             return {}
         if fip_id is None:
             return await self._disputed(within)
