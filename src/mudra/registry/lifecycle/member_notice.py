@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Final
 
-from mudra.registry.lifecycle.actor import ActorKind
+from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
 from mudra.registry.lifecycle.record import VersionStatus
@@ -20,12 +20,10 @@ _WHAT: Final = {
     RegistryAction.ROLL_BACK: "was rolled back",
 }
 _BY: Final = {
-    ActorKind.OPERATOR: "the operator of the network",
     ActorKind.MEMBER_ADMIN: "an admin of the entity",
     ActorKind.ENTITY: "a program of the entity",
     ActorKind.SCHEDULE: "the service, at the time that was set",
 }
-"""Names of accounts are for the audit: in an email they say nothing to its reader."""
 _MAX_CHANGES: Final = 20
 _MAX_VALUE: Final = 80
 
@@ -39,11 +37,17 @@ def member_notice(decision: Decision) -> Mapping[str, str] | None:
         what = "has an update that awaits approval"
     return {
         "what": what,
-        "done_by": _BY[decision.actor.kind],
+        "done_by": _by(decision.actor),
         "done_at": decision.at.astimezone(dt.UTC).isoformat(),
         "reason": _safe(decision.reason),
         "changes": "; ".join(_changes(decision.changes)),
     }
+
+
+def _by(actor: Actor) -> str:
+    """Name an operator; an account of the member has an ID only, which says nothing to a reader."""
+    name = _safe(actor.name.removeprefix("operator:"))
+    return _BY.get(actor.kind, f"{name} for the operator of the network")
 
 
 def _waits(decision: Decision) -> bool:
