@@ -122,3 +122,24 @@ def test_guesses_of_both_doors_are_counted_together(strict: Service, admin: Memb
     assert enter_code(browser, "000001").status_code == 401
 
     assert wrong_codes(strict, throttle_name(user_id(strict, admin.email))) == 2
+
+
+def test_the_command_signs_in_with_the_code_and_not_without(strict: Service, admin: Member) -> None:
+    app, _ = enroll(first_sign_in(admin), strict)
+
+    def login(*otp: str) -> tuple[int, str]:
+        done = strict.cli(
+            "login", admin.email, "--password-stdin", *otp, stdin=PASSWORD, check=False
+        )
+        return done.exit_code, done.output
+
+    without, wrong, code = login(), login("--otp", "000000"), app.fresh_code()
+
+    assert without[0] != 0
+    assert "otp is missing" in without[1]
+    assert wrong[0] != 0
+    assert "the code is wrong" in wrong[1]
+    right = login("--otp", code)
+    assert right[0] == 0
+    assert code not in right[1]
+    assert login("--otp", code)[0] != 0, "once"
