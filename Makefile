@@ -28,7 +28,7 @@ PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
-.PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow lint $(LINTS) \
+.PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation lint $(LINTS) \
 	bench docs sbom clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -103,6 +103,13 @@ test-security: $(STAMP) ## the attacks alone, each as a test; they are part of m
 test-types:
 	@mkdir -p $(dir $(TYPES_LOG))
 	@$(BIN)/mypy >$(TYPES_LOG) 2>&1
+
+# In an environment of its own: what mutates code is no part of the others.
+MUTATION := .build/mutation
+test-mutation: $(STAMP) ## change each pure decision and see its nearest tests fail (some minutes)
+	@UV_PROJECT_ENVIRONMENT=$(CURDIR)/$(MUTATION) $(UV) sync --quiet --frozen --all-extras --group mutation
+	@rm -rf mutants && nice $(MUTATION)/bin/mutmut run --max-children 1 >$(MUTATION)/log.txt; \
+		tail -n 1 $(MUTATION)/log.txt | tr '\r' '\n' | tail -n 1; $(MUTATION)/bin/mutmut results
 
 test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
 	@$(BIN)/pytest -n 2 -m slow --ignore tests/browser

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
-    *("ES256", "ES384", "ES512", "EdDSA"),
+    *("ES256", "ES384", "ES512", "EdDSA", "Ed25519"),
 )
 """Signatures by public keys alone: neither `none` nor a MAC with the client's secret."""
 LEEWAY_S: Final = 60

@@ -21,6 +21,8 @@ STORED = Passkey("p", OWNER, "Phone", b"id", b"key", 5, datetime(2026, 1, 1, tzi
         ("https://iam.example.org/iam", ("iam.example.org", "https://iam.example.org")),
         ("https://iam.example.org:443", ("iam.example.org", "https://iam.example.org")),
         ("https://iam.example.org:8443", ("iam.example.org", "https://iam.example.org:8443")),
+        ("https://iam.example.org./iam", ("iam.example.org", "https://iam.example.org")),
+        ("https:///iam", None),
         ("http://localhost:8080/iam", ("localhost", "http://localhost:8080")),
         ("http://localhost:80/iam", ("localhost", "http://localhost")),
         ("http://iam.example.org/iam", None),

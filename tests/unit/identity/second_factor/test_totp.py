@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mudra.identity.second_factor.policy import FactorRoles, is_required
 from mudra.identity.second_factor.recovery_codes import canonical, new_recovery_codes
-from mudra.identity.second_factor.totp import matching_step, new_totp_secret
+from mudra.identity.second_factor.totp import matching_step, new_totp_secret, provisioning_uri
 from mudra.shared.secret_text import SecretText
 
 # RFC 6238, appendix B: the seed of the SHA-1 vectors, and the last six digits of its codes.
@@ -91,3 +91,31 @@ def test_who_needs_a_second_factor(roles: FactorRoles, expected: tuple[bool, boo
         is_required(roles, operator=False, admin=True),
     ) == expected
     assert not is_required(roles, operator=False, admin=False)
+
+
+def test_the_step_that_was_used_last_does_not_count_again() -> None:
+    code, step = SecretText("081804"), 1111111109 // 30
+
+    assert matching_step(SEED, code, at(1111111109), step - 1) == step
+    assert matching_step(SEED, code, at(1111111109), step) is None
+
+
+def test_secrets_and_recovery_codes_have_their_length_and_form() -> None:
+    asked: list[int] = []
+
+    def random_bytes(size: int) -> bytes:
+        asked.append(size)
+        return bytes(range(size))
+
+    assert new_totp_secret(random_bytes).reveal() == "AAAQEAYEAUDAOCAJBIFQYDIOB4IBCEQT"
+    assert new_recovery_codes(random_bytes)[0].reveal() == "AAAQ-EAYE-AUDA-OCAJ"
+    assert asked == [20] + [10] * 10
+
+
+def test_the_uri_of_the_qr_code_names_account_and_network() -> None:
+    uri = provisioning_uri(SEED, "chief@network.example", "Network").reveal()
+
+    assert uri == (
+        "otpauth://totp/Network:chief%40network.example"
+        "?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Network"
+    )

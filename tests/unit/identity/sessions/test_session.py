@@ -29,6 +29,7 @@ def test_it_ends_after_twelve_hours_however_much_it_is_used() -> None:
 def test_a_proof_counts_for_its_time() -> None:
     within = timedelta(minutes=5)
 
+    assert session(timedelta()).is_proven(BEGUN, within)
     assert session(timedelta()).is_proven(BEGUN + timedelta(minutes=4), within)
     assert not session(timedelta()).is_proven(BEGUN + timedelta(minutes=5), within)
     assert not session(timedelta()).is_proven(BEGUN - timedelta(seconds=1), within)

@@ -76,3 +76,21 @@ def test_an_address_gets_three_links_in_six_hours_and_five_in_a_day():
     assert allowed(1, 7, 13, 19)
     assert not allowed(1, 7, 13, 19, 23.99)
     assert allowed(1, 7, 13, 19, 24)
+
+
+def test_an_account_signs_in_so_often_in_an_hour_and_waits_for_the_oldest():
+    hour, second = timedelta(hours=1), timedelta(seconds=1)
+    times = [NOON - timedelta(minutes=minutes) for minutes in (50, 30, 10)]
+
+    assert throttle.decide_successes(times, NOON, 4) == Proceed()
+    assert throttle.decide_successes(times, NOON, 3) == Wait(times[0] + hour)
+    assert throttle.decide_successes(times, NOON, 2) == Wait(times[1] + hour)
+    assert throttle.decide_successes([NOON - hour], NOON, 1) == Proceed()
+    assert throttle.decide_successes([NOON - hour + second], NOON, 1) == Wait(NOON + second)
+    assert throttle.decide_successes([NOON + hour], NOON, 1) == Wait(NOON + hour)
+
+
+def test_a_failure_counts_once_and_from_now_on():
+    assert throttle.after_failure(FRESH, NOON) == History(1, NOON)
+    assert throttle.after_failure(History(99, None), NOON) == History(100, NOON)
+    assert throttle.after_failure(History(100, None), NOON) == History(100, None)

@@ -18,7 +18,7 @@ from tests.support.registry_memory import MemoryRegistry
 from tests.support.registry_payloads import aa, fip, jwk, with_key
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import Decision, RegistryAction, TokenEffect
+from mudra.registry.lifecycle.decision import Decision, RegistryAction, TokenEffect, reason_missing
 from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
 from mudra.registry.lifecycle.refusal import (
     AlreadyHeld,
@@ -143,20 +143,24 @@ def test_a_restore_or_approval_out_of_turn_is_refused(registry):
 
 
 @pytest.mark.parametrize(
-    ("second", "path"),
+    ("second", "path", "value"),
     [
-        (aa(1, entityhandle="@aa0"), "entityinfo.entityhandle"),
-        (aa(1, certificate=jwk(5) | {"kid": "kid-20000"}), "entityinfo.certificate.kid"),
-        (aa(1, certificate=jwk(20_000) | {"kid": "other"}), "entityinfo.certificate.n"),
+        (aa(1, entityhandle="@aa0"), "entityinfo.entityhandle", "@aa0"),
+        (
+            aa(1, certificate=jwk(5) | {"kid": "kid-20000"}),
+            "entityinfo.certificate.kid",
+            "kid-20000",
+        ),
+        (aa(1, certificate=jwk(20_000) | {"kid": "other"}), "entityinfo.certificate.n", ""),
     ],
 )
-def test_what_another_entity_holds_is_refused_without_naming_it(registry, second, path):
+def test_what_another_entity_holds_is_refused_without_naming_it(registry, second, path, value):
     live(registry, aa())
 
     outcome = submit(registry, second)
 
     assert isinstance(outcome, AlreadyHeld)
-    assert (outcome.path, outcome.holder) == (path, "AA-0")
+    assert outcome == AlreadyHeld(path, value, "AA-0")
     assert "AA-0" not in outcome.sentence()
 
 
@@ -216,3 +220,21 @@ def test_every_refusal_says_what_to_do(registry):
         "FIP-0 has no version 7 that was ever live",
     ]
     assert len(registry.refusals) == 7
+
+
+@pytest.mark.parametrize(
+    ("reason", "fits"),
+    [("x" * 500, True), ("x" * 501, False), (f" {'x' * 500} ", True), (" ", False), ("=?", False)],
+)
+def test_a_reason_has_its_length_and_can_be_printed(reason, fits):
+    assert (reason_missing(RegistryAction.SUSPEND, reason) is None) is fits
+
+
+def test_what_is_published_are_the_bytes_of_the_live_entry(registry):
+    submit(registry, fip(), ENTITY)
+    decision = order(registry, RegistryAction.APPROVE)
+
+    assert isinstance(decision, Decision)
+    assert decision.publication is not None
+    assert decision.publication.body is not None
+    assert b"entityinfo" in decision.publication.body
