@@ -7,12 +7,12 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.console.health.incident_state import StateNow, state_now
-from mudra.console.health.labels import operator_path_of, subject_label
+from mudra.console.health.labels import headline, operator_path_of
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.incidents.verdict import reach_of
-from mudra.metrics.notifications.alarm import ambiguity, symptom_text
+from mudra.metrics.notifications.alarm import ambiguity
 from mudra.metrics.notifications.severity import Severity, severity_of
 
 _NAMED: Final = 3
@@ -55,7 +55,7 @@ def _row(stored: StoredIncident, now: datetime) -> CauseRow:
     codes = sorted(codes_of(incident.subject)) or reach.apis
     return CauseRow(
         operator_path_of(stored),
-        f"{subject_label(incident.subject)}: {symptom_text(incident)}",
+        headline(incident),
         severity_of(incident),
         ", ".join(map(api_names, codes)) or "all",
         _listed(reach.aas, "AA") or _listed(reach.fips, "FIP"),

@@ -57,6 +57,7 @@ def state_now(stored: StoredIncident, now: datetime) -> StateNow:
     after = closes_after(stored)
     what = "reported windows" if silent else "good windows"
     return StateNow(
-        f"No bad window for {good_for * 10} min; closes after {after} {what} ({after * 10} min).",
+        f"No bad window reported for {good_for * 10} min;"
+        f" closes after {after} {what} ({after * 10} min).",
         "warn",
     )

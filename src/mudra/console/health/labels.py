@@ -16,6 +16,7 @@ from mudra.metrics.incidents.incident import (
     Ending,
     Fip,
     FipApi,
+    Incident,
     Network,
     Path,
     StoredIncident,
@@ -103,6 +104,13 @@ def subject_label(subject: Subject) -> str:
             return f"{aa_id} to {fip_id}"
         case Network():
             return "The whole network"
+
+
+def headline(incident: Incident) -> str:
+    """Returns what is broken, in a line."""
+    if isinstance(incident.subject, AaReporting):
+        return f"{incident.subject.aa_id}: {symptom_text(incident)}"
+    return f"{subject_label(incident.subject)}: {symptom_text(incident)}"
 
 
 def state_label(stored: StoredIncident) -> tuple[str, str]:

@@ -30,19 +30,25 @@ class Reach(Struct, frozen=True):
     fips: tuple[str, ...]
     apis: tuple[str, ...]
     calls_a_minute: float | None
-    """Those that show the symptom, in the last bad window; None for a silent agent."""
+    """Those that failed in its bad windows, or show another symptom now; None for an agent's."""
 
 
 def reach_of(incident: Incident) -> Reach:
     """Returns what an incident affects."""
     cause = incident.cause
-    silent = isinstance(incident.subject, AaReporting)
     return Reach(
-        cause.affected_aas,
-        cause.affected_fips,
-        cause.affected_apis,
-        None if silent else round(cause.failures / _MINUTES, 1),
+        cause.affected_aas, cause.affected_fips, cause.affected_apis, _calls_a_minute(incident)
     )
+
+
+def _calls_a_minute(incident: Incident) -> float | None:
+    if isinstance(incident.subject, AaReporting):
+        return None
+    if incident.failing and incident.bad_windows:
+        failed = incident.eligible - incident.succeeded
+        return round(failed / incident.bad_windows / _MINUTES, 1)
+    # The counts of a cause are those of the latest window, also of a good one.
+    return None if incident.ended else round(incident.cause.failures / _MINUTES, 1)
 
 
 def grounds(incident: Incident) -> str:

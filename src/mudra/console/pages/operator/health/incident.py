@@ -18,7 +18,7 @@ from mudra.console.framework.render import sentence
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import CALLS, HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
-from mudra.console.health.labels import operator_path_of, state_label, subject_label
+from mudra.console.health.labels import headline, operator_path_of, state_label
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table, incident_success
 from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
@@ -37,7 +37,6 @@ from mudra.metrics.incidents.verdict import certainty, grounds, reach_of
 from mudra.metrics.notifications.alarm import (
     ambiguity,
     counted_text,
-    symptom_text,
     timeline_lines,
 )
 from mudra.metrics.notifications.severity import severity_of
@@ -196,13 +195,12 @@ def _verdict(page_context: PageContext, stored: StoredIncident) -> Mapping[str, 
     found, settings = stored.incident, page_context.dependencies.settings
     kind = name_of(found.subject).kind.value
     return {
-        "title": subject_label(found.subject),
+        "headline": headline(found),
         "state": state_label(stored),
         "severity": severity_of(found).value,
         "state_now": state_now(stored, page_context.now),
         "close_after": closes_after(stored),
         "reporting": isinstance(found.subject, AaReporting),
-        "trouble": symptom_text(found),
         "counted": counted_text(found),
         "grounds": grounds(found),
         "certainty": certainty(found),
