@@ -17,8 +17,14 @@ NO_PAGES = {
     "/console",  # goes on to the first page that one has
     "/console/{rest:path}",  # says that there is none
     "/console/sign-in/code",  # of a sign-in that waits for it: tests/browser/test_second_factor.py
+    "/console/sign-in/sso",  # goes on to the provider
+    "/console/sign-in/sso/callback",  # comes from it
     "/console/operator/entry",  # goes on to an entry
     "/status/network.json",
+    "/status/feed.atom",
+    "/status/badge.svg",
+    "/status/fip/{fip_id:str}/feed.atom",
+    "/status/fip/{fip_id:str}/badge.svg",
     "/status/network.csv",
 }
 

@@ -72,6 +72,7 @@ def allow_password(
     email: Annotated[str, typer.Argument(help="The operator's email address.")],
     minutes: Annotated[int, typer.Option(min=1, max=1440, help="For how long.")] = 30,
     data_dir: DataDir = None,
+    as_json: AsJson = False,
 ) -> None:
     """Let an operator sign in with a password for some minutes, where only single sign-on may."""
 
@@ -82,6 +83,9 @@ def allow_password(
     allowed = with_store(run, data_dir)
     if isinstance(allowed, NoSuchUser):
         fail(f"{email} is not an operator: mudra operator list shows who is")
+    if as_json:
+        show_json({"email": allowed.email, "minutes": minutes})
+        return
     show_facts({"operator": allowed.email, "password": f"accepted for {minutes} minutes"})
 
 
