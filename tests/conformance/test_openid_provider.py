@@ -2,6 +2,8 @@
 
 import contextlib
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -71,6 +73,7 @@ def provider(idp: str, service: Service, account: dict[str, object]) -> Iterator
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,  # the wheel's node starts the real one as its child
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -82,7 +85,7 @@ def provider(idp: str, service: Service, account: dict[str, object]) -> Iterator
         assert heard == "ready\n"
         yield
     finally:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait(30)
         process.stdout.close()
 

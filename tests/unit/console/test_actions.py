@@ -134,6 +134,10 @@ CONSOLE_ALONE = {
     ("second_factor", "/console/account/second-factor/remove"),
     ("second_factor", "/console/account/second-factor/recovery-codes"),
     ("second_factor_setup", "/console/account/second-factor/confirm"),
+    ("second_factor", "/console/account/second-factor/passkey/begin"),
+    ("second_factor", "/console/account/second-factor/passkey/remove"),
+    ("passkey_setup", "/console/account/second-factor/passkey/add"),
+    ("sign_in", "/console/sign-in/passkey"),
     # Sends any form again, with a password or code.
     ("confirm_identity", "{{ here }}"),
 }

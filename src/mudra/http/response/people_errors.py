@@ -61,6 +61,7 @@ _LINK_TEXTS: Final[Mapping[LinkFault, str]] = {
     LinkFault.VOIDED: "token was replaced by a newer link; use the latest email",
 }
 
+_PROVIDER_WAIT_S: Final = 10
 _NO_SIGN_ON: Final = "single sign-on did not sign you in: begin again"
 _SIGN_ON_TEXTS: Final[Mapping[str, str]] = {
     "not-an-operator": "no operator here has the email address of your account at the provider",
@@ -111,9 +112,8 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
     ),
     error_row(
         ProviderFailed,
-        lambda _: Problem(
-            503,
-            ErrorCode.SERVICE_UNAVAILABLE,
+        lambda _: busy(
+            _PROVIDER_WAIT_S,
             "single sign-on could not be completed: try again, or ask an operator to look at the "
             "service's log",
         ),
