@@ -31,7 +31,7 @@ from urllib.parse import urlencode
 import msgspec
 import psycopg
 import uvloop
-from tests.support.metrics_payloads import notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 
 from bench.entity_token import make_members
 from bench.push import cpu_of_tree

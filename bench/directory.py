@@ -22,7 +22,7 @@ import httpx
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import ASGIApp
-from tests.support.registry_payloads import fip
+from tests.support.registry.registry_payloads import fip
 
 from bench.sizes import argument, sized
 from bench.support import Load, RunningService, cpu_seconds, data_directory, worker_pids

@@ -19,10 +19,10 @@ from itertools import groupby
 from pathlib import Path
 
 import httpx
-from tests.support.hostile_bodies import HostileRequest, Tokens, hostile_requests
-from tests.support.hostile_load import answered, attack
-from tests.support.metrics_push import pushing_aa
-from tests.support.operators import new_operator
+from tests.support.hostile.hostile_bodies import HostileRequest, Tokens, hostile_requests
+from tests.support.hostile.hostile_load import answered, attack
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.people.operators import new_operator
 from tests.support.service import Service, new_member, running_service
 
 from bench.sizes import SHORT, exit_code, sized

@@ -23,7 +23,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
-from tests.support.operators import Operator, new_operator
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import running_service
 
 from bench.machine import slowness, speed_note

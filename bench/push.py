@@ -28,8 +28,8 @@ from pathlib import Path
 import httpx
 import msgspec
 import psycopg
-from tests.support.metrics_payloads import request_block, request_metrics
-from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.metrics_payloads import request_block, request_metrics
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import Service, running_service
 
 from bench.sizes import sized

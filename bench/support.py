@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
+from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.template_database import prepare
 
 from bench.sizes import SHORT
 

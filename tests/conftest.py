@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.support.database.template_database import share
 from tests.support.service import Member, Service, new_member, running_service
-from tests.support.template_database import share
 
 # A machine that runs other things as well is slow: no example fails for its time.
 settings.register_profile("untimed", settings(), deadline=None)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import LOOKS, Visit, in_thread
-from tests.support.operators import Operator, new_operator
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import PASSWORD, Service, running_service
 
 from mudra.console.framework.static_assets import STATIC

@@ -6,8 +6,8 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
-from tests.support.operators import Operator, new_operator
-from tests.support.registry_commands import payload, send
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_commands import payload, send
 from tests.support.service import PASSWORD, Member, Service, new_member
 from tools.demonstration import operator_pages
 

@@ -5,8 +5,8 @@ import re
 import httpx
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
-from tests.support.metrics_push import pushing_aa
-from tests.support.registry_commands import payload, send
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.registry.registry_commands import payload, send
 from tests.support.service import PASSWORD, latest_link, new_member, onboard, set_password
 from tools.demonstration import public_pages
 

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
-from tests.support.second_factor import App
+from tests.support.people.second_factor import App
 from tests.support.service import PASSWORD, new_member
 
 

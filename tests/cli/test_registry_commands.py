@@ -4,8 +4,8 @@ import json
 import stat
 
 import pytest
-from tests.support.registry_members import Registry, payload_of
-from tests.support.registry_payloads import aa, fip, fiu, with_key
+from tests.support.registry.registry_members import Registry, payload_of
+from tests.support.registry.registry_payloads import aa, fip, fiu, with_key
 from tests.support.service import Member, Service, new_member
 
 

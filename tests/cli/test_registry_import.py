@@ -6,8 +6,8 @@ import time
 from collections import Counter
 
 import pytest
-from tests.support.registry_members import Registry
-from tests.support.registry_payloads import fip, fiu, older
+from tests.support.registry.registry_members import Registry
+from tests.support.registry.registry_payloads import fip, fiu, older
 from tests.support.service import Service, new_member, running_service
 
 from mudra.registry.directory.directory import set_hash

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
-from tests.support.own_postgres import as_superuser, own_postgres
-from tests.support.template_database import prepare
 
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import HEAD

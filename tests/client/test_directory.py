@@ -9,7 +9,7 @@ import httpx
 import pytest
 from joserfc.jwk import RSAKey
 from tests.support.issuer import Hands
-from tests.support.registry_members import Registry, approve, live_entry, payload_of
+from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
 from tests.support.service import Member, Service, new_member
 
 from mudra.client import (

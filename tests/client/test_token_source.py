@@ -5,7 +5,7 @@ import threading
 from email.utils import format_datetime
 
 import pytest
-from tests.support.audit_rows import NOON
+from tests.support.audit.audit_rows import NOON
 from tests.support.issuer import Hands, Issuer
 
 from mudra.client import (

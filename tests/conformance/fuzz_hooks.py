@@ -13,8 +13,8 @@ from typing import Any
 import schemathesis
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from tests.support.metrics_payloads import as_value, request_metrics
-from tests.support.registry_payloads import aa, fip, fiu
+from tests.support.metrics.metrics_payloads import as_value, request_metrics
+from tests.support.registry.registry_payloads import aa, fip, fiu
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 

@@ -16,7 +16,7 @@ from tests.support.member_server import (
     none_accepted,
     signature_ignored,
 )
-from tests.support.registry_members import approve, payload_of
+from tests.support.registry.registry_members import approve, payload_of
 from tests.support.service import NO_TLS, Service, new_member
 
 from mudra.client import TokenVerifier, clock

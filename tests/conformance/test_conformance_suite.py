@@ -8,7 +8,7 @@ import httpx
 import pytest
 from tests.support.conformance import Network, described, failed, new_network, run_suite
 from tests.support.conformance_faults import FAULTS
-from tests.support.registry_members import live_entry
+from tests.support.registry.registry_members import live_entry
 from tests.support.service import Service
 
 from mudra.conformance.check import Need

@@ -14,8 +14,8 @@ import jsonschema_rs
 import jwt
 import msgspec
 import pytest
-from tests.support.metrics_push import pushing_aa
-from tests.support.operators import Operator, new_operator
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, latest_link, set_password
 
 from mudra.identity.operators.operator import Scope

@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 from joserfc.jwk import ECKey, KeySet, RSAKey
-from tests.support.console import Reader, reader
-from tests.support.operators import active_operator
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import active_operator
 from tests.support.service import Service, running_service
 
 HERE = Path(__file__).parent / "node"

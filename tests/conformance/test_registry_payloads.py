@@ -16,8 +16,8 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.support.operators import Operator, new_operator
-from tests.support.registry_payloads import aa, fip, fiu
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_payloads import aa, fip, fiu
 from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 import httpx
-from tests.support.agent_process import SPEED, Sender, configured, free_port, started
-from tests.support.fast_agent import FastClock
-from tests.support.hostile_operator import HostileOperator, listening
+from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
+from tests.support.agent.fast_agent import FastClock
+from tests.support.agent.hostile_operator import HostileOperator, listening
 
 KILLS = int(os.environ.get("MUDRA_AGENT_KILLS", "7"))
 TOGETHER = 50

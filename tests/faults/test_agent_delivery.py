@@ -6,8 +6,8 @@ import statistics
 from pathlib import Path
 
 import pytest
-from tests.support import agents
-from tests.support.hostile_operator import HostileOperator
+from tests.support.agent import agents
+from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import SECOND, WINDOW, MovedClock
 
 from mudra.agent.delivery.backoff import push_offset

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.support import agents
-from tests.support.hostile_operator import HostileOperator
+from tests.support.agent import agents
+from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import OUTBOUND, SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus, Notification

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-from tests.support.agent_process import SPEED, configured, free_port, started
-from tests.support.fast_agent import FastClock
-from tests.support.hostile_operator import HostileOperator, listening
+from tests.support.agent.agent_process import SPEED, configured, free_port, started
+from tests.support.agent.fast_agent import FastClock
+from tests.support.agent.hostile_operator import HostileOperator, listening
 from tests.support.manual_clock import SECOND
 
 from mudra.metrics.payload.catalogue import Tag

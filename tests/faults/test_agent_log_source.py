@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import msgspec
-from tests.support import agents
-from tests.support.hostile_operator import HostileOperator
+from tests.support.agent import agents
+from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.host.assembly import Agent

@@ -13,10 +13,10 @@ import jwt
 import psycopg
 import pyrage
 import pytest
-from tests.support.backed_up import Kept, Load
+from tests.support.database.backed_up import Kept, Load
+from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.forked_command import run_mudra
-from tests.support.metrics_push import pushing_aa
-from tests.support.own_postgres import as_superuser, own_postgres
+from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.storage.database.embedded.server import embedded_server, programs

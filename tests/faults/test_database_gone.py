@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import httpx
-from tests.support.console import reader
+from tests.support.people.console import reader
 from tests.support.processes import children
 from tests.support.service import NO_TLS, Service, new_member, running_service
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from tests.support.own_postgres import as_superuser, own_postgres
+from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 READ_ONLY = "the service's database is read-only"

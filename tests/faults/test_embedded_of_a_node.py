@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.support.embedded_holder import is_gone, postmaster, supervisor, until
+from tests.support.database.embedded_holder import is_gone, postmaster, supervisor, until
 from tests.support.service import running_service
 
 RUN = "from mudra.bootstrap.command_line import run; run()"

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import httpx
-from tests.support.agent_process import free_port
+from tests.support.agent.agent_process import free_port
 from tests.support.processes import children
 from tests.support.service import NO_TLS, running_service
 

@@ -1,7 +1,7 @@
 """What is written behind survives an error that no one foresaw (quality L3, decision 0002)."""
 
 import psycopg
-from tests.support.operators import new_operator
+from tests.support.people.operators import new_operator
 from tests.support.service import Member
 
 from mudra.storage.database.embedded.server import embedded_server

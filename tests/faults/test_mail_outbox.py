@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from tests.support.mailbox import eventually
-from tests.support.operators import Operator
+from tests.support.people.operators import Operator
 from tests.support.processes import children
 from tests.support.service import (
     PASSWORD,

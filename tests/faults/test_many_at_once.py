@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from tests.support.console import reader
-from tests.support.metrics_push import pushing_aa
-from tests.support.operators import new_operator
+from tests.support.hostile.simultaneous import crowd, together
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.people.console import reader
+from tests.support.people.operators import new_operator
 from tests.support.service import Service, new_member, running_service
-from tests.support.simultaneous import crowd, together
 
 AT_ONCE = 64
 PAGES = tuple(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import httpx
 import psycopg
-from tests.support.metrics_push import pushing_aa
+from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import running_service
 
 from mudra.metrics.payload.catalogue import WINDOW

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from tests.support.agent_process import free_port
-from tests.support.operators import Operator, new_operator
-from tests.support.own_postgres import own_postgres
+from tests.support.agent.agent_process import free_port
+from tests.support.database.own_postgres import own_postgres
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service, new_member, running_service
 from tests.support.standby import Standby, standby
 

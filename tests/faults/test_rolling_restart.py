@@ -12,8 +12,8 @@ from typing import Self
 
 import httpx
 import pytest
-from tests.support.agent_process import free_port
-from tests.support.own_postgres import own_postgres
+from tests.support.agent.agent_process import free_port
+from tests.support.database.own_postgres import own_postgres
 from tests.support.programs import program
 from tests.support.service import NO_TLS, Service, new_member, running_service
 

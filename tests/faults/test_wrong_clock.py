@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from tests.support.agent_process import free_port
-from tests.support.own_postgres import own_postgres
+from tests.support.agent.agent_process import free_port
+from tests.support.database.own_postgres import own_postgres
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 from tests.support.set_clock import SetClock
 

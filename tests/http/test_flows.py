@@ -22,8 +22,8 @@ from tests.http.test_one_connection_per_request import (
     store,
 )
 from tests.support.in_process import in_process
-from tests.support.metrics_payloads import as_value, request_metrics
-from tests.support.registry_payloads import fip, weakness
+from tests.support.metrics.metrics_payloads import as_value, request_metrics
+from tests.support.registry.registry_payloads import fip, weakness
 
 import mudra
 from mudra.metrics.payload.catalogue import window_start

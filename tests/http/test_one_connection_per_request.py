@@ -14,12 +14,12 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.support.console import Reader
+from tests.support.database.template_database import prepare
 from tests.support.in_process import InProcess, in_process
-from tests.support.metrics_payloads import as_value, request_metrics
-from tests.support.registry_actions import OPERATOR, checked
-from tests.support.registry_payloads import aa, fip
-from tests.support.template_database import prepare
+from tests.support.metrics.metrics_payloads import as_value, request_metrics
+from tests.support.people.console import Reader
+from tests.support.registry.registry_actions import OPERATOR, checked
+from tests.support.registry.registry_payloads import aa, fip
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings

@@ -5,7 +5,7 @@ import pytest
 from bench.truth_network import Network, Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.attribution import (
+from tests.support.metrics.attribution import (
     FIRST,
     REQUESTS,
     Fault,

@@ -2,7 +2,7 @@ from datetime import UTC
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.audit_rows import NOON, checkpoint, sealed
+from tests.support.audit.audit_rows import NOON, checkpoint, sealed
 
 from mudra.audit.chain import Broken, Checkpoint, Intact, Row, canonical, verify
 from mudra.audit.event import AuditEvent, EventName, Outcome

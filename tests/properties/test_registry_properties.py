@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.registry_memory import MemoryRegistry
-from tests.support.registry_payloads import aa, fip, fiu, jwk
+from tests.support.registry.registry_memory import MemoryRegistry
+from tests.support.registry.registry_payloads import aa, fip, fiu, jwk
 
 from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
 from mudra.registry.directory.mirror import Mirror, changes_since

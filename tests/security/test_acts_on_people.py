@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from tests.support.console import reader
 from tests.support.mailbox import mails
-from tests.support.operators import Operator, new_operator
+from tests.support.people.console import reader
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service, latest_link, new_member, running_service, set_password
 
 from mudra.identity.operators.operator import Scope

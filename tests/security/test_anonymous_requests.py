@@ -3,7 +3,7 @@
 import json
 
 import psycopg
-from tests.support.audit_count import audit_count
+from tests.support.audit.audit_count import audit_count
 from tests.support.service import Service, in_store, new_address
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.audited_nodes import AuditedNodes, audit_server, audited_nodes
+from tests.support.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
 from mudra.audit.archive import NothingToArchive
 from mudra.audit.chain import CheckpointForged

@@ -9,8 +9,8 @@ from typing import Final
 
 import psycopg
 import pytest
-from tests.support.own_postgres import as_superuser, own_postgres
-from tests.support.template_database import prepare
+from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.database.template_database import prepare
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store

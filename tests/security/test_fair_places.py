@@ -4,7 +4,7 @@ import asyncio
 import time
 from urllib.parse import urlsplit
 
-from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import Service
 
 SLOW_UPLOADS = 100

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from structlog.testing import capture_logs
+from tests.support.hostile.simultaneous import at_once
 from tests.support.service import (
     NO_TLS,
     Member,
@@ -23,7 +24,6 @@ from tests.support.service import (
     running_service,
     set_password,
 )
-from tests.support.simultaneous import at_once
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.throttle import NETWORK_FAILURES

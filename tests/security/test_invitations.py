@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.mailbox import mails
-from tests.support.operators import new_operator
+from tests.support.people.operators import new_operator
 from tests.support.service import (
     PASSWORD,
     Member,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.mailbox import eventually
-from tests.support.operators import new_operator
+from tests.support.people.operators import new_operator
 from tests.support.service import running_service
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.agent_process import free_port
+from tests.support.agent.agent_process import free_port
 from tests.support.service import Service, running_service
 
 PREFIXES = (

@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from tests.support.console import reader
-from tests.support.second_factor import enroll, enter_code
+from tests.support.people.console import reader
+from tests.support.people.second_factor import enroll, enter_code
 from tests.support.service import (
     Service,
     latest_link,

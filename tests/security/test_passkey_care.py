@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from tests.support.console import Reader, reader
 from tests.support.mailbox import mails
-from tests.support.operators import new_operator
 from tests.support.passkeys import (
     PROVE,
     SIGN_IN,
@@ -23,7 +21,9 @@ from tests.support.passkeys import (
     options_of,
     sign_in,
 )
-from tests.support.second_factor import CODE, PAGE, csrf, enroll, recovery_codes, user_id
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import new_operator
+from tests.support.people.second_factor import CODE, PAGE, csrf, enroll, recovery_codes, user_id
 from tests.support.service import PASSWORD, Member, Service, new_member
 
 CHALLENGE = f"{SIGN_IN}/challenge"

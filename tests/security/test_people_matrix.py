@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import httpx
 import jwt
 import pytest
-from tests.support.operators import new_operator
-from tests.support.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
+from tests.support.people.operators import new_operator
+from tests.support.people.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
 from tests.support.service import (
     NO_TLS,
     PASSWORD,

@@ -1,9 +1,9 @@
 """Recovery codes: each replaces the second factor once, and how many are left (issue 16)."""
 
 import pytest
-from tests.support.console import Reader, reader
 from tests.support.mailbox import mails
-from tests.support.second_factor import (
+from tests.support.people.console import Reader, reader
+from tests.support.people.second_factor import (
     PAGE,
     begin,
     csrf,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import httpx
 import pytest
 from tests.security.test_who_may_do_what import routes
-from tests.support.operators import new_operator
-from tests.support.registry_members import Registry, live_entry
-from tests.support.registry_payloads import fip
+from tests.support.people.operators import new_operator
+from tests.support.registry.registry_members import Registry, live_entry
+from tests.support.registry.registry_payloads import fip
 from tests.support.service import NO_TLS, Service, new_member
 
 OBJECTS = ("A", "B", "missing")

@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
-from tests.support.console import Reader, reader
 from tests.support.mailbox import mails
-from tests.support.operators import new_operator
-from tests.support.second_factor import (
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import new_operator
+from tests.support.people.second_factor import (
     CODE,
     PAGE,
     begin,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.support.console import Reader, reader
-from tests.support.second_factor import (
+from tests.support.people.console import Reader, reader
+from tests.support.people.second_factor import (
     PAGE,
     begin,
     csrf,

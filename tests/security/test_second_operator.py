@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.support.operators import Operator, new_operator
-from tests.support.registry_actions import ENTITY, order, submit, update
-from tests.support.registry_members import Registry, payload_of
-from tests.support.registry_memory import MemoryRegistry
-from tests.support.registry_payloads import fip, with_key
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_actions import ENTITY, order, submit, update
+from tests.support.registry.registry_members import Registry, payload_of
+from tests.support.registry.registry_memory import MemoryRegistry
+from tests.support.registry.registry_payloads import fip, with_key
 from tests.support.service import Service, new_member, running_service
 
 from mudra.bootstrap.config import load_settings

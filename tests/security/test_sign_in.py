@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from tests.support.cheap_hashes import MEMORY_KIB
 from tests.support.error_body import assert_error
+from tests.support.hostile.simultaneous import at_once
 from tests.support.mailbox import eventually
 from tests.support.service import (
     Member,
@@ -20,7 +21,6 @@ from tests.support.service import (
     onboard,
     set_password,
 )
-from tests.support.simultaneous import at_once
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.secret_text import SecretText

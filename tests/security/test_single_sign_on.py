@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from joserfc.jwk import OctKey, RSAKey
-from tests.support.console import Reader, reader
 from tests.support.identity_provider import (
     BACK,
     BEGIN,
@@ -17,8 +16,9 @@ from tests.support.identity_provider import (
     provider,
     sign_in,
 )
-from tests.support.operators import Operator, active_operator, with_token
-from tests.support.second_factor import CODE, enroll, user_id
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import Operator, active_operator, with_token
+from tests.support.people.second_factor import CODE, enroll, user_id
 from tests.support.service import PASSWORD, Member, Service, new_member, running_service
 
 from mudra.bootstrap.config import ConfigError, load_settings

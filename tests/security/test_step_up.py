@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 from litestar.handlers import HTTPRouteHandler
-from tests.support.console import Reader, reader
-from tests.support.operators import Operator, new_operator
-from tests.support.second_factor import csrf, enroll, recovery_codes
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import Operator, new_operator
+from tests.support.people.second_factor import csrf, enroll, recovery_codes
 from tests.support.service import PASSWORD, Member, Service, new_member
 
 from mudra.bootstrap.config import Settings, load_settings

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from tests.support.audited_nodes import AuditedNodes, audit_server, audited_nodes
+from tests.support.audit.audited_nodes import AuditedNodes, audit_server, audited_nodes
 
 from mudra.audit.search import AuditFilter, AuditRow
 from mudra.audit.verdict import AuditState

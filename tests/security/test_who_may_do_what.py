@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from litestar.routes import HTTPRoute
-from tests.support.people_rows import ROWS
+from tests.support.people.people_rows import ROWS
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.bootstrap.config import Settings

@@ -1,7 +1,7 @@
 """X1 for network metrics: who may push, read receipts, feeds, pictures and incidents."""
 
 import pytest
-from tests.support.operators import new_operator
+from tests.support.people.operators import new_operator
 from tests.support.service import new_member
 
 METRICS = "/metrics/perf/v1"

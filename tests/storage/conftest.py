@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from tests.support.template_database import prepare
+from tests.support.database.template_database import prepare
 
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tests.support.health_network import HealthNetwork, at_fip
-from tests.support.operators import Operator
+from tests.support.metrics.health_network import HealthNetwork, at_fip
+from tests.support.people.operators import Operator
 from tests.support.service import Member, Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import httpx
 from joserfc import jwt
 from joserfc.jwk import Key, RSAKey
-from tests.support.console import Reader
+from tests.support.people.console import Reader
 
 CLIENT_ID = "mudra console"
 CLIENT_SECRET = "a secret: of the/client"

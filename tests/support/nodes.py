@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import sqlalchemy as sa
-from tests.support.template_database import prepare
+from tests.support.database.template_database import prepare
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings

@@ -17,8 +17,8 @@ import cbor2
 import httpx
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from tests.support.console import Reader
-from tests.support.second_factor import PAGE, csrf
+from tests.support.people.console import Reader
+from tests.support.people.second_factor import PAGE, csrf
 from tests.support.service import Service, running_service
 
 _OPTIONS = re.compile(r'data-passkey-options="([^"]+)"')

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from tests.support import template_database
+from tests.support.database import template_database
 
 ROOT: Final = Path(__file__).parents[2]
 _MESSAGE_BYTES: Final = 1 << 17

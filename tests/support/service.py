@@ -23,9 +23,9 @@ from typing import TypeVar
 
 import httpx
 from tests.support.cheap_hashes import cheap_hashes
-from tests.support.open_store import OpenStore
+from tests.support.database.open_store import OpenStore
+from tests.support.database.template_database import prepare
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.template_database import prepare
 from typer.testing import CliRunner, Result
 
 from mudra.audit.event import Caller

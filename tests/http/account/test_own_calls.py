@@ -5,9 +5,9 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.support.console import Reader, reader
-from tests.support.metrics_push import PushingAa
-from tests.support.operators import Operator, new_operator
+from tests.support.metrics.metrics_push import PushingAa
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, latest_link, new_member
 
 from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES

@@ -7,7 +7,7 @@ import httpx
 import jwt
 import pytest
 from tests.support.mailbox import mails, subjects
-from tests.support.operators import Operator, new_operator
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import (
     PASSWORD,
     Member,

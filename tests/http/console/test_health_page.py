@@ -3,8 +3,8 @@
 import re
 import uuid
 
-from tests.support.console import Reader, reader
-from tests.support.metrics_push import pushing_aa
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.people.console import Reader, reader
 from tests.support.service import PASSWORD, Service, new_member
 
 

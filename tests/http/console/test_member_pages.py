@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 from litestar.handlers import HTTPRouteHandler
-from tests.support.console import Reader, reader
+from tests.support.people.console import Reader, reader
 from tests.support.programs import program
 from tests.support.service import PASSWORD, Member, Service, latest_link, new_member, set_password
 

@@ -12,9 +12,9 @@ import pytest
 import sqlalchemy as sa
 from litestar import Router
 from litestar.routes import HTTPRoute
-from tests.support.console import Reader, reader
-from tests.support.operators import Operator, new_operator
-from tests.support.registry_commands import payload, send
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_commands import payload, send
 from tests.support.service import Member, Service, in_store, new_member, onboard
 from tools.demonstration import member_pages, operator_pages
 

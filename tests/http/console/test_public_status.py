@@ -10,8 +10,8 @@ import httpx
 import msgspec
 import sqlalchemy as sa
 from tests.support.error_body import assert_error
-from tests.support.incidents import an_incident
-from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.incidents import an_incident
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
 
 from mudra.bootstrap.dependencies import Dependencies

@@ -5,8 +5,8 @@ import json
 import re
 
 import pytest
-from tests.support.console import Reader, reader
-from tests.support.registry_payloads import jwk
+from tests.support.people.console import Reader, reader
+from tests.support.registry.registry_payloads import jwk
 from tests.support.service import Member, Service, new_member
 
 _DRAFT = re.compile(r'<textarea id="payload"[^>]*>(.*?)</textarea>', re.DOTALL)

@@ -2,7 +2,7 @@
 
 import httpx
 import pytest
-from tests.support.console import Reader, reader
+from tests.support.people.console import Reader, reader
 from tests.support.service import PASSWORD, Member, Service, latest_link, new_member, set_password
 
 SIGN_IN = "/console/sign-in"

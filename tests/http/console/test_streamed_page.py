@@ -7,8 +7,8 @@ from typing import LiteralString
 
 import psycopg
 import pytest
-from tests.support.console import Reader, reader
-from tests.support.operators import Operator, new_operator
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, new_member
 
 from mudra.storage.database.embedded.server import embedded_server

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from tests.support.agent_process import SPEED, Sender, configured, free_port, started
+from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
 from tests.support.service import Member, Service, new_member, running_service
 
 from mudra.storage.database.embedded.server import embedded_server

@@ -7,9 +7,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from tests.support.console import reader
-from tests.support.health_network import HealthNetwork, a_network, at_fip
-from tests.support.operators import Operator, new_operator
+from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip
+from tests.support.people.console import reader
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, running_service
 
 BANKS = 10

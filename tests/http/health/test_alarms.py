@@ -7,8 +7,8 @@ from datetime import timedelta
 import httpx
 import pytest
 from tests.support.alarm_network import Network, as_entity, emails_to
-from tests.support.console import reader
-from tests.support.health_network import a_network, at_fip
+from tests.support.metrics.health_network import a_network, at_fip
+from tests.support.people.console import reader
 from tests.support.service import Member, new_member, running_service
 from tests.support.webhook_sink import webhook_sink
 

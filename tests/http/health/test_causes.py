@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from tests.support.health_network import (
+from tests.support.metrics.health_network import (
     Fault,
     HealthNetwork,
     a_network,

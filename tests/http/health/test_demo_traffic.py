@@ -7,7 +7,7 @@ import time
 import httpx
 import psycopg
 import pytest
-from tests.support.operators import new_operator
+from tests.support.people.operators import new_operator
 from tests.support.service import running_service
 
 from mudra.storage.database.database import LOCK_TIMEOUT_MS

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.support.health_network import HealthNetwork, a_network, at_fip, on_path
+from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip, on_path
 from tests.support.service import NO_TLS, Member, new_member, running_service
 from tests.support.webhook_sink import webhook_sink
 

@@ -3,8 +3,8 @@
 import httpx
 from joserfc import jws
 from joserfc.jwk import KeySet
-from tests.support.metrics_push import pushing_aa
-from tests.support.operators import new_operator
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.people.operators import new_operator
 from tests.support.service import new_member
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.console import reader
 from tests.support.mailbox import subjects
-from tests.support.metrics_push import PushingAa, pushing_aa
-from tests.support.operators import Operator, new_operator
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.people.console import reader
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, new_member
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType

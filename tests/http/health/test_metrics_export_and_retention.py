@@ -10,9 +10,9 @@ import httpx
 import msgspec
 import psycopg
 import pytest
-from tests.support.console import reader
-from tests.support.metrics_push import PushingAa, pushing_aa
-from tests.support.operators import new_operator
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.people.console import reader
+from tests.support.people.operators import new_operator
 from tests.support.service import Service, in_store, new_member, running_service
 
 from mudra.bootstrap.dependencies import Dependencies

@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.support.console import reader
-from tests.support.health_network import HealthNetwork, a_network, at_aa, at_fip, on_path
+from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa, at_fip, on_path
+from tests.support.people.console import reader
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
 Name = tuple[str, str, str, str]

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 import pytest
-from tests.support.console import Reader
-from tests.support.metrics_push import PushingAa, pushing_aa
-from tests.support.operators import Operator, new_operator
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.people.console import Reader
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import NO_TLS, Service, new_member, onboard
 
 from mudra.metrics.payload.catalogue import Position, RequestType

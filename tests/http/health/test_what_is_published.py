@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import NO_TLS, Service, new_member, onboard, running_service
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType

@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.support.mailbox import mails
-from tests.support.operators import Operator, new_operator
-from tests.support.registry_commands import payload, send
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_commands import payload, send
 from tests.support.service import NO_TLS, Member, Service, new_member, onboard, running_service
 
 SCOPES = ("members", "registry", "health", "keys", "audit")

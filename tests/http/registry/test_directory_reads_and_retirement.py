@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import httpx
-from tests.support.operators import new_operator
-from tests.support.registry_members import Registry, approve, live_entry, payload_of
-from tests.support.registry_payloads import fip
+from tests.support.people.operators import new_operator
+from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
+from tests.support.registry.registry_payloads import fip
 from tests.support.service import Service, new_member
 
 

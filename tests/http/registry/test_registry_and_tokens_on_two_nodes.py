@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from tests.support.operators import Operator, new_operator
-from tests.support.registry_members import Registry, payload_of
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
 from mudra.storage.crypto.encryption_keys import load_data_encryption

@@ -7,8 +7,8 @@ import httpx
 import pytest
 from joserfc import jws
 from joserfc.jwk import KeySet
-from tests.support.registry_members import Registry, approve, live_entry, payload_of
-from tests.support.registry_payloads import fip
+from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
+from tests.support.registry.registry_payloads import fip
 from tests.support.service import NO_TLS, Member, Service, new_member
 
 

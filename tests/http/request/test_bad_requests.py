@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.support.audit_count import audit_count
+from tests.support.audit.audit_count import audit_count
 from tests.support.error_body import assert_error
 from tests.support.service import Service, latest_link, new_member, onboard
 from tests.support.token_requests import (

@@ -8,8 +8,8 @@ import httpx
 import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
-from tests.support.operators import Operator, new_operator
-from tests.support.registry_members import Registry, payload_of
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service, new_member
 
 TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"

@@ -6,8 +6,8 @@ import time
 
 import httpx
 import pytest
+from tests.support.hostile.simultaneous import crowd, together
 from tests.support.service import Member, Service, new_member
-from tests.support.simultaneous import crowd, together
 
 MEMBERS = 4
 AT_ONCE = 100

@@ -6,8 +6,8 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 import pytest
+from tests.support.hostile.simultaneous import tokens_of_every_worker
 from tests.support.service import Member, Service
-from tests.support.simultaneous import tokens_of_every_worker
 
 DAY = timedelta(days=1)
 ISO_MS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

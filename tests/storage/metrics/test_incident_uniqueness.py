@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import sqlalchemy as sa
-from tests.support.incidents import an_incident
+from tests.support.metrics.incidents import an_incident
 from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies

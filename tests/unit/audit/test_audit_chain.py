@@ -5,7 +5,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from tests.support.audit_rows import NOON, checkpoint, event, row, sealed, trail
+from tests.support.audit.audit_rows import NOON, checkpoint, event, row, sealed, trail
 
 from mudra.audit.chain import (
     GENESIS,

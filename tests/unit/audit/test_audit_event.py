@@ -2,7 +2,7 @@ import re
 from datetime import timedelta, timezone
 
 import pytest
-from tests.support.audit_rows import NOON, event
+from tests.support.audit.audit_rows import NOON, event
 
 from mudra.audit.event import EventName
 from mudra.shared.secret_text import SecretText

@@ -2,7 +2,7 @@ import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from tests.support.audit_rows import NOON, event
+from tests.support.audit.audit_rows import NOON, event
 
 from mudra.audit.acts import Acts
 from mudra.audit.chain import START, Checkpoint, Epoch, Intact, Row, SealedRow, verify

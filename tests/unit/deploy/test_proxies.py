@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.support.agent_process import free_port
+from tests.support.agent.agent_process import free_port
 from tests.support.programs import program
 from tests.support.service import NO_TLS
 

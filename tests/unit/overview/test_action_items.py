@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
-from tests.support.incidents import an_incident
+from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, StoredIncident, Subject
 from mudra.overview.action_items import Facts, action_items

@@ -9,7 +9,7 @@ import msgspec
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.metrics_payloads import notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 
 from mudra.audit.event import Caller
 from mudra.identity.memberships.notices import NoticeService

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support import agents
-from tests.support.hostile_operator import HostileOperator
+from tests.support.agent import agents
+from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import MovedClock
 
 from mudra.agent.host.config import read_config

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from tests.support.incidents import an_incident
+from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.grid import grid_of
 from mudra.metrics.health.health import Status

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.support.attribution import (
+from tests.support.metrics.attribution import (
     FINOT,
     REQUESTS,
     Fault,

@@ -1,6 +1,6 @@
 """The life of an incident: opening, correction, recovery, and what is no incident at all."""
 
-from tests.support.attribution import LEARNED, REQUESTS, failing, incidents_of, only_caller
+from tests.support.metrics.attribution import LEARNED, REQUESTS, failing, incidents_of, only_caller
 
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence

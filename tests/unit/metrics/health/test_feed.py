@@ -5,8 +5,8 @@ import io
 from datetime import timedelta
 
 import msgspec
-from tests.support.incidents import an_incident
-from tests.support.metrics_payloads import WINDOW_START
+from tests.support.metrics.incidents import an_incident
+from tests.support.metrics.metrics_payloads import WINDOW_START
 
 from mudra.metrics.health.feed import (
     PublicFloor,

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from tests.support.incidents import WINDOW, an_incident
+from tests.support.metrics.incidents import WINDOW, an_incident
 
 from mudra.metrics.incidents.acts.act import (
     MAX_ACTS,

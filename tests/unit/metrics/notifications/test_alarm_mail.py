@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.support.incidents import an_incident
+from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.incidents.incident import AaReporting, Fip, Incident, Network, Path, Symptom
 from mudra.metrics.notifications.alarm_mail import (

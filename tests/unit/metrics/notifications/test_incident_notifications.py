@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
-from tests.support.incidents import an_incident
+from tests.support.metrics.incidents import an_incident
 
 from mudra.metrics.incidents.incident import (
     AaCalls,

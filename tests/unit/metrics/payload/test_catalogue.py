@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from tests.support.metrics_payloads import as_value, notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import as_value, notification_metrics, request_metrics
 
 from mudra.metrics.payload.catalogue import (
     NOTIFICATION_COUNT_NAMES,

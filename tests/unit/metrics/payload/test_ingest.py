@@ -6,7 +6,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.support.metrics_payloads import (
+from tests.support.metrics.metrics_payloads import (
     SOON_AFTER,
     WINDOW_START,
     notification_metrics,

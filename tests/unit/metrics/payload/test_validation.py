@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.metrics_payloads import (
+from tests.support.metrics.metrics_payloads import (
     SOON_AFTER,
     WINDOW_START,
     as_value,

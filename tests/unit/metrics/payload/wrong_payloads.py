@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from tests.support.metrics_payloads import as_value, notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import as_value, notification_metrics, request_metrics
 
 from mudra.metrics.payload.catalogue import (
     NOTIFICATION_COUNT_NAMES,

@@ -5,7 +5,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.metrics_payloads import request_block
+from tests.support.metrics.metrics_payloads import request_block
 
 from mudra.metrics.payload.catalogue import RequestType
 from mudra.metrics.payload.report import RequestBlock

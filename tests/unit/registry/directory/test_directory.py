@@ -4,9 +4,9 @@ import hashlib
 
 import msgspec
 import pytest
-from tests.support.registry_actions import checked, live, order, update
-from tests.support.registry_memory import START, MemoryRegistry
-from tests.support.registry_payloads import aa, fip, fiu
+from tests.support.registry.registry_actions import checked, live, order, update
+from tests.support.registry.registry_memory import START, MemoryRegistry
+from tests.support.registry.registry_payloads import aa, fip, fiu
 
 from mudra.registry.directory.directory import (
     OPERATOR_VISIBILITY,

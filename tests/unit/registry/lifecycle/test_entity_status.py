@@ -3,7 +3,7 @@
 import uuid
 
 import pytest
-from tests.support.registry_actions import (
+from tests.support.registry.registry_actions import (
     ENTITY,
     READER,
     STRANGER,
@@ -14,8 +14,8 @@ from tests.support.registry_actions import (
     submit,
     update,
 )
-from tests.support.registry_memory import MemoryRegistry
-from tests.support.registry_payloads import aa, fip, jwk, with_key
+from tests.support.registry.registry_memory import MemoryRegistry
+from tests.support.registry.registry_payloads import aa, fip, jwk, with_key
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, TokenEffect, reason_missing

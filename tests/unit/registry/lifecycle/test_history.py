@@ -1,9 +1,9 @@
 import datetime as dt
 
 import pytest
-from tests.support.registry_actions import live, order, update
-from tests.support.registry_memory import START, MemoryRegistry
-from tests.support.registry_payloads import fip, with_key
+from tests.support.registry.registry_actions import live, order, update
+from tests.support.registry.registry_memory import START, MemoryRegistry
+from tests.support.registry.registry_payloads import fip, with_key
 
 from mudra.registry.lifecycle.decision import RegistryAction
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods

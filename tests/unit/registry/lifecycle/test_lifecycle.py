@@ -5,7 +5,7 @@ import datetime as dt
 import uuid
 
 import pytest
-from tests.support.registry_actions import (
+from tests.support.registry.registry_actions import (
     ADMIN,
     ENTITY,
     LATER,
@@ -19,8 +19,8 @@ from tests.support.registry_actions import (
     submit,
     update,
 )
-from tests.support.registry_memory import START, MemoryRegistry
-from tests.support.registry_payloads import aa, fip, jwk, with_key
+from tests.support.registry.registry_memory import START, MemoryRegistry
+from tests.support.registry.registry_payloads import aa, fip, jwk, with_key
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, gets_no_token

@@ -1,5 +1,5 @@
 import pytest
-from tests.support.registry_payloads import aa, fip, fiu, older
+from tests.support.registry.registry_payloads import aa, fip, fiu, older
 
 from mudra.registry.payload.entry import canonical, read_canonical
 from mudra.registry.payload.fields.url_rules import AddressPolicy

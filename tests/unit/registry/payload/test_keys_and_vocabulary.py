@@ -3,7 +3,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from joserfc import jws
 from joserfc.jwk import RSAKey
-from tests.support.registry_payloads import fip, jwk
+from tests.support.registry.registry_payloads import fip, jwk
 
 from mudra.registry.payload.fields.certificate import Algorithm, key_facts
 from mudra.registry.payload.fields.url_rules import AddressPolicy

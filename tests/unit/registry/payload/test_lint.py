@@ -1,6 +1,6 @@
 import json
 
-from tests.support.registry_payloads import aa, fip, fiu, jwk, older
+from tests.support.registry.registry_payloads import aa, fip, fiu, jwk, older
 
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.lint import LintReport, lint

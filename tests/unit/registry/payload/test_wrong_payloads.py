@@ -4,9 +4,9 @@ import copy
 from typing import Any
 
 import pytest
-from tests.support.registry_payloads import fip
-from tests.support.registry_wrong import GONE, WRONG_MEMBERS
-from tests.support.registry_wrong_more import MORE_WRONG
+from tests.support.registry.registry_payloads import fip
+from tests.support.registry.registry_wrong import GONE, WRONG_MEMBERS
+from tests.support.registry.registry_wrong_more import MORE_WRONG
 
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import check_payload

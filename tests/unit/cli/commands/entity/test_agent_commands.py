@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.support import agents
-from tests.support.hostile_operator import PUSH, HostileOperator
+from tests.support.agent import agents
+from tests.support.agent.hostile_operator import PUSH, HostileOperator
 from tests.support.manual_clock import SECOND, WINDOW, MovedClock
 from typer.testing import CliRunner
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import httpx
 import pyotp
-from tests.support.console import Reader
+from tests.support.people.console import Reader
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies

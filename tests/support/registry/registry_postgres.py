@@ -5,7 +5,7 @@ import datetime as dt
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from tests.support.template_database import prepare
+from tests.support.database.template_database import prepare
 
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database

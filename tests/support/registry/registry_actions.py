@@ -3,8 +3,8 @@
 import asyncio
 import datetime as dt
 
-from tests.support.registry_memory import START
-from tests.support.registry_payloads import fip
+from tests.support.registry.registry_memory import START
+from tests.support.registry.registry_payloads import fip
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry

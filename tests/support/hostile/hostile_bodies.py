@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from tests.support.metrics_payloads import as_value, request_metrics
-from tests.support.registry_payloads import fip
+from tests.support.metrics.metrics_payloads import as_value, request_metrics
+from tests.support.registry.registry_payloads import fip
 
 KIB = 1024
 TOKEN_KIB, FORM_KIB, REGISTRATION_KIB, PUSH_KIB = 16, 8, 64, 8 * 1024

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import psycopg
-from tests.support.template_database import prepare
+from tests.support.database.template_database import prepare
 
 from mudra.audit.archive import archive_next, check_archives, drop_archived
 from mudra.audit.event import AuditEntry, Caller, EventName

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import msgspec
 import zstandard
-from tests.support.metrics_payloads import notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 from tests.support.service import Service, new_member
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start

@@ -1,6 +1,6 @@
 """A real agent process whose time runs faster: for crash tests that need many windows.
 
-python -m tests.support.fast_agent CONFIG ANCHOR SPEED START
+python -m tests.support.agent.fast_agent CONFIG ANCHOR SPEED START
 """
 
 import asyncio

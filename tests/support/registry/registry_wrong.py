@@ -3,7 +3,7 @@
 import base64
 from typing import Any
 
-from tests.support.registry_payloads import aa, fip, fiu
+from tests.support.registry.registry_payloads import aa, fip, fiu
 
 GONE = object()
 INFO = "$.entityinfo"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
-from tests.support.template_database import prepare
+from tests.support.database.template_database import prepare
 
 from mudra.storage.database.embedded.server import embedded_server
 

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 import httpx
-from tests.support import registry_payloads
+from tests.support.registry import registry_payloads
 from tests.support.service import NO_TLS, Member, Service, new_member
 
 _numbers = itertools.count(100 + (os.getpid() % 500) * 100_000)

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import msgspec
-from tests.support.hostile_operator import PUSH, HostileOperator
+from tests.support.agent.hostile_operator import PUSH, HostileOperator
 from tests.support.manual_clock import MovedClock
 
 from mudra.agent.counting.event import Call, Event

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import psycopg
-from tests.support.metrics_push import PushingAa
-from tests.support.operators import Operator, new_operator
+from tests.support.metrics.metrics_push import PushingAa
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, new_member
 
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, Position, RequestType

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from tests.support.forked_command import run_mudra
-from tests.support.metrics_push import PushingAa
+from tests.support.metrics.metrics_push import PushingAa
 from tests.support.service import Member, Service
 
 from mudra.metrics.payload.catalogue import WINDOW

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 import httpx
-from tests.support.hostile_operator import PUSH
+from tests.support.agent.hostile_operator import PUSH
 from tests.support.manual_clock import START
 
 SPEED = 600
 START_S = 120
 """A machine under load is slow."""
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def free_port() -> int:
@@ -88,7 +88,7 @@ async def started(
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "tests.support.fast_agent",
+        "tests.support.agent.fast_agent",
         str(config),
         str(clock_anchor),
         str(speed),

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 
 import httpx
-from tests.support import registry_payloads
+from tests.support.registry import registry_payloads
 from tests.support.service import NO_TLS, Member
 
 _numbers = itertools.count(20_000 + os.getpid() % 1000 * 1000)
