@@ -149,6 +149,9 @@ def _continued(incident: Incident, cause: Cause, window: int) -> Incident:
         ended = window
         history = (*history, _entry(cause, window, Change.NO_DATA))
     since = min(incident.since, cause.since)
+    if not bad:  # what a good window counts says nothing of the trouble
+        was = incident.cause
+        cause = replace(cause, calls=was.calls, failures=was.failures, expected=was.expected)
     return replace(
         incident, cause=cause, since=since, last_bad=last_bad, ended=ended, history=history
     )

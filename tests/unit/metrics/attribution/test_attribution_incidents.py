@@ -20,6 +20,15 @@ def test_an_incident_opens_with_its_second_bad_window_and_closes_with_the_third_
     assert incident.history[-1].window == LEARNED + 7
 
 
+def test_an_incident_keeps_the_counts_of_its_last_bad_window() -> None:
+    [bad] = incidents_of([(5, [DOWN])])
+    [recovering] = incidents_of([(5, [DOWN]), (1, [])])
+
+    assert recovering.is_open
+    assert recovering.cause.failures == bad.cause.failures > 5 * bad.cause.expected
+    assert recovering.cause.calls == bad.cause.calls
+
+
 def test_one_bad_window_is_no_incident() -> None:
     assert incidents_of([(1, [DOWN]), (10, [])]) == ()
 

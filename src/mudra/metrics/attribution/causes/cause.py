@@ -67,7 +67,8 @@ class Cause(Struct, frozen=True):
     """The window in which its evidence began."""
     status: CauseStatus
     calls: float
-    """Events of this window in the lanes and cells that are affected."""
+    """Events of this window in the lanes and cells that are affected; an incident keeps those
+    of its last bad window."""
     failures: float
     expected: float
     """Failures that the baseline predicts for so many calls."""
