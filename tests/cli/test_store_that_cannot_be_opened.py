@@ -55,6 +55,7 @@ def test_the_doctor_reports_what_else_it_found_when_the_database_is_away(tmp_pat
     findings = {one["check"]: one["ok"] for one in json.loads(done.stdout)}
     assert findings == {
         "settings": True,
+        "passkeys": True,
         "disk": True,
         "master key": True,
         "registry": True,

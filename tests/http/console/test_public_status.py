@@ -77,8 +77,8 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
     service.advance("PT10M")
 
     # Made again behind the one who looks, so not always at the first look.
-    service.wait_until(lambda: "Narmada Bank" in get(service, "/status").text)
-    page = get(service, "/status")
+    service.wait_until(lambda: "Narmada Bank" in get(service, f"/status?q={fip_id}").text)
+    page = get(service, f"/status?q={fip_id}")
     snapshot = msgspec.json.decode(
         get(service, "/status/network.json").content, type=StatusSnapshot
     )

@@ -263,7 +263,8 @@ class _Window:
         bad, events = self.counts.bad[lanes].sum(0), self.counts.events[lanes].sum(0)
         busy = events >= _BUSY
         seen = busy & (bad >= _SEEN_SHARE * events)
-        return Fallen(_lost(bad, events, busy, seen, 0, 2), _lost(bad, events, busy, seen, 1, 4))
+        alone = seen & ~_seen_by_others(seen, busy)  # what most others lose too is not the AA's
+        return Fallen(_lost(bad, events, busy, seen, 0, 2), _lost(bad, events, busy, alone, 1, 4))
 
     def _is_wide(self, candidate: Candidate) -> bool:
         """Return whether nearly all pairs of AAs and FIPs with calls enough show the symptom."""
@@ -290,6 +291,12 @@ class _Window:
         by_lane = np.zeros(self.counts.events.shape[0], np.bool_)
         by_lane[lanes] = block.sum((1, 2)) >= _BUSY
         return by_lane[:0], by_lane[:0], by_lane
+
+
+def _seen_by_others(seen: Flags, busy: Flags) -> Flags:
+    """Return for each pair whether more than half of the other AAs lose calls at its FIP."""
+    others, calling = seen.sum(0) - seen, busy.sum(0) - busy
+    return np.asarray(2 * others > calling)
 
 
 def _lost(bad: Floats, events: Floats, busy: Flags, seen: Flags, axis: int, fewest: int) -> Flags:

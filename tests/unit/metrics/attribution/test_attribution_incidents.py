@@ -1,6 +1,13 @@
 """The life of an incident: opening, correction, recovery, and what is no incident at all."""
 
-from tests.support.metrics.attribution import LEARNED, REQUESTS, failing, incidents_of, only_caller
+from tests.support.metrics.attribution import (
+    LEARNED,
+    REQUESTS,
+    failing,
+    incidents_of,
+    learned,
+    only_caller,
+)
 
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence
@@ -52,6 +59,14 @@ def test_an_aa_that_loses_most_of_many_calls_is_an_incident_at_once() -> None:
 
     assert incident.cause.locus == Locus(Kind.AA, aa=1)
     assert incident.detected == incident.since
+
+
+def test_many_fips_that_fall_at_once_are_no_outage_of_the_aas() -> None:
+    down = [failing(0.9, fip=fip) for fip in range(6)]
+
+    found = incidents_of([(3, down)], learned(aas=3, fips=10, calls=100), calls=100)
+
+    assert {one.cause.locus for one in found} == {Locus(Kind.FIP, fip=fip) for fip in range(6)}
 
 
 def test_flapping_is_one_incident() -> None:
