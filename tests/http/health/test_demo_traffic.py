@@ -160,7 +160,11 @@ def test_an_incident_that_goes_on_is_notified_and_so_is_its_end(filled):
     filled.advance("PT1H")
     filled.cli("sandbox", "traffic", "--days", "0.0417", "--load", "3000")
 
-    eventually(lambda: "DECCAN-FIP, consent: recovered" in subjects_to(filled, shown), "good news")
+    def ends() -> list[str]:
+        lines = subjects_to(filled, shown).splitlines()
+        return [line for line in lines if "DECCAN-FIP" in line and line.endswith(": recovered")]
+
+    eventually(ends, f"good news in {subjects_to(filled, shown)}")
 
 
 def test_a_second_fill_changes_only_what_its_incident_hits(filled):
