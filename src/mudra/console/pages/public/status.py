@@ -4,7 +4,7 @@ Served from a snapshot, so that it works while the database is not available, wi
 displayed. Names no AA.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from urllib.parse import urljoin
@@ -43,6 +43,7 @@ from mudra.metrics.health.status_history import (
 
 _RECENT: Final = timedelta(days=14)
 _MAX_OPEN: Final = 20
+_SVG: Final = "image/svg+xml"
 _MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
 InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]
@@ -141,12 +142,12 @@ async def status_feed(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Return the latest incidents of all institutions as Atom."""
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return _not_yet(request, dependencies)
-    title = f"{dependencies.settings.network_name}: incidents"
-    feed = atom_feed(cached.snapshot, title, _root(dependencies))
-    return await public(request, _shared(feed, ATOM))
+
+    def made(snapshot: StatusSnapshot) -> Response[bytes]:
+        title = f"{dependencies.settings.network_name}: incidents"
+        return _shared(atom_feed(snapshot, title, _root(dependencies)), ATOM)
+
+    return await _of_network(request, dependencies, cache, made)
 
 
 @get("/status/fip/{fip_id:str}/feed.atom", include_in_schema=False)
@@ -157,16 +158,12 @@ async def status_feed_of_fip(
     fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
     """Return the latest incidents of one institution as Atom."""
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return _not_yet(request, dependencies)
-    state = _find(cached.snapshot, fip_id, dependencies.clock())
-    if state is None:
-        return no_such_page(dependencies, public=True)
-    feed = atom_feed(
-        cached.snapshot, f"{state.fip.name}: incidents", _root(dependencies), state.fip.fip_id
-    )
-    return await public(request, _shared(feed, ATOM))
+
+    def made(snapshot: StatusSnapshot, state: FipState) -> Response[bytes]:
+        title, own = f"{state.fip.name}: incidents", state.fip.fip_id
+        return _shared(atom_feed(snapshot, title, _root(dependencies), own), ATOM)
+
+    return await _of_fip(request, dependencies, cache, fip_id, made)
 
 
 @get("/status/badge.svg", include_in_schema=False)
@@ -174,12 +171,12 @@ async def status_badge(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Return the badge of the network."""
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return _not_yet(request, dependencies)
-    states = states_of(cached.snapshot, dependencies.clock())
-    name = dependencies.settings.network_name
-    return await public(request, _shared(badge_of_all(states, name), "image/svg+xml"))
+
+    def made(snapshot: StatusSnapshot) -> Response[bytes]:
+        states = states_of(snapshot, dependencies.clock())
+        return _shared(badge_of_all(states, dependencies.settings.network_name), _SVG)
+
+    return await _of_network(request, dependencies, cache, made)
 
 
 @get("/status/fip/{fip_id:str}/badge.svg", include_in_schema=False)
@@ -190,14 +187,41 @@ async def status_badge_of_fip(
     fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
     """Return the badge of one institution."""
+
+    def made(_: StatusSnapshot, state: FipState) -> Response[bytes]:
+        return _shared(badge(state.fip.name, state.state, state.tone), _SVG)
+
+    return await _of_fip(request, dependencies, cache, fip_id, made)
+
+
+async def _of_network(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    cache: StatusCache,
+    made: Callable[[StatusSnapshot], Response[bytes]],
+) -> Response[str] | Response[bytes]:
+    """Returns a file made of the latest snapshot; 503 while there is none."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    return await public(request, made(cached.snapshot))
+
+
+async def _of_fip(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    cache: StatusCache,
+    fip_id: str,
+    made: Callable[[StatusSnapshot, FipState], Response[bytes]],
+) -> Response[str] | Response[bytes]:
+    """Returns a file about one institution; 404 for one that the snapshot does not have."""
     cached = await cache.get(dependencies)
     if cached is None:
         return _not_yet(request, dependencies)
     state = _find(cached.snapshot, fip_id, dependencies.clock())
     if state is None:
         return no_such_page(dependencies, public=True)
-    made = badge(state.fip.name, state.state, state.tone)
-    return await public(request, _shared(made, "image/svg+xml"))
+    return await public(request, made(cached.snapshot, state))
 
 
 async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
@@ -212,11 +236,11 @@ async def status_json(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Return the snapshot as JSON: days, APIs, incidents."""
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return _not_yet(request, dependencies)
-    body = msgspec.json.encode(cached.snapshot)
-    return await public(request, _shared(body, "application/json", "network.json"))
+
+    def made(snapshot: StatusSnapshot) -> Response[bytes]:
+        return _shared(msgspec.json.encode(snapshot), "application/json", "network.json")
+
+    return await _of_network(request, dependencies, cache, made)
 
 
 @get("/status/network.csv", include_in_schema=False)
@@ -224,11 +248,11 @@ async def status_csv(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Return the days as CSV."""
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return _not_yet(request, dependencies)
-    body = history_csv(cached.snapshot).encode()
-    return await public(request, _shared(body, "text/csv", "network.csv"))
+
+    def made(snapshot: StatusSnapshot) -> Response[bytes]:
+        return _shared(history_csv(snapshot).encode(), "text/csv", "network.csv")
+
+    return await _of_network(request, dependencies, cache, made)
 
 
 def public_status_pages(cache: StatusCache) -> Router:
