@@ -14,7 +14,12 @@ import pytest
 from tests.support.service import Service, running_service
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+RUN_TOO = ("test-your-client",)
+"""How-to guides whose commands a sandbox can run."""
+PAGES = [
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    *(ROOT / "docs" / "how-to" / f"{name}.md" for name in RUN_TOO),
+]
 NODE = ROOT / "tests" / "conformance" / "node" / "node_modules"
 BLOCK = re.compile(r"^```(?P<kind>sh|python|js|text)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 WRITTEN = "http://127.0.0.1:8080"

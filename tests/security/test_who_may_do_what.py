@@ -62,7 +62,14 @@ CREDENTIALS_IN_THE_BODY = {
 # With rows of their own in tests/security/test_people_matrix.py.
 PEOPLE = {re.sub(r"\{.*?\}", "{}", row.path).partition("?")[0] for row in ROWS}
 NETWORK_HEALTH = ("/operator/v1/health", "/operator/v1/incidents")
-SANDBOX_ONLY = {"/sandbox/v1/clock", "/sandbox/v1/mails"}
+SANDBOX_ONLY = {
+    "/sandbox/v1/clock",
+    "/sandbox/v1/mails",
+    # Who may switch which: tests/http/token/test_sandbox_faults.py.
+    "/sandbox/v1/faults",
+    "/sandbox/v1/faults/end",
+    "/sandbox/v1/entities/{entity_id:str}/jwks.json",
+}
 
 
 def routes() -> set[str]:

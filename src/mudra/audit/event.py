@@ -100,6 +100,8 @@ class EventName(enum.StrEnum):
     DATABASE_BACKUP_RESTORE = "database:backup:restore"
     SANDBOX_CLOCK_ADVANCE = "sandbox:clock:advance"
     SANDBOX_HISTORY_FILL = "sandbox:history:fill"
+    SANDBOX_FAULT_ON = "sandbox:fault:on"
+    SANDBOX_FAULT_OFF = "sandbox:fault:off"
 
 
 class Outcome(enum.StrEnum):

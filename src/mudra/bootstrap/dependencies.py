@@ -15,7 +15,8 @@ from mudra.audit.event import Caller
 from mudra.audit.ports import AuditChain, Witness
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.health_store import health_service
+from mudra.bootstrap.fault_store import fault_service
+from mudra.bootstrap.health_store import alarm_preferences, health_service
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
 from mudra.identity.accounts.email_link import LinkFactory
@@ -30,7 +31,6 @@ from mudra.metrics.notifications.alarm_mail import StormRule
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.escalation import Escalation
 from mudra.metrics.notifications.notifier import Notifier
-from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.push_report import PushService
@@ -70,7 +70,7 @@ from mudra.storage.identity.sessions import PostgresSessions
 from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
-from mudra.storage.metrics.alarm_mails import PostgresAlarmMails, PostgresAlarmPreferences
+from mudra.storage.metrics.alarm_mails import PostgresAlarmMails
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.held_reports import PostgresHeldReports
@@ -267,6 +267,7 @@ class Dependencies(Struct, frozen=True):
             tokens=tokens,
             token_counts=PostgresTokenCounts(transaction),
             registered_keys=PostgresRegisteredKeys(transaction),
+            faults=fault_service(transaction, self.encryption, audit_log, self._key_pairs),
             registry=registration.registry,
             vocabulary=registration.vocabulary,
             registration=registration,
@@ -280,9 +281,7 @@ class Dependencies(Struct, frozen=True):
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
             webhooks=self._webhooks(transaction, network, audit_log),
-            alarm_preferences=AlarmPreferenceService(
-                PostgresAlarmPreferences(transaction), audit_log
-            ),
+            alarm_preferences=alarm_preferences(transaction, audit_log),
         )
 
     def _mailer(self, transaction: Transaction) -> AlarmMailer:
@@ -324,6 +323,10 @@ class Dependencies(Struct, frozen=True):
             self.check_submission,
         )
 
+    @property
+    def _key_pairs(self) -> KeyPairs:
+        return KeyPairs(self.settings.signing_key_bits, self.clock)
+
     def _signing_keys(
         self, transaction: Transaction, audit_log: PostgresAuditLog
     ) -> SigningKeyService:
@@ -331,7 +334,7 @@ class Dependencies(Struct, frozen=True):
             PostgresSigningKeys(transaction, self.encryption),
             PostgresKeyFetches(transaction),
             audit_log,
-            KeyPairs(self.settings.signing_key_bits, self.clock).new,
+            self._key_pairs.new,
             timedelta(days=self.settings.key_rotation_days),
         )
 

@@ -10,12 +10,14 @@ from msgspec import Struct
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.config_sign_in import client_secret
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.fault_store import TokenSources, token_sources
 from mudra.bootstrap.node.node_state import NodeState
 from mudra.bootstrap.observability.telemetry import observe_replica
 from mudra.bootstrap.separate_process.push_check import PushChecker
 from mudra.bootstrap.shown_settings import shown_settings
 from mudra.console.framework.error_page import not_found_page
 from mudra.console.framework.static_files import static_files
+from mudra.console.pages.member import faults
 from mudra.console.pages.public.activation import activation_page
 from mudra.console.pages.public.documentation import documentation_pages
 from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
@@ -25,6 +27,7 @@ from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
+from mudra.http.faults.injected import with_faults
 from mudra.http.token import oauth
 from mudra.identity.passkeys.relying_party import relying_party
 from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
@@ -50,6 +53,7 @@ from mudra.tokens.issuing.claims import TokenKind, TokenTerms
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
+from mudra.tokens.ports import CredentialSource
 
 _PUSH_RATE_S = 600
 
@@ -91,14 +95,10 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     log = PostgresDirectoryLog(dependencies.replica, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 
-    credentials = CredentialCache(
-        dependencies.database, dependencies.encryption, dependencies.invalidation
-    )
-    entities = _entity_authenticator(dependencies, credentials, issue_log)
-    terms = token_terms(settings)
-    node = NodeState(
-        dependencies.database, dependencies.clock_watch, dependencies.encryption.keyring
-    )
+    tokens = _token_sources(dependencies, keys)
+    signer = tokens.signer
+    entities = _entity_authenticator(dependencies, tokens.credentials, issue_log)
+    terms, node = token_terms(settings), _node_state(dependencies)
     push_limits = _push_limits(dependencies)
     http = HttpDependencies(
         settings=settings,
@@ -110,24 +110,24 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         on_new_states=lambda listener: dependencies.invalidation.on_change(
             lambda key: listener() if key in {FIP_STATES_CHANGED, "*"} else None
         ),
-        entity_tokens=EntityTokenIssuer(entities, keys, issue_log, terms, fresh_id),
+        entity_tokens=EntityTokenIssuer(entities, signer, issue_log, terms, fresh_id),
         assertion_tokens=AssertionTokenIssuer(
             AssertionAuthenticator(
                 entities, dependencies.unit_of_work, oauth.assertion_audiences(settings)
             ),
-            keys,
+            signer,
             terms,
             fresh_id,
         ),
         user_tokens=UserTokenIssuer(keys, terms, dependencies.clock, fresh_id),
         bearer=BearerAuthenticator(
-            keys,
-            VerifiedTokenCache(terms, keys.find_key, dependencies.clock),
-            credentials,
+            signer,
+            VerifiedTokenCache(terms, signer.find_key, dependencies.clock),
+            tokens.credentials,
             RevokedTokenCache(dependencies.database, dependencies.invalidation),
             dependencies.clock,
         ),
-        signer=keys,
+        signer=signer,
         key_fetches=key_fetches,
         revocation_lists=_revocation_lists(dependencies, keys),
         directory=DirectoryReads(log=log, listings=_signed_listings(keys)),
@@ -141,8 +141,28 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         new_id=fresh_id,
         node=node,
         time_machine=dependencies.time_machine if settings.sandbox else None,
+        faults=tokens.board,
+        fault_keys=tokens.keys,
     )
     return Edge(dependencies, http, node, keys, issue_log, key_fetches)
+
+
+def _token_sources(dependencies: Dependencies, keys: NodeKeys) -> TokenSources:
+    return token_sources(
+        CredentialCache(dependencies.database, dependencies.encryption, dependencies.invalidation),
+        keys,
+        settings=dependencies.settings,
+        database=dependencies.database,
+        encryption=dependencies.encryption,
+        invalidation=dependencies.invalidation,
+        clock=dependencies.clock,
+    )
+
+
+def _node_state(dependencies: Dependencies) -> NodeState:
+    return NodeState(
+        dependencies.database, dependencies.clock_watch, dependencies.encryption.keyring
+    )
 
 
 def _provider(dependencies: Dependencies) -> OpenIdProvider | None:
@@ -156,7 +176,7 @@ def _provider(dependencies: Dependencies) -> OpenIdProvider | None:
 
 
 def _entity_authenticator(
-    dependencies: Dependencies, credentials: CredentialCache, issue_log: BatchedIssueLog
+    dependencies: Dependencies, credentials: CredentialSource, issue_log: BatchedIssueLog
 ) -> EntityAuthenticator:
     settings = dependencies.settings
     return EntityAuthenticator(
@@ -218,8 +238,10 @@ def application(edge: Edge) -> ASGIApp:
     if not dependencies.settings.sandbox:
         return build_app(edge.http, [*pages, console_pages(edge.http)], not_found_page)
 
-    console = console_pages(edge.http, [operator_sandbox])
-    return build_app(edge.http, [*pages, console, sandbox_home(DEMO_PASSWORD)], not_found_page)
+    console = console_pages(edge.http, [operator_sandbox, *faults.handlers])
+    app = build_app(edge.http, [*pages, console, sandbox_home(DEMO_PASSWORD)], not_found_page)
+    assert edge.http.faults is not None
+    return with_faults(app, edge.http, edge.http.faults)
 
 
 def token_terms(settings: Settings) -> TokenTerms:

@@ -24,6 +24,7 @@ from mudra.http.account import (
     password,
 )
 from mudra.http.dependencies import HttpDependencies, HttpSettings
+from mudra.http.faults import handlers as fault_handlers
 from mudra.http.health.health_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
 from mudra.http.operator import audit as operator_audit
@@ -247,7 +248,8 @@ def _litestar(
         *pages,
     ]
     if dependencies.time_machine is not None:
-        handlers.append(Router("/", route_handlers=sandbox.handlers, tags=["Sandbox"]))
+        of_sandbox = [*sandbox.handlers, *fault_handlers.handlers]
+        handlers.append(Router("/", route_handlers=of_sandbox, tags=["Sandbox"]))
     return _Litestar(
         route_handlers=handlers,
         dependencies={"dependencies": Provide(lambda: dependencies, sync_to_thread=False)},

@@ -23,6 +23,7 @@ from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
+from mudra.tokens.faults.ports import FaultBoard, FaultKeys
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
@@ -157,6 +158,9 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     new_id: Callable[[], str]
     node: NodeState
     time_machine: TimeMachine | None
+    faults: FaultBoard | None = None
+    """The faults of a sandbox; None anywhere else."""
+    fault_keys: FaultKeys | None = None
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))

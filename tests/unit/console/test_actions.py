@@ -124,6 +124,8 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "health unsilence",
     ),
     ("sandbox_parts", "/sandbox/v1/clock"): ("/sandbox/v1/clock", "sandbox advance"),
+    ("faults", "{{ here_base }}"): ("/sandbox/v1/faults", "sandbox fault on"),
+    ("faults", "{{ here_base }}/end"): ("/sandbox/v1/faults/end", "sandbox fault off"),
 }
 
 

@@ -28,6 +28,21 @@ class Clock(Struct):
     now: str
 
 
+class FaultInForce(Struct, rename="camel"):
+    """A fault of the sandbox."""
+
+    entity_id: str
+    kind: str
+    seconds: int
+    ends_at: str
+
+
+class Faults(Struct):
+    """Faults of the sandbox."""
+
+    faults: list[FaultInForce]
+
+
 class ActionItem(Struct):
     """One thing that needs attention."""
 

@@ -11,7 +11,7 @@ CONSOLE: Final = "/console"
 ACCOUNT: Final = f"{CONSOLE}/account"
 SECOND_FACTOR: Final = f"{ACCOUNT}/second-factor"
 SANDBOX_ITEM: Final = "sandbox"
-"""The page of operators that only a sandbox has."""
+FAULTS_ITEM: Final = "faults"
 
 
 class MemberItem(Struct, frozen=True):
@@ -23,6 +23,8 @@ class MemberItem(Struct, frozen=True):
     word: str
     title: str
     types: frozenset[str] = frozenset()
+    sandbox: bool = False
+    """Whether only a sandbox has the page."""
 
 
 class OperatorItem(Struct, frozen=True):
@@ -34,6 +36,8 @@ class OperatorItem(Struct, frozen=True):
     word: str
     title: str
     scope: Scope | None
+    sandbox: bool = False
+    """Whether only a sandbox has the page."""
 
 
 class Link(Struct, frozen=True):
@@ -52,6 +56,7 @@ MEMBER_ITEMS: Final = (
     MemberItem("registration", "Registration"),
     MemberItem("people", "People"),
     MemberItem("activity", "Activity"),
+    MemberItem(FAULTS_ITEM, "Faults", sandbox=True),
 )
 
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
@@ -66,7 +71,8 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("audit", "Audit", Scope.AUDIT),
     OperatorItem("people", "Operators", Scope.MEMBERS),
     OperatorItem("settings", "Settings", None),
-    OperatorItem(SANDBOX_ITEM, "Mailbox and time machine", None),
+    OperatorItem(SANDBOX_ITEM, "Mailbox and time machine", None, sandbox=True),
+    OperatorItem(FAULTS_ITEM, "Faults", Scope.MEMBERS, sandbox=True),
 )
 
 
@@ -80,12 +86,15 @@ def operator_path(word: str) -> str:
     return f"{CONSOLE}/operator/{word}"
 
 
-def member_links(entity_id: str, entity_type: str, here: str) -> list[Link]:
+def member_links(
+    entity_id: str, entity_type: str, here: str, *, sandbox: bool = False
+) -> list[Link]:
     """The menu of an entity; `here` is the address of the page that shows it."""
     return [
         _link(item.title, member_path(entity_id, item.word), here, exact=not item.word)
         for item in MEMBER_ITEMS
         if not item.types or entity_type in item.types
+        if sandbox or not item.sandbox
     ]
 
 
@@ -95,7 +104,7 @@ def operator_links(scopes: frozenset[Scope], here: str, *, sandbox: bool = False
         _link(item.title, operator_path(item.word), here, exact=False)
         for item in OPERATOR_ITEMS
         if scopes and (item.scope is None or item.scope in scopes)
-        if sandbox or item.word != SANDBOX_ITEM
+        if sandbox or not item.sandbox
     ]
 
 

@@ -23,6 +23,7 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.sessions.session import Stage
 from mudra.shared.refusal import Refusal
+from mudra.tokens.faults.fault import Fault
 
 SIGN_IN: Final = f"{CONSOLE}/sign-in"
 SECOND_STEP: Final = f"{SIGN_IN}/code"
@@ -153,13 +154,31 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
             )
             if settled
         ],
-        "member_links": member_links(entity.entity_id, entity.entity_type, here) if entity else [],
+        "member_links": member_links(
+            entity.entity_id,
+            entity.entity_type,
+            here,
+            sandbox=page_context.dependencies.settings.sandbox,
+        )
+        if entity
+        else [],
+        "faults_on": _faults_on(page_context),
         "operator_links": operator_links(
             page_context.scopes if settled else frozenset(),
             here,
             sandbox=page_context.dependencies.settings.sandbox,
         ),
     }
+
+
+def _faults_on(page_context: PageContext) -> Sequence[Fault]:
+    """Return the sandbox's faults in force that a page warns of: those of its entity, or all."""
+    board = page_context.dependencies.faults
+    if board is None:
+        return ()
+    if page_context.entity is not None:
+        return board.of(page_context.entity.entity_id)
+    return board.all() if page_context.scopes else ()
 
 
 def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object]) -> RenderedPage:

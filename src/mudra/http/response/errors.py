@@ -18,6 +18,7 @@ from mudra.http.request.body.body_errors import (
     UnsupportedMediaType,
 )
 from mudra.http.request.envelope import EnvelopeFault
+from mudra.http.response.fault_errors import FAULT_ROWS
 from mudra.http.response.http_refusals import (
     InvalidField,
     MethodNotAllowed,
@@ -226,6 +227,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 f"too many requests for this entity from this address; {WAIT_TEXT}",
             ),
         ),
+        *FAULT_ROWS,
         *PEOPLE_ROWS,
         error_row(NoSuchMail, lambda _: not_found("no unsent mail of this ID")),
         # Registry

@@ -208,7 +208,9 @@ def _presented(
     if form.get("client_assertion"):
         return _assertion(request, form, dependencies)
     entity_id, secret = (
-        _basic(header) if header else (form.get("client_id", ""), form.get("client_secret", ""))
+        basic_credentials(header)
+        if header
+        else (form.get("client_id", ""), form.get("client_secret", ""))
     )
     if not entity_id or not secret or len(entity_id) > _MAX_ID:
         return _BAD_CLIENT
@@ -231,7 +233,7 @@ def assertion_audiences(settings: HttpSettings) -> tuple[str, ...]:
     return settings.issuer, f"{settings.issuer}/oauth2/token"
 
 
-def _basic(header: str) -> tuple[str, str]:
+def basic_credentials(header: str) -> tuple[str, str]:
     """Return user and password of HTTP Basic; empty ones where the header cannot be read."""
     scheme, _, encoded = header.partition(" ")
     if scheme.lower() != "basic":

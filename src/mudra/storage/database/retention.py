@@ -109,6 +109,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "token_day": Aged(k.token_day.c.day, "sums"),
     "revoked_entity_token": Aged(t.revoked_entity_token.c.expires_at, _DAY),
     "used_assertion": Aged(k.used_assertion.c.expires_at, _DAY),
+    "sandbox_fault": Aged(k.sandbox_fault.c.ends_at, 2 * _DAY),
     "signing_key": Kept("one or two a month; private halves are destroyed when they retire"),
     "key_fetch": Aged(k.key_fetch.c.last_at, 400 * _DAY),
     "sealed_key": Kept("a fixed number"),

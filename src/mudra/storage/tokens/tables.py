@@ -1,9 +1,9 @@
-"""Tables of secret uses, reminders, token counts, key fetches and used assertions."""
+"""Tables of secret uses, reminders, token counts, key fetches, used assertions and faults."""
 
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import TIMESTAMP
+from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP, UUID
 
 from mudra.storage.database.tables import metadata
 
@@ -59,4 +59,21 @@ used_assertion: Final = sa.Table(
     sa.Column("entity_id", sa.Text, primary_key=True),
     sa.Column("jti", sa.Text, primary_key=True),
     sa.Column("expires_at", TIMESTAMP(timezone=True), nullable=False, index=True),
+)
+
+# Of a sandbox alone: elsewhere it stays empty.
+sandbox_fault: Final = sa.Table(
+    "sandbox_fault",
+    metadata,
+    sa.Column("fault_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), nullable=False, index=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("seconds", sa.Integer, nullable=False),
+    _at("starts_at"),
+    sa.Column("ends_at", TIMESTAMP(timezone=True), nullable=False, index=True),
+    sa.Column("set_by", sa.Text, nullable=False),
+    sa.Column("by_operator", sa.Boolean, nullable=False),
+    sa.Column("kid", sa.Text, nullable=False),
+    sa.Column("public_jwk", JSONB),
+    sa.Column("sealed_private", sa.LargeBinary),
 )

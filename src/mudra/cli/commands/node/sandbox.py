@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from mudra.cli.client.api_client import BaseUrl, base_address, post_open, read_as
 from mudra.cli.client.api_responses import Clock
+from mudra.cli.commands.node import sandbox_fault
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
@@ -19,7 +20,8 @@ from mudra.demo.traffic import Disruption, Traffic
 from mudra.metrics.payload.catalogue import WINDOW, WINDOWS_PER_DAY, RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 
-app = typer.Typer(no_args_is_help=True, help="The sandbox: its past, its clock.")
+app = typer.Typer(no_args_is_help=True, help="The sandbox: its past, its clock, its faults.")
+app.add_typer(sandbox_fault.app, name="fault")
 
 _INCIDENT: Final = re.compile(
     r"(?P<fip>[A-Za-z0-9@._-]{1,64})(?::(?P<type>[a-z]+))?@(?P<start>\d{1,5})\+(?P<length>\d{1,5})"

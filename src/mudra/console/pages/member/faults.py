@@ -1,0 +1,169 @@
+"""Faults of a sandbox: a member's page for its own, the same page of operators for any.
+
+Mounted in the sandbox only.
+"""
+
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.navigation import FAULTS_ITEM, member_path, operator_path
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import (
+    Fields,
+    member_form,
+    member_page,
+    operator_form,
+    operator_page,
+)
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.render import sentence
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.sandbox_requests import FaultEndRequest, FaultRequest
+from mudra.http.request.validation import decode_struct
+from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
+from mudra.tokens.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
+from mudra.tokens.faults.switch_faults import FaultActor
+
+_MEMBER: Final = f"/entity/{{entity_id:str}}/{FAULTS_ITEM}"
+_OPERATOR: Final = f"/operator/{FAULTS_ITEM}"
+_LENGTHS: Final = {
+    "PT10M": "10 minutes",
+    "PT1H": "1 hour",
+    "PT8H": "8 hours",
+    "P1D": "1 day",
+    "P7D": "7 days",
+}
+_TYPED: Final = {"entityId": "", "kind": "", "amount": "", "lasts": "PT1H"}
+_PAGES = Response[str] | Response[bytes]
+
+
+@get(_MEMBER, include_in_schema=False)
+async def own_faults(
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> _PAGES:
+    """Show the faults of an entity to its admins."""
+    return await member_page(request, dependencies, entity_id, _page)
+
+
+@post(_MEMBER, include_in_schema=False)
+async def own_on(
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> _PAGES:
+    """Switch a fault of the entity on."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        return await _on(page_context, {**fields, "entityId": entity_id})
+
+    return await member_form(request, dependencies, entity_id, handle)
+
+
+@post(f"{_MEMBER}/end", include_in_schema=False)
+async def own_end(
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> _PAGES:
+    """End a fault of the entity."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        return await _end(page_context, {**fields, "entityId": entity_id})
+
+    return await member_form(request, dependencies, entity_id, handle)
+
+
+@get(_OPERATOR, include_in_schema=False)
+async def all_faults(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Show all faults in force to operators."""
+    return await operator_page(request, dependencies, Scope.MEMBERS, _page)
+
+
+@post(_OPERATOR, include_in_schema=False)
+async def any_on(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """Switch a fault of any entity on."""
+    return await operator_form(request, dependencies, Scope.MEMBERS, _on)
+
+
+@post(f"{_OPERATOR}/end", include_in_schema=False)
+async def any_end(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
+    """End a fault of any entity."""
+    return await operator_form(request, dependencies, Scope.MEMBERS, _end)
+
+
+async def _on(page_context: PageContext, fields: Fields) -> Outcome:
+    amount = fields.get("amount", "").strip()
+    sign, digits = ("-", amount[1:]) if amount.startswith("-") else ("", amount)
+    body = {**fields, "by": f"{sign}PT{digits}S" if amount else ""}
+    received = decode_struct(body, FaultRequest)
+    wanted = received if isinstance(received, Refusal) else received.wanted()
+    if isinstance(wanted, Refusal):
+        return await _page(page_context, wanted, fields)
+    outcome = await page_context.work.faults.switch_on(wanted, _actor(page_context))
+    if isinstance(outcome, Refusal):
+        return await _page(page_context, outcome, fields)
+    return GoTo(f"{_base(page_context)}?told=on")
+
+
+async def _end(page_context: PageContext, fields: Fields) -> Outcome:
+    received = decode_struct(dict(fields), FaultEndRequest)
+    if isinstance(received, Refusal):
+        return await _page(page_context, received)
+    kind = FaultKind(received.kind) if received.kind else None
+    outcome = await page_context.work.faults.switch_off(
+        received.entity_id, kind, _actor(page_context)
+    )
+    if isinstance(outcome, Refusal):
+        return await _page(page_context, outcome)
+    return GoTo(f"{_base(page_context)}?told=off")
+
+
+async def _page(
+    page_context: PageContext, refusal: Refusal | None = None, fields: Fields | None = None
+) -> Outcome:
+    """Show the page; with what was typed where it was refused."""
+    actor, entity = _actor(page_context), page_context.entity
+    active = await page_context.work.faults.list(actor, entity.entity_id if entity else "")
+    if isinstance(active, Refusal):
+        return active
+    problem = page_problem(refusal) if refusal is not None else None
+    return RenderedPage(
+        "faults.html",
+        {
+            "active": active,
+            "effects": DESCRIPTIONS,
+            "amounts": {kind: one.meaning for kind, one in AMOUNTS.items()},
+            "lengths": _LENGTHS,
+            "typed": {name: (fields or {}).get(name, kept)[:64] for name, kept in _TYPED.items()},
+            "here_base": _base(page_context),
+            "may_end_all": actor.is_operator,
+            "problem": sentence(problem.sentence) if problem else "",
+            "notice": page_context.query.get("told", ""),
+        },
+        problem.status if problem else 200,
+    )
+
+
+def _actor(page_context: PageContext) -> FaultActor:
+    """Return who switches: on the page of an entity its admin, else the operator."""
+    return FaultActor(
+        page_context.caller, page_context.user.administers, page_context.entity is None
+    )
+
+
+def _base(page_context: PageContext) -> str:
+    if page_context.entity is None:
+        return operator_path(FAULTS_ITEM)
+    return member_path(page_context.entity.entity_id, FAULTS_ITEM)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    own_faults,
+    own_on,
+    own_end,
+    all_faults,
+    any_on,
+    any_end,
+]

@@ -1,0 +1,78 @@
+"""/sandbox/v1/faults: list, switch on, end. An entity's admin its own, an operator any."""
+
+from typing import Final
+
+from litestar import Response
+from litestar import get as framework_get
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.http.auth.as_user import UserCall, as_user
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.endpoint import B
+from mudra.http.request.sandbox_requests import FaultEndRequest, FaultQuery, FaultRequest
+from mudra.http.response.sandbox_responses import FaultsResponse, faults_response
+from mudra.http.route import get, post
+from mudra.identity.operators.manage_operators import operator_with_scope
+from mudra.identity.operators.operator import Operator, Scope
+from mudra.shared.refusal import Refusal
+from mudra.tokens.faults.fault import Fault, FaultKind
+from mudra.tokens.faults.switch_faults import FaultActor
+
+_PATH: Final = "/sandbox/v1/faults"
+
+
+@get(_PATH, "List the faults in force")
+@as_user()
+async def list_faults(call: UserCall[FaultQuery]) -> FaultsResponse | Refusal:
+    """List the faults of the caller's entities, for an operator those of all."""
+    found = await call.work.faults.list(await _actor(call), call.body.entity_id)
+    return found if isinstance(found, Refusal) else faults_response(found)
+
+
+@post(_PATH, "Switch a fault on", conflict=True)
+@as_user()
+async def switch_on(call: UserCall[FaultRequest]) -> FaultsResponse | Refusal:
+    """Let the clients of one entity meet a fault until its end; the same kind again replaces it."""
+    wanted = call.body.wanted()
+    if isinstance(wanted, Refusal):
+        return wanted
+    outcome = await call.work.faults.switch_on(wanted, await _actor(call))
+    return faults_response([outcome]) if isinstance(outcome, Fault) else outcome
+
+
+@post(f"{_PATH}/end", "End faults", conflict=True)
+@as_user()
+async def switch_off(call: UserCall[FaultEndRequest]) -> FaultsResponse | Refusal:
+    """End the fault of a kind, or all of the entity; returns those that were ended."""
+    kind = FaultKind(call.body.kind) if call.body.kind else None
+    ended = await call.work.faults.switch_off(call.body.entity_id, kind, await _actor(call))
+    return ended if isinstance(ended, Refusal) else faults_response(ended)
+
+
+@framework_get("/sandbox/v1/entities/{entity_id:str}/jwks.json", include_in_schema=False)
+async def keys_of_an_entity(
+    entity_id: FromPath[str], dependencies: InjectedDependencies
+) -> Response[bytes]:
+    """The published keys (RFC 7517 5), as an entity whose key was dropped is to see them."""
+    assert dependencies.fault_keys is not None
+    keys = await dependencies.fault_keys.jwks_of(entity_id)
+    return Response(
+        keys, media_type="application/json", headers={"Access-Control-Allow-Origin": "*"}
+    )
+
+
+async def _actor(call: UserCall[B]) -> FaultActor:
+    found = await operator_with_scope(call.work, call.user, Scope.MEMBERS)
+    if isinstance(found, Operator):
+        return FaultActor(call.context.caller(found.actor), call.user.administers, True)  # noqa: FBT003
+    return FaultActor(call.caller, call.user.administers, False)  # noqa: FBT003
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    list_faults,
+    switch_on,
+    switch_off,
+    keys_of_an_entity,
+]
+"""Mounted in the sandbox only."""
