@@ -128,8 +128,13 @@ def write_durably(path: Path, content: bytes) -> None:
         draft.unlink(missing_ok=True)  # else a full disk would keep the part that it took
         raise
     draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Let the names in a folder survive a loss of power. Raises OSError."""
+    opened = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(opened)
     finally:
-        os.close(folder)
+        os.close(opened)

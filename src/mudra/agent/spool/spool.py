@@ -29,7 +29,7 @@ import zstandard
 from mudra.agent.clock import DAY
 from mudra.agent.counting.payload import Payload
 from mudra.agent.counting.window import WINDOW
-from mudra.agent.spool.payload_files import Backlog, PayloadFiles, QueuedPayload
+from mudra.agent.spool.payload_files import Backlog, PayloadFiles, QueuedPayload, sync_folder
 
 MAX_AGE: Final = 7 * DAY
 MAX_BYTES: Final = 1 << 30
@@ -80,6 +80,7 @@ class Spool:
     """The agent's disk. Used by one thread at a time; `event_recorder.py` sees to that."""
 
     def __init__(self, directory: Path) -> None:
+        made = [folder for folder in directory.parents if not folder.exists()]
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         _refuse_readable(directory)
         self.path = directory / FILE_NAME
@@ -96,6 +97,9 @@ class Spool:
         self.damaged_copy: Path | None = None
         """Where a damaged journal was moved; None when there was no damage."""
         self._db = self._open()
+        # What is in the spool is as durable as the names on the way to it.
+        for folder in (directory, directory.parent, *(folder.parent for folder in made)):
+            sync_folder(folder)
         self._packer = zstandard.ZstdCompressor(level=3)
         self._unpacker = zstandard.ZstdDecompressor()
 
