@@ -33,7 +33,7 @@ def set_up_logging(level: str, stream: TextIO | None = None) -> None:
         processors=[*shared, structlog.processors.JSONRenderer(ensure_ascii=True)],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
         # In one write with its end: another thread's line could come between the two.
-        logger_factory=structlog.WriteLoggerFactory(target),
+        logger_factory=lambda *_: LogWriter(target),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(target)
@@ -44,6 +44,35 @@ def set_up_logging(level: str, stream: TextIO | None = None) -> None:
         )
     )
     logging.basicConfig(level=max(_LEVELS[level], logging.WARNING), handlers=[handler], force=True)
+
+
+class LogWriter:
+    """Writes lines that nothing depends on: a full or broken disk stops no request.
+
+    Lines that the stream did not take are counted; the next one that it takes says how many.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+        self.lost = 0
+
+    def write(self, text: str, lines: int = 1) -> None:
+        """Write whole lines, or count them."""
+        with self._lock:
+            gap = f'{{"event":"log lines were lost","lines":{self.lost}}}\n' if self.lost else ""
+            try:
+                self._stream.write(gap + text)
+                self._stream.flush()
+                self.lost = 0
+            except (OSError, ValueError):  # ValueError: the stream is closed
+                self.lost += lines
+
+    def msg(self, message: str) -> None:
+        """Write one line of structlog."""
+        self.write(message + "\n")
+
+    debug = info = warning = error = critical = msg
 
 
 class RequestLine(msgspec.Struct, omit_defaults=True):
@@ -63,7 +92,7 @@ class RequestLog:
     """Gathers request lines; `flush` writes them."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or _target
+        self._writer = LogWriter(stream or _target)
         self._encoder = msgspec.json.Encoder()
         self._waiting: list[RequestLine] = []
         self._lock = threading.Lock()
@@ -82,8 +111,7 @@ class RequestLog:
             lines, self._waiting = self._waiting, []
             if lines:
                 text = b"".join(self._encoder.encode(line) + b"\n" for line in lines)
-                self._stream.write(_ascii(text.decode()))
-                self._stream.flush()
+                self._writer.write(_ascii(text.decode()), len(lines))
 
 
 def _ascii(text: str) -> str:

@@ -55,3 +55,43 @@ def test_a_path_cannot_break_or_reorder_a_request_line() -> None:
 
     assert stream.getvalue().isascii()
     assert json.loads(stream.getvalue())["path"] == path
+
+
+class FullDisk(Pieces):
+    """A stream that takes nothing while `is_full`."""
+
+    is_full = True
+
+    def write(self, text: str) -> int:
+        if self.is_full:
+            raise OSError(28, "No space left on device")
+        return super().write(text)
+
+
+def test_a_full_disk_stops_no_one_who_logs_and_the_gap_is_named() -> None:
+    stream = FullDisk()
+    before = logging.root.handlers[:], logging.root.level
+    set_up_logging("info", stream)
+    try:
+        log, requests = structlog.get_logger(), RequestLog(stream)
+        for _ in range(3):
+            log.error("unexpected fault")
+            requests.note(
+                RequestLine(
+                    datetime(2026, 1, 1, tzinfo=UTC), "request", "GET", "/", 404, 1.0, "::1"
+                )
+            )
+        requests.flush()
+
+        stream.is_full = False
+        log.error("after it")
+        requests.flush()
+    finally:
+        structlog.reset_defaults()
+        logging.root.handlers[:], logging.root.level = before
+
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(line["event"], line.get("lines")) for line in lines] == [
+        ("log lines were lost", 3),
+        ("after it", None),
+    ]
