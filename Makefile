@@ -28,7 +28,7 @@ PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
-.PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation lint $(LINTS) \
+.PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation fuzz lint $(LINTS) \
 	bench docs sbom clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -110,6 +110,16 @@ test-mutation: $(STAMP) ## change each pure decision and see its nearest tests f
 	@UV_PROJECT_ENVIRONMENT=$(CURDIR)/$(MUTATION) $(UV) sync --quiet --frozen --all-extras --group mutation
 	@rm -rf mutants && nice $(MUTATION)/bin/mutmut run --max-children 1 >$(MUTATION)/log.txt; \
 		tail -n 1 $(MUTATION)/log.txt | tr '\r' '\n' | tail -n 1; $(MUTATION)/bin/mutmut results
+
+# In an environment of its own as well; each target for FUZZ_S seconds, faults in .build/fuzz.
+FUZZ_S ?= 60
+FUZZ := .build/fuzz-env
+fuzz: $(STAMP) ## change inputs of each parser, led by the code that they reach (10 minutes)
+	@UV_PROJECT_ENVIRONMENT=$(CURDIR)/$(FUZZ) $(UV) sync --quiet --frozen --all-extras --group fuzz
+	@for t in $$($(FUZZ)/bin/python -m fuzz.targets); do \
+		nice $(FUZZ)/bin/python -m fuzz.run $$t -max_total_time=$(FUZZ_S) -max_len=4096 \
+			2>$(FUZZ)/$$t.txt || { tail -n 30 $(FUZZ)/$$t.txt; exit 1; }; \
+		echo "$$t: $$(tail -n 1 $(FUZZ)/$$t.txt)"; done
 
 test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
 	@$(BIN)/pytest -n 2 -m slow --ignore tests/browser

@@ -56,7 +56,10 @@ def member_of(body: bytes, place: int) -> str:
     named = _VALUE_OF.search(before)
     if not named or sum(1 if m[1] in b"[{" else -1 for m in _found(_BRACKET, before)) != 1:
         return ""
-    name: str = json.loads(body[named.start(1) : named.end(1)])
+    try:
+        name: str = json.loads(body[named.start(1) : named.end(1)])
+    except ValueError:  # the parser has not seen the body yet: it may be no name at all
+        return ""
     return name
 
 
