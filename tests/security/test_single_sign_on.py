@@ -19,9 +19,17 @@ from tests.support.identity_provider import (
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, with_token
 from tests.support.people.second_factor import CODE, enroll, user_id
-from tests.support.service import PASSWORD, Member, Service, new_member, running_service
+from tests.support.service import (
+    PASSWORD,
+    Member,
+    Service,
+    in_store,
+    new_member,
+    running_service,
+)
 
 from mudra.bootstrap.config import ConfigError, load_settings
+from mudra.bootstrap.dependencies import Dependencies
 
 PEOPLE = "/console/operator/people"
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "one"}, private=True)
@@ -227,6 +235,41 @@ def test_claims_set_the_scopes_and_none_end_them(
     assert "no group that gives rights" in refused.text
     (seen,) = keeper.get("/users", words=chief).json()["users"]
     assert seen["scopes"] == []
+
+
+def leave_alone(served: Service, who: str) -> None:
+    """Take the rights of all operators who manage operators, but of this one."""
+
+    async def take(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
+            for other in await work.memberships.managers() - {who}:
+                await work.memberships.set_scopes(other, frozenset())
+
+    in_store(served, take)
+
+
+def scopes_of(served: Service, who: str) -> set[str]:
+    """What a person holds."""
+
+    async def read(dependencies: Dependencies) -> set[str]:
+        async with dependencies.unit_of_work() as work:
+            return {scope.value for scope in await work.memberships.scopes(who)}
+
+    return in_store(served, read)
+
+
+def test_the_last_who_manages_operators_keeps_that_right(
+    served: Service, idp: Provider, chief: str
+) -> None:
+    who = user_id(served, chief)
+    leave_alone(served, who)
+    for groups, scopes in ((["noc"], {"health", "members"}), ([], {"members"})):
+        idp.claims["realm_access"] = {"roles": groups}
+        browser = reader(served)
+
+        assert sign_in(browser, idp).status_code == 303
+        assert is_open(browser, PEOPLE)
+        assert scopes_of(served, who) == scopes
 
 
 def test_an_operator_is_made_at_its_first_sign_in_and_has_no_password(

@@ -48,7 +48,7 @@ def test_the_table_holds_at_least_200_wrong_payloads():
     assert len({wrong.name for wrong in WRONG}) == len(WRONG) >= 200
 
 
-@pytest.mark.parametrize("wrong", WRONG, ids=[wrong.name for wrong in WRONG])
+@pytest.mark.parametrize("wrong", WRONG, ids=[wrong.name.replace("\\", "/") for wrong in WRONG])
 def test_a_wrong_payload_is_refused_with_the_place_of_its_fault(wrong: Wrong):
     findings = refused(wrong.payload).findings
 
@@ -142,9 +142,9 @@ def test_only_the_first_200_faults_are_reported_and_all_are_counted():
         (b"[]", "must be an object, not an array"),
         (b"null", "must be an object, not null"),
         (b'"x"', "must be an object, not a string"),
-        (b"\xff\xfe{\x00}\x00", "is not UTF-8 at byte 0"),
-        (b"\xef\xbb\xbf{}", "is not JSON"),
-        (b'{"a": \x01}', "is not JSON"),
+        pytest.param(b"\xff\xfe{\x00}\x00", "is not UTF-8 at byte 0", id="UTF-16"),
+        pytest.param(b"\xef\xbb\xbf{}", "is not JSON", id="BOM"),
+        pytest.param(b'{"a": \x01}', "is not JSON", id="a control"),
         (b"{} {}", "is not JSON"),
         (b"{'tag': 1}", "is not JSON"),
         (b"[" * 100_000, "nested too deep"),
@@ -171,7 +171,7 @@ def test_numbers_that_no_one_can_have_counted_are_refused(number):
     ("place", "member"),
     [
         ("$.txnId", b'"txnId":"again",'),
-        ("$.aaId", b'"aa\\u0049d":"again",'),
+        pytest.param("$.aaId", b'"aa\\u0049d":"again",', id="escaped"),
         ("$.duration", b'"duration":600,'),
     ],
 )

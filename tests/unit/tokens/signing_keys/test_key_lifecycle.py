@@ -1,0 +1,153 @@
+"""The exact ends of a signing key's states, and what is due for the keys of a kind (K1 to K4)."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.signing_keys.key_lifecycle import (
+    JWKS_MAX_AGE,
+    LEEWAY,
+    PUBLISHED_AFTER,
+    PUBLISHED_AHEAD,
+    Handover,
+    KeyPlan,
+    KeyState,
+    SigningKey,
+    plan,
+    published,
+    signing,
+)
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+TICK = timedelta(microseconds=1)
+HOUR = timedelta(hours=1)
+MONTH = timedelta(days=30)
+DAY = timedelta(days=1)
+ENTITY, USER = TokenKind.ENTITY, TokenKind.USER
+
+
+def key(kid: str = "k", kind: TokenKind = ENTITY, **times: datetime | None) -> SigningKey:
+    made = times.get("made") or NOW - 90 * DAY
+    return SigningKey(
+        kid, kind, made, times.get("signs"), times.get("ends"), {}, times.get("revoked")
+    )
+
+
+def due(*keys: SigningKey, now: datetime = NOW, rotate_now: bool = False) -> KeyPlan:
+    return plan(keys, now, rotate_after=MONTH, rotate_now=rotate_now)
+
+
+def test_the_times_are_those_of_the_quality_specification() -> None:
+    assert (
+        timedelta(minutes=5),
+        timedelta(hours=1),
+        timedelta(seconds=60),
+    ) == (JWKS_MAX_AGE, PUBLISHED_AHEAD, LEEWAY)
+    assert timedelta(hours=1, minutes=6) == PUBLISHED_AFTER
+    assert key(made=NOW).usable_from() == NOW + HOUR
+    ended = key(signs=NOW - MONTH, ends=NOW)
+    assert ended.leaves_jwks_at() == NOW + ENTITY.life + PUBLISHED_AFTER
+
+
+@pytest.mark.parametrize(
+    ("of", "state"),
+    [
+        (key(), KeyState.PENDING),
+        (key(signs=NOW + TICK), KeyState.PENDING),
+        (key(signs=NOW), KeyState.ACTIVE),
+        (key(signs=NOW - MONTH), KeyState.ACTIVE),
+        (key(signs=NOW - MONTH, ends=NOW + TICK), KeyState.ACTIVE),
+        (key(signs=NOW - MONTH, ends=NOW), KeyState.RETIRING),
+        (
+            key(signs=NOW - MONTH, ends=NOW - ENTITY.life - PUBLISHED_AFTER + TICK),
+            KeyState.RETIRING,
+        ),
+        (key(signs=NOW - MONTH, ends=NOW - ENTITY.life - PUBLISHED_AFTER), KeyState.RETIRED),
+        (key(signs=NOW - MONTH, revoked=NOW), KeyState.RETIRED),
+        (key(signs=NOW - MONTH, revoked=NOW + TICK), KeyState.ACTIVE),
+        (key(revoked=NOW), KeyState.RETIRED),
+    ],
+)
+def test_each_state_ends_to_the_microsecond(of: SigningKey, state: KeyState) -> None:
+    assert of.state(NOW) is state
+
+
+def test_without_a_key_one_signs_at_once_and_one_is_made_for_later() -> None:
+    assert due() == KeyPlan(True, True, None, ())  # noqa: FBT003
+    assert due(key()) == KeyPlan(True, False, None, ())  # noqa: FBT003
+    scheduled = key(signs=NOW + HOUR)
+    assert due(scheduled) == KeyPlan(True, True, None, ())  # noqa: FBT003
+
+
+def test_an_active_key_has_one_that_may_follow() -> None:
+    active = key("a", signs=NOW - DAY)
+
+    assert due(active) == KeyPlan(False, True, None, ())  # noqa: FBT003
+    assert due(active, key("b")) == KeyPlan(False, False, None, ())  # noqa: FBT003
+    revoked = key("b", revoked=NOW)
+    assert due(active, revoked) == KeyPlan(False, True, None, ("b",))  # noqa: FBT003
+
+
+def test_a_change_that_is_planned_is_not_planned_again() -> None:
+    ending = key("a", signs=NOW - MONTH, ends=NOW + HOUR)
+    following = key("b", signs=NOW + HOUR)
+
+    assert due(ending, following) == KeyPlan(False, True, None, ())  # noqa: FBT003
+    third = due(ending, following, key("c"), rotate_now=True)
+    assert third == KeyPlan(False, False, None, ())  # noqa: FBT003
+
+
+def test_the_month_ends_to_the_microsecond() -> None:
+    young, old = key("a", signs=NOW - MONTH + TICK), key("a", signs=NOW - MONTH)
+    pending = key("b")
+
+    assert due(young, pending) == KeyPlan(False, False, None, ())  # noqa: FBT003
+    handover = Handover(old, pending, NOW)
+    assert due(old, pending) == KeyPlan(False, True, handover, ())  # noqa: FBT003
+
+
+def test_on_demand_the_oldest_that_waits_follows_when_all_have_seen_it() -> None:
+    active = key("a", signs=NOW - DAY)
+    older, younger = key("c", made=NOW - HOUR / 2), key("b", made=NOW - HOUR / 4)
+
+    assert due(active, younger, older, rotate_now=True).handover == Handover(
+        active, older, NOW + HOUR / 2
+    )
+    long_since = key("d", made=NOW - DAY)
+    assert due(active, long_since, rotate_now=True).handover == Handover(active, long_since, NOW)
+
+
+def test_the_private_parts_of_keys_that_sign_no_more_are_destroyed() -> None:
+    retiring = key("a", signs=NOW - MONTH, ends=NOW)
+    retired = key("b", signs=NOW - 3 * MONTH, ends=NOW - 2 * MONTH)
+    active = key("c", signs=NOW)
+
+    assert due(retiring, retired, active, key("d")).destroy_private == ("a", "b")
+    assert due(retiring, key("d")).destroy_private == ("a",)
+    ending = key("c", signs=NOW - DAY, ends=NOW + DAY)
+    assert due(retiring, ending).destroy_private == ("a",)
+    assert due(retiring, active).destroy_private == ("a",)
+
+
+def test_published_are_all_but_retired_ones_the_signing_first() -> None:
+    active, other = key("a", signs=NOW - DAY), key("u", USER, signs=NOW - DAY)
+    pending, retiring = key("p"), key("r", signs=NOW - MONTH, ends=NOW)
+    retired = key("x", signs=NOW - MONTH, revoked=NOW)
+    younger = key("q", made=NOW - DAY)
+
+    found = published([retired, retiring, younger, pending, other, active], NOW)
+
+    first, second = sorted((active, other), key=lambda of: of.kind)
+    assert [of.kid for of in found] == [first.kid, second.kid, "p", "q", "r"]
+
+
+def test_the_key_that_began_last_signs_its_own_kind() -> None:
+    earlier, later = key("a", signs=NOW - DAY), key("b", signs=NOW)
+
+    assert signing([earlier, later], ENTITY, NOW) is later
+    assert signing([later, earlier], ENTITY, NOW) is later
+    assert signing([earlier, replace(later, active_from=NOW + TICK)], ENTITY, NOW) is earlier
+    assert signing([earlier], USER, NOW) is None
+    assert signing([], ENTITY, NOW) is None
