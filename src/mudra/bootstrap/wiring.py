@@ -30,8 +30,8 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.http.faults.injected import with_faults
 from mudra.http.token import oauth
 from mudra.identity.passkeys.relying_party import relying_party
+from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.metrics.payload.push_limits import PushLimits, of_all, upload_places
-from mudra.openid.provider import OpenIdProvider
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
@@ -165,11 +165,13 @@ def _node_state(dependencies: Dependencies) -> NodeState:
     )
 
 
-def _provider(dependencies: Dependencies) -> OpenIdProvider | None:
+def _provider(dependencies: Dependencies) -> IdentityProvider | None:
     settings = dependencies.settings
     terms = settings.sign_on_terms
     if terms is None:
         return None
+    from mudra.openid.provider import OpenIdProvider  # noqa: PLC0415  # loads an HTTP client
+
     return OpenIdProvider(
         terms, client_secret(settings), dependencies.clock.machine, settings.sso_request_scopes
     )

@@ -44,9 +44,11 @@ class PostgresHeldReports:
             .subquery()
         )
         own = sa.select(
-            sa.func.coalesce(sa.func.sum(day.c.windows), 0),
-            sa.func.coalesce(sa.func.percentile_disc(0.5).within_group(day.c.peak), 0),
-        )
+            sa.func.coalesce(sa.func.sum(day.c.windows), 0).label("windows"),
+            sa.func.coalesce(sa.func.percentile_disc(0.5).within_group(day.c.peak), 0).label(
+                "peak"
+            ),
+        ).subquery()
         admitted = (
             sa.select(sa.func.coalesce(sa.func.max(_R.calls), 0))
             .join(metrics_held)
@@ -58,9 +60,13 @@ class PostgresHeldReports:
         others = sa.select(
             sa.func.coalesce(sa.func.percentile_disc(0.5).within_group(_R.calls), 0)
         ).where(_R.window_at == window, _R.aa_id != aa_id, of_tag, counted)
-        windows, peak = (await self._tx.connection.execute(own)).one()
-        most, median = [await self._tx.connection.scalar(one) for one in (admitted, others)]
-        return ReportedVolume(int(windows), int(peak), int(most or 0), int(median or 0))
+        # One statement: each takes a push a millisecond.
+        found = await self._tx.connection.execute(
+            sa.select(
+                own.c.windows, own.c.peak, admitted.scalar_subquery(), others.scalar_subquery()
+            )
+        )
+        return ReportedVolume(*(int(number) for number in found.one()))
 
     async def hold(self, receipt: Receipt, checked: StorableReport, doubt: Doubt) -> bool:
         """Keeps a report with its receipt, apart from what is counted.
