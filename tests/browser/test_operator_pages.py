@@ -98,3 +98,19 @@ def test_each_page_of_operators_is_usable_by_everybody(tour: Visit, operator: Op
     assert [tour.violations() for _ in tour.looks()] == [[], []]
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator) -> None:
+    member = in_thread(new_member, visit.service)
+    sign_in(visit, operator)
+    page = visit.page
+
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search everything")).to_be_focused()
+    page.keyboard.type(member.entity_id.lower())
+    page.keyboard.press("Enter")
+
+    expect(page).to_have_url(re.compile(f"/members/{member.entity_id}$"))
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_label("Search everything")).to_be_focused()

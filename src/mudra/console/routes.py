@@ -29,6 +29,7 @@ from mudra.console.pages.operator import mails as operator_mails
 from mudra.console.pages.operator import member as operator_member
 from mudra.console.pages.operator import members as operator_members
 from mudra.console.pages.operator import operators as operator_people
+from mudra.console.pages.operator import search as operator_search
 from mudra.console.pages.operator import settings as operator_settings
 from mudra.console.pages.operator.health import (
     health_overview,
@@ -78,6 +79,7 @@ def console_pages(
         *operator_audit.handlers,
         *operator_people.handlers,
         *operator_settings.handlers,
+        *operator_search.handlers,
         *secret.handlers,
         *try_it.handlers,
         *health.handlers,

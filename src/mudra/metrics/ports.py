@@ -82,6 +82,10 @@ class Receipts(Protocol):
         """Returns receipts for these windows, newest version of each, by window and tag."""
         ...
 
+    async def receipt(self, receipt_id: str) -> Receipt | None:
+        """Returns the receipt of this ID, a UUID; None without it."""
+        ...
+
     async def windows(self, aa_id: str, within: TimeRange) -> Mapping[Tag, Sequence[datetime]]:
         """Returns the windows for which anything was received."""
         ...

@@ -12,6 +12,7 @@ from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.registry.ports import Registry
 from mudra.tokens.ports import Secrets, SecretUses, TokenCounts
 from mudra.tokens.secrets.secret_service import SecretService
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 
 class DashboardReads(Protocol):
@@ -72,6 +73,30 @@ class AttentionReads(Protocol):
     @property
     def held_reports(self) -> HeldReportService:
         """Its implausible reports that wait for a decision."""
+
+
+class SearchReads(Protocol):
+    """Where operators search."""
+
+    @property
+    def people(self) -> People:
+        """The time."""
+
+    @property
+    def member_search(self) -> MemberSearch:
+        """Members and people."""
+
+    @property
+    def incidents(self) -> IncidentService:
+        """Incidents, open or over."""
+
+    @property
+    def receipts(self) -> ReceiptService:
+        """Reports by receipt."""
+
+    @property
+    def signing_keys(self) -> SigningKeyService:
+        """Signing keys by ID."""
 
 
 class ActivityReads(Protocol):

@@ -108,6 +108,12 @@ def operator_links(scopes: frozenset[Scope], here: str, *, sandbox: bool = False
     ]
 
 
+def pages_named(links: Sequence[Link], text: str) -> list[Link]:
+    """The pages of a menu whose title has each of these words."""
+    words = text.casefold().split()
+    return [one for one in links if words and all(word in one.title.casefold() for word in words)]
+
+
 def _link(title: str, path: str, here: str, *, exact: bool) -> Link:
     under = here == path or (not exact and here.startswith(path + "/"))
     return Link(title, path, under)

@@ -66,5 +66,9 @@ class PageContext(Struct, frozen=True):
 
     @property
     def query(self) -> Mapping[str, str]:
-        """The query of the address; of what is repeated, the last."""
-        return dict(self.context.request.query_params.items())
+        """The query of the address; of what is repeated, the last.
+
+        Without NUL, which no text of the database may hold.
+        """
+        given = self.context.request.query_params.items()
+        return {name: value.replace("\0", "") for name, value in given}

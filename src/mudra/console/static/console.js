@@ -46,6 +46,19 @@ function menu() {
   });
 }
 
+// "/" or Ctrl-K goes to the search, wherever the reader does not type.
+document.addEventListener("keydown", (event) => {
+  const field = document.querySelector("[data-finds]");
+  const jumps = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k";
+  const typing = event.target.closest("input, textarea, select, [contenteditable]");
+  if (!field || !(jumps || (event.key === "/" && !typing && !event.ctrlKey && !event.altKey))) return;
+  event.preventDefault();
+  const button = document.querySelector("button.menu");
+  if (field.offsetParent === null) button?.click(); // on a phone the menu is folded
+  field.focus();
+  field.select();
+});
+
 // <button data-opens="id"> opens a dialog; <button data-closes> inside of it closes it.
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");

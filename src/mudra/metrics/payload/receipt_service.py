@@ -50,6 +50,10 @@ class ReceiptService(Struct, frozen=True):
     store: Receipts
     members: Members
 
+    async def find(self, receipt_id: str) -> Receipt | None:
+        """Returns the receipt of this ID, a UUID, of any AA; None without it."""
+        return await self.store.receipt(receipt_id)
+
     async def page(self, aa_id: str, query: ReceiptsQuery, now: datetime) -> ReceiptsPage:
         """Returns a page of an AA's receipts, with the gaps and refused payloads of the time."""
         within = query.within

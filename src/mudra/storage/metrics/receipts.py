@@ -37,6 +37,14 @@ class PostgresReceipts:
         )
         return [receipt_of(cast("Row", row)) for row in rows.mappings()]
 
+    async def receipt(self, receipt_id: str) -> Receipt | None:
+        """Returns the receipt of this ID, a UUID; None without it."""
+        rows = await self._tx.connection.execute(
+            sa.select(metrics_receipt).where(_R.receipt_id == receipt_id)
+        )
+        row = rows.mappings().one_or_none()
+        return None if row is None else receipt_of(cast("Row", row))
+
     async def windows(self, aa_id: str, within: TimeRange) -> Mapping[Tag, Sequence[datetime]]:
         """Returns the windows for which anything was received."""
         rows = await self._tx.connection.execute(

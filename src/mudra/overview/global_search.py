@@ -1,0 +1,221 @@
+"""One search over all areas for operators: members, people, incidents, keys, reports, audit.
+
+Words are matched in any order; an ID is found as a whole. What an operator's scopes do not show
+is not searched, and named in `hidden`.
+"""
+
+import enum
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.identity.memberships.member_search import MemberFilter, UserFilter
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.subject import text_of
+from mudra.metrics.payload.catalogue import Tag
+from mudra.overview.ports import SearchReads
+from mudra.shared.entity_type import EntityType
+
+MAX_OF_KIND: Final = 10
+MAX_TEXT: Final = 200
+_MAX_INCIDENTS: Final = 500
+"""The latest incidents by name; one older is found by its ID."""
+
+
+class FoundKind(enum.StrEnum):
+    """What was found."""
+
+    MEMBER = "member"
+    HEALTH = "health"
+    PERSON = "person"
+    INCIDENT = "incident"
+    KEY = "key"
+    REPORT = "report"
+    EVENT = "event"
+
+
+SCOPE_OF: Final[Mapping[FoundKind, Scope]] = {
+    FoundKind.MEMBER: Scope.MEMBERS,
+    FoundKind.HEALTH: Scope.HEALTH,
+    FoundKind.PERSON: Scope.MEMBERS,
+    FoundKind.INCIDENT: Scope.HEALTH,
+    FoundKind.KEY: Scope.KEYS,
+    FoundKind.REPORT: Scope.HEALTH,
+    FoundKind.EVENT: Scope.AUDIT,
+}
+
+
+class Found(Struct, frozen=True):
+    """One hit. `subject` is its ID, of a report and of health the entity's.
+
+    `exact` is whether the whole text is that ID or address, in any case.
+    """
+
+    kind: FoundKind
+    subject: str
+    title: str
+    detail: str
+    exact: bool = False
+
+
+class SearchResult(Struct, frozen=True):
+    """Hits in the order of `FoundKind`; of kinds in `cut` there are more than shown."""
+
+    found: tuple[Found, ...]
+    cut: frozenset[FoundKind]
+    hidden: tuple[FoundKind, ...]
+
+    @property
+    def only(self) -> Found | None:
+        """Returns the hit that the whole text names, when it names one thing only."""
+        exact = [one for one in self.found if one.exact]
+        return exact[0] if len(exact) == 1 else None
+
+
+async def search_everything(
+    reads: SearchReads, text: str, scopes: frozenset[Scope]
+) -> SearchResult:
+    """Searches what these scopes show; an empty text finds nothing."""
+    text = " ".join(text[:MAX_TEXT].split())
+    hidden = tuple(kind for kind in FoundKind if SCOPE_OF[kind] not in scopes)
+    found = await _entities(reads, text, scopes) if text else []
+    if text and Scope.MEMBERS in scopes:
+        found += await _people(reads, text)
+    if text and Scope.HEALTH in scopes:
+        found += await _incidents(reads, text)
+        found += await _reports(reads, text)
+    if text and Scope.KEYS in scopes:
+        found += await _keys(reads, text)
+    if text and Scope.AUDIT in scopes:
+        found += _events(text)
+    return _bounded(found, hidden)
+
+
+def _bounded(found: Iterable[Found], hidden: tuple[FoundKind, ...]) -> SearchResult:
+    by_kind: dict[FoundKind, list[Found]] = {kind: [] for kind in FoundKind}
+    for one in found:
+        by_kind[one.kind].append(one)
+    shown = [
+        one
+        for rows in by_kind.values()
+        for one in sorted(rows, key=lambda row: not row.exact)[:MAX_OF_KIND]
+    ]
+    cut = frozenset(kind for kind, rows in by_kind.items() if len(rows) > MAX_OF_KIND)
+    return SearchResult(tuple(shown), cut, hidden)
+
+
+async def _entities(reads: SearchReads, text: str, scopes: frozenset[Scope]) -> list[Found]:
+    if not scopes & {Scope.MEMBERS, Scope.HEALTH}:
+        return []
+    rows = await reads.member_search.members(MemberFilter(text=text), "", MAX_OF_KIND + 1)
+    found = []
+    for row in rows:
+        name, exact = f"{row.entity_type} {row.entity_id}", _is(text, row.entity_id)
+        if Scope.MEMBERS in scopes:
+            state = f"{name}, {row.status}"
+            found.append(Found(FoundKind.MEMBER, row.entity_id, row.name, state, exact))
+        if Scope.HEALTH in scopes and row.entity_type != EntityType.FIU:
+            # The member's page is the one to jump to, for those who may see it.
+            alone = exact and Scope.MEMBERS not in scopes
+            found.append(_health(row.entity_id, row.entity_type, row.name, exact=alone))
+    return found
+
+
+def _health(entity_id: str, entity_type: str, name: str, *, exact: bool) -> Found:
+    title = f"Health of {name}"
+    return Found(FoundKind.HEALTH, entity_id, title, f"{entity_type} {entity_id}", exact)
+
+
+async def _people(reads: SearchReads, text: str) -> list[Found]:
+    rows = await reads.member_search.users(UserFilter(text=text), "", MAX_OF_KIND + 1)
+    return [
+        Found(
+            FoundKind.PERSON,
+            row.administers[0] if row.administers else "",
+            row.name or row.email,
+            f"{row.email}, {_place(row.administers, row.scopes)}, {row.state}",
+            _is(text, row.email),
+        )
+        for row in rows
+    ]
+
+
+def _place(administers: tuple[str, ...], scopes: tuple[str, ...]) -> str:
+    places = ["operator"] if scopes else []
+    if administers:
+        places.append("admin of " + ", ".join(administers[:3]))
+    return " and ".join(places) or "without an entity"
+
+
+async def _incidents(reads: SearchReads, text: str) -> list[Found]:
+    if _is_uuid(text):
+        named = await reads.incidents.find(text.lower())
+        return [_incident(named, exact=True)] if isinstance(named, StoredIncident) else []
+    latest = await reads.incidents.latest(limit=_MAX_INCIDENTS)
+    words = text.casefold().split()
+    return [
+        _incident(one, exact=False)
+        for one in latest
+        if all(word in text_of(one.incident.subject).casefold() for word in words)
+    ][: MAX_OF_KIND + 1]
+
+
+def _incident(one: StoredIncident, *, exact: bool) -> Found:
+    since = f"{one.incident.began:%Y-%m-%d %H:%M} UTC"
+    state = "open" if one.is_open else "over"
+    return Found(
+        FoundKind.INCIDENT,
+        one.incident_id,
+        text_of(one.incident.subject),
+        f"{state}, since {since}",
+        exact,
+    )
+
+
+async def _keys(reads: SearchReads, text: str) -> list[Found]:
+    now = await reads.people.now()
+    return [
+        Found(
+            FoundKind.KEY,
+            one.key.kid,
+            one.key.kid,
+            f"{one.key.kind.value} tokens, {one.state.value}",
+            _is(text, one.key.kid),
+        )
+        for one in await reads.signing_keys.list(now)
+        if text.casefold() in one.key.kid.casefold()
+    ]
+
+
+async def _reports(reads: SearchReads, text: str) -> list[Found]:
+    receipt = await reads.receipts.find(text.lower()) if _is_uuid(text) else None
+    if receipt is None:
+        return []
+    key = receipt.key
+    payload = "request" if key.tag is Tag.REQUESTS else "notification"
+    window = f"{key.window:%Y-%m-%d %H:%M} UTC"
+    detail = f"window of {window}, version {receipt.version}, receipt {receipt.receipt_id}"
+    title = f"Report of {key.aa_id}, {payload} metrics"
+    return [Found(FoundKind.REPORT, key.aa_id, title, detail, exact=True)]
+
+
+def _events(text: str) -> list[Found]:
+    if not _is_uuid(text):
+        return []
+    # Not looked up: that may take seconds, and the audit page shows what there is.
+    title = f"Events of transaction {text}"
+    return [Found(FoundKind.EVENT, text, title, "searches the audit")]
+
+
+def _is(text: str, name: str) -> bool:
+    return text.casefold() == name.casefold()
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False
