@@ -111,6 +111,7 @@ def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator)
     page.keyboard.press("Enter")
 
     expect(page).to_have_url(re.compile(f"/members/{member.entity_id}$"))
+    page.wait_for_load_state()  # the keys are read by a script
     page.get_by_role("heading", level=1).click()
     page.keyboard.press("Control+k")
     expect(page.get_by_label("Search everything")).to_be_focused()
