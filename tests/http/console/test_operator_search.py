@@ -68,7 +68,7 @@ def test_a_signing_key_is_found_by_its_id(service: Service, boss: Reader) -> Non
     assert answer.headers["location"].endswith(operator_path("keys"))
 
 
-def test_what_the_scopes_do_not_show_is_neither_found_nor_told_apart(service: Service) -> None:
+def test_what_the_scopes_do_not_show_is_not_found_and_looks_like_nothing(service: Service) -> None:
     bank = new_member(service, "FIP")
     keeper = signed_in(service, "keys")
 
