@@ -3,6 +3,7 @@
 Blocks of a page run in order in one shell. A block of text says what the block before it prints.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -11,10 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.keycloak import Realm, client
+from tests.support.registry.registry_payloads import fip, older
 from tests.support.service import Service, running_service
 
 ROOT = Path(__file__).parents[2]
-RUN_TOO = ("test-your-client",)
+RUN_TOO = ("test-your-client", "move-from-keycloak")
 """How-to guides whose commands a sandbox can run."""
 PAGES = [
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
@@ -35,6 +38,15 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         yield service
 
 
+def write_exports(folder: Path) -> None:
+    """Write what the page about a move begins with: a realm, its admins, a directory."""
+    realm = Realm("https://login.network.example/realms/aa", [client("MOVED-FIP")])
+    realm.write(folder)
+    people = ("entityId,adminEmail,adminName,type", "MOVED-FIP,nila@moved.example,Nila Menon,FIP")
+    (folder / "admins.csv").write_text("\n".join(people) + "\n")
+    (folder / "directory.json").write_text(json.dumps([older(fip(48_000))]))
+
+
 def shell_of(kind: str, body: str) -> str:
     """The shell's words for a block."""
     if kind == "sh":
@@ -53,6 +65,8 @@ def test_a_tutorial_works_word_by_word(page: Path, sandbox: Service, tmp_path: P
     runs = [shell_of(kind, body) for kind, body in blocks if kind != "text"]
     script = "set -euo pipefail\n" + "".join(f"{one}echo '{MARK}'\n" for one in runs)
     (tmp_path / "node_modules").symlink_to(NODE)
+    if page.stem == "move-from-keycloak":
+        write_exports(tmp_path)
     done = subprocess.run(
         ["bash", "-c", script.replace(WRITTEN, sandbox.root)],
         cwd=tmp_path,
@@ -63,6 +77,7 @@ def test_a_tutorial_works_word_by_word(page: Path, sandbox: Service, tmp_path: P
         env={
             "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(tmp_path),
+            "MUDRA_DATA_DIR": str(sandbox.data_dir),
             "LANG": "C.UTF-8",
         },
     )

@@ -52,6 +52,7 @@ class EventName(enum.StrEnum):
     KEYS_SIGNING_ACTIVATE = "keys:signing:activate"
     KEYS_SIGNING_RETIRE = "keys:signing:retire"
     KEYS_SIGNING_DESTROY = "keys:signing:destroy"
+    KEYS_SIGNING_IMPORT = "keys:signing:import"
     KEYS_MASTER_ROTATE = "keys:master:rotate"
 
     REGISTRY_ENTRY_SUBMIT = "registry:entry:submit"

@@ -122,7 +122,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         user_tokens=UserTokenIssuer(keys, terms, dependencies.clock, fresh_id),
         bearer=BearerAuthenticator(
             signer,
-            VerifiedTokenCache(terms, signer.find_key, dependencies.clock),
+            VerifiedTokenCache(terms, signer.find_key, dependencies.clock, signer.issuer_of),
             tokens.credentials,
             RevokedTokenCache(dependencies.database, dependencies.invalidation),
             dependencies.clock,

@@ -35,6 +35,7 @@ _CALLS: Final = {
 }
 _NOUNS: Final = {
     "member": "network.member",
+    "migrate": "network.migrate",
     "mail": "node.mail",
     "admin": "network.admin",
     "operator": "network.operator",

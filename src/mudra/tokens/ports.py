@@ -239,6 +239,9 @@ class Signer(Protocol):
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key."""
 
+    def issuer_of(self, kid: str) -> str:
+        """Return the other issuer of an imported key; empty for a key of this service."""
+
     async def jwks(self) -> bytes:
         """Return the published keys as a JWK Set (RFC 7517 5), also without the database."""
 
@@ -254,6 +257,9 @@ class SigningKeys(Protocol):
 
     async def keep(self, key: SigningKey, private_pem: SecretText) -> None:
         """Store a new key, its private part encrypted."""
+
+    async def keep_imported(self, key: SigningKey) -> None:
+        """Store the public key of another issuer, or the new end of one that is known."""
 
     async def appoint(self, kid: str, active_from: datetime) -> None:
         """Set when a key begins to sign."""

@@ -147,6 +147,9 @@ signing_key: Final = sa.Table(
     _at("active_from", nullable=True),
     _at("retires_at", nullable=True),
     _at("revoked_at", nullable=True),
+    # Of another issuer, whose public key was imported; it has no private part here.
+    sa.Column("issuer", sa.Text, nullable=False, server_default=""),
+    sa.CheckConstraint("issuer = '' OR sealed_private IS NULL", name="imported"),
 )
 
 sealed_key: Final = sa.Table(

@@ -193,6 +193,10 @@ class FaultySigner:
         own = self._board.find_key(kid)
         return (TokenKind.ENTITY, own) if own else self._signer.find_key(kid)
 
+    def issuer_of(self, kid: str) -> str:
+        """Return the other issuer of an imported key; empty for a key of this service."""
+        return self._signer.issuer_of(kid)
+
     async def jwks(self) -> bytes:
         """Return the published keys with those of all faults."""
         await self._board.ready()

@@ -139,6 +139,10 @@ class NodeKeys:
                 return key.kind, self._public[kid]
         return None
 
+    def issuer_of(self, kid: str) -> str:
+        """Return the other issuer of an imported key; empty for a key of this service."""
+        return next((key.issuer for key in self._keys if key.kid == kid), "")
+
     async def jwks(self) -> bytes:
         """Return the published keys as a JWK Set (RFC 7517 5), also without the database."""
         await self.ready()

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
 
 from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.cache_invalidation import KEYS_CHANGED
@@ -45,6 +46,7 @@ class PostgresSigningKeys:
                 retires_at=row["retires_at"],
                 public_jwk=row["public_jwk"],
                 revoked_at=row["revoked_at"],
+                issuer=row["issuer"],
             )
             for row in rows
         ]
@@ -76,6 +78,25 @@ class PostgresSigningKeys:
             )
         )
         await self._tx.changing(KEYS_CHANGED)
+
+    async def keep_imported(self, key: SigningKey) -> None:
+        """Store the public key of another issuer, or the new end of one that is known."""
+        ends = {"retires_at": key.retires_at, "revoked_at": None}
+        await self._tx.connection.execute(
+            insert(signing_key)
+            .values(
+                kid=key.kid,
+                kind=key.kind.value,
+                public_jwk=key.public_jwk,
+                created_at=key.created_at,
+                issuer=key.issuer,
+                **ends,
+            )
+            .on_conflict_do_update(
+                index_elements=["kid"], set_=ends, where=signing_key.c.issuer != ""
+            )
+        )
+        await self._tx.changing(KEYS_CHANGED, must_not_be_missed=True)
 
     async def appoint(self, kid: str, active_from: datetime) -> None:
         """Set when a key begins to sign."""

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.migration.foreign_claims import imported_entity
 
 ALGORITHMS: Final = ["RS256"]
 LEEWAY_S: Final = 60
@@ -52,41 +53,61 @@ FindKey = Callable[[str], tuple[TokenKind, RSAKey] | None]
 
 
 def verify_token(
-    token: str, terms: TokenTerms, find_key: FindKey, now: datetime
+    token: str,
+    terms: TokenTerms,
+    find_key: FindKey,
+    now: datetime,
+    issuer_of: Callable[[str], str] = lambda _: "",
 ) -> TokenVerification:
-    """Verify a compact JWT against our own keys and terms, with 60 s of leeway."""
+    """Verify a compact JWT against our own keys and terms, with 60 s of leeway.
+
+    `issuer_of` names the other issuer of an imported key: its tokens have that issuer's terms.
+    """
     if not token or len(token) > MAX_TOKEN_LENGTH or not token.isascii():
         return TokenInvalid()
-    found: list[TokenKind] = []
+    found: list[tuple[TokenKind, str]] = []
 
     def key_of(obj: GuestProtocol) -> RSAKey:
         kid = obj.headers().get("kid")
         entry = find_key(kid) if isinstance(kid, str) else None
         if entry is None or obj.headers().get("typ") not in {"JWT", "at+jwt"}:
             raise JoseError
-        found.append(entry[0])
+        found.append((entry[0], issuer_of(kid) if isinstance(kid, str) else ""))
         return entry[1]
 
     try:
         decoded = jwt.decode(token, key_of, algorithms=ALGORITHMS)
     except (JoseError, ValueError, TypeError, RecursionError):
         return TokenInvalid()
-    return _checked(decoded.claims, found[0], terms, now)
+    kind, issuer = found[0]
+    if issuer:
+        return _checked_times(decoded.claims, imported_entity(decoded.claims, issuer), kind, now)
+    return _checked(decoded.claims, kind, terms, now)
 
 
 def _checked(
     claims: Mapping[str, object], kind: TokenKind, terms: TokenTerms, now: datetime
 ) -> TokenVerification:
     audience = terms.entity_audience if kind is TokenKind.ENTITY else terms.issuer
-    subject, jti = claims.get("sub"), claims.get("jti")
-    times = [claims.get(name) for name in ("iat", "nbf", "exp")]
+    subject = claims.get("sub")
     if (
-        claims.get("iss") != terms.issuer
+        "nbf" not in claims
+        or claims.get("iss") != terms.issuer
         or claims.get("aud") != audience
         or claims.get("typ") != "Bearer"
         or not isinstance(subject, str)
-        or not isinstance(jti, str)
     ):
+        return TokenInvalid()
+    return _checked_times(claims, subject, kind, now)
+
+
+def _checked_times(
+    claims: Mapping[str, object], subject: str, kind: TokenKind, now: datetime
+) -> TokenVerification:
+    jti = claims.get("jti")
+    # Keycloak writes no `nbf`: there a token is valid from its issue.
+    times = [claims.get("iat"), claims.get("nbf", claims.get("iat")), claims.get("exp")]
+    if not subject or not isinstance(jti, str):
         return TokenInvalid()
     whole = [at for at in times if isinstance(at, int) and not isinstance(at, bool)]
     if len(whole) != len(times):

@@ -30,10 +30,17 @@ _LEEWAY: Final = timedelta(seconds=LEEWAY_S)
 class VerifiedTokenCache:
     """Verifies tokens, each signature once. Keeps digests and claims, never a token's text."""
 
-    def __init__(self, terms: TokenTerms, find_key: FindKey, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        terms: TokenTerms,
+        find_key: FindKey,
+        clock: Callable[[], datetime],
+        issuer_of: Callable[[str], str] = lambda _: "",
+    ) -> None:
         self._terms = terms
         self._find_key = find_key
         self._clock = clock
+        self._issuer_of = issuer_of
         self._verified: OrderedDict[bytes, tuple[str, VerifiedToken]] = OrderedDict()
 
     def verify(self, token: SecretText) -> TokenVerification:
@@ -49,7 +56,7 @@ class VerifiedTokenCache:
             kids.append(kid)
             return self._find_key(kid)
 
-        outcome = verify_token(token.reveal(), self._terms, find, now)
+        outcome = verify_token(token.reveal(), self._terms, find, now, self._issuer_of)
         if isinstance(outcome, VerifiedToken):
             self._verified[digest] = kids[-1], outcome
             self._verified.move_to_end(digest)

@@ -1,5 +1,8 @@
 """The life of a signing key (quality K1 to K4): pending, active, retiring, retired.
 
+There are imported keys too: public halves of an earlier issuer, by which its tokens are
+verified until a date. None of them ever signs, and no rotation sees them.
+
 A key is published in the JWKS from the moment it exists. A pending one is made in
 advance: it has been public longer than any verifier caches before it signs. Which
 key signs depends on time alone (`active_from`), so that all nodes change over at
@@ -29,13 +32,15 @@ class KeyState(enum.StrEnum):
     ACTIVE = "active"
     RETIRING = "retiring"
     RETIRED = "retired"
+    IMPORTED = "imported"
 
 
 class SigningKey(Struct, frozen=True):
     """One key without its private part.
 
     It signs from `active_from` until `retires_at` (unset while it has no successor).
-    `revoked_at` is set when it was dropped in an emergency.
+    `revoked_at` is set when it was dropped in an emergency. With an `issuer` it is the public
+    half of that other issuer's key, and `retires_at` is when it leaves the JWK Set.
     """
 
     kid: str
@@ -45,11 +50,15 @@ class SigningKey(Struct, frozen=True):
     retires_at: datetime | None
     public_jwk: dict[str, str]
     revoked_at: datetime | None = None
+    issuer: str = ""
 
     def state(self, now: datetime) -> KeyState:
         """Return the state of the key at `now`."""
         if self.revoked_at is not None and self.revoked_at <= now:
             return KeyState.RETIRED
+        if self.issuer:
+            ended = self.retires_at is not None and self.retires_at <= now
+            return KeyState.RETIRED if ended else KeyState.IMPORTED
         if self.active_from is None or now < self.active_from:
             return KeyState.PENDING
         if self.retires_at is None or now < self.retires_at:
@@ -59,6 +68,8 @@ class SigningKey(Struct, frozen=True):
     def leaves_jwks_at(self) -> datetime:
         """Return when the last token that it signed has expired everywhere (K3)."""
         assert self.retires_at is not None
+        if self.issuer:
+            return self.retires_at
         return self.retires_at + self.kind.life + PUBLISHED_AFTER
 
     def usable_from(self) -> datetime:
@@ -95,6 +106,7 @@ def plan(
     The very first key signs at once, since no verifier exists yet. With
     `rotate_now` the pending key follows as soon as it is usable.
     """
+    keys = [key for key in keys if not key.issuer]
     live = [key for key in keys if key.state(now) is not KeyState.RETIRED]
     active = next((key for key in live if key.state(now) is KeyState.ACTIVE), None)
     pending = [key for key in live if key.state(now) is KeyState.PENDING]
@@ -117,12 +129,13 @@ def plan(
 
 def published(keys: Sequence[SigningKey], now: datetime) -> list[SigningKey]:
     """List the keys that verifiers must know at `now`, the signing ones first."""
-    ranks = {KeyState.ACTIVE: 0, KeyState.PENDING: 1, KeyState.RETIRING: 2}
+    ranks = {KeyState.ACTIVE: 0, KeyState.PENDING: 1, KeyState.RETIRING: 2, KeyState.IMPORTED: 3}
     found = [key for key in keys if key.state(now) in ranks]
     return sorted(found, key=lambda key: (ranks[key.state(now)], key.kind, key.created_at))
 
 
 def signing(keys: Sequence[SigningKey], kind: TokenKind, now: datetime) -> SigningKey | None:
     """Find the key that signs tokens of a kind at `now`."""
-    usable = [key for key in keys if key.kind is kind and key.state(now) is KeyState.ACTIVE]
+    own = [key for key in keys if not key.issuer]
+    usable = [key for key in own if key.kind is kind and key.state(now) is KeyState.ACTIVE]
     return max(usable, key=lambda key: key.active_from or key.created_at, default=None)

@@ -30,6 +30,7 @@ STATES: Final = {
     KeyState.PENDING: ("pending", "warn"),
     KeyState.RETIRING: ("retiring", "quiet"),
     KeyState.RETIRED: ("retired", "quiet"),
+    KeyState.IMPORTED: ("imported", "quiet"),
 }
 KINDS: Final = {TokenKind.ENTITY: "Entity Access Tokens", TokenKind.USER: "User Access Tokens"}
 FETCHES: Final = Table[KeyFetch](

@@ -1,0 +1,236 @@
+"""mudra migrate: move a network in from Keycloak and a separate registry."""
+
+import csv
+import io
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+import typer
+
+from mudra.audit.event import Caller
+from mudra.cli.commands.registry.payload_files import import_file
+from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import Dependencies
+from mudra.cli.local.registry_store import read_file
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_store
+from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
+from mudra.shared.entity_type import EntityType
+from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.tokens.migration.keycloak_export import (
+    AdminOf,
+    Admins,
+    Export,
+    ExportUnreadable,
+    read_export,
+)
+from mudra.tokens.migration.move_in import (
+    LONGEST,
+    KeyMove,
+    Line,
+    end_keys,
+    move_member,
+    preview_member,
+)
+
+app = typer.Typer(no_args_is_help=True, help="Move a network in from other software.")
+
+File = Annotated[Path, typer.Argument(help="The exported file.")]
+Apply = Annotated[bool, typer.Option("--apply", help="Do it; without it, only report.")]
+_TRIES: Final = 4
+_COLUMNS: Final = ("entityId", "adminEmail", "adminName", "type", "name")
+
+
+@app.callback()
+def migrate() -> None:
+    """Group the commands of a move."""
+
+
+@app.command(
+    epilog="Example: mudra migrate keycloak realm-export.json --admins admins.csv "
+    "--issuer https://login.network.example/realms/aa"
+)
+def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
+    file: File,
+    issuer: Annotated[
+        str, typer.Option(help="`iss` of the tokens of Keycloak: the address of the realm.")
+    ],
+    admins: Annotated[
+        Path | None,
+        typer.Option(help=f"CSV with the columns {', '.join(_COLUMNS)}; the last three optional."),
+    ] = None,
+    realm: Annotated[str, typer.Option(help="The realm, where the file has several.")] = "",
+    until: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d"], help="Until when its keys are valid; 90 days ahead."),
+    ] = None,
+    apply: Apply = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import a realm: clients become members with their secrets, keys are published.
+
+    Without --apply it reports what it would do. The same command again changes nothing that is
+    there: a member keeps the secret that it has here. Admins get their invitations by email.
+    """
+    export, known = _export(file, realm), _admins(admins)
+    _check_issuer(issuer)
+
+    async def act(dependencies: Dependencies) -> list[Line]:
+        lines = [Line("skipped", name, "skipped", why) for name, why in export.skipped]
+        lines += await _keys(dependencies, export, issuer, until, apply=apply)
+        seen: set[str] = set()
+        for client in export.clients:
+            if client.client_id in seen:
+                again = "the export has it twice"
+                lines.append(Line("member", client.client_id[:64], "refused", again))
+                continue
+            seen.add(client.client_id)
+            async with dependencies.unit_of_work() as work:
+                lines.append(
+                    await move_member(work, client, known, Caller(operator_name()))
+                    if apply
+                    else await preview_member(work, client, known)
+                )
+        return lines
+
+    _show(with_store(act, data_dir), as_json=as_json, applied=apply)
+
+
+@app.command("registry-file", epilog="Example: mudra migrate registry-file directory.json --apply")
+def registry_file(
+    file: File,
+    entity_type: Annotated[
+        EntityType | None, typer.Option("--type", help="The type of entries that name none.")
+    ] = None,
+    apply: Apply = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import a directory of entries as the network publishes it, live at once.
+
+    Without --apply it reports what it would do. Older forms are accepted and noted.
+    """
+    import_file(
+        file,
+        dry_run=not apply,
+        older=True,
+        entity_type=entity_type,
+        data_dir=data_dir,
+        as_json=as_json,
+    )
+
+
+@app.command("end-keys", epilog="Example: mudra migrate end-keys")
+def end_imported_keys(
+    issuer: Annotated[str, typer.Option(help="Of this issuer alone.")] = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """End the imported keys before their date: the other issuer's tokens are refused from now."""
+
+    async def act(dependencies: Dependencies) -> list[str]:
+        async with dependencies.unit_of_work() as work:
+            now, caller = await work.people.now(), Caller(operator_name())
+            keys = work.signing_keys.keys
+            return list(await end_keys(keys, work.audit_log, issuer, now, caller))
+
+    ended = with_store(act, data_dir)
+    if as_json:
+        show_json({"ended": ended})
+    else:
+        show_facts({"ended": ", ".join(ended) or "none"})
+
+
+async def _keys(
+    dependencies: Dependencies, export: Export, issuer: str, until: datetime | None, *, apply: bool
+) -> list[Line]:
+    """Move the keys; the job that plans keys may hold their lock for a moment."""
+    for _ in range(_TRIES - 1):
+        try:
+            return await _moved_keys(dependencies, export, issuer, until, apply=apply)
+        except DatabaseUnavailable:
+            continue
+    return await _moved_keys(dependencies, export, issuer, until, apply=apply)
+
+
+async def _moved_keys(
+    dependencies: Dependencies, export: Export, issuer: str, until: datetime | None, *, apply: bool
+) -> list[Line]:
+    async with dependencies.unit_of_work() as work:
+        now = await work.people.now()
+        today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        end = until.replace(tzinfo=UTC) if until else today + timedelta(days=90)
+        if not now < end <= now + LONGEST:
+            fail("--until must be a day within the next year", Exit.USAGE)
+        move = KeyMove(
+            *(work.signing_keys.keys, work.audit_log, issuer, end, now), Caller(operator_name())
+        )
+        return [await move.move(key, apply=apply) for key in export.keys]
+
+
+def _export(file: Path, realm: str) -> Export:
+    try:
+        return read_export(read_file(file), realm)
+    except ExportUnreadable as wrong:
+        fail(f"{file}: {_plain(str(wrong))}", Exit.USAGE)
+
+
+def _check_issuer(issuer: str) -> None:
+    parts = urlsplit(issuer)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or not issuer.isprintable():
+        fail("--issuer must be the address that the tokens of Keycloak have as iss", Exit.USAGE)
+
+
+def _admins(file: Path | None) -> Admins:
+    if file is None:
+        return {}
+    try:
+        rows = list(csv.DictReader(io.StringIO(read_file(file).decode("utf-8-sig"))))
+    except (UnicodeDecodeError, csv.Error):
+        fail(f"{file} must be CSV in UTF-8", Exit.USAGE)
+    if rows and not set(_COLUMNS[:2]) <= rows[0].keys():
+        fail(f"{file} must have the columns entityId and adminEmail", Exit.USAGE)
+    return {
+        (row["entityId"] or "").strip(): AdminOf(
+            *((row.get(name) or "").strip() for name in _COLUMNS[1:])
+        )
+        for row in rows
+    }
+
+
+def _plain(text: str) -> str:
+    """Escape what a name in a file could do to a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _show(lines: list[Line], *, as_json: bool, applied: bool) -> None:
+    lines = [Line(one.what, _plain(one.name), one.result, _plain(one.detail)) for one in lines]
+    if as_json:
+        show_json(
+            {
+                "applied": applied,
+                "lines": [
+                    {
+                        "what": one.what,
+                        "name": one.name,
+                        "result": one.result,
+                        "detail": one.detail,
+                    }
+                    for one in lines
+                ],
+            }
+        )
+    else:
+        show_table(
+            ["WHAT", "NAME", "RESULT", "DETAIL"],
+            [[one.what, one.name, one.result, one.detail] for one in lines],
+        )
+        show_facts(dict(Counter(f"{one.what} {one.result}" for one in lines)))
+        if not applied:
+            typer.echo("Nothing was changed. Run it with --apply to do it.")
+    if any(one.result == "refused" for one in lines):
+        raise typer.Exit(int(Exit.FAILED))

@@ -1,0 +1,195 @@
+"""Take members, secrets and public keys of another identity server over; again changes nothing."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.onboard import (
+    ENTITY_ID,
+    MemberDiffers,
+    NewMember,
+    Onboarded,
+    onboard_member,
+)
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.secret_text import SecretText
+from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.migration.keycloak_export import (
+    Admins,
+    ExportedClient,
+    ExportedKey,
+)
+from mudra.tokens.ports import Secrets, SigningKeys
+from mudra.tokens.secrets.secret import first_secret
+from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey
+
+_SHORT: Final = 20
+_MAX_SECRET: Final = 1024
+LONGEST: Final = timedelta(days=366)
+
+
+class Line(Struct, frozen=True):
+    """What becomes of one thing of the export: `result` is new, unchanged, changed or refused."""
+
+    what: str
+    name: str
+    result: str
+    detail: str = ""
+
+
+class MigrationWork(IdentityUnitOfWork, Protocol):
+    """What the move needs of one transaction."""
+
+    @property
+    def secrets(self) -> Secrets:
+        """Secrets at rest."""
+
+
+class KnownSecret(Struct, frozen=True):
+    """Gives a new member the secret that it has; implements the port of onboarding."""
+
+    secrets: Secrets
+    audit_log: AuditLog
+    text: SecretText
+
+    async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
+        """Store the secret as the first one of the entity."""
+        await self.secrets.keep_first(first_secret(entity_id, now), self.text)
+        detail: dict[str, str | int] = {"version": 1, "origin": "imported"}
+        await self.audit_log.append(
+            AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail=detail)
+        )
+
+
+def member_of(client: ExportedClient, admins: Admins) -> NewMember | Line:
+    """Return the member that a client is, or why it can be none."""
+    admin = admins.get(client.client_id)
+
+    def refused(why: str) -> Line:
+        return Line("member", client.client_id[:64], "refused", why)
+
+    if not ENTITY_ID.fullmatch(client.client_id):
+        return refused("the client ID is no entity ID: 1 to 64 letters, digits, @ . _ -")
+    if admin is None:
+        return refused("the file of admins names none for it")
+    kind = admin.entity_type or client.entity_type
+    if kind not in {"FIP", "FIU", "AA"}:
+        return refused("its type is unknown: name FIP, FIU or AA in the file of admins")
+    if client.secret is not None and len(client.secret) > _MAX_SECRET:
+        return refused(f"its secret is longer than {_MAX_SECRET} characters")
+    name = admin.member_name or client.name
+    return NewMember(client.client_id, kind, name, admin.email, admin.name)
+
+
+async def move_member(
+    work: MigrationWork, client: ExportedClient, admins: Admins, caller: Caller
+) -> Line:
+    """Onboard a client as a member with its secret; one that is there stays as it is."""
+    member = member_of(client, admins)
+    if isinstance(member, Line):
+        return member
+    known = await work.people.member(member.entity_id)
+    if known is not None:
+        return await _unchanged(work, client)
+    if client.secret is not None:
+        work = replace(  # type: ignore[type-var]  # the struct behind the protocol
+            work, first_secret=KnownSecret(work.secrets, work.audit_log, client.secret)
+        )
+    outcome = await onboard_member(work, member, caller)
+    if isinstance(outcome, Onboarded):
+        return Line("member", member.entity_id, "new", _new_detail(client))
+    if isinstance(outcome, MemberDiffers):
+        return Line("member", member.entity_id, "unchanged")
+    return Line("member", member.entity_id, "refused", f"{outcome.field} {outcome.problem}")
+
+
+async def preview_member(work: MigrationWork, client: ExportedClient, admins: Admins) -> Line:
+    """Say what `move_member` would do."""
+    member = member_of(client, admins)
+    if isinstance(member, Line):
+        return member
+    if await work.people.member(member.entity_id) is not None:
+        return await _unchanged(work, client)
+    return Line("member", member.entity_id, "new", _new_detail(client))
+
+
+def _new_detail(client: ExportedClient) -> str:
+    if client.secret is None:
+        return f"gets a new secret: {client.why}"
+    if len(client.secret) < _SHORT:
+        return "keeps its secret, which is short: let it be reset soon"
+    return "keeps its secret"
+
+
+async def _unchanged(work: MigrationWork, client: ExportedClient) -> Line:
+    """Say whether a member that is there has the secret of the export."""
+    held = await work.secrets.held(client.client_id)
+    if held is None or client.secret is None:
+        return Line("member", client.client_id, "unchanged")
+    same = await work.secrets.text_of(held.current) == client.secret
+    detail = "" if same else "it has another secret here, which stays"
+    return Line("member", client.client_id, "unchanged", detail)
+
+
+class KeyMove(Struct, frozen=True):
+    """Publishes public keys of one other issuer until a date; none of them ever signs."""
+
+    keys: SigningKeys
+    audit_log: AuditLog
+    issuer: str
+    until: datetime
+    now: datetime
+    caller: Caller
+
+    async def move(self, exported: ExportedKey, *, apply: bool) -> Line:
+        """Publish one key, or only say what that would change."""
+        known = {one.kid: one for one in await self.keys.locked_keys()}.get(exported.kid)
+        result = "new"
+        if known is not None:
+            if not known.issuer or known.public_jwk != exported.public_jwk:
+                return Line("key", exported.kid, "refused", "another key here has its ID")
+            if known.issuer != self.issuer:
+                return Line("key", exported.kid, "refused", f"it is imported for {known.issuer}")
+            same = known.state(self.now) is KeyState.IMPORTED and known.retires_at == self.until
+            result = "unchanged" if same else "changed"
+        if apply and result != "unchanged":
+            await self._publish(exported)
+        shown = f"published until {self.until:%Y-%m-%d}, for tokens of {self.issuer}"
+        return Line("key", exported.kid, result, shown)
+
+    async def _publish(self, exported: ExportedKey) -> None:
+        key = SigningKey(
+            kid=exported.kid,
+            kind=TokenKind.ENTITY,
+            created_at=self.now,
+            active_from=None,
+            retires_at=self.until,
+            public_jwk=exported.public_jwk,
+            issuer=self.issuer,
+        )
+        await self.keys.keep_imported(key)
+        detail = {"kid": key.kid, "issuer": self.issuer, "until": self.until.isoformat()}
+        await self.audit_log.append(
+            AuditEntry(EventName.KEYS_SIGNING_IMPORT, self.caller, detail=detail)
+        )
+
+
+async def end_keys(
+    keys: SigningKeys, audit_log: AuditLog, issuer: str, now: datetime, caller: Caller
+) -> Sequence[str]:
+    """End the imported keys of an issuer now, of every one where none is named."""
+    ended = [
+        one
+        for one in await keys.locked_keys()
+        if one.state(now) is KeyState.IMPORTED and issuer in {"", one.issuer}
+    ]
+    for one in ended:
+        await keys.keep_imported(replace(one, retires_at=now))
+        detail = {"kid": one.kid, "issuer": one.issuer}
+        await audit_log.append(AuditEntry(EventName.KEYS_SIGNING_RETIRE, caller, detail=detail))
+    return [one.kid for one in ended]

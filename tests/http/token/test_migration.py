@@ -1,0 +1,291 @@
+"""A realm of Keycloak moves in: members with their secrets, tokens of both side by side."""
+
+import json
+import uuid
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import jwt
+import pytest
+from tests.support.keycloak import Realm, client
+from tests.support.people.operators import new_operator
+from tests.support.service import Member, Service, in_store, new_member
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.shared.secret_text import SecretText
+from mudra.tokens.migration.keycloak_export import ExportedKey
+from mudra.tokens.migration.move_in import KeyMove, Line
+from mudra.tokens.secrets.secret import rotate
+
+
+def new_id(kind: str = "FIP") -> str:
+    return f"KC-{uuid.uuid4().hex[:8].upper()}-{kind}"
+
+
+def secret_of(entity_id: str) -> str:
+    return f"secret-of-{entity_id}-0123456789abcdef"
+
+
+def migrate(
+    service: Service, realm: Realm, folder: Path, *options: str, check: bool = True
+) -> dict[str, tuple[str, str]]:
+    """Run the command; gives result and detail of each thing by its name."""
+    file, admins = realm.write(folder)
+    words = ("migrate", "keycloak", str(file), "--admins", str(admins), "--issuer", realm.issuer)
+    done = service.cli(*words, "--json", *options, check=check)
+    for one in realm.clients:
+        assert str(one["secret"]) not in done.output
+    lines = json.loads(done.stdout)["lines"]
+    return {one["name"]: (one["result"], one["detail"]) for one in lines}
+
+
+def token_of(service: Service, entity_id: str, secret: str) -> httpx.Response:
+    form = {"id": entity_id, "secret": secret}
+    return service.client().post("/v1/entity/token/generate", data=form)
+
+
+def reads_registry(service: Service, token: str) -> int:
+    headers = {"Authorization": f"Bearer {token}"}
+    url = f"{service.root}/cr/v2/entityInfo/AA"
+    return service.client().get(url, headers=headers).status_code
+
+
+def published(service: Service) -> set[str]:
+    keys = service.client().get("/protocol/openid-connect/certs").json()["keys"]
+    assert all("d" not in key for key in keys)
+    return {key["kid"] for key in keys}
+
+
+def test_a_dry_run_reports_and_changes_nothing(service: Service, tmp_path: Path) -> None:
+    entity_id = new_id()
+    realm = Realm(clients=[client(entity_id)])
+
+    report = migrate(service, realm, tmp_path)
+
+    assert report[entity_id] == ("new", "keeps its secret")
+    assert report[realm.kid][0] == "new"
+    assert report["client admin-cli"] == ("skipped", "Keycloak's own")
+    assert report["key rsa-enc-generated"][0] == "skipped"
+    assert token_of(service, entity_id, secret_of(entity_id)).status_code == 401
+    assert realm.kid not in published(service)
+
+
+def test_members_keep_their_secrets_and_tokens_of_both_are_valid(
+    service: Service, tmp_path: Path
+) -> None:
+    entity_id, other = new_id(), new_id("FIU")
+    realm = Realm(clients=[client(entity_id), client(other)])
+    before = token_of(service, *own(new_member(service))).json()["accessToken"]
+
+    migrate(service, realm, tmp_path, "--apply")
+
+    issued = token_of(service, entity_id, secret_of(entity_id))
+    assert issued.status_code == 200, issued.text
+    foreign = realm.token(entity_id, service.wall())
+    older = realm.token(entity_id, service.wall(), preferred_username=None, clientId=entity_id)
+    for token in (issued.json()["accessToken"], foreign, older):
+        assert reads_registry(service, token) == 200
+        seen = service.introspected(token, other, secret_of(other))
+        assert seen["active"] is True
+    kid = jwt.get_unverified_header(issued.json()["accessToken"])["kid"]
+    assert kid == jwt.get_unverified_header(before)["kid"] != realm.kid
+    assert realm.kid in published(service)
+
+    again = migrate(service, realm, tmp_path, "--apply")
+    assert {again[one][0] for one in (entity_id, other, realm.kid)} == {"unchanged"}
+    wrong = Realm(realm.issuer, [client(entity_id, secret="x" * 32)])
+    kept = migrate(service, wrong, tmp_path, "--apply")
+    assert kept[entity_id] == ("unchanged", "it has another secret here, which stays")
+    assert token_of(service, entity_id, secret_of(entity_id)).status_code == 200
+
+
+def own(member: Member) -> tuple[str, str]:
+    return member.entity_id, member.secret()
+
+
+def test_the_old_secret_ends_with_its_reset(service: Service, tmp_path: Path) -> None:
+    entity_id = new_id()
+    migrate(service, Realm(clients=[client(entity_id)]), tmp_path, "--apply")
+    service.advance("PT6M")
+
+    async def reset(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
+            held = await work.secrets.locked(entity_id)
+            assert held is not None
+            assert held.current.version == 1
+            rotation = rotate(held.current, held.now, 90, 0)
+            await work.secrets.replace(rotation, SecretText("y" * 43))
+
+    in_store(service, reset)
+    assert token_of(service, entity_id, secret_of(entity_id)).status_code == 401
+    assert token_of(service, entity_id, "y" * 43).status_code == 200
+
+
+def test_a_key_that_was_imported_gives_no_one_more_than_an_entity(
+    service: Service, tmp_path: Path
+) -> None:
+    entity_id = new_id()
+    realm = Realm(clients=[client(entity_id)])
+    migrate(service, realm, tmp_path, "--apply")
+    operator, now = new_operator(service), service.wall()
+    user = operator.headers["Authorization"].removeprefix("Bearer ")
+    claims = jwt.decode(user, options={"verify_signature": False})
+    as_operator = realm.token(entity_id, now, **claims)
+    ours = jwt.decode(
+        token_of(service, entity_id, secret_of(entity_id)).json()["accessToken"],
+        options={"verify_signature": False},
+    )
+    person = {"preferred_username": "asha", "client_id": None}
+    forged = {
+        "an operator": as_operator,
+        "an operator of the other issuer": realm.token(
+            entity_id, now, **{**claims, "iss": realm.issuer}
+        ),
+        "our issuer": realm.token(entity_id, now, **ours),
+        "a person at the client": realm.token(entity_id, now, **person),
+        "a person who claims the client": realm.token(entity_id, now, preferred_username="asha"),
+        "no name at all": realm.token(entity_id, now, preferred_username=None, client_id=None),
+        "another client's account": realm.token(
+            entity_id, now, preferred_username="service-account-x"
+        ),
+        "an ID token": realm.token(entity_id, now, typ="ID"),
+        "a refresh token": realm.token(entity_id, now, typ="Refresh"),
+        "not yet": realm.token(entity_id, now + 3600),
+        "over": realm.token(entity_id, now - 90_000),
+        "no end": realm.token(entity_id, now, exp=None),
+        "no member": realm.token("admin-cli", now),
+        "a list as client": realm.token(entity_id, now, azp=[entity_id]),
+    }
+    for name, token in forged.items():
+        assert reads_registry(service, token) == 401, name
+        headers = {"Authorization": f"Bearer {token}"}
+        for path in ("/operator/v1/keys", "/operator/v1/members"):
+            assert operator.client.get(service.root + path, headers=headers).status_code == 401
+    good = realm.token(entity_id, now)
+    assert reads_registry(service, good) == 200
+    headers = {"Authorization": f"Bearer {good}"}
+    assert operator.client.get(f"{service.root}/operator/v1/keys", headers=headers).is_error
+    read = operator.client.post(
+        "/v1/entity/secret/read", json={"entityId": entity_id}, headers=headers
+    )
+    assert read.status_code == 401
+
+
+def test_an_imported_key_ends_by_its_date_and_by_command(service: Service, tmp_path: Path) -> None:
+    entity_id = new_id()
+    realm = Realm(clients=[client(entity_id)])
+    migrate(service, realm, tmp_path, "--apply")
+    listed = json.loads(service.cli("keys", "list", "--json").stdout)
+    assert [one["state"] for one in listed if one["kid"] == realm.kid] == ["imported"]
+
+    ended = json.loads(
+        service.cli("migrate", "end-keys", "--issuer", realm.issuer, "--json").stdout
+    )
+    assert ended == {"ended": [realm.kid]}
+    assert reads_registry(service, realm.token(entity_id, service.wall())) == 401
+    assert realm.kid not in published(service)
+
+    again = migrate(service, realm, tmp_path, "--apply")
+    assert again[realm.kid][0] == "changed"
+    assert reads_registry(service, realm.token(entity_id, service.wall())) == 200
+    service.advance("P91D")
+    assert reads_registry(service, realm.token(entity_id, service.wall())) == 401
+    assert token_of(service, entity_id, secret_of(entity_id)).status_code == 200
+
+
+def test_a_key_that_has_the_id_of_another_is_refused(service: Service, tmp_path: Path) -> None:
+    realm = Realm()
+    migrate(service, realm, tmp_path, "--apply")
+    elsewhere = Realm("https://other.example/realms/aa", [])
+    elsewhere.__dict__["key"] = realm.key
+    assert migrate(service, elsewhere, tmp_path, "--apply", check=False)[realm.kid][0] == "refused"
+    kid = next(iter(published(service) - {realm.kid}))
+    jwk = {"kty": "RSA", "use": "sig", "alg": "RS256", "kid": kid, "n": "AQAB", "e": "AQAB"}
+
+    async def collide(dependencies: Dependencies) -> Line:
+        async with dependencies.unit_of_work() as work:
+            now = await work.people.now()
+            move = KeyMove(
+                work.signing_keys.keys,
+                work.audit_log,
+                realm.issuer,
+                now + timedelta(days=9),
+                now,
+                Caller("operator:tests"),
+            )
+            return await move.move(ExportedKey(kid, jwk), apply=True)
+
+    assert in_store(service, collide).result == "refused"
+    keys = service.client().get("/protocol/openid-connect/certs").json()["keys"]
+    assert "AQAB" not in {key["n"] for key in keys}
+
+
+def test_what_cannot_move_is_said_line_by_line(service: Service, tmp_path: Path) -> None:
+    masked, vault, short, signed = new_id(), new_id(), new_id(), new_id()
+    role = {
+        "protocolMapper": "oidc-hardcoded-claim-mapper",
+        "config": {"claim.name": "roles", "claim.value": "AA"},
+    }
+    twice, typed = new_id(), new_id("X").removesuffix("-X")
+    realm = Realm(
+        clients=[
+            client(masked, secret="**********"),
+            client(vault, secret="${vault.member}"),
+            client(short, secret="short-secret"),
+            client(signed, clientAuthenticatorType="client-jwt"),
+            client(twice),
+            client(twice, secret="z" * 40),
+            client(typed, protocolMappers=[role]),
+            client("no entity id", secret="q" * 40),
+            client("\x1b[31mred[/bold]", secret="q" * 40),
+            client(new_id("NOTYPE"), secret="t" * 40),
+            client(new_id("AA"), publicClient=True),
+        ]
+    )
+    report = migrate(service, realm, tmp_path, "--apply", check=False)
+
+    assert "masked" in report[masked][1]
+    assert "vault" in report[vault][1]
+    assert "short" in report[short][1]
+    assert "client-jwt" in report[signed][1]
+    assert report[typed][0] == "new"
+    assert report["no entity id"][0] == report["\\x1b[31mred[/bold]"][0] == "refused"
+    file = tmp_path / "realm-export.json"
+    shown = service.cli("migrate", "keycloak", str(file), "--issuer", "https://a.b", check=False)
+    assert "red[/bold]" in shown.output
+    assert "\x1b[31mred" not in shown.output
+    refused = [detail for result, detail in report.values() if result == "refused"]
+    for word in ("no entity ID", "type is unknown", "has it twice"):
+        assert any(word in detail for detail in refused), word
+    assert token_of(service, short, "short-secret").status_code == 200
+    assert token_of(service, masked, "**********").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "not JSON",
+        "[" * 100_000,
+        '{"realm": "a", "clients": ' + "[" * 5000,
+        '{"realm": "a", "clients": [{"clientId": {"secret": "do-not-show"}}]}',
+        '{"realm": "a", "clients": "do-not-show"}',
+        '[{"realm": "a"}, {"realm": "b"}]',
+        "\xff",
+    ],
+)
+def test_what_is_no_export_is_refused_without_a_word_of_it(
+    service: Service, tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "odd.json"
+    file.write_bytes(text.encode("latin-1"))
+    done = service.cli(
+        "migrate", "keycloak", str(file), "--issuer", "https://a.example", check=False
+    )
+    assert done.exit_code == 2, done.output
+    assert "do-not-show" not in done.output
+    assert "Traceback" not in done.output
