@@ -12,6 +12,7 @@ from tests.support.service import PASSWORD, Member, Service, new_member
 from mudra.bootstrap.config import Settings, load_settings
 from mudra.console.routes import console_pages
 
+_NONE = "00000000-0000-4000-8000-000000000000"
 _OWN, _STAFF = "/console/entity/{entity}", "/console/operator"
 SERIOUS: dict[str, dict[str, str]] = {
     f"{_OWN}/registration/submit": {"payload": "{}"},
@@ -25,8 +26,14 @@ SERIOUS: dict[str, dict[str, str]] = {
     f"{_STAFF}/people": {"email": "asked@network.example", "health": "on"},
     f"{_STAFF}/people/second-factor": {"email": "asked@network.example"},
     f"{_STAFF}/keys/rotate": {"kind": "user"},
+    f"{_STAFF}/webhooks": {"url": "no address"},
+    f"{_OWN}/webhooks": {"url": "no address"},
+    "/console/account/webhooks": {"url": "no address"},
+    f"{_STAFF}/webhooks/{{webhook_id:uuid}}/rotate": {},
+    f"{_OWN}/webhooks/{{webhook_id:uuid}}/rotate": {},
+    "/console/account/webhooks/{webhook_id:uuid}/rotate": {},
 }
-"""Changing a key, deciding on a registration, rotating signing keys, changing people."""
+"""Keys, decisions on registrations, people, and addresses to which alarms go."""
 ASK_THEMSELVES = {"secret/show", "secret/reset"} | {
     f"account/second-factor/{act}"
     for act in ("begin", "remove", "recovery-codes", "passkey/begin", "passkey/remove")
@@ -38,6 +45,7 @@ NOT_SERIOUS = {
     "account/second-factor/passkey/add",  # signs a challenge that only a proof gives
     *("account/session", "account/token", "account/alarms", "secret/retire", "registration/check"),
     *("mails/retry", "audit/verify", "acts", "silence", "silences", "end"),
+    "webhooks/{webhook_id:uuid}/{act:str}",  # a test, or an end
     "held-reports/{receipt_id:uuid}/{decision:str}",
 }
 
@@ -80,7 +88,7 @@ def test_every_form_of_the_console_is_serious_or_not() -> None:
 def test_an_open_session_alone_does_no_serious_act(
     service: Service, chief: Operator, resident: Member, form: str
 ) -> None:
-    path = form.replace("{entity}", resident.entity_id)
+    path = form.replace("{entity}", resident.entity_id).replace("{webhook_id:uuid}", _NONE)
     browser = person(service, path, chief, resident)
     service.advance("PT6M")
     sent = {"csrf_token": browser.word("/console/account"), **SERIOUS[form]}

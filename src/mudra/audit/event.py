@@ -84,6 +84,7 @@ class EventName(enum.StrEnum):
     METRICS_SILENCE_END = "metrics:silence:end"
     METRICS_WEBHOOK_ADD = "metrics:webhook:add"
     METRICS_WEBHOOK_REMOVE = "metrics:webhook:remove"
+    METRICS_WEBHOOK_ROTATE = "metrics:webhook:rotate"
 
     KEYS_SIGNING_DROP = "keys:signing:drop"
 

@@ -13,10 +13,11 @@ from msgspec import Struct
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller
 from mudra.audit.ports import AuditChain, Witness
+from mudra.bootstrap.alarm_wiring import alarm_mailer, preference_service, webhook_service
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.fault_store import fault_service
-from mudra.bootstrap.health_store import alarm_preferences, health_service
+from mudra.bootstrap.health_store import health_service
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
 from mudra.identity.accounts.email_link import LinkFactory
@@ -27,11 +28,8 @@ from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.maintenance import MaintenanceWork
-from mudra.metrics.notifications.alarm_mail import StormRule
-from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.escalation import Escalation
 from mudra.metrics.notifications.notifier import Notifier
-from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
@@ -70,7 +68,6 @@ from mudra.storage.identity.sessions import PostgresSessions
 from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
-from mudra.storage.metrics.alarm_mails import PostgresAlarmMails
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.held_reports import PostgresHeldReports
@@ -185,6 +182,11 @@ class Dependencies(Struct, frozen=True):
         """Return where webhook messages may go: anywhere in the sandbox, public https elsewhere."""
         return Reach(self.address_policy, self.settings.webhook_networks)
 
+    @property
+    def console(self) -> str:
+        """Return the address of the console: next to the token service, not under its path."""
+        return urljoin(self.settings.issuer, CONSOLE_PATH)
+
     def outbox(self, transaction: Transaction) -> PostgresOutbox:
         """The outbox of a transaction."""
         return PostgresOutbox(
@@ -206,7 +208,7 @@ class Dependencies(Struct, frozen=True):
                 self.settings.health_escalation_to,
             )
             notifier = Notifier(
-                messages, self._mailer(transaction), self.outbox(transaction), escalation
+                messages, alarm_mailer(self, transaction), self.outbox(transaction), escalation
             )
             yield MaintenanceWork(
                 now=await transaction.now(),
@@ -280,18 +282,9 @@ class Dependencies(Struct, frozen=True):
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
-            webhooks=self._webhooks(transaction, network, audit_log),
-            alarm_preferences=alarm_preferences(transaction, audit_log),
+            webhooks=webhook_service(self, transaction, network, audit_log),
+            alarm_preferences=preference_service(self, transaction, audit_log),
         )
-
-    def _mailer(self, transaction: Transaction) -> AlarmMailer:
-        rule = StormRule(
-            self.settings.health_storm_alarms,
-            timedelta(minutes=self.settings.health_storm_minutes),
-        )
-        # The console is next to the token service, not under its path.
-        console = urljoin(self.settings.issuer, CONSOLE_PATH)
-        return AlarmMailer(PostgresAlarmMails(transaction), self.outbox(transaction), rule, console)
 
     def _reporting(
         self,
@@ -336,18 +329,6 @@ class Dependencies(Struct, frozen=True):
             audit_log,
             self._key_pairs.new,
             timedelta(days=self.settings.key_rotation_days),
-        )
-
-    def _webhooks(
-        self, transaction: Transaction, members: OnboardedMembers, audit_log: PostgresAuditLog
-    ) -> WebhookService:
-        return WebhookService(
-            store=PostgresWebhooks(transaction, self.encryption),
-            members=members,
-            audit_log=audit_log,
-            new_id=fresh_id,
-            random_bytes=secrets.token_bytes,
-            url_problem=self.reach.url_fault,
         )
 
 

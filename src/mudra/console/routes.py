@@ -8,6 +8,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.error_page import error_page
 from mudra.console.framework.navigation import CONSOLE
+from mudra.console.pages import webhooks
 from mudra.console.pages.member import (
     account,
     account_alarms,
@@ -83,6 +84,7 @@ def console_pages(
         *secret.handlers,
         *try_it.handlers,
         *health.handlers,
+        *webhooks.handlers,
         *registration.handlers,
         *people.handlers,
         *activity.handlers,

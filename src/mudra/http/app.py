@@ -21,6 +21,7 @@ from mudra.http.account import (
     own_access,
     own_activity,
     own_alarms,
+    own_webhooks,
     password,
 )
 from mudra.http.dependencies import HttpDependencies, HttpSettings
@@ -93,6 +94,7 @@ _PEOPLE_HANDLERS: list[ControllerRouterHandler] = [
     *own_activity.handlers,
     *own_access.handlers,
     *own_alarms.handlers,
+    *own_webhooks.handlers,
     password.set_by_link,
     password.forgot,
 ]

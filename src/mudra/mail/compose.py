@@ -29,6 +29,7 @@ _LINK_LABELS: Final = {
     NoticeKind.ADDRESS_CONFIRM: "Confirm the new address",
     NoticeKind.HEALTH_ALARM: "Open the console",
     NoticeKind.HEALTH_DIGEST: "Open the console",
+    NoticeKind.HEALTH_ESCALATED: "Open the console",
 }
 _SAMPLE_TIME: Final = "2026-01-31T12:00:00.000Z"
 

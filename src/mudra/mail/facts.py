@@ -41,7 +41,7 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *_OF_SECRET,
         *("what", "done_by", "done_at", "reason", "changes"),
     ),
-    NoticeKind.HEALTH_ESCALATED: ("number", "incidents", "minutes"),
+    NoticeKind.HEALTH_ESCALATED: ("number", "incidents", "minutes", "link"),
     NoticeKind.REPORT_HELD: (*_OF_SECRET, "window", "claimed", "plausible", "what"),
     # secret_lost is "yes" or empty.
     NoticeKind.SERVICE_RESTORED: (*_OF_SECRET, "restored_to", "restored_at", "secret_lost"),

@@ -9,7 +9,8 @@ from msgspec import Struct
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.ports import MetricsTables, WebhookMessages
+from mudra.metrics.notifications.webhook_ports import WebhookMessages
+from mudra.metrics.ports import MetricsTables
 from mudra.metrics.rollup.rollup_service import RollupService
 
 

@@ -1,7 +1,7 @@
 """The ports of network metrics: its queries to storage and to the registry."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
@@ -12,8 +12,6 @@ from mudra.metrics.incidents.packed_calls_ports import PackedCallsStore
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
-from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
-from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.payload.report_facts import StorableReport
@@ -25,7 +23,6 @@ from mudra.metrics.rollup.stale import Recount, Stale
 from mudra.metrics.rollup.step import Step
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
-from mudra.shared.secret_text import SecretText
 
 
 class NotAMember(Refusal, frozen=True):
@@ -340,54 +337,4 @@ class Silences(Protocol):
 
     async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
         """Ends one that has not ended; None when there is none of this ID."""
-        ...
-
-
-class Webhooks(Protocol):
-    """Stored webhooks."""
-
-    async def list(self, entity_id: str | None) -> Sequence[Webhook]:
-        """Returns those of one entity (empty: of the network), or all for None; oldest first."""
-        ...
-
-    async def add(self, webhook: Webhook, secret: SecretText) -> None:
-        """Stores a new one with the key that signs its messages, encrypted."""
-        ...
-
-    async def remove(self, webhook_id: str, entity_id: str | None) -> Webhook | None:
-        """Removes it with its messages; None when there is none, or it is another entity's."""
-        ...
-
-
-class WebhookMessages(Protocol):
-    """Messages that wait for delivery."""
-
-    async def post(
-        self, entity_ids: Sequence[str], body: bytes, now: datetime, *,
-        fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
-    ) -> None:  # fmt: skip
-        """Queues one message for each webhook of these entities and of the network.
-
-        And for each that names this FIP. `chats` has the bodies for formats of chats.
-        """
-        ...
-
-    async def take_due(self, limit: int) -> Sequence[WaitingMessage]:
-        """Takes due messages, so that no other process delivers them."""
-        ...
-
-    async def still_taken(self, message: WaitingMessage) -> bool:
-        """Extends the claim; returns False when another process took the message, or it is gone."""
-        ...
-
-    async def delivered(self, message: WaitingMessage) -> None:
-        """Deletes a delivered message."""
-        ...
-
-    async def retry(self, message: WaitingMessage, problem: str, in_: timedelta) -> None:
-        """Stores why a delivery failed, and when to try again."""
-        ...
-
-    async def give_up(self, message: WaitingMessage, problem: str) -> None:
-        """Stores why a delivery failed, and deletes the message."""
         ...

@@ -30,7 +30,8 @@ _HTTP: Final = 80
 
 async def post_signed(message: WaitingMessage, now: datetime, reach: Reach) -> str:
     """Signs and posts a message; returns why it was not delivered, or nothing."""
-    headers = signed_headers(message.secret, message.message_id, now, message.body)
+    secrets = [one for one in (message.secret, message.previous) if one is not None]
+    headers = signed_headers(secrets, message.message_id, now, message.body)
     return await post(message.url, message.body, headers, reach)
 
 

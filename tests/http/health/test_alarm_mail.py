@@ -127,6 +127,7 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
         "breaksQuiet": "none",
         "ofMembers": "major",
         "ofNetwork": "none",
+        "channel": "email",
     }
     answer = member.client.get(PREFERENCES, headers=member.bearer()).json()
     assert answer.items() >= shown.items()
@@ -142,6 +143,8 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
         ({"quietFrom": "22:00"}, "quietUntil must be given"),
         ({"quietFrom": "24:00", "quietUntil": "07:00"}, "quietFrom must be a time of day"),
         ({"ofMembers": "all"}, "ofMembers must be"),
+        ({"channel": "pigeon"}, "channel must be email, webhook, both or none"),
+        ({"channel": "webhook"}, "channel needs a webhook of your own"),
     ],
 )
 def test_wrong_preferences_are_refused_by_name(

@@ -2,13 +2,15 @@
 
 import json
 import uuid
-from datetime import timedelta
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
 from tests.support.alarm_network import Network, as_entity, emails_to
 from tests.support.metrics.health_network import a_network, at_fip
 from tests.support.people.console import reader
+from tests.support.people.operators import active_operator, with_token
 from tests.support.service import Member, new_member, running_service
 from tests.support.webhook_sink import webhook_sink
 
@@ -16,13 +18,14 @@ from mudra.metrics.payload.catalogue import WINDOW
 
 METRICS = "/metrics/perf/v1"
 ON_CALL = "lead@network.example"
+IN_INDIA = "night@network.example"
 
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
     with running_service(
         tmp_path_factory.mktemp("alarms") / "data",
-        MUDRA_HEALTH_ESCALATION_TO=ON_CALL,
+        MUDRA_HEALTH_ESCALATION_TO=f"{ON_CALL},{IN_INDIA}",
         MUDRA_HEALTH_ESCALATION_MINUTES="30",
     ) as service:
         health = a_network(service, aas=3, fips=1)
@@ -67,56 +70,6 @@ def test_those_concerned_are_notified_of_beginning_and_end_and_can_check_the_sen
         assert "secret" not in json.dumps(shown)
         gone = network.noc.post(f"/health/webhooks/{of_all['webhook']['webhookId']}/remove")
         assert gone.status_code == 200
-
-
-def test_chats_get_what_they_read_and_their_address_is_shown_to_no_one(network):
-    bank = new_member(network.service, "FIP").entity_id
-    with webhook_sink() as slack, webhook_sink() as teams:
-        made = [
-            network.hook(sink.url, format=name)["webhook"]
-            for sink, name in ((slack, "slack"), (teams, "teams"))
-        ]
-        network.report(bank, 20)
-        network.service.wait_until(lambda: slack.posted and teams.posted, 60)
-        for one in made:
-            network.noc.post(f"/health/webhooks/{one['webhookId']}/remove")
-
-    (found,) = [one.data for one in slack.posted if bank in one.data["text"]]
-    assert "80 % of calls failing" in found["text"]
-    assert {part["type"] for part in found["blocks"]} == {"header", "section", "context", "actions"}
-    page = found["blocks"][-1]["elements"][0]["url"]
-    assert page.startswith(f"{network.service.root}/console/operator/incidents/")
-    (card,) = [one.data["attachments"][0] for one in teams.posted if bank in one.body.decode()]
-    assert card["contentType"] == "application/vnd.microsoft.card.adaptive"
-    assert bank in card["content"]["body"][0]["inlines"][0]["text"]
-    assert card["content"]["actions"][0]["url"] == page
-    assert [one["format"] for one in made] == ["slack", "teams"]
-    assert all("/alarms" not in one["url"] for one in made)
-
-
-def test_what_is_not_taken_comes_again_under_the_same_id_and_no_redirect_is_followed(network):
-    bank = new_member(network.service, "FIP").entity_id
-    with webhook_sink() as sink, webhook_sink() as elsewhere:
-        sink.answers, sink.location = [302, 500], elsewhere.url
-        webhook_id = network.hook(sink.url, entityId=bank)["webhook"]["webhookId"]
-
-        def mine():
-            listed = network.noc.get("/health/webhooks").json()["webhooks"]
-            return next(one for one in listed if one["webhookId"] == webhook_id)
-
-        network.report(bank, 20)
-        for tries, problem in enumerate(("answered 302", "answered 500"), 1):
-            network.service.wait_until(lambda n=tries: len(sink.posted) == n, 60)
-            network.service.wait_until(lambda words=problem: words in mine()["problem"], 60)
-            assert mine()["waiting"] == 1
-            network.service.advance("PT2M")
-        network.service.wait_until(lambda: not mine()["waiting"], 60)
-
-        assert [one.message_id for one in sink.posted] == [sink.posted[0].message_id] * 3
-        assert elsewhere.posted == []
-        assert mine()["problem"] == ""
-        assert mine()["deliveredAt"]
-        network.noc.post(f"/health/webhooks/{webhook_id}/remove")
 
 
 def test_a_silence_wakes_no_one_and_what_goes_on_is_reported_at_its_end(network):
@@ -259,6 +212,10 @@ def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):
 
 
 def test_what_no_one_takes_is_escalated_once_in_one_email(network):
+    lead = with_token(network.service, active_operator(network.service, email=IN_INDIA))
+    zone = {"timeZone": "Asia/Kolkata"}
+    path = "/v1/user/alarm/preferences"
+    assert lead.client.post(path, json=zone, headers=lead.headers).status_code == 200
     taken, left, silent = (new_member(network.service, "FIP").entity_id for _ in range(3))
 
     def escalated(bank: str) -> list[str]:
@@ -282,6 +239,16 @@ def test_what_no_one_takes_is_escalated_once_in_one_email(network):
     network.health.settled()
     assert len(escalated(left)) == 1
     assert (escalated(taken), escalated(silent)) == ([], [])
+    (in_utc,), (in_india,) = (
+        [mail for mail in emails_to(network.service, to) if left in mail]
+        for to in (ON_CALL, IN_INDIA)
+    )
+    found = datetime.fromisoformat(network.open_incidents(left)[0]["detected"])
+    local = f"{found.astimezone(ZoneInfo('Asia/Kolkata')):%Y-%m-%d %H:%M} IST ("
+    assert f"detected at {found:%Y-%m-%d %H:%M} UTC" in in_utc
+    assert f"detected at {local}" in in_india
+    assert f"{found:%H:%M} UTC)" in in_india
+    assert "/console/operator/incidents?open=true" in in_india
 
 
 def test_a_member_announces_its_maintenance_and_only_what_outlives_it_opens(network):

@@ -15,7 +15,7 @@ from tests.support.webhook_sink import WebhookSink, webhook_sink
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.retry_delay import pause_after
 from mudra.metrics.maintenance import MaintenanceWork
-from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
+from mudra.metrics.notifications.webhook import Owner, WaitingMessage, Webhook
 from mudra.metrics.notifications.webhook_delivery import OpenMessages, deliver_messages
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
@@ -48,7 +48,7 @@ async def hooked(dependencies: Dependencies, sink: WebhookSink, messages: int) -
 
 async def left(dependencies: Dependencies, entity_id: str) -> int:
     async with dependencies.database.transaction() as transaction:
-        found = await PostgresWebhooks(transaction, dependencies.encryption).list(entity_id)
+        found = await PostgresWebhooks(transaction, dependencies.encryption).list(Owner(entity_id))
     return found[0].waiting
 
 

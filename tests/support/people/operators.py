@@ -38,9 +38,9 @@ def new_operator(service: Service, *scopes: str) -> Operator:
     return with_token(service, active_operator(service, *scopes))
 
 
-def active_operator(service: Service, *scopes: str) -> str:
+def active_operator(service: Service, *scopes: str, email: str = "") -> str:
     """Create and activate an operator by the use cases themselves; gives its address."""
-    email = f"op-{uuid.uuid4().hex[:10]}@network.example"
+    email = email or f"op-{uuid.uuid4().hex[:10]}@network.example"
     held = frozenset(Scope(scope) for scope in scopes) or frozenset(Scope)
 
     async def create_and_activate(dependencies: Dependencies) -> None:

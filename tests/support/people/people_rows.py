@@ -32,6 +32,7 @@ SIGNED_IN = {"admin A", "second admin A", "former admin A", "admin B", "operator
 }
 """Whose User Access Token is valid, whatever it gives."""
 ANY_SCOPE = "any"
+_HOOKS, _NONE = "/iam/v1/user/alarm/webhooks", "00000000-0000-4000-8000-000000000000"
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,13 @@ ROWS = (
     Row("POST", "/iam/v1/user/session/end", frozenset({200}), {"sessionId": "0" * 16}, own=False),
     Row("GET", "/iam/v1/user/alarm/preferences", frozenset({200}), own=False),
     Row("POST", "/iam/v1/user/alarm/preferences", frozenset({200}), own=False),
+    Row("GET", _HOOKS, frozenset({200}), own=False),
+    Row("POST", _HOOKS, frozenset({400}), own=False),
+    Row("GET", f"{_HOOKS}/{_NONE}/attempts", frozenset({404}), own=False),
+    *(
+        Row("POST", f"{_HOOKS}/{_NONE}/{act}", frozenset({404}), own=False)
+        for act in ("remove", "test", "rotate")
+    ),
     Row("GET", "/iam/v1/user/token/list", frozenset({200}), own=False),
     Row("POST", "/iam/v1/user/token/revoke", frozenset({200}), {"jti": UNKNOWN_ID}, own=False),
     _row("GET", _MEMBERS, 200, scope="members"),

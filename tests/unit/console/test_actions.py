@@ -47,6 +47,26 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "alarms set",
     ),
     ("account", "/console/account/token"): ("/iam/v1/user/token/revoke", "token revoke"),
+    ("webhooks", "{{ path }}"): (
+        "/operator/v1/health/webhooks",
+        "health webhook",
+        "alarms add-webhook",
+    ),
+    ("webhooks", "{{ path }}/{{ id }}/test"): (
+        "/operator/v1/health/webhooks/{webhook_id:uuid}/test",
+        "health test-webhook",
+        "alarms test-webhook",
+    ),
+    ("webhooks", "{{ path }}/{{ id }}/rotate"): (
+        "/operator/v1/health/webhooks/{webhook_id:uuid}/rotate",
+        "health rotate-webhook",
+        "alarms rotate-webhook",
+    ),
+    ("webhooks", "{{ path }}/{{ id }}/remove"): (
+        "/operator/v1/health/webhooks/{webhook_id:uuid}/remove",
+        "health unwebhook",
+        "alarms remove-webhook",
+    ),
     ("held_reports", "/console/operator/held-reports/{{ one.receipt_id }}/refuse"): (
         "/operator/v1/health/held-reports/{receipt_id:uuid}/refuse",
         "health refuse",

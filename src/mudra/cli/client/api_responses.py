@@ -129,7 +129,7 @@ class Sessions(Struct):
 
 
 class AlarmPreferences(Struct, rename="camel"):
-    """Which emails about incidents the caller gets, and when."""
+    """Which alarms about incidents the caller gets, how and when."""
 
     time_zone: str
     quiet_from: str
@@ -137,6 +137,49 @@ class AlarmPreferences(Struct, rename="camel"):
     breaks_quiet: str
     of_members: str
     of_network: str
+    channel: str
+
+
+class OwnWebhook(Struct, rename="camel"):
+    """The caller's own webhook."""
+
+    webhook_id: str
+    url: str
+    format: str
+    waiting: int
+    delivered_at: str | None
+    problem: str
+    previous_key_until: str | None
+
+
+class OwnWebhooks(Struct):
+    """The caller's own webhook, if there is one."""
+
+    webhooks: list[OwnWebhook]
+
+
+class OneOwnWebhook(Struct):
+    """The caller's own webhook, with its key where that is new."""
+
+    webhook: OwnWebhook
+    secret: str = ""
+
+
+class WebhookAttempt(Struct, rename="camel"):
+    """One attempt to deliver a message."""
+
+    at: str
+    message_id: str
+    event: str
+    attempt: int
+    delivered: bool
+    problem: str
+
+
+class WebhookAttempts(Struct):
+    """The latest attempts, the newest first."""
+
+    attempts: list[WebhookAttempt]
 
 
 class AddressUse(Struct):

@@ -1,4 +1,4 @@
-"""/user/alarm: which emails about incidents the caller gets, and when."""
+"""/user/alarm: which alarms about incidents the caller gets, and when."""
 
 from typing import Final
 
@@ -26,12 +26,13 @@ class AlarmPreferencesResponse(ResponseBody, kw_only=True, rename="camel"):
     breaks_quiet: str
     of_members: str
     of_network: str
+    channel: str
 
 
 @get("/user/alarm/preferences", "Read your own alarm preferences")
 @as_user()
 async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
-    """Return from which severity on the caller gets emails about incidents, and the quiet hours."""
+    """Return which alarms about incidents the caller gets, how, and the quiet hours."""
     return _response(await call.work.alarm_preferences.of(call.user.user_id))
 
 
@@ -52,6 +53,7 @@ def _response(preferences: AlarmPreferences) -> AlarmPreferencesResponse:
         breaks_quiet=severity_word(preferences.breaks_quiet),
         of_members=severity_word(preferences.of_members),
         of_network=severity_word(preferences.of_network),
+        channel=preferences.channel.value,
     )
 
 

@@ -1,6 +1,5 @@
 """Webhooks: an operator's for the whole network or an entity, a member's own for itself."""
 
-from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -12,14 +11,18 @@ from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.health_requests import OwnWebhookRequest, WebhookRequest
 from mudra.http.response.alarm_responses import (
+    AttemptsResponse,
     NewWebhookResponse,
     WebhookResponse,
     WebhooksResponse,
-    webhook_details,
+    added_response,
+    attempts_response,
+    webhook_response,
+    webhooks_response,
 )
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
+from mudra.metrics.notifications.webhook import Owner
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.shared.refusal import Refusal
 
@@ -30,22 +33,22 @@ _PATH: Final = "/operator/v1/health/webhooks"
 @as_operator(Scope.HEALTH)
 async def webhooks(call: OperatorCall[NoParameters]) -> WebhooksResponse:
     """List all webhooks, the network's and those of members, with their undelivered messages."""
-    return _list_response(await call.work.webhooks.list())
+    return webhooks_response(await call.work.webhooks.list())
 
 
 @post(_PATH, "Add a webhook", conflict=True)
 @as_operator(Scope.HEALTH)
 async def add(call: OperatorCall[WebhookRequest]) -> NewWebhookResponse | Refusal:
     """Send alarms to an address; only this response has the key that signs them."""
-    now = await call.work.people.now()
-    return _added(
+    asked, now = call.body, await call.work.people.now()
+    return added_response(
         await call.work.webhooks.add(
-            call.body.entity_id,
-            call.body.url,
+            Owner(asked.entity_id),
+            asked.url,
             call.caller,
             now,
-            fips=call.body.fips,
-            format_=Format(call.body.format),
+            fips=asked.fips,
+            format_=Format(asked.format),
         )
     )
 
@@ -56,24 +59,53 @@ async def remove(
     call: OperatorCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> WebhookResponse | Refusal:
     """Remove a webhook with its undelivered messages."""
-    return _removed(await call.work.webhooks.remove(str(webhook_id), None, call.caller))
+    return webhook_response(await call.work.webhooks.remove(str(webhook_id), None, call.caller))
+
+
+@post(_PATH + "/{webhook_id:uuid}/test", "Test a webhook", conflict=True)
+@as_operator(Scope.HEALTH)
+async def test(
+    call: OperatorCall[NoParameters], webhook_id: FromPath[UUID]
+) -> WebhookResponse | Refusal:
+    """Send a test message; its delivery is listed like any other."""
+    now = await call.work.people.now()
+    return webhook_response(await call.work.webhooks.send_test(str(webhook_id), None, now))
+
+
+@post(_PATH + "/{webhook_id:uuid}/rotate", "Rotate the key of a webhook")
+@as_operator(Scope.HEALTH)
+async def rotate(
+    call: OperatorCall[NoParameters], webhook_id: FromPath[UUID]
+) -> NewWebhookResponse | Refusal:
+    """Make a new key, which only this response has; the previous one signs as well for a day."""
+    now = await call.work.people.now()
+    service = call.work.webhooks
+    return added_response(await service.rotate(str(webhook_id), None, call.caller, now))
+
+
+@get(_PATH + "/{webhook_id:uuid}/attempts", "List the latest deliveries of a webhook")
+@as_operator(Scope.HEALTH)
+async def attempts(
+    call: OperatorCall[NoParameters], webhook_id: FromPath[UUID]
+) -> AttemptsResponse | Refusal:
+    """List the latest 20 deliveries and failures, the newest first."""
+    return attempts_response(await call.work.webhooks.attempts(str(webhook_id), None))
 
 
 @get("/webhooks", "List own webhooks")
 @as_entity()
 async def own_webhooks(call: EntityCall[NoParameters]) -> WebhooksResponse:
     """List the calling entity's webhooks, with their undelivered messages."""
-    return _list_response(await call.work.webhooks.list(call.entity.entity_id))
+    return webhooks_response(await call.work.webhooks.list(_own(call)))
 
 
 @post("/webhooks", "Add an own webhook", conflict=True)
 @as_entity()
 async def add_own(call: EntityCall[OwnWebhookRequest]) -> NewWebhookResponse | Refusal:
     """Send alarms about the calling entity to an address."""
-    now = await call.work.people.now()
-    own = call.entity.entity_id
-    return _added(
-        await call.work.webhooks.add(own, call.body.url, call.caller, now, fips=call.body.fips)
+    asked, now = call.body, await call.work.people.now()
+    return added_response(
+        await call.work.webhooks.add(_own(call), asked.url, call.caller, now, fips=asked.fips)
     )
 
 
@@ -83,27 +115,45 @@ async def remove_own(
     call: EntityCall[NoParameters], webhook_id: FromPath[UUID]
 ) -> WebhookResponse | Refusal:
     """Remove a webhook with its undelivered messages."""
-    own = call.entity.entity_id
-    return _removed(await call.work.webhooks.remove(str(webhook_id), own, call.caller))
+    service = call.work.webhooks
+    return webhook_response(await service.remove(str(webhook_id), _own(call), call.caller))
 
 
-def _list_response(found: Sequence[Webhook]) -> WebhooksResponse:
-    return WebhooksResponse(webhooks=[webhook_details(one) for one in found])
+@post("/webhooks/{webhook_id:uuid}/test", "Test an own webhook", conflict=True)
+@as_entity()
+async def test_own(
+    call: EntityCall[NoParameters], webhook_id: FromPath[UUID]
+) -> WebhookResponse | Refusal:
+    """Send a test message; its delivery is listed like any other."""
+    now = await call.work.people.now()
+    return webhook_response(await call.work.webhooks.send_test(str(webhook_id), _own(call), now))
 
 
-def _added(outcome: AddedWebhook | Refusal) -> NewWebhookResponse | Refusal:
-    if isinstance(outcome, Refusal):
-        return outcome
-    return NewWebhookResponse(
-        webhook=webhook_details(outcome.webhook), secret=outcome.secret.reveal()
-    )
+@post("/webhooks/{webhook_id:uuid}/rotate", "Rotate the key of an own webhook")
+@as_entity()
+async def rotate_own(
+    call: EntityCall[NoParameters], webhook_id: FromPath[UUID]
+) -> NewWebhookResponse | Refusal:
+    """Make a new key, which only this response has; the previous one signs as well for a day."""
+    now = await call.work.people.now()
+    service = call.work.webhooks
+    return added_response(await service.rotate(str(webhook_id), _own(call), call.caller, now))
 
 
-def _removed(outcome: Webhook | Refusal) -> WebhookResponse | Refusal:
-    if isinstance(outcome, Refusal):
-        return outcome
-    return WebhookResponse(webhook=webhook_details(outcome))
+@get("/webhooks/{webhook_id:uuid}/attempts", "List the latest deliveries of an own webhook")
+@as_entity()
+async def own_attempts(
+    call: EntityCall[NoParameters], webhook_id: FromPath[UUID]
+) -> AttemptsResponse | Refusal:
+    """List the latest 20 deliveries and failures, the newest first."""
+    return attempts_response(await call.work.webhooks.attempts(str(webhook_id), _own(call)))
 
 
-operator_handlers: Final[list[HTTPRouteHandler]] = [webhooks, add, remove]
-member_handlers: Final[list[HTTPRouteHandler]] = [own_webhooks, add_own, remove_own]
+def _own(call: EntityCall[NoParameters] | EntityCall[OwnWebhookRequest]) -> Owner:
+    return Owner(call.entity.entity_id)
+
+
+operator_handlers: Final[list[HTTPRouteHandler]] = [webhooks, add, remove, test, rotate, attempts]
+member_handlers: Final[list[HTTPRouteHandler]] = [
+    *(own_webhooks, add_own, remove_own, test_own, rotate_own, own_attempts),
+]

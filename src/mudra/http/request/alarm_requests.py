@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences
+from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Channel
 from mudra.metrics.notifications.severity import Severity
 
 _NONE = "none"
@@ -26,12 +26,22 @@ _Severity = Annotated[
     ),
 ]
 
+_Channel = Annotated[
+    str,
+    Meta(
+        pattern=r"^(email|webhook|both|none)\Z",
+        description="email, webhook, both or none",
+        examples=["webhook"],
+    ),
+]
+
 
 class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
     """All preferences of the caller; what is left out becomes as usual.
 
-    `ofMembers` and `ofNetwork` are the least severity of emails about one's own entities and, for
-    operators, about the network; none means no emails. Quiet hours are in `timeZone`.
+    `ofMembers` and `ofNetwork` are the least severity of alarms about one's own entities and, for
+    operators, about the network; none means no alarms. Quiet hours are in `timeZone`. `channel` is
+    how alarms come; webhook and both need a webhook of one's own.
     """
 
     time_zone: Annotated[
@@ -48,6 +58,7 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
     breaks_quiet: _Severity = Severity.CRITICAL.value
     of_members: _Severity = Severity.MINOR.value
     of_network: _Severity = _NONE
+    channel: _Channel = Channel.EMAIL.value
 
     def preferences(self) -> AlarmPreferences:
         """Returns the preferences that are asked for."""
@@ -58,6 +69,7 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
             _severity(self.breaks_quiet),
             _severity(self.of_members),
             _severity(self.of_network),
+            Channel(self.channel),
         )
 
 

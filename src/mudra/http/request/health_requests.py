@@ -210,6 +210,16 @@ _Fips = Annotated[
 ]
 
 
+_Format = Annotated[
+    str,
+    Meta(
+        pattern=r"^(standard|slack|teams)\Z",
+        description="standard, slack or teams",
+        examples=["slack"],
+    ),
+]
+
+
 class OwnWebhookRequest(Struct, frozen=True):
     """Send alarms about the calling entity to an address; a FIU's, about the FIPs it names."""
 
@@ -226,14 +236,14 @@ class WebhookRequest(Struct, frozen=True):
     url: _Url
     entity_id: _Entity = field(name="entityId", default="")
     fips: _Fips = ()
-    format: Annotated[
-        str,
-        Meta(
-            pattern=r"^(standard|slack|teams)\Z",
-            description="standard, slack or teams",
-            examples=["slack"],
-        ),
-    ] = Format.STANDARD.value
+    format: _Format = Format.STANDARD.value
+
+
+class PersonalWebhookRequest(Struct, frozen=True):
+    """Where the caller's own alarms are posted."""
+
+    url: _Url
+    format: _Format = Format.STANDARD.value
 
 
 def time_range(

@@ -1,5 +1,7 @@
 """Responses about incidents, silences and webhooks."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct, field
 
 from mudra.http.response.response_body import ResponseBody
@@ -9,7 +11,8 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.alarm import ambiguity, timeline_lines
-from mudra.metrics.notifications.webhook import Webhook
+from mudra.metrics.notifications.webhook import AddedWebhook, Attempt, Webhook
+from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 
 
@@ -123,6 +126,8 @@ class WebhookDetails(Struct, rename="camel", kw_only=True):
     problem: str
     fips: list[str]
     format: str
+    previous_key_until: str | None
+    """Until when the key before the last rotation signs as well."""
 
 
 class WebhooksResponse(ResponseBody, kw_only=True):
@@ -131,14 +136,31 @@ class WebhooksResponse(ResponseBody, kw_only=True):
     webhooks: list[WebhookDetails]
 
 
+class AttemptDetails(Struct, rename="camel", kw_only=True):
+    """One attempt to deliver a message."""
+
+    at: str
+    message_id: str
+    event: str
+    attempt: int
+    delivered: bool
+    problem: str
+
+
+class AttemptsResponse(ResponseBody, kw_only=True):
+    """The latest attempts, the newest first."""
+
+    attempts: list[AttemptDetails]
+
+
 class WebhookResponse(ResponseBody, kw_only=True):
-    """The webhook that was removed."""
+    """The webhook that was removed, or that gets a test message."""
 
     webhook: WebhookDetails
 
 
 class NewWebhookResponse(WebhookResponse, kw_only=True):
-    """A new webhook; `secret` signs its messages and is shown this once."""
+    """A webhook with a new key: `secret` signs its messages and is shown this once."""
 
     secret: str
 
@@ -209,4 +231,45 @@ def webhook_details(webhook: Webhook) -> WebhookDetails:
         problem=webhook.problem,
         fips=list(webhook.fips),
         format=webhook.format.value,
+        previous_key_until=iso_ms(webhook.previous_until) if webhook.previous_until else None,
+    )
+
+
+def webhooks_response(found: Sequence[Webhook]) -> WebhooksResponse:
+    """Return webhooks as the wire has them."""
+    return WebhooksResponse(webhooks=[webhook_details(one) for one in found])
+
+
+def webhook_response(outcome: Webhook | Refusal) -> WebhookResponse | Refusal:
+    """Return a webhook as the wire has it, or why there is none."""
+    if isinstance(outcome, Refusal):
+        return outcome
+    return WebhookResponse(webhook=webhook_details(outcome))
+
+
+def added_response(outcome: AddedWebhook | Refusal) -> NewWebhookResponse | Refusal:
+    """Return a webhook with its new key, or why there is none."""
+    if isinstance(outcome, Refusal):
+        return outcome
+    return NewWebhookResponse(
+        webhook=webhook_details(outcome.webhook), secret=outcome.secret.reveal()
+    )
+
+
+def attempts_response(attempts: Sequence[Attempt] | Refusal) -> AttemptsResponse | Refusal:
+    """Return the deliveries and failures as the wire has them."""
+    if isinstance(attempts, Refusal):
+        return attempts
+    return AttemptsResponse(
+        attempts=[
+            AttemptDetails(
+                at=iso_ms(one.at),
+                message_id=one.message_id,
+                event=one.event,
+                attempt=one.number,
+                delivered=not one.problem,
+                problem=one.problem,
+            )
+            for one in attempts
+        ]
     )

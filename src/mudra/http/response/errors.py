@@ -57,6 +57,7 @@ from mudra.metrics.incidents.silence_service import NoSuchSilence
 from mudra.metrics.notifications.preferences import PreferenceRefused
 from mudra.metrics.notifications.webhook import (
     FipsRefused,
+    MessageWaits,
     NoSuchWebhook,
     TooManyWebhooks,
     UrlRefused,
@@ -325,6 +326,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         error_row(NoSuchWebhook, lambda _: not_found("no webhook of this ID")),
         error_row(NotAMember, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),
         error_row(SilenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
+        error_row(MessageWaits, lambda _: conflict("a test message of this webhook waits already")),
         error_row(PreferenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
         # The form is right, but the network has no such FIP or the webhook is not of a FIU.
         error_row(FipsRefused, lambda r: conflict(f"fips {r.problem}")),

@@ -76,7 +76,7 @@ def alarm_of(change: Change, zone: tzinfo = UTC) -> Alarm | None:
             return Alarm(
                 f"{text_of(known.subject)}: alarm withdrawn",
                 f"Reports that came late or were replaced show no incident from"
-                f" {_at(known.began, zone)}.",
+                f" {time_text(known.began, zone)}.",
             )
         case Opened() | Updated() | Withdrawn():
             return None
@@ -131,24 +131,26 @@ def _over(incident: Incident) -> str:
 def _timeline(incident: Incident, zone: tzinfo) -> str:
     windows = f"{incident.bad_windows} window{'s' if incident.bad_windows > 1 else ''}"
     if isinstance(incident.subject, AaReporting):
-        lines = [f"{windows} not reported in time since {_at(incident.began, zone)}."]
+        lines = [f"{windows} not reported in time since {time_text(incident.began, zone)}."]
     else:
-        counted = f"In the window of {_at(incident.last_bad, zone)}, {counted_text(incident)}."
-        lines = [f"{windows} of ten minutes bad since {_at(incident.began, zone)}. {counted}"]
+        counted = (
+            f"In the window of {time_text(incident.last_bad, zone)}, {counted_text(incident)}."
+        )
+        lines = [f"{windows} of ten minutes bad since {time_text(incident.began, zone)}. {counted}"]
         lines += [sentence] if (sentence := ambiguity(incident)) else []
     match incident.ending:
         case Ending.RECOVERED | Ending.WITHDRAWN:
-            lines.append(f"Good again from {_at(incident.ended, zone)}.")
+            lines.append(f"Good again from {time_text(incident.ended, zone)}.")
         case Ending.NO_DATA:
             lines.append(
-                f"Closed at {_at(incident.ended, zone)} for want of data, not as recovered."
+                f"Closed at {time_text(incident.ended, zone)} for want of data, not as recovered."
             )
         case Ending.MERGED:
             lines.append(
-                f"It has the cause of another incident, since {_at(incident.ended, zone)}."
+                f"It has the cause of another incident, since {time_text(incident.ended, zone)}."
             )
         case Ending.OPEN:
-            lines.append(f"Last {incident.kind} window: {_at(incident.last_bad, zone)}.")
+            lines.append(f"Last {incident.kind} window: {time_text(incident.last_bad, zone)}.")
     return "\n".join(lines)
 
 
@@ -182,7 +184,8 @@ def _change_text(change: TimelineChange, before: Subject, after: Subject) -> str
             return "withdrawn: late reports show that there was no incident"
 
 
-def _at(moment: datetime | None, zone: tzinfo) -> str:
+def time_text(moment: datetime | None, zone: tzinfo) -> str:
+    """Returns a time as emails have it, such as "2026-01-31 17:30 IST (12:00 UTC)"."""
     if moment is None:
         return "an unknown time"
     utc = moment.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Which alarms a person gets by email now, which in one digest, and which wait.
+"""Which alarms a person gets now, which in one digest, and which wait.
 
 Each incident once: what waits is replaced by what is known of the same incident later. Pure.
 """
@@ -10,9 +10,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.notifications.preferences import AlarmPreferences, quiet_end
+from mudra.metrics.notifications.preferences import AlarmPreferences, Channel, quiet_end
 from mudra.metrics.notifications.severity import Severity
+from mudra.metrics.notifications.webhook_formats import Format
 
+SEPARATOR: Final = " | "
+"""Between the lines of an email: its facts are one line each, and no name has it."""
 MAX_LISTED: Final = 50
 """In one digest; it counts the others."""
 MAX_WHOLE: Final = 10
@@ -26,6 +29,14 @@ class StormRule(Struct, frozen=True):
     within: timedelta = timedelta(minutes=10)
 
 
+class OwnWebhook(Struct, frozen=True):
+    """A person's own webhook: what it reads, and why its last message failed, if it did."""
+
+    webhook_id: str
+    format: Format
+    problem: str = ""
+
+
 class Reader(Struct, frozen=True):
     """A person who may get alarms: as admin of some entities, and as operator."""
 
@@ -34,12 +45,26 @@ class Reader(Struct, frozen=True):
     preferences: AlarmPreferences
     entities: frozenset[str] = frozenset()
     is_operator: bool = False
+    webhook: OwnWebhook | None = None
+
+    @property
+    def posts_to(self) -> OwnWebhook | None:
+        """The webhook to which alarms are posted; None for none."""
+        return self.webhook if self.preferences.channel.has_webhook else None
+
+    @property
+    def wants_email(self) -> bool:
+        """True when alarms come by email: also in place of a webhook that is gone or fails."""
+        channel, own = self.preferences.channel, self.posts_to
+        return channel.has_email or (channel.has_webhook and (own is None or bool(own.problem)))
 
     def least(self, entity_id: str) -> Severity | None:
         """Returns from which severity on the person wants alarms about an entity; empty: of all.
 
         None for one that they do not want, or have no right to.
         """
+        if self.preferences.channel is Channel.NONE:
+            return None
         if entity_id:
             return self.preferences.of_members if entity_id in self.entities else None
         return self.preferences.of_network if self.is_operator else None

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
+from zoneinfo import ZoneInfo
 
 from mudra.metrics.notifications.alarm_mail import HeldAlarm, History, Mailing, Reader
 from mudra.metrics.notifications.preferences import AlarmPreferences
@@ -30,6 +31,10 @@ class AlarmMails(Protocol):
 
         No one whose account is disabled; of entities, those of `entity_ids`.
         """
+        ...
+
+    async def zones(self, addresses: Collection[str]) -> Mapping[str, ZoneInfo]:
+        """Returns the time zones of those addresses whose person chose one."""
         ...
 
     async def due(self, now: datetime) -> Sequence[HeldAlarm]:

@@ -1,8 +1,7 @@
-"""Sends alarms by email: each reader in their own time zone, storms and quiet hours in digests."""
+"""Sends alarms to people by email or webhook, each in their time zone; digests for storms."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 
@@ -12,6 +11,7 @@ from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import (
     MAX_LISTED,
     MAX_WHOLE,
+    SEPARATOR,
     HeldAlarm,
     History,
     PersonalAlarm,
@@ -21,17 +21,17 @@ from mudra.metrics.notifications.alarm_mail import (
 )
 from mudra.metrics.notifications.alarm_mail_ports import AlarmMails
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.notifications.personal_message import PERSONAL, personal_body
 from mudra.metrics.notifications.severity import Severity, severity_of
-
-SEPARATOR: Final = " | "
-"""Between the lines of a digest: facts of emails are one line each, and no name has it."""
+from mudra.metrics.notifications.webhook_ports import WebhookMessages
 
 
 class AlarmMailer(Struct, frozen=True):
-    """Queues emails in the caller's transaction."""
+    """Queues emails and messages in the caller's transaction."""
 
     store: AlarmMails
     outbox: Outbox
+    messages: WebhookMessages
     rule: StormRule
     console: str
     """The address of the console."""
@@ -67,13 +67,28 @@ class AlarmMailer(Struct, frozen=True):
         new = [one for one in (_alarm_for(reader, alarm) for alarm in alarms) if one is not None]
         mailing = mailing_of(reader, new, waiting, history, now, self.rule)
         for alarm in mailing.alone:
-            await self._post(reader, NoticeKind.HEALTH_ALARM, self._facts(alarm))
+            if reader.wants_email:
+                await self._post(reader, NoticeKind.HEALTH_ALARM, self._facts(alarm))
+            await self._post_message(reader, [alarm], now)
         if mailing.digest:
-            await self._post(reader, NoticeKind.HEALTH_DIGEST, self._digest_facts(mailing.digest))
+            if reader.wants_email:
+                facts = self._digest_facts(mailing.digest)
+                await self._post(reader, NoticeKind.HEALTH_DIGEST, facts)
+            await self._post_message(reader, sorted(mailing.digest, key=_urgency), now)
         await self.store.save(reader.user_id, mailing, now)
 
     async def _post(self, reader: Reader, kind: NoticeKind, facts: Mapping[str, str]) -> None:
         await self.outbox.post(Notice(reader.email, kind, facts))
+
+    async def _post_message(
+        self, reader: Reader, alarms: Sequence[PersonalAlarm], now: datetime
+    ) -> None:
+        own = reader.posts_to
+        if own is None:
+            return
+        listed = [(one, self._page(one)) for one in alarms]
+        body = personal_body(listed, own.format, f"{self.console}/", now)
+        await self.messages.post_to(own.webhook_id, PERSONAL, body, now)
 
     def _facts(self, alarm: PersonalAlarm) -> dict[str, str]:
         return {

@@ -1,7 +1,7 @@
 """Escalation: who hears of incidents that no one has acknowledged for some time."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -9,6 +9,8 @@ from msgspec import Struct
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence, is_silenced
+from mudra.metrics.notifications.alarm import symptom_text, time_text
+from mudra.metrics.notifications.alarm_mail import SEPARATOR
 
 MAX_LISTED: Final = 20
 """In one email; a storm is one email, not one for each incident."""
@@ -37,10 +39,20 @@ def to_escalate(
     ]
 
 
-def escalation_facts(escalated: Sequence[StoredIncident], rule: Escalation) -> dict[str, str]:
-    """Returns the facts of the one email about all of them."""
-    titles = [cause_text(one.incident) for one in escalated]
-    more = len(titles) - MAX_LISTED
-    listed = "; ".join(titles[:MAX_LISTED]) + (f"; and {more} more" if more > 0 else "")
-    minutes = str(round(rule.after.total_seconds() / 60))
-    return {"number": str(len(titles)), "incidents": listed, "minutes": minutes}
+def escalation_facts(
+    escalated: Sequence[StoredIncident], rule: Escalation, zone: tzinfo, console: str
+) -> dict[str, str]:
+    """Returns the facts of the one email about all of them, times in the reader's zone and UTC."""
+    lines = [
+        f"{cause_text(one.incident)}: {symptom_text(one.incident)},"
+        f" since {time_text(one.incident.began, zone)},"
+        f" detected at {time_text(one.incident.detected, zone)}"
+        for one in escalated[:MAX_LISTED]
+    ]
+    more = len(escalated) - MAX_LISTED
+    return {
+        "number": str(len(escalated)),
+        "incidents": SEPARATOR.join([*lines, *([f"and {more} more"] if more > 0 else [])]),
+        "minutes": str(round(rule.after.total_seconds() / 60)),
+        "link": f"{console}/operator/incidents?open=true",
+    }

@@ -1,7 +1,7 @@
 """Sends alarms: one message to each webhook for each cause, and emails as their readers like."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.escalation import Escalation, escalation_facts
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.notifications.webhook import chat_messages_of, message_of
-from mudra.metrics.ports import WebhookMessages
+from mudra.metrics.notifications.webhook_ports import WebhookMessages
 
 
 class Notifier(Struct, frozen=True):
@@ -24,9 +24,11 @@ class Notifier(Struct, frozen=True):
     escalation: Escalation = Escalation()
 
     async def escalate(self, incidents: Sequence[StoredIncident]) -> None:
-        """Sends one email about all of them to each address of the setting."""
-        facts = escalation_facts(incidents, self.escalation)
+        """Sends one email about all of them to each address of the setting, in its time zone."""
+        zones = await self.mailer.store.zones(self.escalation.to)
         for address in self.escalation.to:
+            zone = zones.get(address, UTC)
+            facts = escalation_facts(incidents, self.escalation, zone, self.mailer.console)
             await self.outbox.post(Notice(address, NoticeKind.HEALTH_ESCALATED, facts))
 
     async def send(self, notifications: Sequence[IncidentNotification], now: datetime) -> None:
@@ -41,5 +43,10 @@ class Notifier(Struct, frozen=True):
             if body is not None:
                 fip_id = fip_concerned(one.incident.subject)
                 chats = chat_messages_of(one, self.mailer.console)
-                await self.messages.post(one.readers, body, now, fip_id=fip_id, chats=chats)
+                await self.messages.post(
+                    *(one.readers, body, now),
+                    event=one.event or "",
+                    fip_id=fip_id,
+                    chats=chats,
+                )
         await self.mailer.send(notifications, now)

@@ -7,12 +7,15 @@ from mudra.audit.ports import AuditLog
 from mudra.metrics.notifications.alarm_mail_ports import AlarmPreferenceStore
 from mudra.metrics.notifications.preferences import AlarmPreferences, PreferenceRefused, checked
 from mudra.metrics.notifications.severity import Severity
+from mudra.metrics.notifications.webhook import Owner
+from mudra.metrics.notifications.webhook_ports import Webhooks
 
 
 class AlarmPreferenceService(Struct, frozen=True):
     """Each person's own, in the caller's transaction; a change has its audit entry."""
 
     store: AlarmPreferenceStore
+    webhooks: Webhooks
     audit_log: AuditLog
 
     async def of(self, user_id: str) -> AlarmPreferences:
@@ -26,8 +29,14 @@ class AlarmPreferenceService(Struct, frozen=True):
         preferences = checked(wanted)
         if isinstance(preferences, PreferenceRefused):
             return preferences
+        has_webhook = bool(await self.webhooks.list(Owner(user_id=user_id)))
+        if preferences.channel.has_webhook and not has_webhook:
+            return PreferenceRefused(
+                "channel", "needs a webhook of your own: add its address first"
+            )
         await self.store.set(user_id, preferences)
         detail = {
+            "channel": preferences.channel.value,
             "timeZone": preferences.time_zone,
             "ofMembers": _word(preferences.of_members),
             "ofNetwork": _word(preferences.of_network),

@@ -1,5 +1,6 @@
-"""What alarms each person wants by email, and when."""
+"""What alarms each person wants, by email or a webhook of their own, and when."""
 
+import enum
 from datetime import UTC, datetime, time, timedelta
 from functools import cache
 from typing import Final
@@ -13,12 +14,32 @@ from mudra.shared.refusal import Refusal
 _DAY: Final = timedelta(days=1)
 
 
+class Channel(enum.StrEnum):
+    """How alarms reach a person."""
+
+    EMAIL = "email"
+    WEBHOOK = "webhook"
+    """The person's own webhook."""
+    BOTH = "both"
+    NONE = "none"
+
+    @property
+    def has_email(self) -> bool:
+        """True when alarms come by email."""
+        return self in {Channel.EMAIL, Channel.BOTH}
+
+    @property
+    def has_webhook(self) -> bool:
+        """True when alarms are posted to the person's own webhook."""
+        return self in {Channel.WEBHOOK, Channel.BOTH}
+
+
 class AlarmPreferences(Struct, frozen=True):
     """One person's. `of_members` is the least severity of alarms about their own entities.
 
     `of_network` is that of alarms about the whole network, for operators with the scope health.
-    None means no emails. Quiet hours are in the person's own zone; what reaches `breaks_quiet`
-    comes then too, the rest in one email at their end.
+    None means no alarms. Quiet hours are in the person's own zone; what reaches `breaks_quiet`
+    comes then too, the rest in one email or message at their end.
     """
 
     time_zone: str = "UTC"
@@ -27,6 +48,7 @@ class AlarmPreferences(Struct, frozen=True):
     breaks_quiet: Severity | None = Severity.CRITICAL
     of_members: Severity | None = Severity.MINOR
     of_network: Severity | None = None
+    channel: Channel = Channel.EMAIL
 
     @property
     def zone(self) -> ZoneInfo:

@@ -1,12 +1,13 @@
 """Webhooks: addresses that receive alarms, and the messages they receive.
 
 A member's webhook receives the member's own incidents, a FIU's those of the FIPs that it names, an
-operator's webhook (`entity_id` empty) all of them. Messages follow Standard Webhooks: an ID that
+operator's webhook (`entity_id` empty) all of them, a person's own the alarms that the person chose.
+Messages follow Standard Webhooks: an ID that
 stays the same over retries, a timestamp, and a signature over both and the body.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -19,15 +20,34 @@ from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.notifications.webhook_formats import (
     ChatMessage,
     Format,
-    slack_body,
-    teams_body,
+    chat_bodies,
+    in_format,
 )
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 MAX_OF_A_MEMBER: Final = 5
 MAX_OF_THE_NETWORK: Final = 20
+MAX_OF_A_PERSON: Final = 1
 MAX_FIPS: Final = 500
+PREVIOUS_KEY_FOR: Final = timedelta(hours=24)
+"""After a rotation the previous key signs as well, so that a receiver can change at its leisure."""
+TEST: Final = "webhook.test"
+"""The event of a test message."""
+
+
+class Owner(Struct, frozen=True):
+    """Whose webhooks: a member's, the network's (both empty), or a person's own."""
+
+    entity_id: str = ""
+    user_id: str = ""
+
+    @property
+    def most(self) -> int:
+        """The number that it may have."""
+        if self.user_id:
+            return MAX_OF_A_PERSON
+        return MAX_OF_A_MEMBER if self.entity_id else MAX_OF_THE_NETWORK
 
 
 class Webhook(Struct, frozen=True):
@@ -47,6 +67,10 @@ class Webhook(Struct, frozen=True):
     fips: tuple[str, ...] = ()
     """Of a FIU: FIPs whose incidents it receives, and those of paths to them."""
     format: Format = Format.STANDARD
+    user_id: str = ""
+    """The person whose own it is; empty for those of members and the network."""
+    previous_until: datetime | None = None
+    """Until when the key before the last rotation signs as well."""
 
     @property
     def shown_url(self) -> str:
@@ -64,6 +88,16 @@ class AddedWebhook(Struct, frozen=True):
     secret: SecretText
 
 
+class Attempt(Struct, frozen=True):
+    """One attempt to deliver a message: `problem` is empty when the receiver took it."""
+
+    at: datetime
+    message_id: str
+    event: str
+    number: int
+    problem: str = ""
+
+
 class WaitingMessage(Struct, frozen=True):
     """A message to deliver: its address, its body and the key that signs it."""
 
@@ -74,6 +108,9 @@ class WaitingMessage(Struct, frozen=True):
     body: bytes
     made_at: datetime
     attempts: int
+    event: str = ""
+    previous: SecretText | None = None
+    """The key before the last rotation, while it signs as well."""
 
 
 class TooManyWebhooks(Refusal, frozen=True):
@@ -96,6 +133,10 @@ class FipsRefused(Refusal, frozen=True):
 
 class NoSuchWebhook(Refusal, frozen=True):
     """No webhook has this ID, or it belongs to someone else."""
+
+
+class MessageWaits(Refusal, frozen=True):
+    """A test message of this webhook waits for delivery."""
 
 
 class IncidentData(msgspec.Struct, rename="camel", kw_only=True):
@@ -165,4 +206,28 @@ def chat_messages_of(notification: IncidentNotification, console: str) -> Mappin
         incident.ended is not None,
         f"{console}/operator/incidents/{notification.incident_id}",
     )
-    return {Format.SLACK: slack_body(message), Format.TEAMS: teams_body(message)}
+    return chat_bodies(message)
+
+
+class SampleData(msgspec.Struct, rename="camel"):
+    """What a test message says."""
+
+    webhook_id: str
+    text: str
+
+
+class SampleMessage(msgspec.Struct):
+    """The body of a test message."""
+
+    type: str
+    timestamp: datetime
+    data: SampleData
+
+
+def body_of_test(webhook: Webhook, now: datetime, console: str) -> bytes:
+    """Returns the body of a test message in the webhook's format."""
+    text = "This is a test: alarms about incidents come like this message."
+    chat = ChatMessage("Test message", text, None, over=False, link=console)
+    return in_format(webhook.format, chat) or msgspec.json.encode(
+        SampleMessage(TEST, now, SampleData(webhook.webhook_id, text))
+    )

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from mudra.metrics.notifications.webhook import WaitingMessage
-from mudra.metrics.ports import WebhookMessages
+from mudra.metrics.notifications.webhook_ports import WebhookMessages
 from mudra.shared.unavailable import DatabaseUnavailable
 
 BATCH: Final = 20

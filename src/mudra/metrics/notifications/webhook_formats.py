@@ -48,14 +48,30 @@ class ChatMessage(Struct, frozen=True):
 
     title: str
     text: str
-    severity: Severity
+    severity: Severity | None
+    """None for a test message."""
     over: bool
     link: str
+
+    @property
+    def severity_lines(self) -> tuple[str, ...]:
+        """The severity in words, where there is one."""
+        return (f"Severity: {self.severity}",) if self.severity else ()
+
+
+def chat_bodies(message: ChatMessage) -> Mapping[Format, bytes]:
+    """Returns the bodies of a message for each format of chats."""
+    return {Format.SLACK: slack_body(message), Format.TEAMS: teams_body(message)}
+
+
+def in_format(format_: Format, message: ChatMessage) -> bytes | None:
+    """Returns the body for a chat; None for the format that is none of a chat."""
+    return chat_bodies(message).get(format_)
 
 
 def slack_body(message: ChatMessage) -> bytes:
     """Returns the body for Slack (Block Kit): all texts plain, so that nothing is markup."""
-    sign = _OVER_SIGN if message.over else _SLACK_SIGNS[message.severity]
+    sign = _SLACK_SIGNS[message.severity] if message.severity and not message.over else _OVER_SIGN
     title = f"{sign} {message.title}"
     return msgspec.json.encode(
         {
@@ -64,10 +80,10 @@ def slack_body(message: ChatMessage) -> bytes:
             "blocks": [
                 {"type": "header", "text": _plain(title, _MAX_SLACK_HEADER)},
                 {"type": "section", "text": _plain(message.text, _MAX_TEXT)},
-                {
-                    "type": "context",
-                    "elements": [_plain(f"Severity: {message.severity}", _MAX_TEXT)],
-                },
+                *(
+                    {"type": "context", "elements": [_plain(line, _MAX_TEXT)]}
+                    for line in message.severity_lines
+                ),
                 {
                     "type": "actions",
                     "elements": [
@@ -81,7 +97,9 @@ def slack_body(message: ChatMessage) -> bytes:
 
 def teams_body(message: ChatMessage) -> bytes:
     """Returns the body for Teams: an adaptive card in runs of text, which know no markup."""
-    color = _OVER_COLOR if message.over else _TEAMS_COLORS[message.severity]
+    color = (
+        _TEAMS_COLORS[message.severity] if message.severity and not message.over else _OVER_COLOR
+    )
     title = {"weight": "bolder", "size": "medium", "color": color}
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
@@ -90,7 +108,7 @@ def teams_body(message: ChatMessage) -> bytes:
         "body": [
             _runs(message.title, **title),
             *(_runs(line) for line in message.text[:_MAX_TEXT].splitlines()),
-            _runs(f"Severity: {message.severity}", isSubtle=True),
+            *(_runs(line, isSubtle=True) for line in message.severity_lines),
         ],
         "actions": [{"type": "Action.OpenUrl", "title": "Open", "url": message.link}],
     }

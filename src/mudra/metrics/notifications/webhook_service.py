@@ -1,27 +1,34 @@
 """Adding, removing and listing webhooks."""
 
 import base64
+import builtins
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.metrics.notifications.webhook import (
     MAX_FIPS,
-    MAX_OF_A_MEMBER,
-    MAX_OF_THE_NETWORK,
+    PREVIOUS_KEY_FOR,
+    TEST,
     AddedWebhook,
+    Attempt,
     FipsRefused,
+    MessageWaits,
     NoSuchWebhook,
+    Owner,
     TooManyWebhooks,
     UrlRefused,
     Webhook,
+    body_of_test,
 )
 from mudra.metrics.notifications.webhook_formats import Format
-from mudra.metrics.ports import Members, NotAMember, Webhooks
+from mudra.metrics.notifications.webhook_ports import Webhooks
+from mudra.metrics.ports import Members, NotAMember
 from mudra.shared.secret_text import SecretText
 
 _KEY_BYTES: Final = 32
@@ -38,14 +45,16 @@ class WebhookService(Struct, frozen=True):
     random_bytes: Callable[[int], bytes]
     url_problem: Callable[[str], str | None]
     """Returns why messages cannot be sent to an address; None when they can."""
+    console: str
+    """The address of the console."""
 
-    async def list(self, entity_id: str | None = None) -> Sequence[Webhook]:
-        """Returns the webhooks of one entity (empty: of the network), or all; oldest first."""
-        return await self.store.list(entity_id)
+    async def list(self, owner: Owner | None = None) -> Sequence[Webhook]:
+        """Returns the webhooks of an owner, or all but people's own; oldest first."""
+        return await self.store.list(owner)
 
     async def add(
         self,
-        entity_id: str,
+        owner: Owner,
         url: str,
         caller: Caller,
         now: datetime,
@@ -60,23 +69,62 @@ class WebhookService(Struct, frozen=True):
         problem = self.url_problem(url)
         if problem is not None:
             return UrlRefused(problem)
+        entity_id = owner.entity_id
         if entity_id and not await self.members.is_member(entity_id):
             return NotAMember(entity_id)
         if fips and (refused := await self._refused(entity_id, fips)):
             return refused
-        most = MAX_OF_A_MEMBER if entity_id else MAX_OF_THE_NETWORK
-        if len(await self.store.list(entity_id)) >= most:
-            return TooManyWebhooks(most)
+        if len(await self.store.list(owner)) >= owner.most:
+            return TooManyWebhooks(owner.most)
         named = tuple(sorted(set(fips)))
         webhook = Webhook(
-            self.new_id(), entity_id, url, caller.actor, now, fips=named, format=format_
-        )
-        secret = SecretText(
-            _KEY_PREFIX + base64.b64encode(self.random_bytes(_KEY_BYTES)).decode("ascii")
-        )
+            self.new_id(), entity_id, url, caller.actor, now, fips=named, format=format_,
+            user_id=owner.user_id,
+        )  # fmt: skip
+        secret = self._new_secret()
         await self.store.add(webhook, secret)
         await self._audit(EventName.METRICS_WEBHOOK_ADD, webhook, caller)
         return AddedWebhook(webhook, secret)
+
+    async def rotate(
+        self, webhook_id: str, owner: Owner | None, caller: Caller, now: datetime
+    ) -> AddedWebhook | NoSuchWebhook:
+        """Makes a new key; the previous one signs as well for a day."""
+        webhook = await self._find(webhook_id, owner)
+        if webhook is None:
+            return NoSuchWebhook()
+        secret, until = self._new_secret(), now + PREVIOUS_KEY_FOR
+        await self.store.new_secret(webhook_id, secret, until)
+        await self._audit(EventName.METRICS_WEBHOOK_ROTATE, webhook, caller)
+        return AddedWebhook(replace(webhook, previous_until=until), secret)
+
+    async def send_test(
+        self, webhook_id: str, owner: Owner | None, now: datetime
+    ) -> Webhook | NoSuchWebhook | MessageWaits:
+        """Queues a test message, one at a time: its delivery is listed like any other."""
+        webhook = await self._find(webhook_id, owner)
+        if webhook is None:
+            return NoSuchWebhook()
+        if await self.store.has_waiting(webhook_id, TEST):
+            return MessageWaits()
+        await self.store.post_to(webhook_id, TEST, body_of_test(webhook, now, self.console), now)
+        return replace(webhook, waiting=webhook.waiting + 1)
+
+    async def attempts(
+        self, webhook_id: str, owner: Owner | None
+    ) -> builtins.list[Attempt] | NoSuchWebhook:
+        """Returns the latest deliveries and failures, the newest first."""
+        if await self._find(webhook_id, owner) is None:
+            return NoSuchWebhook()
+        return builtins.list(await self.store.attempts(webhook_id))
+
+    async def _find(self, webhook_id: str, owner: Owner | None) -> Webhook | None:
+        found = await self.store.list(owner)
+        return next((one for one in found if one.webhook_id == webhook_id), None)
+
+    def _new_secret(self) -> SecretText:
+        key = base64.b64encode(self.random_bytes(_KEY_BYTES)).decode("ascii")
+        return SecretText(_KEY_PREFIX + key)
 
     async def _refused(self, entity_id: str, fips: Sequence[str]) -> FipsRefused | None:
         if not await self.members.is_fiu(entity_id):
@@ -89,10 +137,10 @@ class WebhookService(Struct, frozen=True):
         )
 
     async def remove(
-        self, webhook_id: str, entity_id: str | None, caller: Caller
+        self, webhook_id: str, owner: Owner | None, caller: Caller
     ) -> Webhook | NoSuchWebhook:
-        """Removes a webhook of this entity (None: of any) with its undelivered messages."""
-        removed = await self.store.remove(webhook_id, entity_id)
+        """Removes a webhook of this owner (None: of any) with its undelivered messages."""
+        removed = await self.store.remove(webhook_id, owner)
         if removed is None:
             return NoSuchWebhook()
         await self._audit(EventName.METRICS_WEBHOOK_REMOVE, removed, caller)

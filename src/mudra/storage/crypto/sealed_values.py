@@ -53,6 +53,7 @@ def _columns() -> tuple[SealedColumn, ...]:
         of(signing_key, "sealed_private", ("signing_key", "sealed_private")),
         of(entity_secret, "sealed", ("entity_secret", "sealed")),
         of(health_webhook, "sealed_secret", ("health_webhook", "secret")),
+        of(health_webhook, "sealed_previous", ("health_webhook", "previous")),
         of(link_request, "sealed_name", ("link_request", "sealed_name")),
         of(mail_outbox, "sealed_email", ("mail_outbox", "email")),
         of(totp_factor, "sealed_secret", ("totp_factor", "sealed_secret")),

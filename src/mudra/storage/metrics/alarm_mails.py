@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, time
 from typing import Final, cast
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -14,18 +15,21 @@ from mudra.metrics.notifications.alarm_mail import (
     HeldAlarm,
     History,
     Mailing,
+    OwnWebhook,
     PersonalAlarm,
     Reader,
 )
-from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences
+from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Channel
 from mudra.metrics.notifications.severity import Severity
+from mudra.metrics.notifications.webhook_formats import Format
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity_admin, user_account
 from mudra.storage.identity.tables import operator_scope
-from mudra.storage.metrics.alarm_tables import alarm_mail, alarm_preference
+from mudra.storage.metrics.alarm_tables import alarm_mail, alarm_preference, health_webhook
 
 _M: Final = alarm_mail.c
 _P: Final = alarm_preference.c
+_W: Final = health_webhook.c
 _U: Final = user_account.c
 
 
@@ -52,6 +56,7 @@ class PostgresAlarmPreferences:
             "breaks_quiet": preferences.breaks_quiet,
             "of_members": preferences.of_members,
             "of_network": preferences.of_network,
+            "channel": preferences.channel.value,
         }
         await self._tx.connection.execute(
             insert(alarm_preference)
@@ -83,8 +88,12 @@ class PostgresAlarmMails:
             operator_scope.c.user_id == _U.user_id, operator_scope.c.scope == Scope.HEALTH.value
         )
         found = await self._tx.connection.execute(
-            sa.select(_U.email, operates.label("operates"), _U.user_id.label("id"), *_P)
+            sa.select(
+                _U.email, operates.label("operates"), _U.user_id.label("id"), *_P,
+                _W.webhook_id, _W.format, _W.problem,
+            )
             .outerjoin(alarm_preference, _P.user_id == _U.user_id)
+            .outerjoin(health_webhook, _W.user_id == _U.user_id)
             .where(
                 _U.state != UserState.DISABLED.value,
                 sa.or_(
@@ -93,7 +102,7 @@ class PostgresAlarmMails:
                 ),
             )
             .order_by(_U.email)
-        )
+        )  # fmt: skip
         return [
             Reader(
                 row["id"],
@@ -101,9 +110,22 @@ class PostgresAlarmMails:
                 _preferences(row) if row["time_zone"] else USUAL,
                 frozenset(entities[row["id"]]),
                 row["operates"],
+                OwnWebhook(row["webhook_id"], Format(row["format"]), row["problem"])
+                if row["webhook_id"]
+                else None,
             )
             for row in found.mappings()
         ]
+
+    async def zones(self, addresses: Collection[str]) -> Mapping[str, ZoneInfo]:
+        """Returns the time zones of those addresses whose person chose one."""
+        typed = {one.strip().lower(): one for one in addresses}
+        rows = await self._tx.connection.execute(
+            sa.select(_U.email, _P.time_zone)
+            .join(alarm_preference, _P.user_id == _U.user_id)
+            .where(_U.email.in_(typed))
+        )
+        return {typed[email]: ZoneInfo(zone) for email, zone in rows}
 
     async def due(self, now: datetime) -> Sequence[HeldAlarm]:
         """Returns what has waited long enough."""
@@ -200,6 +222,7 @@ def _preferences(row: sa.RowMapping) -> AlarmPreferences:
         _severity(row["breaks_quiet"]),
         _severity(row["of_members"]),
         _severity(row["of_network"]),
+        Channel(row["channel"]),
     )
 
 

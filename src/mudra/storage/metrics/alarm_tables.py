@@ -41,10 +41,20 @@ health_webhook: Final = sa.Table(
     sa.Column("problem", sa.Text, nullable=False, server_default=""),
     sa.Column("fips", ARRAY(sa.Text), nullable=False, server_default="{}"),
     sa.Column("format", sa.Text, nullable=False, server_default="standard"),
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id")),
+    sa.Column("sealed_previous", sa.LargeBinary),
+    sa.Column("previous_until", TIMESTAMP(timezone=True)),
     sa.CheckConstraint("format IN ('standard', 'slack', 'teams')", name="format"),
+    sa.CheckConstraint("user_id IS NULL OR entity_id = ''", name="owner"),
     sa.Index("ix_health_webhook_entity_id", "entity_id"),
+    sa.Index(
+        "health_webhook_of_person",
+        "user_id",
+        unique=True,
+        postgresql_where=sa.text("user_id IS NOT NULL"),
+    ),
 )
-"""An empty entity means the whole network; a FIU's names FIPs."""
+"""An empty entity means the whole network, or the person of `user_id`; a FIU's names FIPs."""
 
 webhook_message: Final = sa.Table(
     "webhook_message",
@@ -60,6 +70,7 @@ webhook_message: Final = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     sa.Column("next_attempt_at", TIMESTAMP(timezone=True), nullable=False),
     sa.Column("taken_until", TIMESTAMP(timezone=True)),
+    sa.Column("event", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_webhook_message_next_attempt_at", "next_attempt_at"),
     sa.Index("ix_webhook_message_webhook_id", "webhook_id"),
 )
@@ -67,6 +78,23 @@ webhook_message: Final = sa.Table(
 
 Until `taken_until` one node delivers it: the database's own time, which the sandbox does not move.
 """
+
+webhook_attempt: Final = sa.Table(
+    "webhook_attempt",
+    metadata,
+    sa.Column("message_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column(
+        "webhook_id",
+        sa.ForeignKey("health_webhook.webhook_id", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("problem", sa.Text, nullable=False),
+    sa.Index("ix_webhook_attempt_webhook_id", "webhook_id", "at"),
+)
+"""The latest deliveries and failures of each webhook; without a problem it was delivered."""
 
 _SEVERITIES: Final = "('minor', 'major', 'critical')"
 
@@ -80,11 +108,13 @@ alarm_preference: Final = sa.Table(
     sa.Column("breaks_quiet", sa.Text),
     sa.Column("of_members", sa.Text),
     sa.Column("of_network", sa.Text),
+    sa.Column("channel", sa.Text, nullable=False, server_default="email"),
+    sa.CheckConstraint("channel IN ('email', 'webhook', 'both', 'none')", name="channel"),
     sa.CheckConstraint(f"breaks_quiet IN {_SEVERITIES}", name="breaks_quiet"),
     sa.CheckConstraint(f"of_members IN {_SEVERITIES}", name="of_members"),
     sa.CheckConstraint(f"of_network IN {_SEVERITIES}", name="of_network"),
 )
-"""What a person wants alarms about, and when; null for no emails."""
+"""What a person wants alarms about, how and when; a null severity for none."""
 
 alarm_mail: Final = sa.Table(
     "alarm_mail",

@@ -5,18 +5,26 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
 
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
+from mudra.metrics.notifications.webhook import Attempt, Owner, WaitingMessage, Webhook
 from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
 from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.alarm_tables import health_silence, health_webhook, webhook_message
+from mudra.storage.metrics.alarm_tables import (
+    health_silence,
+    health_webhook,
+    webhook_attempt,
+    webhook_message,
+)
 
 _PLACE: Final = ("health_webhook", "secret")
+_PREVIOUS: Final = ("health_webhook", "previous")
+_ATTEMPTS: Final = 20
 _TAKEN_FOR: Final = timedelta(minutes=2)
 """A message claimed and not completed by then is claimed again: its sender has crashed.
 
@@ -26,6 +34,7 @@ _MAX_PROBLEM: Final = 200
 _S: Final = health_silence.c
 _W: Final = health_webhook.c
 _M: Final = webhook_message.c
+_A: Final = webhook_attempt.c
 
 
 class PostgresSilences:
@@ -76,8 +85,8 @@ class PostgresWebhooks:
         self._tx = transaction
         self._encryption = encryption
 
-    async def list(self, entity_id: str | None) -> Sequence[Webhook]:
-        """Returns those of one entity (empty: of the network), or all for None; oldest first."""
+    async def list(self, owner: Owner | None) -> Sequence[Webhook]:
+        """Returns those of one owner, or all but people's own for None; oldest first."""
         waiting = (
             sa.select(sa.func.count())
             .where(_M.webhook_id == _W.webhook_id)
@@ -86,10 +95,9 @@ class PostgresWebhooks:
         )
         query = sa.select(
             _W.webhook_id, _W.entity_id, _W.url, _W.made_by, _W.made_at, waiting, _W.delivered_at,
-            _W.problem, _W.fips, _W.format,
-        ).order_by(_W.made_at, _W.webhook_id)  # fmt: skip
-        if entity_id is not None:
-            query = query.where(_W.entity_id == entity_id)
+            _W.problem, _W.fips, _W.format, _W.previous_until,
+            sa.func.coalesce(sa.cast(_W.user_id, sa.Text), "").label("user_id"),
+        ).where(_owned_by(owner)).order_by(_W.made_at, _W.webhook_id)  # fmt: skip
         found = await self._tx.connection.execute(query)
         return [
             Webhook(**{**row, "fips": tuple(row["fips"]), "format": Format(row["format"])})
@@ -108,12 +116,33 @@ class PostgresWebhooks:
                 made_at=webhook.made_at,
                 fips=list(webhook.fips),
                 format=webhook.format.value,
+                user_id=webhook.user_id or None,
             )
         )
 
-    async def remove(self, webhook_id: str, entity_id: str | None) -> Webhook | None:
-        """Removes it with its messages; None when there is none, or it is another entity's."""
-        found = [one for one in await self.list(entity_id) if one.webhook_id == webhook_id]
+    async def new_secret(
+        self, webhook_id: str, secret: SecretText, previous_until: datetime
+    ) -> None:
+        """Replaces the key; until then the previous one signs as well."""
+        sealed = await self._tx.connection.scalar(
+            sa.select(_W.sealed_secret).where(_W.webhook_id == webhook_id).with_for_update()
+        )
+        if sealed is None:
+            return
+        previous = self._encryption.decrypt_text(sealed, *_PLACE, webhook_id)
+        await self._tx.connection.execute(
+            sa.update(health_webhook)
+            .where(_W.webhook_id == webhook_id)
+            .values(
+                sealed_secret=self._encryption.encrypt_text(secret, *_PLACE, webhook_id),
+                sealed_previous=self._encryption.encrypt_text(previous, *_PREVIOUS, webhook_id),
+                previous_until=previous_until,
+            )
+        )
+
+    async def remove(self, webhook_id: str, owner: Owner | None) -> Webhook | None:
+        """Removes it with its messages; None when there is none, or it is another owner's."""
+        found = [one for one in await self.list(owner) if one.webhook_id == webhook_id]
         if not found:
             return None
         await self._tx.connection.execute(
@@ -123,7 +152,7 @@ class PostgresWebhooks:
 
     async def post(
         self, entity_ids: Sequence[str], body: bytes, now: datetime, *,
-        fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
+        event: str = "", fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
     ) -> None:  # fmt: skip
         """Queues one message for each webhook of these entities and of the network.
 
@@ -132,19 +161,41 @@ class PostgresWebhooks:
         concerned: sa.ColumnElement[bool] = _W.entity_id.in_(["", *entity_ids])
         if fip_id is not None:
             concerned = sa.or_(concerned, _W.fips.contains([fip_id]))
+        concerned = sa.and_(concerned, _W.user_id.is_(None))
         webhooks = await self._tx.connection.execute(
             sa.select(_W.webhook_id, _W.format).where(concerned)
         )
-        rows = [
-            {
-                "message_id": fresh_id(),
-                "webhook_id": webhook_id,
-                "body": chats.get(Format(format_), body),
-                "made_at": now,
-                "next_attempt_at": now,
-            }
-            for webhook_id, format_ in webhooks
-        ]
+        await self._queue(
+            [
+                _message(webhook_id, event, chats.get(Format(format_), body), now)
+                for webhook_id, format_ in webhooks
+            ]
+        )
+
+    async def post_to(self, webhook_id: str, event: str, body: bytes, now: datetime) -> None:
+        """Queues one message for this webhook."""
+        await self._queue([_message(webhook_id, event, body, now)])
+
+    async def has_waiting(self, webhook_id: str, event: str) -> bool:
+        """Returns whether a message of this event waits for delivery."""
+        # Two tests at once wait for each other.
+        await self._tx.connection.execute(
+            sa.select(_W.webhook_id).where(_W.webhook_id == webhook_id).with_for_update()
+        )
+        waiting = sa.exists().where(_M.webhook_id == webhook_id, _M.event == event)
+        return bool(await self._tx.connection.scalar(sa.select(waiting)))
+
+    async def attempts(self, webhook_id: str) -> Sequence[Attempt]:
+        """Returns the latest deliveries and failures, the newest first."""
+        rows = await self._tx.connection.execute(
+            sa.select(_A.at, _A.message_id, _A.event, _A.number, _A.problem)
+            .where(_A.webhook_id == webhook_id)
+            .order_by(*_NEWEST)
+            .limit(_ATTEMPTS)
+        )
+        return [Attempt(*row) for row in rows]
+
+    async def _queue(self, rows: Sequence[Mapping[str, object]]) -> None:
         if rows:
             await self._tx.connection.execute(sa.insert(webhook_message), rows)
             await self._tx.changing(WEBHOOKS_CHANGED)
@@ -156,7 +207,7 @@ class PostgresWebhooks:
             await self._tx.connection.execute(
                 sa.select(
                     _M.message_id, _M.webhook_id, _W.url, _W.sealed_secret, _M.body, _M.made_at,
-                    _M.attempts,
+                    _M.attempts, _M.event, _W.sealed_previous, _W.previous_until,
                 )
                 .join(health_webhook, _W.webhook_id == _M.webhook_id)
                 .where(
@@ -178,7 +229,12 @@ class PostgresWebhooks:
             )
         return [
             WaitingMessage(
-                *row[:3], self._encryption.decrypt_text(row[3], *_PLACE, row[1]), *row[4:]
+                *row[:3],
+                self._encryption.decrypt_text(row[3], *_PLACE, row[1]),
+                *row[4:8],
+                previous=self._encryption.decrypt_text(row[8], *_PREVIOUS, row[1])
+                if row[8] is not None and row[9] > now
+                else None,
             )
             for row in rows
         ]
@@ -194,12 +250,12 @@ class PostgresWebhooks:
 
     async def delivered(self, message: WaitingMessage) -> None:
         """Deletes a delivered message."""
-        await self._update_webhook(message, delivered_at=await self._tx.now(), problem="")
+        await self._update_webhook(message, "", delivered_at=await self._tx.now())
         await self._delete(message)
 
     async def retry(self, message: WaitingMessage, problem: str, in_: timedelta) -> None:
         """Stores why a delivery failed, and when to try again."""
-        await self._update_webhook(message, problem=problem[:_MAX_PROBLEM])
+        await self._update_webhook(message, problem[:_MAX_PROBLEM])
         await self._tx.connection.execute(
             sa.update(webhook_message)
             .where(_claimed(message))
@@ -208,19 +264,68 @@ class PostgresWebhooks:
 
     async def give_up(self, message: WaitingMessage, problem: str) -> None:
         """Stores why a delivery failed, and deletes the message."""
-        await self._update_webhook(message, problem=problem[:_MAX_PROBLEM])
+        await self._update_webhook(message, problem[:_MAX_PROBLEM])
         await self._delete(message)
 
-    async def _update_webhook(self, message: WaitingMessage, **values: object) -> None:
+    async def _update_webhook(
+        self, message: WaitingMessage, problem: str, **values: object
+    ) -> None:
         # Always before the message itself: a removal locks the two in this order.
+        updated = await self._tx.connection.execute(
+            sa.update(health_webhook)
+            .where(_W.webhook_id == message.webhook_id)
+            .values(problem=problem, **values)
+        )
+        if updated.rowcount == 0:
+            return
         await self._tx.connection.execute(
-            sa.update(health_webhook).where(_W.webhook_id == message.webhook_id).values(**values)
+            insert(webhook_attempt)
+            .values(
+                message_id=message.message_id,
+                number=message.attempts + 1,
+                webhook_id=message.webhook_id,
+                event=message.event,
+                at=await self._tx.now(),
+                problem=problem,
+            )
+            .on_conflict_do_nothing()
+        )
+        older = (
+            sa.select(_A.message_id, _A.number)
+            .where(_A.webhook_id == message.webhook_id)
+            .order_by(*_NEWEST)
+            .offset(_ATTEMPTS)
+        )
+        await self._tx.connection.execute(
+            sa.delete(webhook_attempt).where(sa.tuple_(_A.message_id, _A.number).in_(older))
         )
 
     async def _delete(self, message: WaitingMessage) -> None:
         await self._tx.connection.execute(
             sa.delete(webhook_message).where(_M.message_id == message.message_id)
         )
+
+
+_NEWEST: Final = (_A.at.desc(), _A.message_id, _A.number.desc())
+
+
+def _owned_by(owner: Owner | None) -> sa.ColumnElement[bool]:
+    if owner is None:
+        return _W.user_id.is_(None)
+    if owner.user_id:
+        return _W.user_id == owner.user_id
+    return sa.and_(_W.user_id.is_(None), _W.entity_id == owner.entity_id)
+
+
+def _message(webhook_id: str, event: str, body: bytes, now: datetime) -> dict[str, object]:
+    return {
+        "message_id": fresh_id(),
+        "webhook_id": webhook_id,
+        "event": event,
+        "body": body,
+        "made_at": now,
+        "next_attempt_at": now,
+    }
 
 
 def _claimed(message: WaitingMessage) -> sa.ColumnElement[bool]:

@@ -13,6 +13,7 @@ import typer
 from mudra.audit.event import Caller
 from mudra.cli.commands.network.health_picture import health_matrix, picture
 from mudra.cli.commands.network.health_reports import admit, held, refuse
+from mudra.cli.commands.network.health_webhooks import app as webhook_commands
 from mudra.cli.commands.network.incident_acts import INCIDENT, incident, incident_act
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.operator_name import operator_name
@@ -20,12 +21,10 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.response.alarm_responses import incident_details, silence_details, webhook_details
+from mudra.http.response.alarm_responses import incident_details, silence_details
 from mudra.http.response.errors import problem_of
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence, SilenceCommand
-from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
-from mudra.metrics.notifications.webhook_formats import Format
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
@@ -41,6 +40,7 @@ app.command("act", epilog=_ACT)(incident_act)
 _RECEIPT = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 app.command(epilog=f'Example: mudra health admit {_RECEIPT} --reason "a festival"')(admit)
 app.command(epilog=f'Example: mudra health refuse {_RECEIPT} --reason "a test run"')(refuse)
+app.add_typer(webhook_commands)
 T = TypeVar("T")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _MAX_COUNT = 500
@@ -185,68 +185,6 @@ def unsilence(
         return _success(await work.silences.end(str(silence_id), caller, now))
 
     _show(silence_details(_done(act, data_dir)), as_json=as_json)
-
-
-@app.command(epilog="Example: mudra health webhooks --json")
-def webhooks(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """List webhooks, with their undelivered messages and the last problem."""
-
-    async def act(work: UnitOfWork, _: datetime) -> list[Webhook]:
-        return list(await work.webhooks.list())
-
-    shown = [webhook_details(one) for one in _done(act, data_dir)]
-    if as_json:
-        show_json([msgspec.to_builtins(one) for one in shown])
-        return
-    show_table(
-        ["ID", "ENTITY", "URL", "LAST DELIVERED", "WAITING", "PROBLEM"],
-        [
-            [
-                *(one.webhook_id, one.entity_id or "all", one.url),
-                *(one.delivered_at or "never", str(one.waiting), one.problem),
-            ]
-            for one in shown
-        ],
-    )
-
-
-@app.command("webhook", epilog="Example: mudra health webhook https://alarms.network.example/mudra")
-def add_webhook(
-    url: Annotated[str, typer.Argument(help="Where alarms are posted; https.")],
-    entity: Entity = "",
-    fips: Annotated[
-        list[str] | None, typer.Option("--fip", help="A FIP whose incidents a FIU receives.")
-    ] = None,
-    format_: Annotated[
-        Format, typer.Option("--format", help="What the address reads: our own, or a chat's.")
-    ] = Format.STANDARD,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Post alarms to an address; shows the key that signs them, only once."""
-
-    async def act(work: UnitOfWork, now: datetime) -> AddedWebhook:
-        caller = Caller(operator_name())
-        added = await work.webhooks.add(entity, url, caller, now, fips=fips or (), format_=format_)
-        return _success(added)
-
-    added = _done(act, data_dir)
-    _show(webhook_details(added.webhook), {"secret": added.secret.reveal()}, as_json=as_json)
-
-
-@app.command(epilog="Example: mudra health unwebhook 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
-def unwebhook(
-    webhook_id: Annotated[UUID, typer.Argument(help="ID, as mudra health webhooks shows it.")],
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Remove a webhook with its undelivered messages."""
-
-    async def act(work: UnitOfWork, _: datetime) -> Webhook:
-        caller = Caller(operator_name())
-        return _success(await work.webhooks.remove(str(webhook_id), None, caller))
-
-    _show(webhook_details(_done(act, data_dir)), as_json=as_json)
 
 
 def _done(act: Callable[[UnitOfWork, datetime], Awaitable[T]], data_dir: Path | None) -> T:

@@ -20,6 +20,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.notifications.webhook import Owner
 from mudra.shared.refusal import Refusal
 
 ZONES: Final = (
@@ -34,6 +35,12 @@ _FROM: Final = {
     "critical": "critical: half of the calls or more fail",
     "none": "none",
 }
+_CHANNELS: Final = {
+    "email": "by email",
+    "webhook": "to your webhook",
+    "both": "by email and to your webhook",
+    "none": "not at all",
+}
 _BREAKS: Final = {
     "none": "nothing",
     "critical": "critical ones",
@@ -45,6 +52,8 @@ _BREAKS: Final = {
 async def alarm_facts(page_context: PageContext) -> dict[str, object]:
     """Returns the values about alarms for the account page."""
     found = await page_context.work.alarm_preferences.of(page_context.user.user_id)
+    owner = Owner(user_id=page_context.user.user_id)
+    hooks = await page_context.work.webhooks.list(owner)
     return {
         "alarms": {
             "time_zone": found.time_zone,
@@ -53,7 +62,12 @@ async def alarm_facts(page_context: PageContext) -> dict[str, object]:
             "breaks_quiet": severity_word(found.breaks_quiet),
             "of_members": severity_word(found.of_members),
             "of_network": severity_word(found.of_network),
+            "channel": found.channel.value,
         },
+        "own_webhook": hooks[0] if hooks else None,
+        "channels": _CHANNELS
+        if hooks
+        else {word: _CHANNELS[word] for word in ("email", "none", found.channel.value)},
         "zones": ZONES,
         "alarm_choices": _FROM,
         "break_choices": _BREAKS,

@@ -138,22 +138,6 @@ CREATE TABLE health_silence (
 );
 CREATE INDEX ix_health_silence_ends ON health_silence (ends);
 
-CREATE TABLE health_webhook (
-    webhook_id UUID NOT NULL,
-    entity_id TEXT NOT NULL,
-    url TEXT NOT NULL,
-    sealed_secret BYTEA NOT NULL,
-    made_by TEXT NOT NULL,
-    made_at TIMESTAMP WITH TIME ZONE NOT NULL,
-    delivered_at TIMESTAMP WITH TIME ZONE,
-    problem TEXT DEFAULT '' NOT NULL,
-    fips TEXT[] DEFAULT '{}' NOT NULL,
-    format TEXT DEFAULT 'standard' NOT NULL,
-    CONSTRAINT pk_health_webhook PRIMARY KEY (webhook_id),
-    CONSTRAINT ck_health_webhook_format CHECK (format IN ('standard', 'slack', 'teams'))
-);
-CREATE INDEX ix_health_webhook_entity_id ON health_webhook (entity_id);
-
 CREATE TABLE job_run (
     name TEXT NOT NULL,
     slot TIMESTAMP WITH TIME ZONE,
@@ -539,7 +523,9 @@ CREATE TABLE alarm_preference (
     breaks_quiet TEXT,
     of_members TEXT,
     of_network TEXT,
+    channel TEXT DEFAULT 'email' NOT NULL,
     CONSTRAINT pk_alarm_preference PRIMARY KEY (user_id),
+    CONSTRAINT ck_alarm_preference_channel CHECK (channel IN ('email', 'webhook', 'both', 'none')),
     CONSTRAINT ck_alarm_preference_breaks_quiet CHECK (breaks_quiet IN ('minor', 'major', 'critical')),
     CONSTRAINT ck_alarm_preference_of_members CHECK (of_members IN ('minor', 'major', 'critical')),
     CONSTRAINT ck_alarm_preference_of_network CHECK (of_network IN ('minor', 'major', 'critical')),
@@ -836,6 +822,28 @@ CREATE TABLE user_token (
 );
 CREATE INDEX ix_user_token_user_id ON user_token (user_id);
 
+CREATE TABLE health_webhook (
+    webhook_id UUID NOT NULL,
+    entity_id TEXT NOT NULL,
+    url TEXT NOT NULL,
+    sealed_secret BYTEA NOT NULL,
+    made_by TEXT NOT NULL,
+    made_at TIMESTAMP WITH TIME ZONE NOT NULL,
+    delivered_at TIMESTAMP WITH TIME ZONE,
+    problem TEXT DEFAULT '' NOT NULL,
+    fips TEXT[] DEFAULT '{}' NOT NULL,
+    format TEXT DEFAULT 'standard' NOT NULL,
+    user_id UUID,
+    sealed_previous BYTEA,
+    previous_until TIMESTAMP WITH TIME ZONE,
+    CONSTRAINT pk_health_webhook PRIMARY KEY (webhook_id),
+    CONSTRAINT ck_health_webhook_format CHECK (format IN ('standard', 'slack', 'teams')),
+    CONSTRAINT ck_health_webhook_owner CHECK (user_id IS NULL OR entity_id = ''),
+    CONSTRAINT fk_health_webhook_user_id FOREIGN KEY(user_id) REFERENCES user_account (user_id)
+);
+CREATE INDEX ix_health_webhook_entity_id ON health_webhook (entity_id);
+CREATE UNIQUE INDEX health_webhook_of_person ON health_webhook (user_id) WHERE user_id IS NOT NULL;
+
 CREATE TABLE webhook_message (
     message_id UUID NOT NULL,
     webhook_id UUID NOT NULL,
@@ -844,11 +852,24 @@ CREATE TABLE webhook_message (
     attempts INTEGER DEFAULT '0' NOT NULL,
     next_attempt_at TIMESTAMP WITH TIME ZONE NOT NULL,
     taken_until TIMESTAMP WITH TIME ZONE,
+    event TEXT DEFAULT '' NOT NULL,
     CONSTRAINT pk_webhook_message PRIMARY KEY (message_id),
     CONSTRAINT fk_webhook_message_webhook_id FOREIGN KEY(webhook_id) REFERENCES health_webhook (webhook_id) ON DELETE CASCADE
 );
 CREATE INDEX ix_webhook_message_next_attempt_at ON webhook_message (next_attempt_at);
 CREATE INDEX ix_webhook_message_webhook_id ON webhook_message (webhook_id);
+
+CREATE TABLE webhook_attempt (
+    message_id UUID NOT NULL,
+    number INTEGER NOT NULL,
+    webhook_id UUID NOT NULL,
+    event TEXT NOT NULL,
+    at TIMESTAMP WITH TIME ZONE NOT NULL,
+    problem TEXT NOT NULL,
+    CONSTRAINT pk_webhook_attempt PRIMARY KEY (message_id, number),
+    CONSTRAINT fk_webhook_attempt_webhook_id FOREIGN KEY(webhook_id) REFERENCES health_webhook (webhook_id) ON DELETE CASCADE
+);
+CREATE INDEX ix_webhook_attempt_webhook_id ON webhook_attempt (webhook_id, at);
 
 CREATE TABLE user_token_use (
     jti UUID NOT NULL,
