@@ -126,6 +126,7 @@ def operator_pages(email: str, aa_id: str, fip_id: str, incident_id: str) -> lis
         ),
         Page("account", ACCOUNT, email),
         Page("second-factor", SECOND_FACTOR, email),
+        Page("own-webhook", f"{ACCOUNT}/webhooks", email),
     ]
 
 

@@ -203,6 +203,7 @@ class Dependencies(Struct, frozen=True):
             members = OnboardedMembers(transaction)
             incidents = PostgresDetections(transaction)
             messages = PostgresWebhooks(transaction, self.encryption)
+            silences = PostgresSilences(transaction)
             escalation = Escalation(
                 timedelta(minutes=self.settings.health_escalation_minutes),
                 self.settings.health_escalation_to,
@@ -215,7 +216,7 @@ class Dependencies(Struct, frozen=True):
                 detection=DetectionService(
                     store=incidents,
                     members=members,
-                    silences=PostgresSilences(transaction),
+                    silences=silences,
                     notifier=notifier,
                     new_id=fresh_id,
                 ),
@@ -224,6 +225,7 @@ class Dependencies(Struct, frozen=True):
                 messages=messages,
                 health=health_service(transaction, members, incidents),
                 incidents=IncidentService(incidents),
+                silences=silences,
             )
 
     def _work(self, transaction: Transaction) -> UnitOfWork:

@@ -17,6 +17,7 @@ from mudra.jobs.telemetry import (
     CAUSES,
     INCIDENTS_OPEN,
     LAST_WINDOW,
+    MAINTENANCE,
     WINDOWS_MISSING,
 )
 from mudra.metrics.health.picture import ApiPicture, Grouping
@@ -30,6 +31,8 @@ _exported: Final[set[tuple[Gauge, tuple[str, str]]]] = set()
 """The labels set for the last window, by this process, the only one that sets them."""
 _causes: Final[set[tuple[str, str, str, str]]] = set()
 """The labels of all causes that this process exported."""
+_maintained: Final[set[str]] = set()
+"""All entities whose maintenance this process exported."""
 
 
 async def export_health(work: MaintenanceWork) -> None:
@@ -50,6 +53,13 @@ async def export_health(work: MaintenanceWork) -> None:
     WINDOWS_MISSING.set(proof.windows_expected - proof.windows_received)
     INCIDENTS_OPEN.set(len(still_open))
     _export_causes([one.incident.subject for one in still_open])
+    _export_maintenance(
+        {
+            one.entity_id
+            for one in await work.silences.ending_after(work.now)
+            if one.maintenance and one.begins <= work.now
+        }
+    )
     LAST_WINDOW.set(last.end.timestamp())
 
 
@@ -59,6 +69,12 @@ def _export_causes(subjects: Sequence[Subject]) -> None:
     _causes.update(now)
     for labels in _causes:
         CAUSES.labels(*labels).set(labels in now)
+
+
+def _export_maintenance(entities: set[str]) -> None:
+    _maintained.update(entities)
+    for entity_id in _maintained:
+        MAINTENANCE.labels(entity_id).set(entity_id in entities)
 
 
 def _export_api(fip_id: str, api: ApiPicture) -> None:

@@ -63,6 +63,12 @@ API_P50 = Gauge(
 INCIDENTS_OPEN = Gauge(
     "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
 )
+MAINTENANCE = Gauge(
+    "mudra_health_maintenance",
+    "1 while the entity is in planned maintenance: nothing is judged about it",
+    ["entity"],
+    multiprocess_mode="livemostrecent",
+)
 CAUSES = Gauge(
     "mudra_health_cause",
     "1 while this is the cause of an open incident: a FIP, an AA, some of their APIs, the path"

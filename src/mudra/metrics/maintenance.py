@@ -10,7 +10,7 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
-from mudra.metrics.ports import MetricsTables
+from mudra.metrics.ports import MetricsTables, Silences
 from mudra.metrics.rollup.rollup_service import RollupService
 
 
@@ -24,6 +24,7 @@ class MaintenanceWork(Struct, frozen=True):
     messages: WebhookMessages
     health: HealthService
     incidents: IncidentService
+    silences: Silences
 
 
 class OpenMaintenance(Protocol):

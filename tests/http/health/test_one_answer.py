@@ -3,6 +3,7 @@
 import re
 import socket
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -215,3 +216,38 @@ def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfac
     surfaces.service.wait_until(lambda: bool(surfaces.feed()[bank]["consent"]["causes"]), 60)
     assert surfaces.feed()[bank]["consent"]["causes"][0]["text"] == found["cause"]
     assert found["cause"] in surfaces.service.cli("health", "matrix").stdout
+
+
+def test_a_planned_maintenance_is_on_every_surface(surfaces: Surfaces) -> None:
+    network, bank = surfaces.network, surfaces.network.fips[3].entity_id
+    ends = (network.aas[0].now() + timedelta(hours=2)).isoformat()
+    answer = network.noc.post(
+        "/health/silences", entityId=bank, ends=ends, reason="new disks", maintenance=True
+    )
+    assert answer.status_code == 200, answer.text
+    silence = answer.json()["silence"]
+    planned = [{"entityId": bank, "begins": silence["begins"], "ends": silence["ends"]}]
+
+    assert surfaces.matrix()["maintenance"] == planned
+    assert network.noc.get("/health/fips").json()["maintenance"] == planned
+    other = network.noc.get("/health/fips", fipId=network.fips[4].entity_id).json()
+    assert other["maintenance"] == []
+    assert surfaces.in_cli("matrix")["maintenance"] == planned
+    line = f"planned maintenance: {bank} from {silence['begins']}"
+    assert line in surfaces.service.cli("health", "matrix").stdout
+    assert line in surfaces.service.cli("health", "picture", "fips").stdout
+    network.service.advance("PT1S")
+    surfaces.shows(lambda: gauge(surfaces, bank), 1.0)
+
+    network.noc.post(f"/health/silences/{silence['silenceId']}/end")
+    network.service.advance("PT1S")
+    surfaces.shows(lambda: gauge(surfaces, bank), 0.0)
+
+
+def gauge(surfaces: Surfaces, entity_id: str) -> float | None:
+    """What Prometheus shows of the maintenance of an entity."""
+    port = surfaces.service.environment["MUDRA_TELEMETRY_PORT"]
+    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+    start = f'mudra_health_maintenance{{entity="{entity_id}"}} '
+    found = [line for line in text.splitlines() if line.startswith(start)]
+    return float(found[0].split()[-1]) if found else None

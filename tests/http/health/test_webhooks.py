@@ -137,61 +137,6 @@ def test_a_person_has_one_webhook_and_no_one_else_reaches_it(network: Network) -
     assert bad.status_code == 400
 
 
-def test_the_page_adds_tests_rotates_and_removes(network: Network) -> None:
-    browser, path = signed_in(network, network.noc), "/console/operator/webhooks"
-    with webhook_sink() as sink:
-        refused = browser.act(path, path, url="ftp://nowhere.example", format="standard")
-        assert refused.status_code == 400
-        assert 'value="ftp://nowhere.example"' in refused.text
-        bank = new_member(network.service, "FIP").entity_id
-        page = browser.act(path, path, url=sink.url, format="standard", entityId=bank)
-        assert page.status_code == 200
-        (first,) = set(_SECRET.findall(page.text))
-        assert first not in browser.get(path).text
-        shown = network.noc.get("/health/webhooks").json()["webhooks"]
-        webhook_id = next(one["webhookId"] for one in shown if one["url"] == sink.url)
-
-        def tested(number: int) -> str:
-            sent = browser.act(path, f"{path}/{webhook_id}/test")
-            assert sent.status_code == 303, sent.text
-            network.service.wait_until(lambda: len(sink.posted) == number, 60)
-            network.service.wait_until(lambda: mine()["waiting"] == 0, 60)
-            return browser.get(sent.headers["location"]).text
-
-        def mine() -> dict[str, int]:
-            listed = network.noc.get("/health/webhooks").json()["webhooks"]
-            found = next(one for one in listed if one["webhookId"] == webhook_id)
-            assert isinstance(found, dict)
-            return found
-
-        assert "delivered" in tested(1)
-        assert sink.posted[0].data["type"] == "webhook.test"
-        second = set(_SECRET.findall(browser.act(path, f"{path}/{webhook_id}/rotate").text)).pop()
-        sink.answers = [503]
-        sent = browser.act(path, f"{path}/{webhook_id}/test")
-        assert sent.status_code == 303
-        network.service.wait_until(lambda: mine()["problem"], 60)
-        again = browser.act(path, f"{path}/{webhook_id}/test")
-        assert again.status_code == 409, "one test at a time"
-        page_text = browser.get(sent.headers["location"]).text
-        network.service.advance("PT2M")
-        network.service.wait_until(lambda: mine()["waiting"] == 0, 60)
-        network.service.advance("P1D")
-        assert browser.sign_in(network.noc.email).status_code == 303
-        tested(4)
-
-    assert "the receiver answered 503" in page_text
-    assert second != first
-    assert [one.is_signed_by(first) for one in sink.posted] == [True, True, True, False]
-    assert [one.is_signed_by(second) for one in sink.posted] == [False, True, True, True]
-    by_command = json.loads(
-        network.service.cli("health", "deliveries", webhook_id, "--json").stdout
-    )
-    assert [one["delivered"] for one in by_command] == [True, True, False, True]
-    assert browser.act(path, f"{path}/{webhook_id}/remove").status_code == 303
-    assert webhook_id not in browser.get(path).text
-
-
 def test_a_member_and_a_person_have_the_same_page(network: Network) -> None:
     member = new_member(network.service, "FIP")
     browser = signed_in(network, member)
@@ -265,3 +210,58 @@ def test_what_is_not_taken_comes_again_under_the_same_id_and_no_redirect_is_foll
         assert mine()["problem"] == ""
         assert mine()["deliveredAt"]
         network.noc.post(f"/health/webhooks/{webhook_id}/remove")
+
+
+def test_the_page_adds_tests_rotates_and_removes(network: Network) -> None:
+    browser, path = signed_in(network, network.noc), "/console/operator/webhooks"
+    with webhook_sink() as sink:
+        refused = browser.act(path, path, url="ftp://nowhere.example", format="standard")
+        assert refused.status_code == 400
+        assert 'value="ftp://nowhere.example"' in refused.text
+        bank = new_member(network.service, "FIP").entity_id
+        page = browser.act(path, path, url=sink.url, format="standard", entityId=bank)
+        assert page.status_code == 200
+        (first,) = set(_SECRET.findall(page.text))
+        assert first not in browser.get(path).text
+        shown = network.noc.get("/health/webhooks").json()["webhooks"]
+        webhook_id = next(one["webhookId"] for one in shown if one["url"] == sink.url)
+
+        def tested(number: int) -> str:
+            sent = browser.act(path, f"{path}/{webhook_id}/test")
+            assert sent.status_code == 303, sent.text
+            network.service.wait_until(lambda: len(sink.posted) == number, 60)
+            network.service.wait_until(lambda: mine()["waiting"] == 0, 60)
+            return browser.get(sent.headers["location"]).text
+
+        def mine() -> dict[str, int]:
+            listed = network.noc.get("/health/webhooks").json()["webhooks"]
+            found = next(one for one in listed if one["webhookId"] == webhook_id)
+            assert isinstance(found, dict)
+            return found
+
+        assert "delivered" in tested(1)
+        assert sink.posted[0].data["type"] == "webhook.test"
+        second = set(_SECRET.findall(browser.act(path, f"{path}/{webhook_id}/rotate").text)).pop()
+        sink.answers = [503]
+        sent = browser.act(path, f"{path}/{webhook_id}/test")
+        assert sent.status_code == 303
+        network.service.wait_until(lambda: mine()["problem"], 60)
+        again = browser.act(path, f"{path}/{webhook_id}/test")
+        assert again.status_code == 409, "one test at a time"
+        page_text = browser.get(sent.headers["location"]).text
+        network.service.advance("PT2M")
+        network.service.wait_until(lambda: mine()["waiting"] == 0, 60)
+        network.service.advance("P1D")  # this test is the last: the AAs' tokens end
+        assert browser.sign_in(network.noc.email).status_code == 303
+        tested(4)
+
+    assert "the receiver answered 503" in page_text
+    assert second != first
+    assert [one.is_signed_by(first) for one in sink.posted] == [True, True, True, False]
+    assert [one.is_signed_by(second) for one in sink.posted] == [False, True, True, True]
+    by_command = json.loads(
+        network.service.cli("health", "deliveries", webhook_id, "--json").stdout
+    )
+    assert [one["delivered"] for one in by_command] == [True, True, False, True]
+    assert browser.act(path, f"{path}/{webhook_id}/remove").status_code == 303
+    assert webhook_id not in browser.get(path).text

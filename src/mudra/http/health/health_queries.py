@@ -42,7 +42,8 @@ async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse 
         return within
     matrix = await call.work.health.matrix(within, call.body.type)
     coverage = await call.work.health.coverage(within, now)
-    return matrix_response(within, matrix, coverage.proof())
+    planned = await call.work.silences.maintenances(within, now)
+    return matrix_response(within, matrix, coverage.proof(), planned)
 
 
 @get("/operator/v1/health/{grouping:str}", "Show a picture of health")
@@ -64,9 +65,11 @@ async def health_rows(
         aa_id=call.body.aa_id or None,
         fip_id=call.body.fip_id or None,
     )
-    return (
-        CsvText(rows_as_csv(rows)) if call.body.format == "csv" else picture_response(within, rows)
-    )
+    if call.body.format == "csv":
+        return CsvText(rows_as_csv(rows))
+    named = {one for one in (call.body.aa_id, call.body.fip_id) if one}
+    planned = await call.work.silences.maintenances(within, now, named or None)
+    return picture_response(within, rows, planned)
 
 
 @get("/health", "Show own health")
@@ -80,7 +83,9 @@ async def own_health(call: EntityCall[TimeParameters]) -> PictureResponse | Refu
     own = await call.work.health.of_member(
         call.entity.entity_id, call.entity.entity_type, within, now, by_aa=False
     )
-    return picture_response(within, own.rows)
+    concerned = {call.entity.entity_id} | {one.subject.fip_id for one in own.rows}
+    planned = await call.work.silences.maintenances(within, now, concerned)
+    return picture_response(within, own.rows, planned)
 
 
 def _within(parameters: TimeParameters, now: datetime) -> TimeRange | InvalidField:

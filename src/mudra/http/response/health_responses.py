@@ -1,6 +1,6 @@
 """Responses about the network's health, as JSON and CSV; unknown values are null, never 0."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
@@ -9,6 +9,7 @@ from mudra.http.response.response_body import ResponseBody
 from mudra.metrics.health.feed import FeedTime, PublicRow
 from mudra.metrics.health.health import Errors, FiOutcomes, Health, Proof, Status
 from mudra.metrics.health.picture import ApiPicture, Matrix, MatrixCell, Row, Verdict
+from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import SubjectKind, name_of
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentile import Percentile, ResponseTime
@@ -100,12 +101,21 @@ class VerdictDetails(Struct, rename="camel"):
     incident_id: str
 
 
+class MaintenanceDetails(Struct, rename="camel"):
+    """A planned maintenance: nothing is judged about the entity from `begins` until `ends`."""
+
+    entity_id: str
+    begins: str
+    ends: str
+
+
 class PictureResponse(ResponseBody, kw_only=True):
     """Rows of health."""
 
     start: str = field(name="from")
     end: str = field(name="to")
     rows: list[RowDetails]
+    maintenance: list[MaintenanceDetails]
 
 
 class MatrixResponse(ResponseBody, kw_only=True):
@@ -117,6 +127,7 @@ class MatrixResponse(ResponseBody, kw_only=True):
     causes: list[IncidentDetails]
     verdicts: list[VerdictDetails]
     proof: ProofDetails
+    maintenance: list[MaintenanceDetails]
 
 
 class PublicStatusResponse(Struct):
@@ -126,14 +137,27 @@ class PublicStatusResponse(Struct):
     fips: list[PublicRow]
 
 
-def picture_response(within: TimeRange, rows: Iterable[Row]) -> PictureResponse:
-    """Return rows as the wire has them."""
+def picture_response(
+    within: TimeRange, rows: Iterable[Row], planned: Sequence[Silence]
+) -> PictureResponse:
+    """Return rows as the wire has them, with the maintenances that touch their time."""
     return PictureResponse(
-        start=iso_ms(within.start), end=iso_ms(within.end), rows=[_row(row) for row in rows]
+        start=iso_ms(within.start),
+        end=iso_ms(within.end),
+        rows=[_row(row) for row in rows],
+        maintenance=_maintenances(planned),
     )
 
 
-def matrix_response(within: TimeRange, matrix: Matrix, proof: Proof) -> MatrixResponse:
+def _maintenances(planned: Sequence[Silence]) -> list[MaintenanceDetails]:
+    return [
+        MaintenanceDetails(one.entity_id, iso_ms(one.begins), iso_ms(one.ends)) for one in planned
+    ]
+
+
+def matrix_response(
+    within: TimeRange, matrix: Matrix, proof: Proof, planned: Sequence[Silence]
+) -> MatrixResponse:
     """Return the matrix as the wire has it: its cells, causes, and which explains which cell."""
     return MatrixResponse(
         start=iso_ms(within.start),
@@ -142,6 +166,7 @@ def matrix_response(within: TimeRange, matrix: Matrix, proof: Proof) -> MatrixRe
         causes=[incident_details(one) for one in matrix.causes],
         verdicts=[_verdict(verdict) for verdict in matrix.verdicts],
         proof=_proof(proof),
+        maintenance=_maintenances(planned),
     )
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import Exit, fail, show_json, show_table
 from mudra.http.request.health_requests import CODES, GROUPED_BY, MAX_LENGTH
 from mudra.http.response.health_responses import (
+    MaintenanceDetails,
     MatrixResponse,
     ProofDetails,
     matrix_response,
@@ -23,6 +25,7 @@ from mudra.http.response.health_responses import (
     rows_as_csv,
 )
 from mudra.metrics.health.picture import Row
+from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange, closed_before
 
@@ -45,26 +48,30 @@ def picture(
         fail(f"BY must be one of {', '.join(GROUPED_BY)}, not {by}", Exit.USAGE)
     length = _length(last)
 
-    async def act(dependencies: Dependencies) -> tuple[TimeRange, tuple[Row, ...]]:
+    async def act(
+        dependencies: Dependencies,
+    ) -> tuple[TimeRange, tuple[Row, ...], Sequence[Silence]]:
         async with dependencies.unit_of_work() as work:
             now = await work.people.now()
             within = closed_before(now, length)
             rows = await work.health.rows(
                 within, GROUPED_BY[by], now, aa_id=aa or None, fip_id=fip or None
             )
-            return within, rows
+            named = {one for one in (aa, fip) if one}
+            return within, rows, await work.silences.maintenances(within, now, named or None)
 
-    within, rows = with_store(act, data_dir)
+    within, rows, planned = with_store(act, data_dir)
     if as_csv:
         sys.stdout.write(rows_as_csv(rows))
         return
-    response = picture_response(within, rows)
+    response = picture_response(within, rows, planned)
     if as_json:
         show_json(msgspec.to_builtins(response))
         return
     show_table(COLUMNS, [api_line(row, api) for row in response.rows for api in row.apis])
     for row in response.rows[:1]:
         typer.echo(f"reports: {_reports(row.proof)}")
+    _show_maintenance(response.maintenance)
 
 
 def health_matrix(
@@ -84,7 +91,8 @@ def health_matrix(
             within = closed_before(now, length)
             matrix = await work.health.matrix(within, type_)
             coverage = await work.health.coverage(within, now)
-            return matrix_response(within, matrix, coverage.proof())
+            planned = await work.silences.maintenances(within, now)
+            return matrix_response(within, matrix, coverage.proof(), planned)
 
     matrix = with_store(act, data_dir)
     if as_json:
@@ -105,6 +113,12 @@ def health_matrix(
         ],
     )
     typer.echo(f"reports: {_reports(matrix.proof)}")
+    _show_maintenance(matrix.maintenance)
+
+
+def _show_maintenance(planned: Sequence[MaintenanceDetails]) -> None:
+    for one in planned:
+        typer.echo(f"planned maintenance: {one.entity_id} from {one.begins} to {one.ends}")
 
 
 def _length(last: str) -> timedelta:
