@@ -18,7 +18,7 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
     Tag,
 )
-from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.rollup.percentile import Percentile, ResponseTime
 from mudra.metrics.rollup.step import Step
 
@@ -220,4 +220,4 @@ def _longest(time: ResponseTime | None) -> int | None:
 def incident_success(one: StoredIncident) -> float | None:
     """Returns success in the bad windows of an incident as a percentage, if its calls fail."""
     incident = one.incident
-    return percentage(incident.succeeded / incident.eligible) if incident.failing else None
+    return percentage(share_of(incident.succeeded, incident.eligible)) if incident.failing else None

@@ -26,7 +26,7 @@ from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType, Tag
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
 from mudra.metrics.rollup.rollup import EMPTY, Rollup
 from mudra.shared.csv_export import csv_text
@@ -356,10 +356,10 @@ def _public_row(fip_id: str, api: str, row: Rollup, floor: PublicFloor) -> Publi
         health.status,
         health.total,
         percentage(health.success),
-        percentage(errors.no_answer / health.total),
-        percentage(errors.server_5xx / health.total),
-        percentage(errors.not_found_404 / health.total),
-        percentage(errors.other_4xx / health.total),
+        percentage(share_of(errors.no_answer, health.total)),
+        percentage(share_of(errors.server_5xx, health.total)),
+        percentage(share_of(errors.not_found_404, health.total)),
+        percentage(share_of(errors.other_4xx, health.total)),
         _p50(time),
         time.p95.estimate if time else None,
         time.p99.estimate if time else None,

@@ -14,9 +14,9 @@ import msgspec
 from mudra.metrics.health.feed import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.weighing import Weighed
-from mudra.metrics.incidents.incident import Ending, Incident
+from mudra.metrics.incidents.incident import Ending, Incident, changed_at
 from mudra.metrics.incidents.subject import fip_of, name_of
-from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.shared.csv_export import csv_text
 
 DAYS: Final = 90
@@ -58,6 +58,8 @@ class PublicIncident(msgspec.Struct, frozen=True):
     ending: Ending
     bad_windows: int
     success_percentage: float | None
+    updated: datetime | None = None
+    """When its last change was seen, also of one that reports which came late proved."""
 
 
 class PublicMaintenance(msgspec.Struct, frozen=True):
@@ -137,7 +139,8 @@ def public_incident(incident: Incident) -> PublicIncident | None:
         incident.ended,
         incident.ending,
         incident.bad_windows,
-        percentage(incident.succeeded / incident.eligible, _PLACES) if counted else None,
+        percentage(share_of(incident.succeeded, incident.eligible), _PLACES) if counted else None,
+        changed_at(incident),
     )
 
 

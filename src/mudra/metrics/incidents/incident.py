@@ -10,6 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.metrics.payload.catalogue import WINDOW
+
 API_SEPARATOR: Final = ","
 
 
@@ -213,3 +215,13 @@ class StoredIncident(Struct, frozen=True):
     def owner(self) -> str:
         """The email address of the operator who acknowledged it; empty for none."""
         return (self.acknowledged_by or "").removeprefix("operator:")
+
+
+def seen_at(incident: Incident, entry: TimelineEntry) -> datetime:
+    """Returns when a change was seen: at the end of its window, or when late reports proved it."""
+    return max(entry.window + WINDOW, incident.detected)
+
+
+def changed_at(incident: Incident) -> datetime:
+    """Returns when the last change of an incident was seen."""
+    return seen_at(incident, incident.timeline[-1]) if incident.timeline else incident.detected

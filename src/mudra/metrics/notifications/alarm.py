@@ -12,6 +12,7 @@ from mudra.metrics.incidents.incident import (
     Subject,
     Symptom,
     TimelineChange,
+    seen_at,
 )
 from mudra.metrics.incidents.incident_change import (
     Change,
@@ -23,8 +24,7 @@ from mudra.metrics.incidents.incident_change import (
     Withdrawn,
 )
 from mudra.metrics.incidents.subject import in_sentence, text_of
-from mudra.metrics.payload.catalogue import WINDOW
-from mudra.metrics.rollup.percentage import failing_percent
+from mudra.metrics.rollup.percentage import failing_text
 
 _SYMPTOMS: Final = {
     Symptom.FAILURES: "calls failing",
@@ -88,7 +88,7 @@ def symptom_text(incident: Incident) -> str:
         return "stopped reporting"
     first = _first(incident)
     if first is Symptom.FAILURES and incident.eligible:
-        return f"{failing_percent(incident.succeeded, incident.eligible)} % of calls failing"
+        return f"{failing_text(incident.succeeded, incident.eligible)} of calls failing"
     return _SYMPTOMS[first]
 
 
@@ -159,7 +159,8 @@ def timeline_lines(incident: Incident) -> tuple[tuple[datetime, str], ...]:
     lines = []
     before = incident.timeline[0].subject if incident.timeline else incident.subject
     for entry in incident.timeline:
-        lines.append((entry.window + WINDOW, _change_text(entry.change, before, entry.subject)))
+        seen = seen_at(incident, entry)
+        lines.append((seen, _change_text(entry.change, before, entry.subject)))
         before = entry.subject
     return tuple(lines)
 

@@ -17,10 +17,11 @@ def share_of(part: int, whole: int) -> float | None:
     return part / whole if part >= whole else min(part / whole, _BELOW_ALL)
 
 
-def failing_percent(succeeded: int, eligible: int) -> int:
-    """Returns the share of failed calls in whole per cent: 1 at least for any, 100 for all only."""
+def failing_text(succeeded: int, eligible: int) -> str:
+    """Returns the share of failed calls in whole per cent, rounded down: "100 %" for all only."""
     failed = eligible - succeeded
-    return max(100 * failed // eligible, 1) if failed else 0
+    whole = 100 * failed // eligible
+    return f"{whole} %" if whole or not failed else "under 1 %"
 
 
 @overload

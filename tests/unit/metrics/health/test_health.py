@@ -15,7 +15,7 @@ from mudra.metrics.health.health import (
     proof,
 )
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
-from mudra.metrics.rollup.percentage import failing_percent, percentage
+from mudra.metrics.rollup.percentage import failing_text, percentage
 from mudra.metrics.rollup.rollup import EMPTY, rollup
 
 FAST = (100, 200, 300, 400)
@@ -68,8 +68,8 @@ def test_one_failure_among_any_number_is_below_100_percent(size):
 
     assert health.success is not None
     assert percentage(health.success) < 100
-    assert failing_percent(size - 1, size) == 1
-    assert failing_percent(1, size) == 99
+    assert failing_text(size - 1, size) == "under 1 %"
+    assert failing_text(1, size) == "99 %"
 
 
 def test_4xx_answers_are_left_out_of_the_denominator():

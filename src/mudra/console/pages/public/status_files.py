@@ -28,7 +28,7 @@ def atom_feed(snapshot: StatusSnapshot, title: str, root: str, fip_id: str = "")
     names = {fip.fip_id: fip.name for fip in snapshot.fips}
     page = _page(root, fip_id) if fip_id else root
     found = [one for one in snapshot.incidents if fip_id in {"", one.fip_id}]
-    found.sort(key=lambda one: one.ended or one.noticed, reverse=True)
+    found.sort(key=_updated, reverse=True)
     feed = ET.Element("feed", xmlns=_NAMESPACE)
     _add(feed, "title", title)
     _add(feed, "id", page)
@@ -91,7 +91,7 @@ def _summary(one: PublicIncident) -> str:
 
 
 def _updated(one: PublicIncident) -> datetime:
-    return one.ended or one.noticed
+    return one.updated or max(one.noticed, one.ended or one.noticed)
 
 
 def _page(root: str, fip_id: str) -> str:
