@@ -49,12 +49,12 @@ def measure(aas: int, fips: int) -> None:
     network = Network(Settings(aas, fips, 1))
     state = new_state(aas, fips)
     for window in range(FIRST, FIRST + WARM):
-        state = evaluate_window(_evidence(network, window, ()), state).state
+        state = evaluate_window(evidence_at(network, window, ()), state).state
     after = FIRST + WARM
-    quiet = [_evidence(network, after, ()) for _ in range(ASKS)]
+    quiet = [evidence_at(network, after, ()) for _ in range(ASKS)]
     largest = network.volume.sum((0, 1)).argsort()[::-1][:10]
     fallen = [Fault(FaultKind.FIP_DOWN, after - 9, after + 9, 1.0, -1, int(fip)) for fip in largest]
-    broken = [_evidence(network, after, tuple(fallen)) for _ in range(ASKS)]
+    broken = [evidence_at(network, after, tuple(fallen)) for _ in range(ASKS)]
     begin = time.process_time()
     stored = state_to_bytes(state)
     saved = time.process_time()
@@ -74,7 +74,7 @@ def late(evidence: Evidence, state: State) -> tuple[float, float, int]:
     aas = {f"AA-{place}": place for place in range(evidence.aas)}
     fips = {f"FIP-{place}": place for place in range(evidence.fips)}
     window = datetime.fromtimestamp(evidence.window * 600, UTC)
-    rows = _rows(evidence, window, tuple(aas), tuple(fips))
+    rows = rows_of(evidence, window, tuple(aas), tuple(fips))
     packed = calls_to_bytes(window_calls(rows))
     reports = WindowReports(
         window, packed, frozenset(aas), dict.fromkeys(aas, window), frozenset(aas)
@@ -89,7 +89,7 @@ def late(evidence: Evidence, state: State) -> tuple[float, float, int]:
     return _median_ms(again), _median_ms(from_rows), len(packed)
 
 
-def _rows(
+def rows_of(
     evidence: Evidence, window: datetime, aas: tuple[str, ...], fips: tuple[str, ...]
 ) -> list[CallSums]:
     """The rows that storage has of such a window."""
@@ -128,7 +128,7 @@ def _ms(windows: list[Evidence], state: State) -> float:
     return statistics.median(times)
 
 
-def _evidence(network: Network, window: int, faults: tuple[Fault, ...]) -> Evidence:
+def evidence_at(network: Network, window: int, faults: tuple[Fault, ...]) -> Evidence:
     odds = network.odds(window)
     for fault in faults:
         fault.apply(odds, window)

@@ -20,6 +20,7 @@ PRINTED = {
     "many_nodes": "tokens for a previous secret: 0",
     "pages": "slowest ÷ goal: ",
     "picture": "the same of one API: p95",
+    "replay": "ms a window; memory",
     "push": "CPU of a push / (json.loads + bare COPY): ",
     "sign_in_branches": "an over-long password next to an invented name",
     "size": "write-ahead log a second: ",

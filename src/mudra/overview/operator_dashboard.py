@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
+from mudra.metrics.health.feed import is_current
 from mudra.metrics.incidents.incident import AaReporting, StoredIncident
 from mudra.metrics.incidents.subject import name_of, text_of
 from mudra.metrics.notifications.alarm import symptom_text
@@ -78,6 +79,8 @@ class Dashboard(Struct, frozen=True):
 
     rows: tuple[DashboardRow, ...]
     hidden: tuple[Kind, ...]
+    unjudged_since: datetime | None = None
+    """Since when no window was judged, if for long: what is broken now is not known."""
 
 
 async def read_dashboard(work: DashboardReads, scopes: frozenset[Scope]) -> Dashboard:
@@ -98,7 +101,16 @@ async def read_dashboard(work: DashboardReads, scopes: frozenset[Scope]) -> Dash
     if Scope.REGISTRY in scopes:
         rows += [_approval(one) for one in await work.pending_entries.waiting(MAX_COUNT)]
     hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)
-    return Dashboard(_worst_first(rows), hidden)
+    return Dashboard(_worst_first(rows), hidden, await _unjudged_since(work, scopes, now))
+
+
+async def _unjudged_since(
+    work: DashboardReads, scopes: frozenset[Scope], now: datetime
+) -> datetime | None:
+    if Scope.HEALTH not in scopes:
+        return None
+    until = await work.health.judged_until()
+    return until if until is not None and not is_current(until, now) else None
 
 
 def _worst_first(rows: Iterable[DashboardRow]) -> tuple[DashboardRow, ...]:

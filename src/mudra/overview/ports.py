@@ -4,6 +4,7 @@ from typing import Protocol
 
 from mudra.audit.ports import AuditSearch
 from mudra.identity.ports import MemberSearch, Memberships, People
+from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.receipt_service import ReceiptService
@@ -21,6 +22,10 @@ class DashboardReads(Protocol):
     @property
     def people(self) -> People:
         """The time."""
+
+    @property
+    def health(self) -> HealthService:
+        """Until when reports were judged."""
 
     @property
     def incidents(self) -> IncidentService:

@@ -195,6 +195,11 @@ class HealthService(Struct, frozen=True):
             await self.fip_states.latest(),
         )
 
+    async def judged_until(self) -> datetime | None:
+        """Returns the end of the last judged window; None before the first."""
+        states = await self.fip_states.latest()
+        return states.end if states.fips else None
+
     async def _weigh(
         self, within: TimeRange, grouping: Grouping, coverage: Coverage, fip_id: str | None
     ) -> Disputed:

@@ -20,7 +20,8 @@ def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         async with dependencies.unit_of_work() as work:
             return await read_dashboard(work, frozenset(Scope))
 
-    rows = with_store(act, data_dir).rows
+    found = with_store(act, data_dir)
+    rows, since = found.rows, found.unjudged_since
     if as_json:
         show_json([msgspec.to_builtins(dashboard_row(row)) for row in rows])
     elif rows:
@@ -30,3 +31,5 @@ def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         )
     else:
         typer.echo("Nothing needs attention this week.")
+    if since and not as_json:
+        typer.echo(f"What is broken now is not known: no reports were judged since {iso_ms(since)}")

@@ -66,6 +66,7 @@ async def show_board(
                 ],
                 "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
                 "causes": causes,
+                "unjudged_since": found.unjudged_since,
                 "unowned": sum(not one.owner for one in causes or ()),
                 "kind": kind,
                 "one_operator": dependencies.settings.one_operator_decides

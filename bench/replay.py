@@ -1,0 +1,249 @@
+"""bench/replay: what reports that come a week late cost the jobs process, and what they correct.
+
+    python -m bench.replay --aas 20 --fips 200 --days 7
+
+Judges days of a simulated network through the detection service (storage is memory).
+Then an hour of the first day comes again: a FIP that was down in it was not, another one was.
+All windows since are judged again. Prints CPU and memory, and that the first incident is
+withdrawn, the second appears, and no other is touched.
+"""
+# ruff: noqa: D102  # the ports that Memory implements describe their methods
+
+import argparse
+import asyncio
+import resource
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from bench.sizes import sized
+from bench.truth_faults import Fault, FaultKind
+from bench.truth_network import Network, Settings
+from bench.watch import evidence_at, rows_of
+from mudra.metrics.attribution.evidence.evidence import Evidence
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
+from mudra.metrics.incidents.detection_service import DetectionService
+from mudra.metrics.incidents.incident import Ending, Fip, StoredIncident
+from mudra.metrics.incidents.incident_change import Opened, Withdrawn
+from mudra.metrics.incidents.window_calls import Part, WindowCalls, calls_to_bytes
+from mudra.metrics.incidents.window_reports import CallSums, Received
+from mudra.metrics.notifications.escalation import Escalation
+from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.rollup.coverage import TimeRange
+
+FIRST = 144 * 20_000
+"""The first window, and that of the evidence, as its number since 1970."""
+LATE = 6
+"""Windows that come again."""
+
+
+def start_of(number: int) -> datetime:
+    return datetime.fromtimestamp(number * 600, UTC)
+
+
+class Memory:
+    """The ports of detection in memory: windows are packed as they are drawn."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.aas = tuple(f"AA-{at:04}" for at in range(network.volume.shape[1]))
+        self.fips = tuple(f"FIP-{at:04}" for at in range(network.volume.shape[2]))
+        self.faults: tuple[Fault, ...] = ()
+        self.reported_to = start_of(FIRST)
+        self.late: tuple[datetime, ...] = ()
+        self.rows: dict[datetime, list[CallSums]] = {}
+        self.packed: dict[datetime, bytes] = {}
+        self.stored: dict[str, StoredIncident] = {}
+        self.journals: dict[datetime, bytes] = {}
+        self.fip_rows: list[tuple[datetime, bytes, bytes]] = []
+        self.escalation = Escalation()
+
+    def report(self, number: int) -> None:
+        """All AAs report the next window."""
+        window = start_of(number)
+        drawn = evidence_at(self.network, number, self.faults)
+        self.packed[window] = calls_to_bytes(calls_of(drawn, self.aas, self.fips))
+        self.reported_to = window + WINDOW
+
+    def report_again(self, number: int) -> None:
+        """All AAs report a window again, differently."""
+        window = start_of(number)
+        drawn = evidence_at(self.network, number, self.faults)
+        self.rows[window] = rows_of(drawn, window, self.aas, self.fips)
+        self.late = (*self.late, window)
+
+    async def lock(self, *, patient: bool) -> None:
+        pass
+
+    async def stale_windows(self, _: datetime) -> Mapping[datetime, Sequence[int]]:
+        return {window: [1] for window in self.late}
+
+    async def clear(self, _: Sequence[int]) -> None:
+        self.late = ()
+
+    async def packed_calls(self, within: TimeRange) -> Mapping[datetime, bytes]:
+        return {one: self.packed[one] for one in within.windows if one in self.packed}
+
+    async def save_packed_calls(self, packed: Mapping[datetime, bytes], **_: datetime) -> None:
+        self.packed.update(packed)
+
+    async def calls(self, within: TimeRange) -> list[CallSums]:
+        return [row for window in within.windows for row in self.rows[window]]
+
+    async def received(self, within: TimeRange) -> list[Received]:
+        return [
+            Received(aa_id, Tag.REQUESTS, window, window + WINDOW + timedelta(minutes=1))
+            for window in within.windows
+            for aa_id in self.aas
+            if start_of(FIRST) <= window < self.reported_to
+        ]
+
+    async def first_received(self, since: datetime) -> datetime | None:
+        return since
+
+    async def last_evaluated(self) -> datetime | None:
+        return max(self.journals, default=None)
+
+    async def journal_before(self, window: datetime) -> bytes | None:
+        before = [at for at in self.journals if at < window]
+        return self.journals[max(before)] if before else None
+
+    async def save_journals(
+        self, journals: Iterable[tuple[datetime, bytes]], *, since: datetime, drop_before: datetime
+    ) -> None:
+        kept = {
+            at: one
+            for at, one in self.journals.items()
+            if drop_before <= at < since and at.minute == 50
+        }
+        self.journals = kept | dict(journals)
+
+    async def fip_counts(self, within: TimeRange) -> list[tuple[datetime, bytes]]:
+        return [(at, counts) for at, counts, _ in self.fip_rows if within.start <= at < within.end]
+
+    async def fip_states(self, *, before: datetime) -> bytes | None:
+        known = [states for at, _, states in self.fip_rows if at < before]
+        return known[-1] if known else None
+
+    async def save_fip_states(
+        self, rows: Iterable[tuple[datetime, bytes, bytes]], *, since: datetime,
+        drop_before: datetime,
+    ) -> None:  # fmt: skip
+        kept = [row for row in self.fip_rows if drop_before <= row[0] < since]
+        self.fip_rows = [*kept, *rows]
+
+    async def since(self, moment: datetime) -> list[StoredIncident]:
+        return [
+            one
+            for one in self.stored.values()
+            if one.incident.ended is None or one.incident.ended >= moment
+        ]
+
+    async def save(self, notifications: Iterable[IncidentNotification], _: datetime) -> None:
+        for one in notifications:
+            self.stored[one.incident_id] = StoredIncident(
+                one.incident_id, one.incident, None, one.notified, recipients=one.recipients
+            )
+
+    async def ending_after(self, _: datetime) -> list[Any]:
+        return []
+
+    async def send(self, *_: object) -> None:
+        pass
+
+    async def reporting_aas(self) -> Mapping[str, datetime]:
+        return dict.fromkeys(self.aas, start_of(FIRST))
+
+    async def onboarded_fips(self) -> frozenset[str]:
+        return frozenset(self.fips)
+
+
+def calls_of(evidence: Evidence, aas: tuple[str, ...], fips: tuple[str, ...]) -> WindowCalls:
+    """The arrays that storage keeps of a window, without the rows in between."""
+    called = np.argwhere(evidence.total).T
+    total = np.zeros(evidence.percentiles.shape[:3])
+    for place, api in enumerate(TIMED_APIS):
+        if api in CALL_APIS:
+            total[place] = evidence.total[CALL_APIS.index(api)]
+    answered = np.argwhere(total).T
+    counts = np.stack(
+        [part[tuple(called)] for part in (evidence.total, evidence.failed, evidence.client_errors)]
+    )
+    points = np.trunc(evidence.percentiles[tuple(answered)].T)
+    times = np.vstack([total[tuple(answered)], points])
+    return WindowCalls(
+        aas,
+        fips,
+        Part(called.astype(np.int32), counts.astype(np.float32)),
+        Part(answered.astype(np.int32), times.astype(np.float32)),
+        Part(np.zeros((2, 0), np.int32), np.zeros((7, 0), np.float32)),
+    )
+
+
+def judge(service: DetectionService, now: datetime) -> list[IncidentNotification]:
+    """Every pass until nothing waits."""
+    found: list[IncidentNotification] = []
+    more = True
+    while more:
+        detected = asyncio.run(service.detect(now))
+        found += detected.notifications
+        more = detected.more
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--aas", type=int, default=sized(20, 3))
+    parser.add_argument("--fips", type=int, default=sized(200, 8))
+    parser.add_argument("--days", type=float, default=sized(7, 0.25))
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    network = Network(Settings(args.aas, args.fips, args.seed))
+    memory: Any = Memory(network)
+    numbers = count(1)
+    service = DetectionService(memory, memory, memory, memory, lambda: f"{next(numbers)}")
+    by_volume = network.volume.sum((0, 1)).argsort()
+    wrong, unseen = int(by_volume[-2]), int(by_volume[-3])
+    begin = FIRST + 24
+    windows = int(args.days * 144)
+    for number in range(FIRST, FIRST + windows):
+        in_it = begin <= number < begin + LATE
+        memory.faults = (down(wrong, begin),) if in_it else ()
+        memory.report(number)
+        if (number + 1) % LATE == 0 or number + 1 == FIRST + windows:
+            judge(service, start_of(number + 1) + timedelta(minutes=2))
+    print(f"{windows} windows judged, {len(memory.stored)} incidents")
+    memory.faults = (down(unseen, begin),)
+    for number in range(begin, begin + LATE):
+        memory.report_again(number)
+    used = time.process_time()
+    found = judge(service, start_of(FIRST + windows) + timedelta(minutes=3))
+    used = time.process_time() - used
+    say(found, wrong, unseen, memory)
+    again = FIRST + windows - begin
+    print(f"judged again {again} windows, {LATE} of them from rows: {used:.1f} s of CPU,"
+          f" {1000 * used / again:.0f} ms a window; memory"
+          f" {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")  # fmt: skip
+
+
+def down(fip: int, begin: int) -> Fault:
+    return Fault(FaultKind.FIP_DOWN, begin, begin + LATE, 0.9, -1, fip)
+
+
+def say(found: list[IncidentNotification], wrong: int, unseen: int, memory: Memory) -> None:
+    """Print whether the late reports corrected what they had to, and nothing else."""
+    changes = {(type(one.change), one.incident.subject): one.incident.ending for one in found}
+    withdrawn = changes.pop((Withdrawn, Fip(memory.fips[wrong])), None) is Ending.WITHDRAWN
+    appeared = changes.pop((Opened, Fip(memory.fips[unseen])), None) is Ending.RECOVERED
+    others = sum(kind in {Opened, Withdrawn} for kind, _ in changes)
+    print(f"disproved: withdrawn {withdrawn}; proved: appeared {appeared}; "
+          f"other incidents opened or withdrawn {others}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""The board never says that nothing is broken when no one looked."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mudra.console.framework.render import environment
+from mudra.identity.operators.operator import Scope
+from mudra.overview.operator_dashboard import Dashboard, read_dashboard
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def answers(value: object) -> Any:
+    async def answer(*_: object, **__: object) -> object:
+        return value
+
+    return answer
+
+
+def board(judged_until: datetime | None, *scopes: Scope) -> Dashboard:
+    work: Any = SimpleNamespace(
+        people=SimpleNamespace(now=answers(NOW)),
+        incidents=SimpleNamespace(to_handle=answers([])),
+        held_reports=SimpleNamespace(list=answers([])),
+        health=SimpleNamespace(judged_until=answers(judged_until)),
+        pending_entries=SimpleNamespace(waiting=answers([])),
+    )
+    return asyncio.run(read_dashboard(work, frozenset(scopes)))
+
+
+@pytest.mark.parametrize(
+    ("judged_until", "unjudged_since"),
+    [
+        (NOW - 25 * MINUTE, None),
+        (NOW - 80 * MINUTE, NOW - 80 * MINUTE),
+        (None, None),
+    ],
+)
+def test_80_minutes_without_judging_are_said(
+    judged_until: datetime | None, unjudged_since: datetime | None
+) -> None:
+    assert board(judged_until, Scope.HEALTH).unjudged_since == unjudged_since
+    assert board(judged_until, Scope.REGISTRY).unjudged_since is None
+
+
+def test_the_page_says_so_instead_of_all_being_well() -> None:
+    loader = environment().loader
+    assert loader is not None
+    source = loader.get_source(environment(), "operator_dashboard.html")[0]
+    banner = source[source.index('<section class="banner') : source.index("</section>")]
+
+    def shown(since: datetime | None) -> str:
+        template = environment().from_string(banner)
+        return template.render(causes=[], unowned=0, unjudged_since=since)
+
+    assert "Nothing is broken now" in shown(None)
+    silent = shown(NOW)
+    assert "Nothing is broken" not in silent
+    assert "What is broken now is not known" in silent
+    assert 'class="banner warn"' in silent
