@@ -57,7 +57,9 @@ class Surfaces:
         return {(one["kind"], one["entity_id"], one["peer_id"], one["type"]) for one in found}
 
     def in_public(self) -> set[tuple[str, str]]:
-        status = httpx.get(f"{self.service.root}/status/network.json", verify=NO_TLS).json()
+        status = httpx.get(
+            f"{self.service.root}/status/network.json", timeout=30, verify=NO_TLS
+        ).json()
         return {(one["fip_id"], one["type"]) for one in status["incidents"] if not one["ended"]}
 
     def on_own_page(self, entity_id: str) -> str:
