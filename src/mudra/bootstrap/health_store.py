@@ -1,10 +1,7 @@
 """The health service over the database: wired here for pages and for jobs."""
 
 from mudra.metrics.health.health_service import HealthService
-from mudra.metrics.notifications.preference_service import AlarmPreferenceService
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.alarm_mails import PostgresAlarmPreferences
 from mudra.storage.metrics.attribution import PostgresFipStates
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
@@ -23,10 +20,3 @@ def health_service(
         incidents,
         PostgresFipStates(transaction),
     )
-
-
-def alarm_preferences(
-    transaction: Transaction, audit_log: PostgresAuditLog
-) -> AlarmPreferenceService:
-    """Return who gets which emails about incidents, in a transaction."""
-    return AlarmPreferenceService(PostgresAlarmPreferences(transaction), audit_log)
