@@ -10,6 +10,7 @@ from msgspec import Struct
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import Claims, TokenKind
+from mudra.tokens.secrets.foreign_addresses import EntityUse
 from mudra.tokens.secrets.old_secret_use import SecretUse
 from mudra.tokens.secrets.secret import EntitySecret, Rotation
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
@@ -60,6 +61,9 @@ class SecretUses(Protocol):
 
     async def of(self, entity_id: str, version: int) -> SecretUse:
         """Read the use of one secret."""
+
+    async def since(self, at: datetime) -> Sequence[EntityUse]:
+        """Read which addresses used the secrets of which entities since then."""
 
 
 class Reminders(Protocol):
@@ -207,6 +211,9 @@ class RegisteredKeys(Protocol):
 
     async def live_key(self, entity_id: str) -> Mapping[str, str] | None:
         """Return the key of the entity's live entry as a JWK; None without such an entry."""
+
+    async def live_addresses(self) -> Mapping[str, Sequence[str]]:
+        """Return the `ips` of all live entries by entity."""
 
     async def use_assertion(self, entity_id: str, jti: str, expires_at: datetime) -> bool:
         """Store that an assertion was used; False when it was already."""

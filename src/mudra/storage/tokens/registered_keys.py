@@ -1,6 +1,6 @@
 """Members' live keys, and which client assertions they used: implements tokens/ports.py."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 
@@ -14,6 +14,14 @@ from mudra.storage.registry.tables import registry_version
 from mudra.storage.tokens.tables import used_assertion
 
 _V: Final = registry_version.c
+
+
+class _Info(msgspec.Struct):
+    ips: list[str] | None = None
+
+
+class _Listed(msgspec.Struct):
+    entityinfo: _Info
 
 
 class PostgresRegisteredKeys:
@@ -31,6 +39,16 @@ class PostgresRegisteredKeys:
             return None
         certificate = read_canonical(cast("bytes", body)).entityinfo.certificate
         return cast("Mapping[str, str]", msgspec.to_builtins(certificate))
+
+    async def live_addresses(self) -> Mapping[str, Sequence[str]]:
+        """Return the `ips` of all live entries by entity."""
+        rows = await self._tx.connection.execute(
+            sa.select(_V.entity_id, _V.body).where(_V.status == "live")
+        )
+        return {
+            entity_id: msgspec.json.decode(cast("bytes", body), type=_Listed).entityinfo.ips or ()
+            for entity_id, body in rows
+        }
 
     async def use_assertion(self, entity_id: str, jti: str, expires_at: datetime) -> bool:
         """Store that an assertion was used; False when it was already."""

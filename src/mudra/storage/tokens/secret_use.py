@@ -1,6 +1,6 @@
 """Use of entity secrets: written with the batches of the issue log, read by version."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Transaction
 from mudra.storage.tokens.tables import secret_use
+from mudra.tokens.secrets.foreign_addresses import EntityUse
 from mudra.tokens.secrets.old_secret_use import AddressUse, SecretUse
 
 _C: Final = secret_use.c
@@ -79,3 +80,19 @@ class PostgresSecretUses:
             tuple(AddressUse(address, count, at) for address, count, at, _ in rows),
             sum(row[3] for row in rows),
         )
+
+    async def since(self, at: datetime) -> Sequence[EntityUse]:
+        """Read which addresses used the secrets of which entities since then."""
+        c = secret_use.c
+        rows = await self._tx.connection.execute(
+            sa.select(
+                c.entity_id,
+                c.address,
+                sa.cast(sa.func.sum(c.count), sa.BigInteger),
+                sa.func.max(c.last_used_at),
+            )
+            .where(c.last_used_at >= at)
+            .group_by(c.entity_id, c.address)
+            .order_by(c.entity_id, c.address)
+        )
+        return [EntityUse(*row) for row in rows]

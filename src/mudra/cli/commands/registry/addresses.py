@@ -1,0 +1,71 @@
+"""mudra registry addresses: who gets tokens from where its entry does not say."""
+
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from mudra.cli.local.program import Dependencies
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_store
+from mudra.cli.output.output import show_facts, show_json, show_table
+from mudra.shared.time_text import iso_ms
+from mudra.tokens.secrets.foreign_addresses import AddressReport, report_addresses
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command of this file."""
+    app.command(epilog="Example: mudra registry addresses --days 30 --json")(addresses)
+
+
+def addresses(
+    days: Annotated[int, typer.Option(min=1, max=400, help="Uses of the last days.")] = 30,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show which addresses got tokens for an entity whose live entry does not list them.
+
+    It only watches: nothing is refused. An entity without a live entry, or whose entry lists
+    no `ips`, is named apart.
+    """
+
+    async def act(dependencies: Dependencies) -> AddressReport:
+        async with dependencies.unit_of_work() as work:
+            since = await work.people.now() - timedelta(days=days)
+            return report_addresses(
+                await work.uses.since(since), await work.registered_keys.live_addresses()
+            )
+
+    report = with_store(act, data_dir)
+    if as_json:
+        show_json(
+            {
+                "foreign": [
+                    {
+                        "entityId": one.entity_id,
+                        "address": one.address,
+                        "tokens": one.count,
+                        "lastUsedAt": iso_ms(one.last_used_at),
+                    }
+                    for one in report.foreign
+                ],
+                "listed": report.listed,
+                "unbound": list(report.unbound),
+            }
+        )
+        return
+    if report.foreign:
+        show_table(
+            ["ENTITY", "ADDRESS", "TOKENS", "LAST USED"],
+            [
+                [one.entity_id, one.address, str(one.count), iso_ms(one.last_used_at)]
+                for one in report.foreign
+            ],
+        )
+    show_facts(
+        {
+            "addresses not listed": len(report.foreign),
+            "addresses listed": report.listed,
+            "entities without listed addresses": ", ".join(report.unbound) or "none",
+        }
+    )
