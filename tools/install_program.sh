@@ -10,9 +10,16 @@ nginx) names=nginx package=nginx-light what="the test of stopping behind nginx" 
 caddy) names=caddy package=caddy what="the test of the example for Caddy" ;;
 systemd-analyze) names=systemd-analyze package=systemd what="the tests of the units" ;;
 haproxy) names=haproxy package=haproxy what="the test of the example for HAProxy" ;;
+etcd) names=etcd package=etcd-server what="the tests on Patroni" ;;
+patroni | patronictl) # Debian 12's 3.0.2 loses writes: deploy/patroni/requirements.txt
+    home=$(cd "$(dirname "$0")/.." && pwd)
+    names=$home/.build/patroni-env/bin/$1 package= what="the tests on Patroni"
+    ;;
+postgresql-15) names=/usr/lib/postgresql/15/bin/postgres package=postgresql-15 what="the tests on Patroni" ;;
+pgbackrest) names=pgbackrest package=pgbackrest what="the test of a recovery to a time" ;;
 pgbouncer) names=pgbouncer package=pgbouncer what="the test behind PgBouncer" ;;
 promtool) names=promtool package=prometheus what="the tests of the alert rules" ;;
-*) echo "usage: $0 caddy|chromium|haproxy|java|nginx|pgbouncer|promtool|systemd-analyze" >&2 && exit 2 ;;
+*) echo "usage: $0 caddy|chromium|etcd|haproxy|java|nginx|patroni|patronictl|pgbackrest|pgbouncer|postgresql-15|promtool|systemd-analyze" >&2 && exit 2 ;;
 esac
 find_it() {
     for name in $names; do
@@ -26,11 +33,23 @@ apt() { # bounded: where no mirror answers it must not hold up the tests
         -o Acquire::Retries=1 -o Acquire::http::Timeout=20 "$@" >/dev/null 2>&1
 }
 find_it && exit 0
+if [ -z "$package" ]; then
+    (
+        flock -w 300 9 2>/dev/null || true
+        find_it >/dev/null || {
+            python3 -m venv "$home/.build/patroni-env" && timeout 300 "$home/.build/patroni-env/bin/pip" \
+                install -q --require-hashes -r "$home/deploy/patroni/requirements.txt"
+        } >/dev/null 2>&1 || true
+    ) 9<"$0"
+    find_it && exit 0
+    echo "no $1 here and it could not be installed: $what: skipped" >&2
+    exit 1
+fi
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     ( # the tests' processes may want both programs at once, and an update of the lists does not wait
         flock -w 150 9 2>/dev/null || true
-        find_it >/dev/null || apt install -y --no-install-recommends "$package" ||
-            { apt update && apt install -y --no-install-recommends "$package"; } || true
+        find_it >/dev/null || apt install -y --no-install-recommends $package ||
+            { apt update && apt install -y --no-install-recommends $package; } || true
     ) 9<"$0"
 fi
 find_it && exit 0

@@ -107,10 +107,12 @@ class Nodes:
 
 
 @contextlib.contextmanager
-def two_nodes(data_dir: Path) -> Iterator[Nodes]:
-    """Start an embedded server and two nodes on it."""
-    prepare(data_dir)
-    settings = Settings(data_dir=data_dir, sandbox=True)
+def two_nodes(data_dir: Path, url: str = "") -> Iterator[Nodes]:
+    """Start an embedded server, unless `url` leads to one, and two nodes on it."""
+    if not url:
+        prepare(data_dir)
+    own = SecretText(url) if url else None
+    settings = Settings(data_dir=data_dir, sandbox=True, database_url=own)
     with open_store(settings, create=True) as (conninfo, encryption):
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever)

@@ -46,6 +46,11 @@ class StorageSettings:
         "how far the replica may be behind: a read waits so long for it to have all that was "
         "committed before, then goes to the primary",
     )  # fmt: skip
+    tokens_without_database_s: int = _setting(
+        "TOKENS_WITHOUT_DATABASE_S", 0, _whole(0, 3600), "0 to 3600",
+        "how long entity tokens are issued from memory while the database is away; a secret that "
+        "was reset, or a suspended entity, may get tokens for so long",
+    )  # fmt: skip
     database_admin_url: SecretText | None = _setting(
         "DATABASE_ADMIN_URL", None, SecretText, "postgresql://user:password@host/database",
         "the same database as a superuser, for mudra database prepare alone", secret=True,

@@ -351,6 +351,7 @@ def build_dependencies(
         direct,
         clock_watch,
         never_idle=settings.sandbox,
+        without_database_s=settings.tokens_without_database_s,
     )
     database = Database(
         conninfo,

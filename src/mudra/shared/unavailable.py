@@ -10,6 +10,7 @@ class Outage(enum.StrEnum):
     UNREACHABLE = "unreachable"
     READ_ONLY = "read-only"
     STANDBY = "standby"
+    SUPERSEDED = "superseded"
     DISK_FULL = "disk-full"
     ALL_IN_USE = "all-in-use"
     SCHEMA = "schema"
@@ -23,6 +24,7 @@ _SENTENCES: Final = {
     Outage.UNREACHABLE: "the service cannot reach its database",
     Outage.READ_ONLY: "the service's database is read-only",
     Outage.STANDBY: "the service's database is a standby, which takes no changes",
+    Outage.SUPERSEDED: "the service's database was replaced by another primary",
     Outage.DISK_FULL: "the disk of the service's database is full",
     Outage.ALL_IN_USE: "all connections to the service's database are in use",
     Outage.SCHEMA: "the schema of the service's database is that of another release",

@@ -41,7 +41,8 @@ async def _serve(
 ) -> None:
     edge = open_http_edge(dependencies)
     await edge.start()
-    log, figures = RequestLog(), RequestMetrics(dependencies.clock_watch)
+    log = RequestLog()
+    figures = RequestMetrics(dependencies.clock_watch, dependencies.invalidation.without_database)
     observe = _observer(log, figures, dependencies.clock)
     app = instrumented(application(edge), observe)
     prompt = instrumented_fast_path(build_fast_path(edge.http), observe)

@@ -53,6 +53,11 @@ CLOCK_AHEAD = Gauge(
     "How far this machine's clock is ahead of the database's; negative when behind",
     multiprocess_mode="livemostrecent",
 )
+WITHOUT_DATABASE = Gauge(
+    "mudra_tokens_without_database_seconds",
+    "For how long entity tokens have been issued from memory since the database went away; 0: not",
+    multiprocess_mode="livemax",
+)
 REPLICA_READS = Counter(
     "mudra_replica_reads_total",
     "Reads for which a replica is set, by where they went: replica, or primary and why",

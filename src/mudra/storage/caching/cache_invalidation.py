@@ -28,8 +28,15 @@ import structlog
 from psycopg import sql
 
 from mudra.shared.ids import fresh_id
+from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
+from mudra.storage.database.primary import (
+    Lineage,
+    PrimaryConnection,
+    Timeline,
+    connect_to_primary,
+)
 
 CHANNEL: Final = "mudra_changes"
 KEYS_CHANGED: Final = "keys"
@@ -47,6 +54,17 @@ _FENCE_S: Final = 10.0
 """A fence whose transaction never ends is dropped after this long."""
 _ANSWER_S: Final = 2.0
 _SILENT_NODE_S: Final = VALID_S + 0.15
+_AFTER_FAIL_OVER_S: Final = 5.0
+"""So long every fence takes its full time: who is live is known by the former primary's clock."""
+_PROOF: Final = (
+    "INSERT INTO node (node_id, proven_at) VALUES (%s, clock_timestamp())"
+    " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()"
+    " RETURNING proven_at, set_config('synchronous_commit', CASE"
+    " current_setting('synchronous_standby_names') WHEN '' THEN 'off' ELSE 'remote_write' END,"
+    " false)"
+)
+"""A lost heartbeat is replaced by the next one and needs no fsync. Where a standby must have each
+commit, it must have this one too: a primary that was replaced can prove nothing."""
 
 _log = structlog.get_logger()
 
@@ -89,21 +107,32 @@ class CacheInvalidation:
     """What this node knows of changes, and how it announces its own."""
 
     def __init__(
-        self, conninfo: str, clock_watch: ClockWatch | None = None, *, never_idle: bool = True
+        self,
+        conninfo: str,
+        clock_watch: ClockWatch | None = None,
+        *,
+        never_idle: bool = True,
+        without_database_s: float = 0,
     ) -> None:
-        """With `never_idle` the connection is proven alive all the time, asked for or not."""
+        """With `never_idle` the connection is proven alive all the time, asked for or not.
+
+        `without_database_s` is how long memory may be used for entity tokens while it is not.
+        """
         self._asked_at = float("inf") if never_idle else float("-inf")
         self._never_idle = never_idle
         self._conninfo = conninfo
         self._clock_watch = clock_watch
         self.node_id = fresh_id()
+        self.lineage = Lineage()
+        self.without_database = WithoutDatabase(without_database_s)
+        self._timeline: Timeline | None = None
         self._proven_at = float("-inf")
         self._settled_at = float("inf")
         self._fenced: dict[str, float] = {}
         self._fences: dict[str, _PendingFence] = {}
         self._listeners: list[Callable[[str], None]] = []
         self._generation = 0
-        self._sender: psycopg.AsyncConnection[tuple[object, ...]] | None = None
+        self._sender: PrimaryConnection | None = None
         self._sending = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
@@ -123,8 +152,22 @@ class CacheInvalidation:
             self._asked_at = now
         if now - self._proven_at > VALID_S or now < self._settled_at:
             return False
+        return not self._is_fenced(key, now)
+
+    def is_usable_for_tokens(self, key: str) -> bool:
+        """Return whether an entity token may rest on what memory has of `key`."""
+        now = monotonic()
+        return self.is_valid(key) or (
+            self.without_database.permits(now) and not self._is_fenced(key, now)
+        )
+
+    def is_proven(self, timeline: Timeline | None) -> bool:
+        """Return whether the server of this timeline was the primary within the last second."""
+        return monotonic() - self._proven_at <= VALID_S and timeline == self._timeline
+
+    def _is_fenced(self, key: str, now: float) -> bool:
         until = self._fenced.get(key)
-        return until is None or now > until
+        return until is not None and now <= until
 
     async def start(self) -> None:
         """Listen from now on; returns when the connection was proven alive once, or failed."""
@@ -157,7 +200,10 @@ class CacheInvalidation:
         try:
             live = await self._send(message)
             fence.awaited = live - {self.node_id}
-            fence.check()
+            if monotonic() - self.lineage.changed_at > _AFTER_FAIL_OVER_S:
+                fence.check()
+            else:
+                fence.awaited.add("one last heard by the former primary")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(fence.complete.wait(), _SILENT_NODE_S)
         finally:
@@ -188,12 +234,13 @@ class CacheInvalidation:
                         raise
         raise AssertionError
 
-    async def _connected_sender(self) -> psycopg.AsyncConnection[tuple[object, ...]]:
-        if self._sender is None or self._sender.closed:
-            self._sender = await psycopg.AsyncConnection.connect(
-                self._conninfo, autocommit=True, connect_timeout=2
+    async def _connected_sender(self) -> PrimaryConnection:
+        sender = self._sender
+        if sender is None or sender.closed or not self.lineage.is_current(sender.timeline):
+            sender = self._sender = await connect_to_primary(
+                self._conninfo, self.lineage, connect_timeout=2
             )
-        return self._sender
+        return sender
 
     def _fence_here(self, key: str) -> None:
         self._generation += 1
@@ -213,6 +260,7 @@ class CacheInvalidation:
                         await self._listen_until_next_proof(connection)
             except (psycopg.Error, OSError) as error:
                 _log.warning("listening connection lost", error=type(error).__name__)
+                self.without_database.lost()
                 first.set()
             except Exception:  # noqa: BLE001  # a node that never listens would never use its cache again
                 _log.exception("listening failed, trying again")
@@ -220,9 +268,7 @@ class CacheInvalidation:
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.5)
 
-    async def _listen_until_next_proof(
-        self, connection: psycopg.AsyncConnection[tuple[object, ...]]
-    ) -> None:
+    async def _listen_until_next_proof(self, connection: PrimaryConnection) -> None:
         """Apply what arrives. An idle process goes on listening, but asks the server rarely.
 
         Its cache is not valid then: no one waits for it, and it reads the database until the
@@ -241,12 +287,8 @@ class CacheInvalidation:
                 self._sender = None
 
     @contextlib.asynccontextmanager
-    async def _listening(
-        self,
-    ) -> AsyncIterator[psycopg.AsyncConnection[tuple[object, ...]]]:
-        connection = await psycopg.AsyncConnection.connect(
-            self._conninfo, autocommit=True, connect_timeout=2
-        )
+    async def _listening(self) -> AsyncIterator[PrimaryConnection]:
+        connection = await connect_to_primary(self._conninfo, self.lineage, connect_timeout=2)
         try:
             # A lost heartbeat is replaced by the next one: it needs no fsync.
             await connection.execute("SET synchronous_commit = off")
@@ -254,27 +296,28 @@ class CacheInvalidation:
             # Here too: a database that takes no changes ends each connection with its proof.
             await self._measured(connection, "SELECT clock_timestamp()", [])
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
-            self._settled_at = monotonic() + TRANSACTION_S
-            self._invalidate_everything()
+            self._settled_at = float("inf")
             yield connection
         finally:
             self._proven_at = float("-inf")
+            self.lineage.doubted = connection.timeline
             await connection.close()
 
-    async def _prove(self, connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
+    async def _prove(self, connection: PrimaryConnection) -> None:
         sent_at = monotonic()
+        self.without_database.asked(sent_at)
         with abort_after(connection, _ANSWER_S):
-            await self._measured(
-                connection,
-                "INSERT INTO node (node_id, proven_at) VALUES (%s, clock_timestamp())"
-                " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()"
-                " RETURNING proven_at",
-                [self.node_id],
-            )
+            await self._measured(connection, _PROOF, [self.node_id])
+        if self._settled_at == float("inf"):
+            # Only now is this a primary: until here memory is as good as it was without one.
+            self._settled_at = monotonic() + TRANSACTION_S
+            self._invalidate_everything()
         # What arrived with the result counts only once it was applied.
         async for notice in connection.notifies(timeout=0):
             await self._apply(notice.payload)
-        self._proven_at = sent_at
+        self._proven_at, self._timeline = sent_at, connection.timeline
+        self.without_database.proven(sent_at)
+        self.lineage.doubted = None
 
     async def _measured(
         self,

@@ -58,7 +58,9 @@ class CredentialCache:
         return await asyncio.shield(wanted)
 
     def _is_cached(self, entity_id: str) -> bool:
-        return entity_id in self._cached and self._invalidation.is_valid(entity_key(entity_id))
+        return entity_id in self._cached and self._invalidation.is_usable_for_tokens(
+            entity_key(entity_id)
+        )
 
     async def _read_wanted(self) -> None:
         try:

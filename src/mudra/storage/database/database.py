@@ -13,13 +13,22 @@ from typing import Final
 
 import psycopg
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.caching.cache_invalidation import CHANNEL, CacheInvalidation
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
 from mudra.storage.database.outage import OutageLog, is_lost, outage_of
+from mudra.storage.database.primary import (
+    CONFIRM,
+    IDENTITY,
+    Lineage,
+    PrimaryConnection,
+    Timeline,
+    connect_to_primary,
+    timeline_of,
+)
 from mudra.storage.database.turns import Turns
 
 CONNECT_TIMEOUT_S: Final = 1
@@ -36,8 +45,10 @@ _SETTINGS: Final = {
     "idle_in_transaction_session_timeout": 30000,
 }
 _OF_TRANSACTION: Final = sa.select(
-    *(sa.func.set_config(name, str(value), sa.true()) for name, value in _SETTINGS.items())
+    *(sa.func.set_config(name, str(value), sa.true()) for name, value in _SETTINGS.items()),
+    *(sa.literal_column(column) for column in IDENTITY),
 )
+_CONFIRM: Final = sa.text(CONFIRM)
 _TRIAL: Final = """
 INSERT INTO service_fact (name, value)
 SELECT 'trial-' || gen_random_uuid(), string_agg(md5(random()::text), '')
@@ -109,7 +120,8 @@ class Database:
         self._offset = offset
         self._read_only = read_only
         settings = _SETTINGS | ({"default_transaction_read_only": "on"} if read_only else {})
-        self._engine = _engine(conninfo, connections, settings, pooled=direct is not None)
+        lineage = None if read_only else invalidation.lineage
+        self._engine = _engine(conninfo, connections, settings, lineage, pooled=direct is not None)
         self._turns = Turns(connections)
         self._in_use = 0
         self._used_at = float("-inf")
@@ -137,9 +149,10 @@ class Database:
                 assert isinstance(driver, psycopg.AsyncConnection)
                 transaction = Transaction(connection, self.invalidation, self._offset)
                 with abort_after(driver, within_s):
-                    if self._pooled:
-                        await connection.execute(_OF_TRANSACTION)
+                    timeline = await self._begun_on(connection, driver)
                     yield transaction
+                    if not (self._read_only or self.invalidation.is_proven(timeline)):
+                        await connection.execute(_CONFIRM)
                     await connection.commit()
                 self._turns.succeeded()
         except (SQLAlchemyError, psycopg.Error) as error:
@@ -155,6 +168,17 @@ class Database:
             self._in_use -= 1
             self._close_when_idle()
         transaction.committed()
+
+    async def _begun_on(
+        self, connection: AsyncConnection, driver: psycopg.AsyncConnection[tuple[object, ...]]
+    ) -> Timeline | None:
+        """Return whose connection it is; behind a pooler that may differ each time."""
+        if self._pooled:
+            row = (await connection.execute(_OF_TRANSACTION)).one()
+            timeline = timeline_of(tuple(row))
+            self.invalidation.lineage.admit(timeline)
+            return timeline
+        return driver.timeline if isinstance(driver, PrimaryConnection) else None
 
     def _close_when_idle(self) -> None:
         """Give connections back to the server when none was used for a while."""
@@ -202,7 +226,12 @@ class Database:
 
 
 def _engine(
-    conninfo: str, connections: int, settings: Mapping[str, object], *, pooled: bool
+    conninfo: str,
+    connections: int,
+    settings: Mapping[str, object],
+    lineage: Lineage | None,
+    *,
+    pooled: bool,
 ) -> AsyncEngine:
     async def connect() -> psycopg.AsyncConnection[tuple[object, ...]]:
         if pooled:
@@ -210,13 +239,18 @@ def _engine(
             return await psycopg.AsyncConnection.connect(
                 conninfo, connect_timeout=CONNECT_TIMEOUT_S, prepare_threshold=None
             )
-        return await psycopg.AsyncConnection.connect(
-            conninfo,
-            connect_timeout=CONNECT_TIMEOUT_S,
-            options=" ".join(f"-c {name}={value}" for name, value in settings.items()),
+        options = " ".join(f"-c {name}={value}" for name, value in settings.items())
+        if lineage is None:
+            return await psycopg.AsyncConnection.connect(
+                conninfo, connect_timeout=CONNECT_TIMEOUT_S, options=options
+            )
+        connection = await connect_to_primary(
+            conninfo, lineage, connect_timeout=CONNECT_TIMEOUT_S, options=options
         )
+        await connection.set_autocommit(False)
+        return connection
 
-    return create_async_engine(
+    engine = create_async_engine(
         "postgresql+psycopg://",
         async_creator=connect,
         pool_size=(connections + 1) // 2,  # half of them stay open
@@ -224,3 +258,17 @@ def _engine(
         pool_timeout=POOL_WAIT_S,
         hide_parameters=True,  # bound values never reach an error text
     )
+    if lineage is not None:
+        _drop_superseded(engine, lineage)
+    return engine
+
+
+def _drop_superseded(engine: AsyncEngine, lineage: Lineage) -> None:
+    """Keep no connection to a primary that another one has followed."""
+
+    def check(_: object, entry: sa.pool.ConnectionPoolEntry, __: object) -> None:
+        driver = entry.driver_connection
+        if isinstance(driver, PrimaryConnection) and not lineage.is_current(driver.timeline):
+            raise DisconnectionError("to a former primary")
+
+    sa.event.listen(engine.sync_engine, "checkout", check)

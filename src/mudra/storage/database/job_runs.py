@@ -11,6 +11,7 @@ from typing import Final
 
 import psycopg
 
+from mudra.storage.database.deadline import TRANSACTION_S, abort_after
 from mudra.storage.database.outage import outage_of
 
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -90,7 +91,8 @@ class PostgresJobRuns:
                     connect_timeout=5,
                     options="-c timezone=UTC -c statement_timeout=2000",
                 )
-            yield self._connection
+            with abort_after(self._connection, TRANSACTION_S):
+                yield self._connection
         except psycopg.Error as error:
             outage = outage_of(error)
             if outage is None:

@@ -8,6 +8,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.storage.database.primary import SupersededPrimary
 
 _BY_SQLSTATE: Final = {
     "25006": Outage.READ_ONLY,
@@ -30,6 +31,8 @@ def outage_of(error: Exception) -> DatabaseUnavailable | None:
     if not isinstance(driver, psycopg.Error):
         return None
     cause = _BY_SQLSTATE.get(driver.sqlstate or "")
+    if cause is None and isinstance(driver, SupersededPrimary):
+        cause = Outage.SUPERSEDED
     if cause is None and _STANDBY in str(driver):
         cause = Outage.STANDBY
     lost = isinstance(error, DBAPIError) and error.connection_invalidated

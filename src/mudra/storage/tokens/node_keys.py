@@ -62,8 +62,11 @@ class NodeKeys:
 
     def is_ready(self) -> bool:
         """Return whether the keys in memory are valid now."""
-        is_valid = not self._stale and self._invalidation.is_valid(KEYS_CHANGED)
-        return is_valid and monotonic() - self._read_at < _REREAD_AFTER_S
+        if self._stale:
+            return False
+        if self._invalidation.is_valid(KEYS_CHANGED):
+            return monotonic() - self._read_at < _REREAD_AFTER_S
+        return self._invalidation.is_usable_for_tokens(KEYS_CHANGED)
 
     async def ready(self) -> None:
         """Return once the keys in memory are valid; reads them when they changed.

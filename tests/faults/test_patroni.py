@@ -1,0 +1,256 @@
+"""Fail-overs of Patroni under load, by the files of `deploy/patroni`: nothing lost, nothing double.
+
+Each scenario has a journal of every answer of two nodes, one with all three hosts in its address,
+one behind HAProxy. `pytest -s` prints the figures of docs/how-to/run-on-patroni.md.
+"""
+
+import itertools
+import json
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from tests.support.patroni.cluster import Cluster, Machine, documented
+from tests.support.patroni.load import PUSH, REGISTRY, RESET, WRITES, Journal, Load
+from tests.support.patroni.network import BY_HAPROXY, BY_HOSTS, PatroniNetwork, patroni_network
+from tests.support.service import NO_TLS
+
+pytestmark = pytest.mark.slow
+HOW_TO = Path("docs/how-to/run-on-patroni.md")
+ENTITIES = 4000
+AFTER_S = 12.0
+FIRST_WRITE_S = 5.0
+SCENARIOS = ("killed", "switched", "frozen", "hung", "standby killed", "no etcd")
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PatroniNetwork]:
+    with patroni_network(tmp_path_factory.mktemp("patroni"), ENTITIES) as running:
+        yield running
+
+
+def kill(cluster: Cluster, old: Machine) -> Callable[[], None]:
+    os.kill(old.postmaster(), signal.SIGKILL)
+    return lambda: None
+
+
+def switch(cluster: Cluster, old: Machine) -> Callable[[], None]:
+    (words,) = documented(HOW_TO.read_text(), "Switch over")
+    assert words[:3] == ["patronictl", "-c", "/etc/patroni/config.yml"]
+    thread = threading.Thread(target=cluster.control, args=words[3:])
+    thread.start()
+    return thread.join
+
+
+def freeze(cluster: Cluster, old: Machine) -> Callable[[], None]:
+    """A machine that answers nothing any more, and comes back as it was."""
+    old.signal(signal.SIGSTOP)
+    return lambda: old.signal(signal.SIGCONT)
+
+
+def hang(cluster: Cluster, old: Machine) -> Callable[[], None]:
+    """Patroni hangs and its PostgreSQL goes on: two primaries, without a watchdog."""
+    patroni = old.processes["patroni"]
+    patroni.send_signal(signal.SIGSTOP)
+    return lambda: patroni.send_signal(signal.SIGCONT)
+
+
+def kill_standby(cluster: Cluster, old: Machine) -> Callable[[], None]:
+    names = [name for name, (role, _) in cluster.members().items() if role == "quorum_standby"]
+    standby = next(one for one in cluster.machines if one.name in names)
+    os.kill(standby.postmaster(), signal.SIGKILL)
+    return lambda: None
+
+
+def stop_etcd(cluster: Cluster, old: Machine) -> Callable[[], None]:
+    for machine in cluster.machines:
+        machine.processes["etcd"].send_signal(signal.SIGSTOP)
+
+    def go_on() -> None:
+        for machine in cluster.machines:
+            machine.processes["etcd"].send_signal(signal.SIGCONT)
+
+    return go_on
+
+
+ACTS = dict(zip(SCENARIOS, (kill, switch, freeze, hang, kill_standby, stop_etcd), strict=True))
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_nothing_acknowledged_is_lost_or_doubled(network: PatroniNetwork, scenario: str) -> None:
+    cluster = network.cluster
+    cluster.wait(cluster.is_whole, 120, "the cluster is not whole")
+    promotes = scenario not in {"standby killed", "no etcd"}
+    with Load(network.nodes, network.known) as load:
+        time.sleep(4)
+        old = cluster.primary()
+        rest = [one for one in cluster.machines if one is not old]
+        began = time.monotonic()
+        undo = ACTS[scenario](cluster, old)
+        if promotes:
+            cluster.wait(lambda: any(one.is_primary() for one in rest), 60, "no promotion")
+        promoted = time.monotonic()
+        time.sleep(AFTER_S if promotes else 20)
+        over = time.monotonic()
+        undo()
+        time.sleep(2)
+    cluster.wait(cluster.is_whole, 120, "the cluster does not heal")
+
+    journal = load.journal
+    lost = check_journal(network, journal)
+    report(scenario, journal, began, promoted, over, lost)
+    assert set(lost.values()) == {0}, lost
+    assert journal.wrong == []
+    assert journal.surprises == []
+    if promotes:
+        assert cluster.primary() is not old
+        for node in (BY_HOSTS, BY_HAPROXY):
+            assert journal.first_write(promoted, node) < FIRST_WRITE_S, network.said(node)[-4000:]
+    else:
+        assert cluster.primary() is old
+        assert max(gaps(journal, began, over)) < FIRST_WRITE_S
+
+
+def gaps(journal: Journal, began: float, over: float) -> list[float]:
+    """Seconds between two writes that were acknowledged."""
+    times = sorted(
+        one.ended
+        for one in journal.answers
+        if one.kind in WRITES and one.status == 200 and began <= one.ended < over
+    )
+    moments = [began, *times, over]
+    return [later - sooner for sooner, later in itertools.pairwise(moments)]
+
+
+def report(
+    scenario: str,
+    journal: Journal,
+    began: float,
+    promoted: float,
+    over: float,
+    lost: dict[str, int],
+) -> None:
+    print(  # the figures of the how-to
+        f"\n{scenario}: promotion after {promoted - began:.1f} s, first write after it"
+        f" {journal.first_write(promoted, BY_HOSTS):.1f} s by hosts,"
+        f" {journal.first_write(promoted, BY_HAPROXY):.1f} s by HAProxy,"
+        f" longest gap {max(gaps(journal, began, over)):.1f} s\n"
+        f"  tokens meanwhile {journal.tokens(began, promoted)}, then {journal.tokens(promoted, over)}\n"
+        f"  acknowledged {journal.acknowledged()}, lost or doubled {lost}, wrong {len(journal.wrong)}",
+        flush=True,
+    )
+
+
+def check_journal(network: PatroniNetwork, journal: Journal) -> dict[str, int]:
+    """Compare the database with what was acknowledged; gives what differs, by kind."""
+    with network.connection() as connection:
+        return {
+            RESET: wrong_resets(network, journal, connection),
+            PUSH: wrong_pushes(journal, connection),
+            REGISTRY: wrong_entries(journal, connection),
+        }
+
+
+def wrong_resets(
+    network: PatroniNetwork, journal: Journal, connection: psycopg.Connection[tuple[object, ...]]
+) -> int:
+    """Each acknowledged secret works, each entity has one audit row a version, one current secret."""
+    wrong = 0
+    for name, secret in journal.resets.items():
+        answer = httpx.post(
+            f"{network.nodes[BY_HAPROXY].issuer}/v1/entity/token/generate",
+            data={"id": name, "secret": secret},
+            timeout=30,
+            verify=NO_TLS,
+        )
+        wrong += answer.status_code != 200
+    rows = connection.execute(
+        "SELECT entity_id, max(version), count(*) FILTER (WHERE state = 'current'),"
+        " (SELECT count(*) FROM audit_event a WHERE a.entity_id = s.entity_id"
+        "  AND a.event LIKE '%%secret:reset' AND a.outcome = 'success')"
+        " FROM entity_secret s WHERE entity_id = ANY(%s) GROUP BY entity_id",
+        [[*journal.resets, *journal.undecided_resets]],
+    ).fetchall()
+    for name, version, current, audited in rows:
+        allowed = {2} if name in journal.resets else {1, 2}
+        assert isinstance(version, int)
+        wrong += version not in allowed or current != 1 or audited != version - 1
+    return wrong + abs(len(rows) - len(journal.resets) - len(journal.undecided_resets))
+
+
+def wrong_entries(journal: Journal, connection: psycopg.Connection[tuple[object, ...]]) -> int:
+    found = Counter(
+        name
+        for (name,) in connection.execute(
+            "SELECT entity_id FROM registry_version WHERE entity_id = ANY(%s)",
+            [[*journal.registered, *journal.undecided_entries]],
+        )
+    )
+    lost = sum(found[name] != 1 for name in journal.registered)
+    return lost + sum(found[name] > 1 for name in journal.undecided_entries)
+
+
+def wrong_pushes(journal: Journal, connection: psycopg.Connection[tuple[object, ...]]) -> int:
+    """Each acknowledged receipt is there once, and the sums are those of what was stored once."""
+    wrong = 0
+    receipts = Counter(
+        (str(txn_id), str(receipt_id))
+        for txn_id, receipt_id in connection.execute(
+            "SELECT txn_id, receipt_id FROM metrics_receipt WHERE txn_id = ANY(%s)",
+            [list(journal.pushed)],
+        )
+    )
+    stored = {txn_id for txn_id, _ in receipts}
+    wrong += sum(count != 1 for count in receipts.values()) + len(receipts) - len(stored)
+    wrong += sum(receipts[one] != 1 for one in journal.pushes.items())
+    expected: Counter[tuple[str, str]] = Counter()
+    for txn_id in stored:
+        payload = journal.pushed[txn_id]
+        for fip in payload.fips:
+            expected[payload.aa_id, payload.from_date_time] += sum(b.counts[0] for b in fip.metrics)
+    rows = connection.execute(
+        'SELECT aa_id, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
+        " FROM metrics_raw WHERE aa_id = ANY(%s) GROUP BY 1, 2",
+        [sorted({aa for aa, _ in expected})],
+    )
+    sums = Counter({(str(aa), str(at)): int(str(total)) for aa, at, total in rows})
+    return wrong + sum(sums[key] != expected[key] for key in sums | expected)
+
+
+def test_after_all_that_jobs_run_and_the_audit_is_whole(network: PatroniNetwork) -> None:
+    """The locks of jobs and of the sealer went with the primaries that had them."""
+    jobs = ("seal-audit", "sign-ins", "go-live")
+
+    def all_ran() -> bool:
+        with network.connection() as connection:
+            rows = connection.execute(
+                "SELECT name FROM job_run WHERE name = ANY(%s) AND failures = 0"
+                " AND finished_at > clock_timestamp() - interval '90 seconds'",
+                [list(jobs)],
+            ).fetchall()
+        return len(rows) == len(jobs)
+
+    network.nodes[0].wait_until(all_ran, 150)
+    for node in network.nodes:
+        found = node.cli("audit", "verify", "--json", check=False)
+        assert found.exit_code == 0, found.output
+        assert httpx.get(f"{node.root}/readyz", timeout=10, verify=NO_TLS).status_code == 200
+    checks = json.loads(network.nodes[0].cli("doctor", "--json", check=False).stdout)
+    bad = {one["check"]: one["text"] for one in checks if not one["ok"]}
+    assert not {"database", "audit"} & bad.keys(), bad
+
+
+def test_the_files_are_those_of_the_how_to(network: PatroniNetwork) -> None:
+    text = HOW_TO.read_text()
+    for name in ("etcd.env", "patroni.env", "patroni.yml", "haproxy.cfg"):
+        assert f"deploy/patroni/{name}" in text
+    ours = network.cluster.url("mudra_service", "change-this-4")
+    assert ours.replace(f"{network.cluster.network}.", "10.0.0.") in text
+    assert "postgresql://mudra_service:change-this-4@127.0.0.1:5000/mudra" in text

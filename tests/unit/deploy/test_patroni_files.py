@@ -1,0 +1,34 @@
+"""The files for Patroni keep what the how-to promises; the slow tests run them."""
+
+from pathlib import Path
+
+import yaml
+
+FILES = Path("deploy/patroni")
+HOW_TO = Path("docs/how-to/run-on-patroni.md").read_text()
+
+
+def test_no_acknowledged_write_can_be_lost_by_a_promotion() -> None:
+    dcs = yaml.safe_load((FILES / "patroni.yml").read_text())["bootstrap"]["dcs"]
+
+    assert dcs["synchronous_mode"] == "quorum"
+    assert dcs["failsafe_mode"] is True
+    assert dcs["ttl"] >= dcs["loop_wait"] + 2 * dcs["retry_timeout"]
+    assert dcs["primary_start_timeout"] == 0
+
+
+def test_patroni_is_one_that_never_takes_the_key_of_its_successor() -> None:
+    """Fixed in 3.0.3, the quorum is in 4.0."""
+    pinned = (FILES / "requirements.txt").read_text()
+
+    (version,) = [
+        line.split("==")[1].split()[0]
+        for line in pinned.splitlines()
+        if line.startswith("patroni==")
+    ]
+    assert int(version.split(".")[0]) >= 4
+
+
+def test_the_how_to_names_each_file() -> None:
+    for path in FILES.iterdir():
+        assert f"deploy/patroni/{path.name}" in HOW_TO
