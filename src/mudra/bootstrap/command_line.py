@@ -6,6 +6,7 @@ database alone take longer than most commands.
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -22,6 +23,7 @@ from mudra.overview.backups import (
     BackupMade,
     BackupOrder,
     OnProgress,
+    RecoveryReport,
     RestoreOrder,
     RestoreReport,
 )
@@ -107,6 +109,15 @@ class _Program:
         os.umask(PRIVATE)
         with opening():
             return restore(settings, order, caller, on_progress)
+
+    def after_recovery(self, at: datetime, caller: Caller, data_dir: Path | None) -> RecoveryReport:
+        """End what a rollback must end after a recovery; raises CommandFailed."""
+        settings = self.settings({"data_dir": data_dir})
+        from mudra.bootstrap.backup.restore import after_recovery  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+
+        with opening():
+            return after_recovery(settings, at, caller)
 
     def serve(
         self,

@@ -64,3 +64,13 @@ class RestoreReport(Struct, frozen=True):
     members_notified: int = 0
     revoked_again: int = 0
     lost: Sequence[Act] = ()
+
+
+class RecoveryReport(Struct, frozen=True):
+    """What was done after a recovery by PostgreSQL's own means; all 0 where it was done before."""
+
+    already: bool
+    tokens_ended: int = 0
+    members_notified: int = 0
+    revoked_again: int = 0
+    lost: Sequence[Act] = ()

@@ -16,7 +16,6 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import NoticeKind
-from mudra.overview.backups import BackupDetails
 from mudra.shared.time_text import iso_ms
 
 
@@ -26,6 +25,13 @@ class RolledBack(Struct, frozen=True):
     tokens_ended: int
     members_notified: int
     revoked_again: int
+
+
+class Origin(Struct, frozen=True):
+    """What the database was restored from, and the moment that it shows."""
+
+    backup_id: str
+    made_at: datetime
 
 
 class RestoredStore(Protocol):
@@ -56,7 +62,7 @@ async def roll_back(  # its collaborators, each named
     notices: NoticeService,
     audit_log: AuditLog,
     *,
-    details: BackupDetails,
+    origin: Origin,
     lost: Sequence[Act],
     caller: Caller,
     now: datetime,
@@ -68,7 +74,7 @@ async def roll_back(  # its collaborators, each named
     notified = 0
     for entity_id in await store.members():
         facts = {
-            "restored_to": iso_ms(details.made_at),
+            "restored_to": iso_ms(origin.made_at),
             "restored_at": iso_ms(now),
             "secret_lost": "yes" if entity_id in reset else "",
         }
@@ -77,8 +83,8 @@ async def roll_back(  # its collaborators, each named
         AuditEntry(
             EventName.DATABASE_BACKUP_RESTORE,
             caller,
-            detail={"backup": details.backup_id, "made": iso_ms(details.made_at)},
+            detail={"backup": origin.backup_id, "made": iso_ms(origin.made_at)},
         )
     )
-    await store.finished(details.backup_id)
+    await store.finished(origin.backup_id)
     return RolledBack(ended, notified, revoked)

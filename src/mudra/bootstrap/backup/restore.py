@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +18,14 @@ from mudra.bootstrap.node.node_lock import only_node
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
 from mudra.identity.memberships.notices import NoticeService
-from mudra.overview.backups import BackupDetails, OnProgress, RestoreOrder, RestoreReport
-from mudra.overview.rollback import RolledBack, roll_back
+from mudra.overview.backups import (
+    BackupDetails,
+    OnProgress,
+    RecoveryReport,
+    RestoreOrder,
+    RestoreReport,
+)
+from mudra.overview.rollback import Origin, RolledBack, roll_back
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.backup.archive import Measured, check_file, read_details
 from mudra.storage.backup.encryption import decrypt, read_identity
@@ -77,7 +84,10 @@ def restore(
                         stream, lambda n: on_progress("restoring", n, details.dump_bytes)
                     )
                     decrypt(file, plain, identity)
-            done, lost = in_store(settings, lambda d: _roll_back(d, details, caller))
+            done, lost = in_store(
+                settings,
+                lambda d: _roll_back(d, Origin(details.backup_id, details.made_at), caller),
+            )
     return RestoreReport(
         details,
         set_aside=aside,
@@ -88,8 +98,37 @@ def restore(
     )
 
 
+def after_recovery(settings: Settings, at: datetime, caller: Caller) -> RecoveryReport:
+    """End what a rollback must end in a database that was recovered to a point in time.
+
+    Does nothing when it was done before in this cluster, on this timeline. Raises CommandFailed
+    while something else uses the database.
+    """
+    with _alone(settings), open_server(settings) as (found, _):
+        owner = owner_of(settings, found)
+        contents = look(owner)
+        if contents.empty:
+            raise CommandFailed("the database is empty: recover it first")
+        if settings.database_url is not None and contents.users:
+            raise CommandFailed(
+                f"{contents.users} other sessions use the database of MUDRA_DATABASE_URL: stop "
+                "every node and program that is connected to it"
+            )
+        recovery = f"recovered {contents.cluster}"
+        if contents.finished == recovery:
+            return RecoveryReport(already=True)
+        done, lost = in_store(settings, lambda d: _roll_back(d, Origin(recovery, at), caller))
+    return RecoveryReport(
+        already=False,
+        tokens_ended=done.tokens_ended,
+        members_notified=done.members_notified,
+        revoked_again=done.revoked_again,
+        lost=lost,
+    )
+
+
 async def _roll_back(
-    dependencies: Dependencies, details: BackupDetails, caller: Caller
+    dependencies: Dependencies, origin: Origin, caller: Caller
 ) -> tuple[RolledBack, list[Act]]:
     async with dependencies.database.transaction(within_s=_ROLLBACK_S) as transaction:
         lost = list(await lost_acts(dependencies.audit_chain(transaction)))
@@ -98,7 +137,7 @@ async def _roll_back(
             PostgresRestoredStore(transaction),
             NoticeService(PostgresMemberships(transaction), outbox),
             PostgresAuditLog(transaction),
-            details=details,
+            origin=origin,
             lost=lost,
             caller=caller,
             now=await transaction.now(),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
         BackupMade,
         BackupOrder,
         OnProgress,
+        RecoveryReport,
         RestoreOrder,
         RestoreReport,
     )
@@ -151,6 +152,9 @@ class Program(Protocol):
         self, order: RestoreOrder, caller: Caller, data_dir: Path | None, on_progress: OnProgress
     ) -> RestoreReport:
         """Restore a backup and end what a rollback must end; raises CommandFailed."""
+
+    def after_recovery(self, at: datetime, caller: Caller, data_dir: Path | None) -> RecoveryReport:
+        """End what a rollback must end after a recovery; raises CommandFailed."""
 
     def serve(
         self,

@@ -136,6 +136,8 @@ class Contents(Struct, frozen=True):
     """The backup whose restore came to its end."""
     users: int = 0
     """Other sessions that are connected to it."""
+    cluster: str = ""
+    """Cluster, timeline, database and table."""
 
 
 def look(conninfo: str) -> Contents:
@@ -167,7 +169,11 @@ def look(conninfo: str) -> Contents:
     origin = msgspec.json.decode(found, type=BackupMark) if found else None
     copied = origin.backup_id if origin and origin.cluster != str(here[0]) else ""
     return Contents(
-        empty=False, restored_from=copied, finished=facts.get(_RESTORED, ""), users=users
+        empty=False,
+        restored_from=copied,
+        finished=facts.get(_RESTORED, ""),
+        users=users,
+        cluster=str(here[0]),
     )
 
 

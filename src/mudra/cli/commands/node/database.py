@@ -1,10 +1,16 @@
 """mudra database: roles, schema and rights of the database."""
 
+from datetime import UTC, datetime
+from typing import Annotated
+
 import typer
 
+from mudra.audit.event import Caller
+from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, program
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.output.output import Exit, fail, show_json
+from mudra.cli.output.acts import act_document, show_acts
+from mudra.cli.output.output import Exit, fail, show_facts, show_json
 
 app = typer.Typer(no_args_is_help=True, help="Roles, schema and rights of the database.")
 
@@ -42,3 +48,54 @@ def prepare(data_dir: DataDir = None, as_json: AsJson = False) -> None:
             Exit.FAILED,
         )
     typer.echo("The database is prepared: the service's role owns nothing and is no superuser.")
+
+
+@app.command(
+    "recovered",
+    epilog="Example: mudra database recovered --to 2026-11-23T08:00:00Z",
+)
+def recovered(
+    to: Annotated[
+        datetime,
+        typer.Option(
+            formats=["%Y-%m-%dT%H:%M:%SZ"], help="The moment of the recovery, in UTC; for emails."
+        ),
+    ],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """End what must not come back, after PostgreSQL was recovered to a point in time.
+
+    No node may run. A recovery is a rollback: everyone signs in again, open one-time links end,
+    members get an email, and resets and revocations since that moment which the second place of
+    the audit knows are listed; entity tokens among them are revoked again. Start the nodes then,
+    and confirm it by mudra audit confirm-restore.
+    """
+    try:
+        report = program().after_recovery(to.replace(tzinfo=UTC), Caller(operator_name()), data_dir)
+    except CommandFailed as failed:
+        fail(str(failed), failed.code)
+    if as_json:
+        show_json(
+            {
+                "already": report.already,
+                "tokensEnded": report.tokens_ended,
+                "revokedAgain": report.revoked_again,
+                "membersNotified": report.members_notified,
+                "lost": [act_document(act) for act in report.lost],
+            }
+        )
+        return
+    if report.already:
+        typer.echo("Nothing to do: this was done before.")
+        return
+    show_facts(
+        {
+            "user tokens ended": report.tokens_ended,
+            "entity tokens revoked again": report.revoked_again,
+            "members notified": report.members_notified,
+            "acts lost, as far as known": len(report.lost),
+        }
+    )
+    show_acts(report.lost)
+    typer.echo("Next: start the service, then run mudra audit confirm-restore.")
