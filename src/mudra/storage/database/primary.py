@@ -63,8 +63,13 @@ class Lineage:
         self.doubted: Timeline | None = None
         """Whose primary did not answer last: one that follows it is looked for first."""
 
-    def admit(self, found: Timeline) -> None:
-        """Remember a timeline; raises SupersededPrimary for one that another has followed."""
+    def admit(self, found: Timeline, *, may_doubt: bool = False) -> None:
+        """Remember a timeline; raises SupersededPrimary for one that another has followed.
+
+        With `may_doubt` so it does for one whose primary did not answer.
+        """
+        if may_doubt and found == self.doubted:
+            raise SupersededPrimary(f"timeline {found.number} did not answer")
         if self.newest is not None and found.is_before(self.newest):
             raise SupersededPrimary(f"timeline {found.number} was followed by {self.newest.number}")
         if found != self.newest:
@@ -95,9 +100,7 @@ async def connect_to_primary(
             with abort_after(connection, _ANSWER_S):
                 row = await (await connection.execute(_IDENTITY)).fetchone()
             connection.timeline = timeline_of(row)
-            lineage.admit(connection.timeline)
-            if attempt < _TRIES and connection.timeline == lineage.doubted:
-                raise SupersededPrimary("it did not answer before")
+            lineage.admit(connection.timeline, may_doubt=attempt < _TRIES)
         except SupersededPrimary:
             await connection.close()
             if attempt == _TRIES:
