@@ -21,8 +21,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import msgspec
 from tests.support.database import template_database
@@ -140,18 +141,40 @@ def main() -> None:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = unused
     for name in _LOADED:
         importlib.import_module(name)
+    for name in ("cheap_keys", "shared_tls"):
+        importlib.import_module(f"tests.support.{name}").install()
     gc.collect()
     gc.freeze()
     wanted = _fork_for_each(channel)
     if wanted is None:
         shutil.rmtree(unused)
         return
+    try:
+        _run(wanted)
+    except SystemExit as end:
+        _leave(end.code)
+    _leave(None)
+
+
+def _run(wanted: Wanted) -> None:
     sys.argv = [wanted.module or "mudra", *wanted.arguments]
     if not wanted.module:
         importlib.import_module("tests.support.cheap_hashes").run()
         return
     template_database.use(Path(wanted.run))
     runpy.run_module(wanted.module, run_name="__main__", alter_sys=True)
+
+
+def _leave(code: int | str | None) -> NoReturn:
+    """End as Python does, but do not take its modules apart: it would copy each page they are on."""
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code or 0)
 
 
 def _fork_for_each(channel: socket.socket) -> Wanted | None:
