@@ -12,7 +12,6 @@ page over the goal is marked. Figures are of a quiet machine, or of nothing: the
 """
 
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -27,7 +26,7 @@ import httpx
 from playwright.sync_api import BrowserContext, sync_playwright
 from playwright.sync_api import Page as Tab
 from tools.demonstration import Demonstration, Page, demonstration
-from tools.screenshots import signed_in
+from tools.screenshots import browser_program, signed_in
 
 from bench.machine import slowness, speed_note
 from bench.sizes import SHORT, argument, exit_code, sized
@@ -117,8 +116,8 @@ def _signed_in_client(network: Demonstration, email: str) -> httpx.Client:
 
 def paints_ms(network: Demonstration, pages: list[Page]) -> Mapping[str, Paint]:
     """Median first contentful paint of each page; nothing without a Chromium."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None or SHORT:
+    chromium = None if SHORT else browser_program()
+    if chromium is None:
         print("no Chromium: the service's time only")
         return {}
     found = {}

@@ -33,7 +33,7 @@ IN_THE_README: Final = {
 
 def main() -> int:
     """Start a sandbox, photograph it, stop it."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    chromium = browser_program()
     if chromium is None:
         print("no Chromium on this machine: run tools/install_program.sh chromium", file=sys.stderr)
         return 1
@@ -47,6 +47,12 @@ def main() -> int:
         photograph(browser, network, into)
         browser.close()
     return 0
+
+
+def browser_program() -> str | None:
+    """Find a Chromium on this machine."""
+    names = ("chromium-headless-shell", "chromium", "google-chrome")
+    return next((found for name in names if (found := shutil.which(name))), None)
 
 
 def photograph(browser: Browser, network: Demonstration, into: Path) -> None:
