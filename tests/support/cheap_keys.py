@@ -22,9 +22,9 @@ _PRIMES: Final = 45
 _E: Final = 65537
 
 
-def install() -> None:
+def install(number_of_primes: int = _PRIMES) -> None:
     """Let this process and its forks make their key pairs so."""
-    primes = [_prime() for _ in range(_PRIMES)]
+    primes = [_prime() for _ in range(number_of_primes)]
     pairs = list(itertools.combinations(primes, 2))
     # What a process takes out of a pipe no other one gets. Two bytes for each pair, less than 64 KiB.
     numbers, write = os.pipe()
