@@ -1,8 +1,11 @@
 """A node accepts a bounded number of pushes, and of one AA and payload only so many."""
 
 import asyncio
+import contextlib
 import random
 from itertools import repeat
+
+import pytest
 
 from mudra.http.response.errors import problem_of
 from mudra.metrics.payload.catalogue import Tag
@@ -74,3 +77,27 @@ def test_errors_are_looked_for_only_while_refusals_are_left():
     pushes.use_rate("aa-one", None)
     assert not pushes.may_be_refused("aa-one")
     assert pushes.use_rate("aa-one", Tag.REQUESTS) is None
+
+
+def test_the_refusal_says_how_long_to_wait():
+    pushes = limits(burst=1, burst_of_all=1)
+    pushes.use_rate("aa-one", Tag.REQUESTS)
+    pushes.use_rate_of_all("aa-one")
+
+    assert pushes.use_rate("aa-one", Tag.REQUESTS) == TooManyPushes(600)
+    assert pushes.use_rate_of_all("aa-one") == TooManyPushes(600)
+
+
+def test_four_pushes_are_at_the_database_and_the_next_waits():
+    async def pushing():
+        pushes = limits()
+        async with contextlib.AsyncExitStack() as places:
+            for aa in ("aa-one", "aa-one", "aa-one", "aa-two"):
+                assert await places.enter_async_context(pushes.at_database(aa)) is None
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.01), pushes.at_database("aa-three"):
+                    pass
+        async with pushes.at_database("aa-three") as admitted:
+            assert admitted is None
+
+    asyncio.run(pushing())

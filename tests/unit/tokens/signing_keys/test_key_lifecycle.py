@@ -103,6 +103,7 @@ def test_the_month_ends_to_the_microsecond() -> None:
     young, old = key("a", signs=NOW - MONTH + TICK), key("a", signs=NOW - MONTH)
     pending = key("b")
 
+    assert plan((young, pending), NOW, rotate_after=MONTH).handover is None
     assert due(young, pending) == KeyPlan(False, False, None, ())  # noqa: FBT003
     handover = Handover(old, pending, NOW)
     assert due(old, pending) == KeyPlan(False, True, handover, ())  # noqa: FBT003
