@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[2]
 PRINTED = {
     "agent": "events per CPU second",
     "agent_return": "stored once each: 8 of 8",
+    "defences": "refusal of a stranger, counted",
     "directory": "304 ÷ constant 304: ",
     "entity_token": "two workers ÷ one: ",
     "feed": "GOOD again after",
