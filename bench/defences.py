@@ -48,6 +48,7 @@ from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
 from mudra.metrics.payload.plausibility import ReportedVolume, doubt_time, doubt_volume
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.audit.anonymous import ANONYMOUS
+from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 
 ROUNDS: Final = sized(15, 2)
@@ -138,7 +139,7 @@ def of_tokens(loop: asyncio.AbstractEventLoop) -> dict[str, tuple[Act, int]]:
     """What a token passes."""
     key = rsa.generate_private_key(65537, 2048)
     limit = KeyedRateLimit(1e9, 10**9, time.monotonic)
-    figures = RequestMetrics(ClockWatch(lambda: NOW))
+    figures = RequestMetrics(ClockWatch(lambda: NOW), WithoutDatabase(0))
     numbers = count()
     issues = [
         TokenIssue(

@@ -28,7 +28,7 @@ from tests.support.service import running_service
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server
 
-MANY = int(os.environ.get("MUDRA_POWER_LOSSES", "20"))
+MANY = int(os.environ.get("MUDRA_POWER_LOSSES", "8"))
 LOSSES = pytest.mark.parametrize("losses", [1, pytest.param(MANY, marks=pytest.mark.slow)])
 pytestmark = NEEDS_FUSE
 
@@ -101,12 +101,10 @@ async def _delivered(address: str) -> str:
             await asyncio.sleep(0.2)
 
 
-@LOSSES
-def test_the_service_keeps_what_it_acknowledged_when_the_power_goes(
-    tmp_path: Path, losses: int
-) -> None:
+@pytest.mark.slow
+def test_the_service_keeps_what_it_acknowledged_when_the_power_goes(tmp_path: Path) -> None:
     with disk(tmp_path) as volatile:
-        _service_story(volatile, losses)
+        _service_story(volatile, MANY)
 
 
 def _service_story(volatile: PowerlessDisk, losses: int) -> None:
