@@ -5,9 +5,10 @@ import re
 import httpx
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
+from tests.support.alarm_network import as_entity
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import PASSWORD, latest_link, new_member, onboard, set_password
+from tests.support.service import PASSWORD, Member, latest_link, new_member, onboard, set_password
 from tools.demonstration import public_pages
 
 from mudra.console.framework.navigation import member_path
@@ -141,10 +142,11 @@ def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) 
     aa, fip = in_thread(pushing_aa, tour.service), in_thread(new_member, tour.service, "FIP")
     assert in_thread(aa.push, aa.requests(fips=2)).status_code == 200
     in_thread(send, fip, payload(fip))
+    in_thread(add_webhook, fip)
     page = tour.page
     for email, entity_id, words in (
         (f"asha-{aa.aa_id.split('-')[1]}@member.example", aa.aa_id, ("health", "registration")),
-        (fip.email, fip.entity_id, ("", "health", "registration")),
+        (fip.email, fip.entity_id, ("", "health", "registration", "webhooks")),
     ):
         page.goto(f"{tour.service.root}/console/sign-in")
         page.get_by_label("Email address").fill(email)
@@ -156,6 +158,15 @@ def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) 
             expect(page.get_by_role("heading", level=1)).to_be_visible()
             is_sound(tour)
         page.get_by_role("button", name="Sign out").click()
+
+
+def add_webhook(member: Member) -> None:
+    root = member.service.root
+    url = {"url": "https://alarms.example/a-long-address/of-an-alarm-system/with-many-parts"}
+    made = member.client.post(
+        f"{root}/metrics/perf/v1/webhooks", json=url, headers=as_entity(member)
+    )
+    assert made.status_code == 200, made.text
 
 
 def test_without_scripts_what_a_dialog_asks_is_in_the_page(tour: Visit) -> None:
