@@ -65,7 +65,7 @@ def verified(patch: Patch) -> tuple[int, int]:
     token = _Verified()
     patch.setattr(verified_token_cache, "VerifiedToken", _Verified)
 
-    def verify(text: str, _terms: Any, find: Any, _now: datetime) -> Any:
+    def verify(text: str, _terms: Any, find: Any, _now: datetime, _issuer_of: Any) -> Any:
         find("kid")
         return token
 

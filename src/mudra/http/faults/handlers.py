@@ -34,10 +34,7 @@ async def list_faults(call: UserCall[FaultQuery]) -> FaultsResponse | Refusal:
 @as_user()
 async def switch_on(call: UserCall[FaultRequest]) -> FaultsResponse | Refusal:
     """Let the clients of one entity meet a fault until its end; the same kind again replaces it."""
-    wanted = call.body.wanted()
-    if isinstance(wanted, Refusal):
-        return wanted
-    outcome = await call.work.faults.switch_on(wanted, await _actor(call))
+    outcome = await call.work.faults.switch_on(call.body.wanted(), await _actor(call))
     return faults_response([outcome]) if isinstance(outcome, Fault) else outcome
 
 

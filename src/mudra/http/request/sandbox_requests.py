@@ -7,7 +7,6 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct, field
 
 from mudra.http.request.fields import EntityId
-from mudra.http.response.http_refusals import InvalidField
 from mudra.tokens.faults.fault import FaultKind, WantedFault
 
 _PARTS: Final = re.compile(
@@ -93,16 +92,12 @@ class FaultRequest(Struct, frozen=True):
         ),
     ] = "PT1H"
 
-    def wanted(self) -> WantedFault | InvalidField:
+    def wanted(self) -> WantedFault:
         """Return the fault that is asked for."""
-        try:
-            lasts, by = duration(self.lasts), duration(self.by.removeprefix("-") or "PT0S")
-        except OverflowError:
-            return InvalidField("lasts and by must be durations that a calendar can hold")
+        by = duration(self.by.removeprefix("-") or "PT0S")
         seconds = int(by.total_seconds()) * (-1 if self.by.startswith("-") else 1)
-        return WantedFault(
-            self.entity_id, FaultKind(self.kind), lasts, seconds if self.by else None
-        )
+        amount = seconds if self.by else None
+        return WantedFault(self.entity_id, FaultKind(self.kind), duration(self.lasts), amount)
 
 
 class FaultEndRequest(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mudra.http.response.problem import Problem, conflict, error_row, invalid
+from mudra.http.response.problem import Problem, conflict, error_row
 from mudra.shared.refusal import Refusal
 from mudra.tokens.faults.fault import (
     KEYS_A_DAY,
@@ -14,7 +14,7 @@ from mudra.tokens.faults.fault import (
 )
 
 FAULT_ROWS: Final[Sequence[tuple[type[Refusal], Callable[[Refusal], Problem]]]] = (
-    error_row(FaultRefused, lambda r: invalid(r.sentence)),
+    error_row(FaultRefused, lambda r: conflict(r.sentence)),
     error_row(
         FaultConflict,
         lambda r: conflict(f"{r.wanted} does not combine with {r.active}: end that first"),

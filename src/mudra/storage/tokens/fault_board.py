@@ -22,6 +22,7 @@ from mudra.tokens.faults.fault import Fault, FaultKind, jump_of, moved, with_fau
 from mudra.tokens.issuing.claims import Claims, TokenKind
 from mudra.tokens.ports import CredentialSource, EntityCredentials, Signer
 
+_CHANGE_S: Final = 2.0
 _READ_S: Final = 1.0
 _PAUSE_S: Final = 2.0
 """After a read that failed, what is known is used for so long."""
@@ -47,17 +48,22 @@ class MemoryFaultBoard:
         self._signers: Mapping[str, TokenSigner] = {}
         self._public: Mapping[str, RSAKey] = {}
         self._stale = True
-        self._again_at = float("-inf")
+        self._again_at = self._changed_at = float("-inf")
         self._reading = SharedRead()
         invalidation.on_change(self._on_change)
 
     def _on_change(self, key: str) -> None:
         if key in {"*", FAULTS_CHANGED}:
-            self._stale = True
+            self._stale, self._changed_at = True, monotonic()
 
     def is_ready(self) -> bool:
-        """Return whether what memory holds is valid now."""
-        return not self._stale and self._invalidation.is_valid(FAULTS_CHANGED)
+        """Return whether what memory holds is valid now.
+
+        A change that was announced a moment ago may not be committed yet. Without any, a database
+        that hangs must not hold requests up: a sandbox may see a change late then.
+        """
+        settled = monotonic() - self._changed_at > _CHANGE_S
+        return not self._stale and (settled or self._invalidation.is_valid(FAULTS_CHANGED))
 
     async def ready(self) -> None:
         """Return once what memory holds is valid; reads it where it is not.

@@ -98,10 +98,9 @@ async def _on(page_context: PageContext, fields: Fields) -> Outcome:
     sign, digits = ("-", amount[1:]) if amount.startswith("-") else ("", amount)
     body = {**fields, "by": f"{sign}PT{digits}S" if amount else ""}
     received = decode_struct(body, FaultRequest)
-    wanted = received if isinstance(received, Refusal) else received.wanted()
-    if isinstance(wanted, Refusal):
-        return await _page(page_context, wanted, fields)
-    outcome = await page_context.work.faults.switch_on(wanted, _actor(page_context))
+    if isinstance(received, Refusal):
+        return await _page(page_context, received, fields)
+    outcome = await page_context.work.faults.switch_on(received.wanted(), _actor(page_context))
     if isinstance(outcome, Refusal):
         return await _page(page_context, outcome, fields)
     return GoTo(f"{_base(page_context)}?told=on")
