@@ -19,6 +19,8 @@ from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.primary import Lineage, Timeline, connect_to_primary
+from mudra.storage.database.roles import SERVICE, as_role
+from mudra.storage.database.standbys import read_standbys
 from mudra.tokens.authentication.secret_check import AuthenticatedEntity
 from mudra.tokens.secrets.secret_service import SecretDetails
 
@@ -71,7 +73,7 @@ def backends(nodes: Nodes, application: str) -> list[int]:
         return [pid for (pid,) in connection.execute(asked, [application])]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def deserted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Nodes, str]]:
     """Two nodes on a server of an operator, and the server's superuser."""
     home = tmp_path_factory.mktemp("deserted")
@@ -97,6 +99,19 @@ def test_a_primary_that_its_standby_has_left_proves_nothing(deserted: tuple[Node
 
     until(lambda: nodes.b.dependencies.invalidation.is_valid(key))
     assert isinstance(nodes.do(nodes.b.check("F-left-FIP", secret)), AuthenticatedEntity)
+
+
+def test_the_services_role_sees_who_follows(deserted: tuple[Nodes, str]) -> None:
+    _, url = deserted
+    as_superuser(url, "SELECT pg_create_physical_replication_slot('pg3', true)")
+    try:
+        found = read_standbys(as_role(url, SERVICE))
+    finally:
+        as_superuser(url, "SELECT pg_drop_replication_slot('pg3')")
+
+    assert [(slot.name, slot.is_active) for slot in found.slots] == [("pg3", False)]
+    assert found.following == 0
+    assert "pg3 does not follow" in found.faults()[0]
 
 
 def test_without_a_database_a_node_that_may_goes_on_from_memory(

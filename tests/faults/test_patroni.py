@@ -244,7 +244,10 @@ def test_after_all_that_jobs_run_and_the_audit_is_whole(network: PatroniNetwork)
         assert httpx.get(f"{node.root}/readyz", timeout=10, verify=NO_TLS).status_code == 200
     checks = json.loads(network.nodes[0].cli("doctor", "--json", check=False).stdout)
     bad = {one["check"]: one["text"] for one in checks if not one["ok"]}
-    assert not {"database", "audit"} & bad.keys(), bad
+    assert not {"database", "audit", "standbys"} & bad.keys(), bad
+    (said,) = (one["text"] for one in checks if one["check"] == "standbys")
+    assert said.startswith("2 follow")
+    assert "a commit waits for ANY 1" in said
 
 
 def test_the_files_are_those_of_the_how_to(network: PatroniNetwork) -> None:

@@ -27,6 +27,7 @@ from mudra.storage.crypto.master_key import FILE
 from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
 from mudra.storage.database.database import MAX_CONNECTIONS
 from mudra.storage.database.roles import excess_rights
+from mudra.storage.database.standbys import read_standbys
 from mudra.storage.database.tables import entity, entity_secret, mail_outbox
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
@@ -120,6 +121,7 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
         _audit,
         _backup,
         _connections,
+        _standbys,
     ]
     if dependencies.settings.database_replica_url is not None:
         checks.append(_replica)
@@ -285,6 +287,13 @@ async def _replica(dependencies: Dependencies) -> Diagnosis:
     text = f"{behind:,} bytes behind, its last transaction is {seconds:.1f} s old"
     passed = behind == 0 or seconds <= bound_s
     return Diagnosis("replica", passed, text if passed else f"{text}: {advice}")
+
+
+async def _standbys(dependencies: Dependencies) -> Diagnosis:
+    """Those that follow keep up, and one is there where commits wait for it."""
+    found = read_standbys(dependencies.database.direct)
+    faults = found.faults()
+    return Diagnosis("standbys", not faults, "; ".join(faults) or found.text())
 
 
 async def _connections(dependencies: Dependencies) -> Diagnosis:

@@ -1,0 +1,74 @@
+"""What a primary says of its standbys to a role without rights of its own.
+
+`pg_stat_replication` shows such a role how many follow, and no more; the slots have the rest.
+"""
+
+from collections.abc import Sequence
+from typing import Final, LiteralString
+
+import psycopg
+from msgspec import Struct
+
+MAX_BEHIND: Final = 256 << 20
+"""Bytes of log that a standby may lack: more than a checkpoint's."""
+_STATE: Final[LiteralString] = (
+    "SELECT current_setting('synchronous_standby_names'),"
+    " (SELECT count(*) FROM pg_stat_replication), pg_current_wal_lsn()"
+)
+_SLOTS: Final[LiteralString] = (
+    "SELECT slot_name::text, active, coalesce((%s::pg_lsn - restart_lsn)::bigint, 0)"
+    " FROM pg_replication_slots WHERE slot_type = 'physical' AND NOT temporary ORDER BY 1"
+)
+
+
+class Slot(Struct, frozen=True):
+    """One standby's place in the log."""
+
+    name: str
+    is_active: bool
+    behind: int
+
+
+class Standbys(Struct, frozen=True):
+    """Who follows, and whom a commit waits for."""
+
+    synchronous: str
+    following: int
+    slots: Sequence[Slot]
+
+    def faults(self) -> list[str]:
+        """Return what is wrong, each with what to do."""
+        found = [
+            f"{slot.name} does not follow, and {slot.behind:,} bytes of log are kept for it: start "
+            "it, or drop its slot"
+            for slot in self.slots
+            if not slot.is_active
+        ]
+        found += [
+            f"{slot.name} is {slot.behind:,} bytes behind: look at its disk and its network"
+            for slot in self.slots
+            if slot.is_active and slot.behind > MAX_BEHIND
+        ]
+        if self.synchronous and not self.following:
+            found.append(
+                f"no standby follows, and a commit waits for {self.synchronous}: no write can be "
+                "acknowledged, start a standby"
+            )
+        return found
+
+    def text(self) -> str:
+        """Return how things are."""
+        if not self.following and not self.slots:
+            return "none"
+        behind = max((slot.behind for slot in self.slots if slot.is_active), default=0)
+        waits = f"a commit waits for {self.synchronous}" if self.synchronous else "none synchronous"
+        return f"{self.following} follow, {behind:,} bytes behind at most; {waits}"
+
+
+def read_standbys(conninfo: str) -> Standbys:
+    """Ask the primary."""
+    with psycopg.connect(conninfo, connect_timeout=5, autocommit=True) as connection:
+        state = connection.execute(_STATE).fetchone()
+        assert state is not None
+        slots = connection.execute(_SLOTS, [str(state[2])]).fetchall()
+    return Standbys(str(state[0]), int(state[1]), [Slot(*row) for row in slots])
