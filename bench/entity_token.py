@@ -25,6 +25,7 @@ from typing import NamedTuple
 import uvloop
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from tests.support.trace_collector import trace_collector
 
 from bench.bare_server import bare_server
 from bench.sizes import argument, sized
@@ -79,6 +80,7 @@ def main() -> None:
                 f"{run.ratios[0]:.2f} to {run.ratios[-1]:.2f} in {ROUNDS} rounds (goal 0.75); "
                 f"PSS of a worker {memory:.0f} MB (goal 120)"
             )
+        print_cost_of_traces(data_dir, secrets_of, seconds, runs[1])
         bare = {workers: measure_bare(workers, secrets_of, seconds) for workers in (1, 2)}
         one, two = runs[1], runs[2]
         print(
@@ -92,14 +94,26 @@ def main() -> None:
         )
 
 
+def print_cost_of_traces(
+    data_dir: Path, members: dict[str, str], seconds: float, untraced: Run
+) -> None:
+    """Print what traces cost one worker, with all requests traced and with one in a hundred."""
+    with trace_collector() as collector:
+        for share in ("1", "0.01"):
+            traces = {"MUDRA_OTLP_URL": collector.url, "MUDRA_TRACE_SHARE": share}
+            run, _ = measure(data_dir, 1, members, seconds, **traces)
+            print(f"tokens with {share} of them traced ÷ without: {run.ratio / untraced.ratio:.2f}")
+
+
 def measure(
-    data_dir: Path, workers: int, members: dict[str, str], seconds: float
+    data_dir: Path, workers: int, members: dict[str, str], seconds: float, **settings: str
 ) -> tuple[Run, float]:
     """Run the service under load; gives the PSS of a worker in MB as well."""
     with RunningService(
         data_dir,
         "--workers",
         str(workers),
+        **settings,
         MUDRA_ENTITY_TOKEN_RATE="100000",
         MUDRA_ENTITY_TOKEN_BURST="100000",
     ) as service:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urlsplit
 
-from mudra.bootstrap.config_sign_in import SignInSettings, sign_in_fault
+from mudra.bootstrap.config_sign_in import sign_in_fault
+from mudra.bootstrap.config_tracing import TracingSettings, tracing_fault
 from mudra.bootstrap.setting import Setting
 from mudra.bootstrap.setting import setting as _setting
 from mudra.bootstrap.setting_parsers import Network
@@ -37,7 +38,7 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(SignInSettings):
+class Settings(TracingSettings):
     """Everything that an operator can set. Times are in the unit that the name says."""
 
     host: str = _setting("HOST", "127.0.0.1", _text, "a name or address", "where to listen")
@@ -299,7 +300,7 @@ def load_settings(
 
 
 def _check_together(settings: Settings) -> None:
-    fault = sign_in_fault(settings)
+    fault = sign_in_fault(settings) or tracing_fault(settings)
     if fault:
         raise ConfigError(fault)
     if settings.sandbox and not is_loopback(settings.host):

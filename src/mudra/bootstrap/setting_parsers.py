@@ -40,6 +40,14 @@ def whole(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+def share(value: str) -> float:
+    """Read a number from 0 to 1."""
+    number = float(value)
+    if not 0 <= number <= 1:
+        raise ValueError
+    return number
+
+
 def flag(value: str) -> bool:
     """Read a yes or no."""
     return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}[

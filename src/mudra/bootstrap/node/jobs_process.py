@@ -20,6 +20,7 @@ from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import metrics_jobs
 from mudra.jobs.notification_jobs import (
@@ -75,8 +76,10 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
         loop.add_signal_handler(number, stop.set)
     on_parent_exit(parent_pipe, stop.set)
     runs = PostgresJobRuns(dependencies.database.direct)
+    tracing = open_tracing(dependencies, "jobs")
+    jobs = [*_jobs(dependencies), *_metrics_jobs(dependencies)]
     scheduler = Scheduler(
-        [*_jobs(dependencies), *_metrics_jobs(dependencies)],
+        jobs if tracing is None else tracing.jobs(jobs),
         runs,
         ServiceClock(),  # slots are of real time, also where the sandbox's clock was moved
         lambda job, outcome: JOB_RUNS.labels(job, outcome).inc(),
@@ -92,6 +95,8 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     await dependencies.invalidation.stop()
     await runs.close()
     await dependencies.database.close()
+    if tracing is not None:
+        tracing.close()
 
 
 async def _beat_always(report: Report) -> None:

@@ -15,6 +15,7 @@ from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.parent_watch import on_parent_exit
 from mudra.bootstrap.observability.logging import RequestLine, RequestLog
 from mudra.bootstrap.observability.loop_watch import LoopWatch
+from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.request_metrics import RequestMetrics
 from mudra.bootstrap.wiring import application, open_http_edge
 from mudra.http.app import build_fast_path
@@ -44,7 +45,12 @@ async def _serve(
     log = RequestLog()
     figures = RequestMetrics(dependencies.clock_watch, dependencies.invalidation.without_database)
     observe = _observer(log, figures, dependencies.clock)
+    tracing = open_tracing(dependencies, "worker")
+    if tracing is not None:
+        observe = tracing.observing(observe)
     app = instrumented(application(edge), observe)
+    if tracing is not None:
+        app = tracing.traced(app)
     prompt = instrumented_fast_path(build_fast_path(edge.http), observe)
     limits = ConnectionLimits(uncounted=dependencies.settings.trusted_proxies)
     server = StoppingServer(
@@ -80,6 +86,8 @@ async def _serve(
         log.flush()
         figures.flush()
         watch.flush()
+        if tracing is not None:
+            tracing.close()
 
 
 def _observer(log: RequestLog, figures: RequestMetrics, clock: Clock) -> ObserveRequest:

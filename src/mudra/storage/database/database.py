@@ -29,6 +29,7 @@ from mudra.storage.database.primary import (
     connect_to_primary,
     timeline_of,
 )
+from mudra.storage.database.statement_watch import StatementWatch, watch_engine
 from mudra.storage.database.turns import Turns
 
 CONNECT_TIMEOUT_S: Final = 1
@@ -217,6 +218,10 @@ class Database:
             return found
         self._outages.over()
         return None
+
+    def watch_statements(self, watch: StatementWatch) -> None:
+        """Have `watch` called around each statement from now on, but for COPY."""
+        watch_engine(self._engine.sync_engine, watch)
 
     async def close(self) -> None:
         """Close all connections."""

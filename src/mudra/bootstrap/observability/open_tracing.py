@@ -1,0 +1,21 @@
+"""Traces of a process where they are set; OpenTelemetry is loaded only then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mudra.bootstrap.dependencies import Dependencies
+    from mudra.bootstrap.observability.tracing import Tracing
+
+
+def open_tracing(dependencies: Dependencies, process: str) -> Tracing | None:
+    """Returns the traces of this process, its statements included; None where none are set."""
+    settings = dependencies.settings
+    if not settings.otlp_url:
+        return None
+    from mudra.bootstrap.observability.tracing import Tracing  # noqa: PLC0415  # loads OpenTelemetry
+
+    tracing = Tracing(settings.otlp_url, settings.trace_share, process, dependencies.clock.machine)
+    dependencies.database.watch_statements(tracing)
+    return tracing

@@ -1,0 +1,85 @@
+"""Traces by OpenTelemetry: requests, statements and jobs, and nothing secret in them."""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.support.service import PASSWORD, Service, new_member, running_service
+from tests.support.trace_collector import Collector, facts, trace_collector
+
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
+
+
+@pytest.fixture(scope="module")
+def collector() -> Iterator[Collector]:
+    with trace_collector() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def traced(collector: Collector, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    data_dir: Path = tmp_path_factory.mktemp("traced")
+    with running_service(data_dir, MUDRA_OTLP_URL=collector.url) as service:
+        yield service
+
+
+def test_a_request_is_a_span_with_its_transaction_and_its_statements(
+    traced: Service, collector: Collector
+) -> None:
+    member = new_member(traced)
+    answer = traced.client().post(
+        "/v1/user/token/generate", data={"username": member.email, "password": PASSWORD}
+    )
+
+    span = collector.wait("POST /iam/v1/user/token/generate", answer.json()["txnId"])
+
+    assert facts(span)["http.response.status_code"] == "200"
+    assert span.kind == span.SPAN_KIND_SERVER
+    statements = [one for one in collector.spans if one.parent_span_id == span.span_id]
+    assert "SELECT" in {one.name for one in statements}
+    assert {facts(one)["db.system.name"] for one in statements} == {"postgresql"}
+
+
+def test_the_hot_path_has_spans_too(traced: Service, collector: Collector) -> None:
+    answer = traced.client().post("/v1/entity/token/generate", data={"id": "x", "secret": "y"})
+
+    span = collector.wait("POST /iam/v1/entity/token/generate", answer.json()["txnId"])
+
+    assert span.end_time_unix_nano > span.start_time_unix_nano
+
+
+def test_a_callers_trace_is_continued(traced: Service, collector: Collector) -> None:
+    parent = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01"}
+    assert traced.client().get("/.well-known/jwks.json", headers=parent).status_code == 200
+
+    span = collector.wait("GET /iam/.well-known/jwks.json")
+
+    assert span.trace_id.hex() == TRACE
+    assert span.parent_span_id.hex() == "00f067aa0ba902b7"
+
+
+def test_a_job_is_a_span(traced: Service, collector: Collector) -> None:
+    assert traced.issuer
+    assert collector.wait("job mail", within_s=90).start_time_unix_nano
+
+
+def test_no_span_has_a_secret_an_address_or_a_value(traced: Service, collector: Collector) -> None:
+    member = new_member(traced)
+    secret = member.secret()
+    answer = member.entity_token(secret)
+    link = "/iam/activate/a-one-time-token-of-a-link"
+    traced.client().get(traced.root + link, headers={"traceparent": "00-" * 1000})
+    last = traced.client().post("/v1/entity/token/generate", data={"id": "x", "secret": "y"})
+    collector.wait("POST /iam/v1/entity/token/generate", last.json()["txnId"])
+
+    token = answer.json()["accessToken"]
+    for hidden in (secret, token, member.email, PASSWORD, link, base64.b64encode(secret.encode())):
+        found = hidden if isinstance(hidden, bytes) else hidden.encode()
+        assert not [one for one in collector.raw if found in one]
+
+
+def test_a_collector_that_is_gone_stops_nothing(tmp_path: Path) -> None:
+    with running_service(tmp_path, MUDRA_OTLP_URL="http://127.0.0.1:9") as service:
+        answer = service.client().get("/.well-known/jwks.json")
+    assert answer.status_code == 200
