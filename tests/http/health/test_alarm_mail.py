@@ -144,7 +144,6 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
         ({"quietFrom": "24:00", "quietUntil": "07:00"}, "quietFrom must be a time of day"),
         ({"ofMembers": "all"}, "ofMembers must be"),
         ({"channel": "pigeon"}, "channel must be email, webhook, both or none"),
-        ({"channel": "webhook"}, "channel needs a webhook of your own"),
     ],
 )
 def test_wrong_preferences_are_refused_by_name(
@@ -156,3 +155,12 @@ def test_wrong_preferences_are_refused_by_name(
 
     assert answer.status_code == 400
     assert named in answer.json()["errorMsg"]
+
+
+def test_a_channel_without_a_webhook_is_refused(network: HealthNetwork) -> None:
+    member = network.fips[1]
+
+    answer = member.client.post(PREFERENCES, json={"channel": "webhook"}, headers=member.bearer())
+
+    assert answer.status_code == 409
+    assert "channel needs a webhook of your own" in answer.json()["errorMsg"]

@@ -36,7 +36,7 @@ async def read(call: UserCall[NoParameters]) -> AlarmPreferencesResponse:
     return _response(await call.work.alarm_preferences.of(call.user.user_id))
 
 
-@post("/user/alarm/preferences", "Change your own alarm preferences")
+@post("/user/alarm/preferences", "Change your own alarm preferences", conflict=True)
 @as_user()
 async def change(call: UserCall[AlarmPreferencesRequest]) -> AlarmPreferencesResponse | Refusal:
     """Replace all of them. What quiet hours hold back comes in one email at their end."""

@@ -54,7 +54,7 @@ from mudra.metrics.incidents.acts.act import (
 from mudra.metrics.incidents.incident_service import NoSuchIncident
 from mudra.metrics.incidents.silence import SilenceRefused
 from mudra.metrics.incidents.silence_service import NoSuchSilence
-from mudra.metrics.notifications.preferences import PreferenceRefused
+from mudra.metrics.notifications.preferences import NoOwnWebhook, PreferenceRefused
 from mudra.metrics.notifications.webhook import (
     FipsRefused,
     MessageWaits,
@@ -328,6 +328,10 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         error_row(SilenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
         error_row(MessageWaits, lambda _: conflict("a test message of this webhook waits already")),
         error_row(PreferenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
+        error_row(
+            NoOwnWebhook,
+            lambda _: conflict("channel needs a webhook of your own: add its address first"),
+        ),
         # The form is right, but the network has no such FIP or the webhook is not of a FIU.
         error_row(FipsRefused, lambda r: conflict(f"fips {r.problem}")),
         error_row(UrlRefused, lambda r: invalid(f"url {r.problem}")),

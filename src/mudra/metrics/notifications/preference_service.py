@@ -5,7 +5,12 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.metrics.notifications.alarm_mail_ports import AlarmPreferenceStore
-from mudra.metrics.notifications.preferences import AlarmPreferences, PreferenceRefused, checked
+from mudra.metrics.notifications.preferences import (
+    AlarmPreferences,
+    NoOwnWebhook,
+    PreferenceRefused,
+    checked,
+)
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import Owner
 from mudra.metrics.notifications.webhook_ports import Webhooks
@@ -24,16 +29,14 @@ class AlarmPreferenceService(Struct, frozen=True):
 
     async def set(
         self, user_id: str, wanted: AlarmPreferences, caller: Caller
-    ) -> AlarmPreferences | PreferenceRefused:
+    ) -> AlarmPreferences | PreferenceRefused | NoOwnWebhook:
         """Replaces a person's preferences; alarms that wait already come when they were to."""
         preferences = checked(wanted)
         if isinstance(preferences, PreferenceRefused):
             return preferences
         has_webhook = bool(await self.webhooks.list(Owner(user_id=user_id)))
         if preferences.channel.has_webhook and not has_webhook:
-            return PreferenceRefused(
-                "channel", "needs a webhook of your own: add its address first"
-            )
+            return NoOwnWebhook()
         await self.store.set(user_id, preferences)
         detail = {
             "channel": preferences.channel.value,

@@ -66,6 +66,10 @@ class PreferenceRefused(Refusal, frozen=True):
     problem: str
 
 
+class NoOwnWebhook(Refusal, frozen=True):
+    """The chosen channel needs a webhook of the person's own."""
+
+
 @cache
 def time_zones() -> frozenset[str]:
     """Returns the names of the time zone database that a person may choose."""
