@@ -24,8 +24,10 @@ from tests.support.service import (
     Member,
     Service,
     in_store,
+    latest_link,
     new_member,
     running_service,
+    set_password,
 )
 
 from mudra.bootstrap.config import ConfigError, load_settings
@@ -326,6 +328,21 @@ def test_a_second_factor_is_asked_for_unless_the_provider_had_one(
     idp.claims["amr"] = ["pwd", "mfa"]
     assert sign_in(strong, idp).status_code == 303
     assert is_open(strong)
+
+
+def test_an_invitation_ends_with_a_sign_in_by_the_provider(
+    served: Service, idp: Provider, chief: str
+) -> None:
+    email = f"invited-{int(time.time() * 1000)}@network.example"
+    served.cli("operator", "create", email, "--scope", "health")
+    idp.claims["email"] = email
+    browser = reader(served)
+
+    assert sign_in(browser, idp).status_code == 303
+    taken = set_password(served.client(), latest_link(served, email))
+
+    assert taken.status_code == 401
+    assert is_open(browser)
 
 
 def test_an_old_session_at_the_provider_proves_nothing_for_serious_acts(

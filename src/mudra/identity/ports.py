@@ -1,7 +1,4 @@
-"""What the use cases of this area ask of storage, hashing and email.
-
-Every call to storage belongs to the transaction of the unit of work.
-"""
+"""What this area asks of storage, in the transaction of its unit of work, and of others."""
 
 import enum
 from collections.abc import Collection, Mapping, Sequence
@@ -92,7 +89,7 @@ class Memberships(Protocol):
         """Store a user's state."""
 
     async def set_email(self, user_id: str, email: str, state: UserState) -> None:
-        """Store a user's new address and the state that it puts the account in."""
+        """Store a user's new address and state; the password of the old one ends."""
 
     async def entry_status(self, entity_id: str) -> MemberStatus:
         """Return what the registry entry allows; it cannot change until this transaction ends."""
@@ -151,6 +148,9 @@ class Links(Protocol):
 
     async def use(self, token_hash: bytes, now: datetime) -> None:
         """Mark a link as used."""
+
+    async def void(self, user_id: str, now: datetime) -> None:
+        """Void the links of a user that were not used."""
 
     async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:
         """Return the times at which links were sent to a user."""

@@ -34,11 +34,12 @@ class AccountChanged(Struct, frozen=True):
 async def disable_account(
     work: IdentityUnitOfWork, by: ActingOperator, user_id: str
 ) -> AccountChanged | NoSuchUser | ActRefused:
-    """Disable an account and end its tokens."""
+    """Disable an account, end its tokens and void its links: enabling it revives none."""
     user = await authorize_act(work, by, user_id, PersonAct.DISABLE)
     if not isinstance(user, User):
         return user
     await work.memberships.set_state(user_id, UserState.DISABLED)
+    await work.links.void(user_id, await work.people.now())
     return await account_changed(work, user, by.caller, "disabled")
 
 

@@ -116,6 +116,7 @@ async def store_password(
     now = await work.people.now()
     caller = replace(caller, actor=f"user:{user.user_id}")
     await work.links.use(token_hash(token), now)
+    await work.links.void(user.user_id, now)  # an invitation to an entity is another link
     await work.people.set_password(user.user_id, password_hash)
     ended = await work.tokens.revoke_user_tokens(user.user_id, now)
     await work.attempts.save(user.email, FRESH)

@@ -42,6 +42,7 @@ async def sign_in_by_provider(
         return often
     if user.state is UserState.INVITED:
         await work.memberships.set_state(user.user_id, UserState.ACTIVE)
+    await work.links.void(user.user_id, now)  # an open one is a second way in
     await work.attempts.succeeded(user.email, origin, now)
     detail = {"kind": "single-sign-on", "subject": identity.subject}
     await work.audit_log.append(

@@ -82,11 +82,11 @@ class PostgresMemberships:
         )
 
     async def set_email(self, user_id: str, email: str, state: UserState) -> None:
-        """Store a user's new address and the state that it puts the account in."""
+        """Store a user's new address and state; the password of the old one ends."""
         await self._tx.connection.execute(
             sa.update(user_account)
             .where(user_account.c.user_id == user_id)
-            .values(email=email, state=state.value)
+            .values(email=email, state=state.value, password_hash=None)
         )
 
     async def entry_status(self, entity_id: str) -> MemberStatus:

@@ -176,12 +176,7 @@ class PostgresLinks:
 
     async def add(self, link: LinkRecord) -> None:
         """Store a new link and void the older ones of the same user."""
-        c = email_link.c
-        await self._tx.connection.execute(
-            sa.update(email_link)
-            .where(c.user_id == link.user_id, c.used_at.is_(None), c.voided_at.is_(None))
-            .values(voided_at=link.created_at)
-        )
+        await self.void(link.user_id, link.created_at)
         await self._tx.connection.execute(
             sa.insert(email_link).values(
                 token_hash=link.token_hash,
@@ -223,6 +218,15 @@ class PostgresLinks:
         """Mark a link as used."""
         await self._tx.connection.execute(
             sa.update(email_link).where(email_link.c.token_hash == token_hash).values(used_at=now)
+        )
+
+    async def void(self, user_id: str, now: datetime) -> None:
+        """Void the links of a user that were not used."""
+        c = email_link.c
+        await self._tx.connection.execute(
+            sa.update(email_link)
+            .where(c.user_id == user_id, c.used_at.is_(None), c.voided_at.is_(None))
+            .values(voided_at=now)
         )
 
     async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:
