@@ -40,9 +40,10 @@ async def hooked(dependencies: Dependencies, sink: WebhookSink, messages: int) -
     async with dependencies.database.transaction() as transaction:
         now = await transaction.now()
         webhooks = PostgresWebhooks(transaction, dependencies.encryption)
-        await webhooks.add(Webhook(fresh_id(), entity_id, sink.url, "test", now), SECRET)
+        added = Webhook(fresh_id(), entity_id, sink.url, "test", now)
+        await webhooks.add(added, SECRET)
         for _ in range(messages):
-            await webhooks.post([entity_id], b'{"data": {"entityId": "it"}}', now)
+            await webhooks.post_to(added.webhook_id, "", b'{"data": {"entityId": "it"}}', now)
     return entity_id
 
 

@@ -50,9 +50,9 @@ class WebhookMessages(Protocol):
         self, entity_ids: Sequence[str], body: bytes, now: datetime, *,
         event: str = "", fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
     ) -> None:  # fmt: skip
-        """Queues one message for each webhook of these entities and of the network.
+        """Queues one message for each webhook of these entities, if active, and of the network.
 
-        And for each that names this FIP. `chats` has the bodies for formats of chats.
+        And for each of an active FIU that names this FIP. `chats` has the bodies for chats.
         """
         ...
 

@@ -15,6 +15,7 @@ from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import entity
 from mudra.storage.metrics.alarm_tables import (
     health_silence,
     health_webhook,
@@ -154,14 +155,17 @@ class PostgresWebhooks:
         self, entity_ids: Sequence[str], body: bytes, now: datetime, *,
         event: str = "", fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
     ) -> None:  # fmt: skip
-        """Queues one message for each webhook of these entities and of the network.
+        """Queues one message for each webhook of these entities, if active, and of the network.
 
-        And for each that names this FIP. `chats` has the bodies for formats of chats.
+        And for each of an active FIU that names this FIP. `chats` has the bodies for chats.
         """
         concerned: sa.ColumnElement[bool] = _W.entity_id.in_(["", *entity_ids])
         if fip_id is not None:
             concerned = sa.or_(concerned, _W.fips.contains([fip_id]))
-        concerned = sa.and_(concerned, _W.user_id.is_(None))
+        # A suspended or retired member reads no incidents by its tokens, nor by its webhooks.
+        active = sa.select(entity.c.entity_id).where(entity.c.status == "active")
+        allowed = sa.or_(_W.entity_id == "", _W.entity_id.in_(active))
+        concerned = sa.and_(concerned, allowed, _W.user_id.is_(None))
         webhooks = await self._tx.connection.execute(
             sa.select(_W.webhook_id, _W.format).where(concerned)
         )
