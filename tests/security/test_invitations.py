@@ -184,6 +184,24 @@ def test_an_invitation_ends_with_its_inviters_role_or_when_withdrawn(service: Se
         assert set_password(service.client(), latest_link(service, email)).status_code == 401
 
 
+@pytest.mark.parametrize("end", ["disabled", "handed over"])
+def test_an_invitation_ends_when_its_inviter_is_disabled_or_leaves(
+    service: Service, end: str
+) -> None:
+    """Permitted acts combined: the successor comes, and no accomplice with the successor."""
+    member, accomplice, successor = new_member(service), address(), address()
+    ask(member, "add", email=accomplice)
+    if end == "disabled":
+        service.cli("admin", "disable", member.email)
+        service.cli("admin", "enable", member.email)
+    else:
+        assert ask(member, "handover", email=successor).status_code == 200
+        link = latest_link(service, successor)
+        assert set_password(service.client(), link).status_code == 200
+
+    assert set_password(service.client(), latest_link(service, accomplice)).status_code == 401
+
+
 def test_refused_invitations_and_invented_links_are_in_the_audit(service: Service) -> None:
     member, other = new_member(service), new_member(service)
     foreign = other.client.post(

@@ -47,6 +47,7 @@ async def confirm_link(
     work: IdentityUnitOfWork, token: SecretText, caller: Caller
 ) -> ConfirmResult:
     """Consume the link and do what it agrees to; a refused link is recorded."""
+    await work.memberships.lock_operators()  # before the link's own lock, as who disables someone
     found = await agreement_of_link(work, token)
     if isinstance(found, LinkRefused):
         await record_refused_link(work, found, caller)

@@ -13,6 +13,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import HeldToken, User, UserState
+from mudra.identity.memberships.invite import end_invitations_by
 from mudra.identity.memberships.member import able_admins
 from mudra.identity.operators.person_rule import (
     ActingOperator,
@@ -34,12 +35,14 @@ class AccountChanged(Struct, frozen=True):
 async def disable_account(
     work: IdentityUnitOfWork, by: ActingOperator, user_id: str
 ) -> AccountChanged | NoSuchUser | ActRefused:
-    """Disable an account, end its tokens and void its links: enabling it revives none."""
+    """Disable an account; its tokens, links and invitations end, and enabling revives none."""
     user = await authorize_act(work, by, user_id, PersonAct.DISABLE)
     if not isinstance(user, User):
         return user
     await work.memberships.set_state(user_id, UserState.DISABLED)
     await work.links.void(user_id, await work.people.now())
+    for entity_id in user.administers:
+        await end_invitations_by(work, entity_id, user_id)
     return await account_changed(work, user, by.caller, "disabled")
 
 

@@ -103,6 +103,8 @@ async def store_password(
 
     An invited person becomes an admin in the same transaction.
     """
+    # Before the link's own lock: who disables the person, or the inviter, takes them in this order.
+    await work.memberships.lock_operators()
     holder = await holder_of_link(work, token)
     if isinstance(holder, LinkRefused):
         await record_refused_link(work, holder, caller)

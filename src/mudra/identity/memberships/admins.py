@@ -22,7 +22,7 @@ from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import TooManyInvitations
-from mudra.identity.memberships.invite import invite
+from mudra.identity.memberships.invite import end_invitations_by, invite
 from mudra.identity.memberships.member import (
     Admin,
     Contact,
@@ -122,10 +122,7 @@ async def remove_admin(
         return await _withdraw(work, requester.caller, entity_id, str(address))
     if requester.user is not None and able_admins(admins, without=admin.user_id) == 0:
         return LastAdmin()
-    # Whom a removed admin has invited must not become an admin in the removed one's place.
-    for one in await work.invitations.pending(entity_id):
-        if one.invited_by == admin.user_id:
-            await work.invitations.end(one.invitation_id, await work.people.now(), accepted=False)
+    await end_invitations_by(work, entity_id, admin.user_id)
     return await _remove(work, requester.caller, entity_id, admin)
 
 
@@ -156,6 +153,7 @@ async def hand_over(  # who asks, and the facts of the change
     added = await _add(work, requester, member, email, name)
     if isinstance(added, Refusal):
         return added
+    await end_invitations_by(work, entity_id, removed.user_id, but=added.email)
     after = await _remove(work, requester.caller, entity_id, removed)
     return AdminsChanged(entity_id, after.admins, after.contact, added.email, changed=True)
 

@@ -138,6 +138,19 @@ async def accept(
     return user
 
 
+async def end_invitations_by(
+    work: IdentityUnitOfWork, entity_id: str, user_id: str, *, but: str = ""
+) -> None:
+    """End the invitations of an admin who may no longer invite, but the one to this address.
+
+    Whom they have invited must not become an admin in their place.
+    """
+    now = await work.people.now()
+    for one in await work.invitations.pending(entity_id):
+        if one.invited_by == user_id and one.email != but:
+            await work.invitations.end(one.invitation_id, now, accepted=False)
+
+
 async def _send(
     work: IdentityUnitOfWork, inviter: User, invitation: Invitation, url: SecretText
 ) -> None:
