@@ -38,12 +38,15 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
         yield service, second
 
 
+def figures(service: Service) -> str:
+    """What Prometheus reads."""
+    address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
+    return httpx.get(address, timeout=30).text
+
+
 def reads(service: Service) -> dict[str, float]:
     """Count reads by where they went."""
-    text = httpx.get(
-        f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics", timeout=30
-    ).text
-    return {place: float(count) for place, count in _READS.findall(text)}
+    return {place: float(count) for place, count in _READS.findall(figures(service))}
 
 
 def doctor(service: Service) -> dict[str, object]:
@@ -58,6 +61,14 @@ def is_seen(operator: Operator, entity_id: str) -> bool:
     found = operator.get("/audit", entityId=entity_id, event="entity:member:onboard")
     assert found.status_code == 200, found.text
     return len(found.json()["events"]) == 1
+
+
+def test_prometheus_sees_who_follows(network: tuple[Service, Standby]) -> None:
+    service, _ = network
+
+    service.wait_until(lambda: "mudra_standbys 1.0" in figures(service), 60)
+
+    assert "mudra_standby_faults 0.0" in figures(service)
 
 
 def test_a_read_on_the_replica_shows_what_was_just_written(

@@ -86,4 +86,17 @@ LAST_WINDOW = Gauge(
     "End of the last closed window, seconds since the epoch",
     multiprocess_mode="livemostrecent",
 )
+STANDBYS = Gauge(
+    "mudra_standbys", "Standbys that follow the primary", multiprocess_mode="livemostrecent"
+)
+STANDBY_BEHIND = Gauge(
+    "mudra_standby_behind_bytes",
+    "Bytes of log that the slowest standby with a slot lacks, those included that do not follow",
+    multiprocess_mode="livemostrecent",
+)
+STANDBY_FAULTS = Gauge(
+    "mudra_standby_faults",
+    "What is wrong with standbys, as mudra doctor says it: gone, far behind, none to wait for",
+    multiprocess_mode="livemostrecent",
+)
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])

@@ -67,6 +67,11 @@ def sample(text: str, name: str, **labels: str) -> float | None:
     return None
 
 
+def test_a_database_without_standbys_has_no_faults_of_standbys(own):
+    own.wait_until(lambda: "mudra_standby_faults 0.0" in figures(own).text, 60)
+    assert "mudra_standbys 0.0" in figures(own).text
+
+
 def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterwards(own, aa):
     own.advance("PT1H")
     fip_id = new_member(own, "FIP").entity_id

@@ -40,6 +40,9 @@ from mudra.jobs.telemetry import (
     MAILS,
     MAILS_FAILING,
     SIGN_IN_FAILURES,
+    STANDBY_BEHIND,
+    STANDBY_FAULTS,
+    STANDBYS,
 )
 from mudra.mail.mail_server import mail_server
 from mudra.mail.smtp import deliver
@@ -56,6 +59,7 @@ from mudra.storage.backup.restored_store import last_backup
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.database.retention import Days
+from mudra.storage.database.standbys import read_standbys
 from mudra.storage.identity.link_requests import LINK_ASKED
 from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
 
@@ -193,6 +197,12 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
             on_every_node=True,
         ),
         Job(
+            name="standbys",
+            every=minute,
+            run=lambda: _note_standbys(dependencies),
+            on_every_node=True,
+        ),
+        Job(
             name="anonymous",
             every=minute,
             run=lambda: _record_anonymous(dependencies),
@@ -241,6 +251,13 @@ async def _note_backup_age(dependencies: Dependencies) -> None:
         last = await last_backup(transaction)
     if last is not None:
         BACKUP_AGE.set((ServiceClock()() - last).total_seconds())
+
+
+async def _note_standbys(dependencies: Dependencies) -> None:
+    found = await asyncio.to_thread(read_standbys, dependencies.database.direct)
+    STANDBYS.set(found.following)
+    STANDBY_BEHIND.set(max((slot.behind for slot in found.slots), default=0))
+    STANDBY_FAULTS.set(len(found.faults()))
 
 
 async def _record_anonymous(dependencies: Dependencies) -> None:
