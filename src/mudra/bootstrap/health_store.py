@@ -2,6 +2,7 @@
 
 from mudra.metrics.health.health_service import HealthService
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.attribution import PostgresFipStates
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
@@ -19,4 +20,5 @@ def health_service(
         members,
         incidents,
         PostgresFipStates(transaction),
+        PostgresSilences(transaction),
     )

@@ -147,25 +147,23 @@ def test_a_clock_jump_moves_the_times_of_tokens(member: Member, by: str, seconds
     assert claims["exp"] - claims["iat"] == 86_400
     at = datetime.fromisoformat(answer.json()["timestamp"]).timestamp()
     assert abs(at - now - seconds) < 30
-    by_oauth = claims_of(oauth_token(member, secret).json()["access_token"])
-    assert abs(by_oauth["iat"] - now - seconds) < 30
-    assert member.service.introspected(answer.json()["accessToken"], member.entity_id, secret) == {
-        "active": False
-    }
+    by_oauth = claims_of(oauth_token(member, secret).json()["access_token"])["iat"]
+    assert abs(by_oauth - now - seconds) < 30
+    token = answer.json()["accessToken"]
+    assert not member.service.introspected(token, member.entity_id, secret)["active"]
 
 
 def test_after_a_key_change_both_keys_are_valid(each_member: Member) -> None:
     member, secret = each_member, each_member.secret()
     other = new_member(member.service)
     old = member.entity_token(secret).json()["accessToken"]
-    fault = switched(member, "key-change")
 
+    fault = switched(member, "key-change")
     new = member.entity_token(secret).json()["accessToken"]
     assert kid_of(new) == fault["kid"] != kid_of(old)
     keys = member.client.get("/protocol/openid-connect/certs").json()["keys"]
     (key,) = [key for key in keys if key["kid"] == fault["kid"]]
-    # Other tests may have moved the clock.
-    no_times = {"verify_aud": False, "verify_iat": False, "verify_nbf": False, "verify_exp": False}
+    no_times = {f"verify_{claim}": False for claim in ("aud", "iat", "nbf", "exp")}
     jwt.decode(new, jwt.PyJWK(key).key, algorithms=["RS256"], options=no_times)
     assert [registry(member, token).status_code for token in (old, new)] == [200, 200]
     assert kid_of(other.entity_token(other.secret()).json()["accessToken"]) == kid_of(old)

@@ -42,7 +42,7 @@ async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse 
         return within
     matrix = await call.work.health.matrix(within, call.body.type)
     coverage = await call.work.health.coverage(within, now)
-    planned = await call.work.silences.maintenances(within, now)
+    planned = await call.work.health.maintenances(within, now)
     return matrix_response(within, matrix, coverage.proof(), planned)
 
 
@@ -68,7 +68,7 @@ async def health_rows(
     if call.body.format == "csv":
         return CsvText(rows_as_csv(rows))
     named = {one for one in (call.body.aa_id, call.body.fip_id) if one}
-    planned = await call.work.silences.maintenances(within, now, named or None)
+    planned = await call.work.health.maintenances(within, now, named or None)
     return picture_response(within, rows, planned)
 
 
@@ -84,7 +84,7 @@ async def own_health(call: EntityCall[TimeParameters]) -> PictureResponse | Refu
         call.entity.entity_id, call.entity.entity_type, within, now, by_aa=False
     )
     concerned = {call.entity.entity_id} | {one.subject.fip_id for one in own.rows}
-    planned = await call.work.silences.maintenances(within, now, concerned)
+    planned = await call.work.health.maintenances(within, now, concerned)
     return picture_response(within, own.rows, planned)
 
 

@@ -1,6 +1,6 @@
 """The health of the network for any time, for the API, the console and commands alike."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
@@ -30,8 +30,17 @@ from mudra.metrics.health.weighing import (
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
+from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.ports import DayMark, Incidents, Members, Pair, RollupQueries, Series
+from mudra.metrics.ports import (
+    DayMark,
+    Incidents,
+    Members,
+    Pair,
+    RollupQueries,
+    Series,
+    Silences,
+)
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
@@ -69,6 +78,19 @@ class HealthService(Struct, frozen=True):
     members: Members
     incidents: Incidents
     fip_states: LatestFipStates
+    silences: Silences
+
+    async def maintenances(
+        self, within: TimeRange, now: datetime, of: Collection[str] | None = None
+    ) -> Sequence[Silence]:
+        """Returns the maintenances that touch a time or are active now, of all or of these."""
+        found = await self.silences.ending_after(within.start)
+        end = max(within.end, now)
+        return [
+            one
+            for one in found
+            if one.maintenance and one.begins < end and (of is None or one.entity_id in of)
+        ]
 
     async def coverage(
         self, within: TimeRange, now: datetime, aa_id: str | None = None

@@ -25,9 +25,9 @@ from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import fip_of
+from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.ports import DayMark
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.step import day_start
 
 READ_S: Final = 10.0
 """The limit of one read: a day without its sums, on a busy machine, takes seconds."""

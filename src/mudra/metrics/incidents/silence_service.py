@@ -1,6 +1,6 @@
 """Starting, ending and listing silences."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -17,7 +17,6 @@ from mudra.metrics.incidents.silence import (
     new_silence,
 )
 from mudra.metrics.ports import Members, NotAMember, Silences
-from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.refusal import Refusal
 
 RETENTION: Final = timedelta(days=90)
@@ -39,18 +38,6 @@ class SilenceService(Struct, frozen=True):
     async def list(self, now: datetime, *, past: bool = False) -> Sequence[Silence]:
         """Returns active and scheduled silences, earliest end first; with `past` ended ones too."""
         return await self.store.ending_after(now - RETENTION if past else now)
-
-    async def maintenances(
-        self, within: TimeRange, now: datetime, of: Collection[str] | None = None
-    ) -> Sequence[Silence]:
-        """Returns the maintenances that touch a time or are active now, of all or of these."""
-        found = await self.store.ending_after(within.start)
-        end = max(within.end, now)
-        return [
-            one
-            for one in found
-            if one.maintenance and one.begins < end and (of is None or one.entity_id in of)
-        ]
 
     async def own(self, entity_id: str, now: datetime) -> Sequence[Silence]:
         """Returns the active and scheduled maintenances of one entity, earliest end first."""

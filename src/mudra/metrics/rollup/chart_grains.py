@@ -9,8 +9,9 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.step import Step, day_start, starts
+from mudra.metrics.rollup.step import Step, starts
 
 
 class Grains(Struct, frozen=True):

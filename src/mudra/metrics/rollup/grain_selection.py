@@ -12,10 +12,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.catalogue import WINDOW, day_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import DAY, HOUR
-from mudra.metrics.rollup.step import day_start
 
 FEW: Final = 8
 """Beyond so many AAs with stale sums of one time, the finer rows of all are read."""

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from mudra.metrics.incidents.silence_service import RETENTION as SILENCES_KEPT
+from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.ports import MetricsTables
-from mudra.metrics.rollup.step import day_start
 
 
 class RetentionPolicy(Struct, frozen=True):

@@ -17,9 +17,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.ports import RollupStore
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, Recount, Stale
-from mudra.metrics.rollup.step import day_start
 
 RECOUNTED_DAYS: Final = 9
 """A window may arrive 7 days late, so the sums of these days can still change."""

@@ -1,10 +1,10 @@
 """The steps that divide time into the points of a chart."""
 
 import enum
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
-from mudra.metrics.payload.catalogue import window_start
+from mudra.metrics.payload.catalogue import day_start, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 
 
@@ -43,8 +43,3 @@ def starts(within: TimeRange, step: Step) -> tuple[datetime, ...]:
         found.append(at)
         at += step.value
     return tuple(found)
-
-
-def day_start(at: datetime) -> datetime:
-    """Returns the start of the day, in UTC, that contains this moment."""
-    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -58,7 +58,7 @@ def picture(
                 within, GROUPED_BY[by], now, aa_id=aa or None, fip_id=fip or None
             )
             named = {one for one in (aa, fip) if one}
-            return within, rows, await work.silences.maintenances(within, now, named or None)
+            return within, rows, await work.health.maintenances(within, now, named or None)
 
     within, rows, planned = with_store(act, data_dir)
     if as_csv:
@@ -91,7 +91,7 @@ def health_matrix(
             within = closed_before(now, length)
             matrix = await work.health.matrix(within, type_)
             coverage = await work.health.coverage(within, now)
-            planned = await work.silences.maintenances(within, now)
+            planned = await work.health.maintenances(within, now)
             return matrix_response(within, matrix, coverage.proof(), planned)
 
     matrix = with_store(act, data_dir)

@@ -192,7 +192,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             "has_charts": kind is not EntityType.FIU,
             "causes": cause_lines(incidents, lambda one: f"?incident={one.incident_id}"),
             "lines": table.view(lines, page_context.query),
-            "planned": await page_context.work.silences.maintenances(
+            "planned": await page_context.work.health.maintenances(
                 within, page_context.now, {entity_id, *(row.subject.fip_id for row in own.rows)}
             ),
             "proof": own.coverage.proof() if own.rows else None,

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from msgspec.structs import astuple, fields, replace
 from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.payload.catalogue import TIMINGS, Tag
+from mudra.metrics.payload.catalogue import TIMINGS, Tag, day_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
 from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
@@ -28,7 +28,6 @@ from mudra.metrics.rollup.stale import (
     Recount,
     Stale,
 )
-from mudra.metrics.rollup.step import day_start
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, make_partition

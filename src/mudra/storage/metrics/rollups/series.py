@@ -7,13 +7,13 @@ from typing import Final, cast
 
 import sqlalchemy as sa
 
-from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.catalogue import Tag, day_start
 from mudra.metrics.payload.report import Block
 from mudra.metrics.rollup.chart_grains import grains
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import Rollup, merge_all, rollup
 from mudra.metrics.rollup.stale import ALL_AAS
-from mudra.metrics.rollup.step import Step, day_start
+from mudra.metrics.rollup.step import Step
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.rollups.sums import (
     Part,

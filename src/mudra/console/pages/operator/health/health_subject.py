@@ -187,7 +187,7 @@ async def _content(
         "others": others.view(other_list, page_context.query) if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
         "causes": await _causes(page_context, about, view),
-        "planned": await work.silences.maintenances(
+        "planned": await work.health.maintenances(
             within, page_context.now, {about.aa_id or "", about.fip_id or ""}
         ),
         "outvoted": sorted({aa_id for one in disputed.values() for aa_id in one.outvoted}),
