@@ -158,6 +158,13 @@ def test_an_incident_that_goes_on_is_notified_and_so_is_its_end(filled):
     eventually(lambda: "DECCAN-FIP, consent: " in subjects_to(filled, shown), "alarm")
 
     filled.advance("PT1H")
+    # The hour was judged without reports before they come.
+    eventually(
+        lambda: (
+            {"aa-reporting"} & {one["kind"] for one in operator(filled, "incidents")["incidents"]}
+        ),
+        "silent AA",
+    )
     filled.cli("sandbox", "traffic", "--days", "0.0417", "--load", "3000")
 
     def ends() -> list[str]:

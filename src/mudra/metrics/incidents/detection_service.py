@@ -93,7 +93,9 @@ class DetectionService(Struct, frozen=True):
         marks = await self.store.stale_windows(now)
         last = await self.store.last_evaluated()
         first = min(since, last + WINDOW) if last else since
-        run = await self._run_from(first, frozenset(marks))
+        # They have no marks, and may have been judged already, as windows without reports.
+        stored = frozenset(TimeRange(since, now).windows)
+        run = await self._run_from(first, frozenset(marks) | stored)
         await self._evaluate_again(run, last or since, now, past=True)
         while await self._follow(run, now, past=True):
             pass
