@@ -13,12 +13,13 @@ import argparse
 import asyncio
 import resource
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
 import numpy as np
+from tests.support.metrics.detection_memory import DetectionMemory
 
 from bench.sizes import sized
 from bench.truth_faults import Fault, FaultKind
@@ -27,11 +28,10 @@ from bench.watch import evidence_at, rows_of
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
 from mudra.metrics.incidents.detection_service import DetectionService
-from mudra.metrics.incidents.incident import Ending, Fip, StoredIncident
+from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.incidents.incident_change import Opened, Withdrawn
 from mudra.metrics.incidents.window_calls import Part, WindowCalls, calls_to_bytes
 from mudra.metrics.incidents.window_reports import CallSums, Received
-from mudra.metrics.notifications.escalation import Escalation
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
@@ -46,22 +46,17 @@ def start_of(number: int) -> datetime:
     return datetime.fromtimestamp(number * 600, UTC)
 
 
-class Memory:
+class Memory(DetectionMemory):
     """The ports of detection in memory: windows are packed as they are drawn."""
 
     def __init__(self, network: Network) -> None:
+        super().__init__()
         self.network = network
         self.aas = tuple(f"AA-{at:04}" for at in range(network.volume.shape[1]))
         self.fips = tuple(f"FIP-{at:04}" for at in range(network.volume.shape[2]))
         self.faults: tuple[Fault, ...] = ()
         self.reported_to = start_of(FIRST)
-        self.late: tuple[datetime, ...] = ()
         self.rows: dict[datetime, list[CallSums]] = {}
-        self.packed: dict[datetime, bytes] = {}
-        self.stored: dict[str, StoredIncident] = {}
-        self.journals: dict[datetime, bytes] = {}
-        self.fip_rows: list[tuple[datetime, bytes, bytes]] = []
-        self.escalation = Escalation()
 
     def report(self, number: int) -> None:
         """All AAs report the next window."""
@@ -75,22 +70,7 @@ class Memory:
         window = start_of(number)
         drawn = evidence_at(self.network, number, self.faults)
         self.rows[window] = rows_of(drawn, window, self.aas, self.fips)
-        self.late = (*self.late, window)
-
-    async def lock(self, *, patient: bool) -> None:
-        pass
-
-    async def stale_windows(self, _: datetime) -> Mapping[datetime, Sequence[int]]:
-        return {window: [1] for window in self.late}
-
-    async def clear(self, _: Sequence[int]) -> None:
-        self.late = ()
-
-    async def packed_calls(self, within: TimeRange) -> Mapping[datetime, bytes]:
-        return {one: self.packed[one] for one in within.windows if one in self.packed}
-
-    async def save_packed_calls(self, packed: Mapping[datetime, bytes], **_: datetime) -> None:
-        self.packed.update(packed)
+        self.late.add(window)
 
     async def calls(self, within: TimeRange) -> list[CallSums]:
         return [row for window in within.windows for row in self.rows[window]]
@@ -102,59 +82,6 @@ class Memory:
             for aa_id in self.aas
             if start_of(FIRST) <= window < self.reported_to
         ]
-
-    async def first_received(self, since: datetime) -> datetime | None:
-        return since
-
-    async def last_evaluated(self) -> datetime | None:
-        return max(self.journals, default=None)
-
-    async def journal_before(self, window: datetime) -> bytes | None:
-        before = [at for at in self.journals if at < window]
-        return self.journals[max(before)] if before else None
-
-    async def save_journals(
-        self, journals: Iterable[tuple[datetime, bytes]], *, since: datetime, drop_before: datetime
-    ) -> None:
-        kept = {
-            at: one
-            for at, one in self.journals.items()
-            if drop_before <= at < since and at.minute == 50
-        }
-        self.journals = kept | dict(journals)
-
-    async def fip_counts(self, within: TimeRange) -> list[tuple[datetime, bytes]]:
-        return [(at, counts) for at, counts, _ in self.fip_rows if within.start <= at < within.end]
-
-    async def fip_states(self, *, before: datetime) -> bytes | None:
-        known = [states for at, _, states in self.fip_rows if at < before]
-        return known[-1] if known else None
-
-    async def save_fip_states(
-        self, rows: Iterable[tuple[datetime, bytes, bytes]], *, since: datetime,
-        drop_before: datetime,
-    ) -> None:  # fmt: skip
-        kept = [row for row in self.fip_rows if drop_before <= row[0] < since]
-        self.fip_rows = [*kept, *rows]
-
-    async def since(self, moment: datetime) -> list[StoredIncident]:
-        return [
-            one
-            for one in self.stored.values()
-            if one.incident.ended is None or one.incident.ended >= moment
-        ]
-
-    async def save(self, notifications: Iterable[IncidentNotification], _: datetime) -> None:
-        for one in notifications:
-            self.stored[one.incident_id] = StoredIncident(
-                one.incident_id, one.incident, None, one.notified, recipients=one.recipients
-            )
-
-    async def ending_after(self, _: datetime) -> list[Any]:
-        return []
-
-    async def send(self, *_: object) -> None:
-        pass
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
         return dict.fromkeys(self.aas, start_of(FIRST))

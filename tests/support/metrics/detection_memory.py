@@ -1,0 +1,93 @@
+"""The ports of detection in memory: what was judged, found and packed, without a database."""
+# the ports that DetectionMemory implements describe their methods
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.silence import Silence
+from mudra.metrics.notifications.escalation import Escalation
+from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.rollup.coverage import TimeRange
+
+
+class DetectionMemory:
+    """All but the reports and the members, which its user adds."""
+
+    escalation = Escalation()
+
+    def __init__(self) -> None:
+        self.late: set[datetime] = set()
+        self.stored: dict[str, StoredIncident] = {}
+        self.journals: dict[datetime, bytes] = {}
+        self.packed: dict[datetime, bytes] = {}
+        self.silences: list[Silence] = []
+        self.fip_rows: list[tuple[datetime, bytes, bytes]] = []
+
+    async def lock(self, *, patient: bool) -> None:
+        pass
+
+    async def stale_windows(self, _: datetime) -> Mapping[datetime, Sequence[int]]:
+        return {window: [1] for window in self.late}
+
+    async def clear(self, _: Sequence[int]) -> None:
+        self.late.clear()
+
+    async def packed_calls(self, _: TimeRange) -> Mapping[datetime, bytes]:
+        return self.packed
+
+    async def save_packed_calls(self, packed: Mapping[datetime, bytes], **_: datetime) -> None:
+        self.packed.update(packed)
+
+    async def first_received(self, since: datetime) -> datetime | None:
+        return since
+
+    async def last_evaluated(self) -> datetime | None:
+        return max(self.journals, default=None)
+
+    async def journal_before(self, window: datetime) -> bytes | None:
+        before = [at for at in self.journals if at < window]
+        return self.journals[max(before)] if before else None
+
+    async def save_journals(
+        self, journals: Iterable[tuple[datetime, bytes]], *, since: datetime, drop_before: datetime
+    ) -> None:
+        kept = {
+            at: one
+            for at, one in self.journals.items()
+            if drop_before <= at < since and at.minute == 50
+        }
+        self.journals = kept | dict(journals)
+
+    async def fip_counts(self, within: TimeRange) -> list[tuple[datetime, bytes]]:
+        return [(at, counts) for at, counts, _ in self.fip_rows if within.start <= at < within.end]
+
+    async def fip_states(self, *, before: datetime) -> bytes | None:
+        known = [states for at, _, states in self.fip_rows if at < before]
+        return known[-1] if known else None
+
+    async def save_fip_states(
+        self, rows: Iterable[tuple[datetime, bytes, bytes]], *, since: datetime,
+        drop_before: datetime,
+    ) -> None:  # fmt: skip
+        kept = [row for row in self.fip_rows if drop_before <= row[0] < since]
+        self.fip_rows = [*kept, *rows]
+
+    async def since(self, moment: datetime) -> list[StoredIncident]:
+        return [
+            one
+            for one in self.stored.values()
+            if one.incident.ended is None or one.incident.ended >= moment
+        ]
+
+    async def save(self, notifications: Iterable[IncidentNotification], _: datetime) -> None:
+        for one in notifications:
+            self.stored[one.incident_id] = StoredIncident(
+                one.incident_id, one.incident, None, one.notified, recipients=one.recipients
+            )
+
+    async def ending_after(self, moment: datetime) -> list[Silence]:
+        return [one for one in self.silences if one.ends > moment]
+
+    async def send(self, *_: object) -> None:
+        pass
