@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from tests.support.nodes import Node, Nodes, two_nodes
+from tests.support.until import until
 
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.storage.caching.cache_invalidation import VALID_S, entity_key
@@ -35,20 +36,9 @@ def listeners(nodes: Nodes) -> set[int]:
 def third(nodes: Nodes) -> Iterator[tuple[Node, int]]:
     """One more node, and the server's process behind its listening connection."""
     before = listeners(nodes)
-    dependencies = nodes.a.dependencies
-    node = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.encryption))
-    nodes.do(node.dependencies.invalidation.start())
-    (pid,) = listeners(nodes) - before
-    yield node, pid
-    nodes.do(node.dependencies.invalidation.stop())
-    nodes.do(node.dependencies.database.close())
-
-
-def until(condition, seconds=10):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "timed out"
-        time.sleep(0.01)
+    with nodes.one_more("third") as node:
+        (pid,) = listeners(nodes) - before
+        yield node, pid
 
 
 def test_a_node_whose_connection_is_silent_uses_no_cache_after_1_s(

@@ -16,9 +16,9 @@ from tests.support.database.embedded_holder import (
     read_the_row,
     server_uid,
     status,
-    until,
     write_a_row,
 )
+from tests.support.until import until
 
 from mudra.storage.database.embedded.account import UNSHARED_UID, choose_accounts
 from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server

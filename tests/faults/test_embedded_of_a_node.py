@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from tests.support.database.embedded_holder import is_gone, postmaster, supervisor, until
+from tests.support.database.embedded_holder import is_gone, postmaster, supervisor
 from tests.support.service import running_service
+from tests.support.until import until
 
 RUN = "from mudra.bootstrap.command_line import run; run()"
 

@@ -16,9 +16,9 @@ from tests.support.database.embedded_holder import (
     read_the_row,
     run,
     supervisor,
-    until,
     write_a_row,
 )
+from tests.support.until import until
 
 from mudra.storage.database.embedded import locks as embedded_locks
 from mudra.storage.database.embedded import server as embedded

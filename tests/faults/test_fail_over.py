@@ -5,7 +5,6 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 
 import psycopg
@@ -13,8 +12,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.nodes import Node, Nodes, two_nodes
+from tests.support.until import until
 
-from mudra.bootstrap.dependencies import build_dependencies
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.job_runs import PostgresJobRuns
@@ -34,25 +33,8 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
 @pytest.fixture
 def trading(nodes: Nodes) -> Iterator[Node]:
     """A node that may issue tokens for a minute without a database."""
-    dependencies = nodes.a.dependencies
-    node = Node(
-        build_dependencies(
-            replace(dependencies.settings, tokens_without_database_s=60),
-            make_conninfo(nodes.conninfo, application_name="trading"),
-            dependencies.encryption,
-        )
-    )
-    nodes.do(node.dependencies.invalidation.start())
-    yield node
-    nodes.do(node.dependencies.invalidation.stop())
-    nodes.do(node.dependencies.database.close())
-
-
-def until(condition, seconds=15):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "timed out"
-        time.sleep(0.02)
+    with nodes.one_more("trading", tokens_without_database_s=60) as node:
+        yield node
 
 
 def remembered(nodes: Nodes, node: Node, entity_id: str) -> str:

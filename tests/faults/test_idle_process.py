@@ -1,15 +1,12 @@
 """A process that no one asks costs next to nothing, and trusts nothing old when asked (17, l)."""
 
-import time
 from collections.abc import Iterator
-from dataclasses import replace
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 from tests.support.nodes import Node, Nodes, two_nodes
+from tests.support.until import until
 
-from mudra.bootstrap.dependencies import build_dependencies
 from mudra.storage.caching import cache_invalidation
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database import database
@@ -28,25 +25,8 @@ def idle(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> Iterator[Node]:
     """A node that is idle half a second after it was last asked; distinguishes its connections."""
     monkeypatch.setattr(cache_invalidation, "IDLE_AFTER_S", 0.5)
     monkeypatch.setattr(database, "IDLE_S", 0.5)
-    dependencies = nodes.a.dependencies
-    node = Node(
-        build_dependencies(
-            replace(dependencies.settings, sandbox=False),
-            make_conninfo(nodes.conninfo, application_name="idle"),
-            dependencies.encryption,
-        )
-    )
-    nodes.do(node.dependencies.invalidation.start())
-    yield node
-    nodes.do(node.dependencies.invalidation.stop())
-    nodes.do(node.dependencies.database.close())
-
-
-def until(condition, seconds=15):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "timed out"
-        time.sleep(0.02)
+    with nodes.one_more("idle", sandbox=False) as node:
+        yield node
 
 
 def proof_age(nodes: Nodes, node: Node) -> float:

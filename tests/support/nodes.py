@@ -8,12 +8,13 @@ import contextlib
 import secrets
 import threading
 from collections.abc import Coroutine, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
 import sqlalchemy as sa
+from psycopg.conninfo import make_conninfo
 from tests.support.database.template_database import prepare
 
 from mudra.audit.event import Caller
@@ -104,6 +105,18 @@ class Nodes:
         """Move the clocks of both nodes to so far after the machine's."""
         for node in (self.a, self.b):
             node.dependencies.clock.offset = offset
+
+    @contextlib.contextmanager
+    def one_more(self, name: str, **changed: object) -> Iterator[Node]:
+        """Start a node with changed settings; `name` distinguishes its connections."""
+        of_a = self.a.dependencies
+        settings = replace(of_a.settings, **changed)
+        conninfo = make_conninfo(self.conninfo, application_name=name)
+        node = Node(build_dependencies(settings, conninfo, of_a.encryption))
+        self.do(node.dependencies.invalidation.start())
+        yield node
+        self.do(node.dependencies.invalidation.stop())
+        self.do(node.dependencies.database.close())
 
 
 @contextlib.contextmanager

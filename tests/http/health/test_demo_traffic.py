@@ -1,17 +1,13 @@
 """The sandbox's traffic, through the real push: pictures, incidents, alarms, feeds."""
 
 import json
-import threading
 import time
 
 import httpx
-import psycopg
 import pytest
+from tests.support.database.held_lock import held_until_waited_for
 from tests.support.people.operators import new_operator
 from tests.support.service import running_service
-
-from mudra.storage.database.database import LOCK_TIMEOUT_MS
-from mudra.storage.database.embedded.server import embedded_server
 
 WAIT_S = 60
 
@@ -183,26 +179,11 @@ def test_a_second_fill_changes_only_what_its_incident_hits(filled):
     assert changed["payloads"] == 8
 
 
-def end_once_waited_for(conninfo, holder):
-    """End a transaction when a session has waited for it longer than a push may."""
-    waits = (
-        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-        f" AND clock_timestamp() - waitstart > interval '{LOCK_TIMEOUT_MS + 200} ms'"
-    )
-    with psycopg.connect(conninfo, autocommit=True) as watching:
-        eventually(lambda: watching.execute(waits).rowcount, "session that waits longer")
-    holder.rollback()
-
-
 def test_a_fill_waits_while_another_is_at_the_same_aa(filled):
     filled.advance("PT10M")
-    with embedded_server(filled.data_dir) as conninfo, psycopg.connect(conninfo) as other:
-        other.execute("SELECT pg_advisory_xact_lock(hashtextextended('push:SAARTHI-AA', 0))")
-        ends = threading.Thread(target=end_once_waited_for, args=(conninfo, other))
-        ends.start()
+    with held_until_waited_for(filled.data_dir, "hashtextextended('push:SAARTHI-AA', 0)"):
         words = ("sandbox", "traffic", "--days", "0.0417", "--load", "3000", "--json")
         done = json.loads(filled.cli(*words).stdout)
-        ends.join()
 
     assert done["payloads"] in {4, 8}  # 8 when one more window has closed meanwhile
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -61,13 +60,6 @@ def holder(data_dir, **how):
         one.process.stdin.close()
         one.process.stdout.close()
         one.process.wait(30)
-
-
-def until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
 
 
 def is_gone(data_dir):

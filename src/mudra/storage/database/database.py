@@ -78,6 +78,17 @@ class Transaction:
         """The same clock for a statement to read by itself, which saves asking first."""
         return sa.func.clock_timestamp() + sa.literal(self._offset(), sa.Interval)
 
+    async def take_time(self, seconds: float) -> None:
+        """From here on each statement may take so long, its waiting for a lock included."""
+        await self.connection.execute(
+            sa.select(
+                *(
+                    sa.func.set_config(limit, f"{seconds * 1000:.0f}ms", sa.true())
+                    for limit in ("lock_timeout", "statement_timeout")
+                )
+            )
+        )
+
     async def changing(self, key: str, *, must_not_be_missed: bool = False) -> None:
         """Announce that this transaction changes `key`.
 

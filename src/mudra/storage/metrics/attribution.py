@@ -46,19 +46,11 @@ class PostgresDetections(PostgresIncidents):
 
     async def lock(self, *, patient: bool) -> None:
         """Locks out other detections until the transaction ends: two would notify twice."""
-        # A statement's timeout includes its waiting for a lock.
-        seconds = _PATIENT_S if patient else _WAIT_S
-        for limit in ("lock_timeout", "statement_timeout"):
-            await self._set(limit, seconds)
+        await self._tx.take_time(_PATIENT_S if patient else _WAIT_S)
         await self._tx.connection.execute(
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("watch", 0)))
         )
-        await self._set("statement_timeout", _READ_S)
-
-    async def _set(self, limit: str, seconds: int) -> None:
-        await self._tx.connection.execute(
-            sa.select(sa.func.set_config(limit, f"{seconds}s", sa.true()))
-        )
+        await self._tx.take_time(_READ_S)
 
     async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
         """Returns closed windows with new content, and the stale marks that say so.

@@ -83,11 +83,7 @@ class PostgresReports:
 
     async def take_time(self, seconds: float) -> None:
         """Sets the time limit of each statement of this transaction and of waiting for `lock`."""
-        for limit in ("lock_timeout", "statement_timeout"):
-            length = f"{seconds:.0f}s"
-            await self._tx.connection.execute(
-                sa.select(sa.func.set_config(limit, length, sa.true()))
-            )
+        await self._tx.take_time(seconds)
 
     async def known(self, push: PushKey, window: WindowKey) -> Known:
         """Returns what is stored of this push and this window."""

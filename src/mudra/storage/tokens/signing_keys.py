@@ -16,6 +16,8 @@ from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 
 _PLANNING_LOCK: Final = 0x6D75647261 + 1
+_PLANNING_S: Final = 20.0
+"""The holder of the lock may be making several RSA keys, each in up to 3 s; a client waits 30 s."""
 
 
 class PostgresSigningKeys:
@@ -27,6 +29,7 @@ class PostgresSigningKeys:
 
     async def locked_keys(self) -> Sequence[SigningKey]:
         """Read all keys, holding the lock under which one node plans at a time."""
+        await self._tx.take_time(_PLANNING_S)
         await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_PLANNING_LOCK)))
         return await self.all_keys()
 
