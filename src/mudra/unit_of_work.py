@@ -48,6 +48,7 @@ from mudra.tokens.ports import (
     SecretUses,
     TokenCounts,
 )
+from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.secret_service import SecretService
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
@@ -85,6 +86,7 @@ class UnitOfWork(Struct, frozen=True):
     tokens: IssuedTokens
     token_counts: TokenCounts
     registered_keys: RegisteredKeys
+    address_bindings: BindingService
     faults: FaultService
     registry: Registry
     vocabulary: VocabularyStore

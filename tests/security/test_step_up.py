@@ -16,6 +16,7 @@ _NONE = "00000000-0000-4000-8000-000000000000"
 _OWN, _STAFF = "/console/entity/{entity}", "/console/operator"
 SERIOUS: dict[str, dict[str, str]] = {
     f"{_OWN}/registration/submit": {"payload": "{}"},
+    f"{_OWN}/addresses": {"binding": "network"},
     f"{_OWN}/people/add": {"email": "asked@member.example", "name": "Ravi"},
     f"{_OWN}/people/remove": {"email": "asked@member.example"},
     f"{_OWN}/people/hand-over": {"email": "no address"},

@@ -46,6 +46,7 @@ class EventName(enum.StrEnum):
     ENTITY_TOKEN_REVOKE = "entity:token:revoke"  # noqa: S105 -- the name of an event
     ENTITY_STATUS_CHANGE = "entity:status:change"
     ENTITY_MEMBER_ONBOARD = "entity:member:onboard"
+    ENTITY_ADDRESSES_CHANGE = "entity:addresses:change"
     ENTITY_CONTACT_CHANGE = "entity:contact:change"
 
     KEYS_SIGNING_CREATE = "keys:signing:create"

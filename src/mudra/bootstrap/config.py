@@ -194,6 +194,11 @@ class Settings(TracingSettings):
         "networks in CIDR form, separated by commas",
         "proxies with a trusted X-Forwarded-For",
     )
+    address_binding: str = _setting(
+        "ADDRESS_BINDING", "watch", _choice("watch", "enforce"), "watch or enforce",
+        "what is done with a right entity secret or client assertion from an address that the "
+        "entity's registry entry does not list; entities that list none are never concerned",
+    )  # fmt: skip
     token_audience: str = _setting(
         "TOKEN_AUDIENCE", "account-aggregator-network", _text, "a text", "aud of entity tokens"
     )
@@ -252,6 +257,11 @@ class Settings(TracingSettings):
         """Return whether an operator may approve what the same one submitted to the registry."""
         chosen = self.registry_one_operator
         return self.sandbox if chosen is None else chosen
+
+    @property
+    def addresses_enforced(self) -> bool:
+        """Return whether entities' credentials are bound to their listed addresses by default."""
+        return self.address_binding == "enforce"
 
     @property
     def factor_roles(self) -> FactorRoles:

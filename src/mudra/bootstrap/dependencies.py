@@ -81,6 +81,7 @@ from mudra.storage.registry.pending_entries import PostgresPendingEntries
 from mudra.storage.registry.registry import PostgresRegistry
 from mudra.storage.registry.vocabulary import PostgresVocabulary
 from mudra.storage.registry.write_budget import PostgresWriteBudget
+from mudra.storage.tokens.address_bindings import PostgresAddressBindings
 from mudra.storage.tokens.key_fetches import PostgresKeyFetches
 from mudra.storage.tokens.registered_keys import PostgresRegisteredKeys
 from mudra.storage.tokens.reminders import PostgresReminders
@@ -88,6 +89,7 @@ from mudra.storage.tokens.secret_use import PostgresSecretUses
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.storage.tokens.token_counts import PostgresTokenCounts
 from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
+from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.first_secret import FirstSecretService
 from mudra.tokens.secrets.secret_service import SecretService
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
@@ -271,6 +273,7 @@ class Dependencies(Struct, frozen=True):
             tokens=tokens,
             token_counts=PostgresTokenCounts(transaction),
             registered_keys=PostgresRegisteredKeys(transaction),
+            address_bindings=self._address_bindings(transaction, notices, audit_log),
             faults=fault_service(transaction, self.encryption, audit_log, self._key_pairs),
             registry=registration.registry,
             vocabulary=registration.vocabulary,
@@ -316,6 +319,18 @@ class Dependencies(Struct, frozen=True):
             PostgresWriteBudget(transaction, self.settings.registry_writes_per_hour),
             self.address_policy,
             self.check_submission,
+        )
+
+    def _address_bindings(
+        self, transaction: Transaction, notices: NoticeService, audit_log: PostgresAuditLog
+    ) -> BindingService:
+        return BindingService(
+            PostgresAddressBindings(transaction),
+            PostgresSecretUses(transaction),
+            PostgresRegisteredKeys(transaction),
+            notices,
+            audit_log,
+            self.settings.addresses_enforced,
         )
 
     @property

@@ -31,6 +31,8 @@ from mudra.storage.database.standbys import read_standbys
 from mudra.storage.database.tables import entity, entity_secret, mail_outbox
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.secrets.address_binding import WATCHED_DAYS
+from mudra.tokens.secrets.foreign_addresses import report_addresses
 from mudra.tokens.signing_keys.key_lifecycle import signing
 
 _MIN_FREE: Final = 1 << 30
@@ -122,6 +124,7 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
         _backup,
         _connections,
         _standbys,
+        _addresses,
     ]
     if dependencies.settings.database_replica_url is not None:
         checks.append(_replica)
@@ -139,6 +142,20 @@ async def _roles(dependencies: Dependencies) -> Diagnosis:
             "(docs/how-to/prepare-the-database.md)"
         )
     return Diagnosis("database roles", not excess, text)
+
+
+async def _addresses(dependencies: Dependencies) -> Diagnosis:
+    """What the binding to listed addresses refuses, or would refuse of the last days."""
+    async with dependencies.unit_of_work() as work:
+        since = await work.people.now() - timedelta(days=WATCHED_DAYS)
+        report = report_addresses(
+            await work.uses.since(since), await work.registered_keys.live_addresses()
+        )
+    mode = "enforced" if dependencies.settings.addresses_enforced else "watched"
+    text = f"{mode}: {len(report.foreign)} of the last {WATCHED_DAYS} days are in no entry" + (
+        ", see mudra registry addresses" if report.foreign else ""
+    )
+    return Diagnosis("addresses", passed=True, text=text)
 
 
 async def _clock(dependencies: Dependencies) -> Diagnosis:

@@ -12,7 +12,7 @@ from mudra.bootstrap.config_sign_in import client_secret
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.fault_store import TokenSources, token_sources
 from mudra.bootstrap.node.node_state import NodeState
-from mudra.bootstrap.observability.telemetry import observe_replica
+from mudra.bootstrap.observability.telemetry import count_refused, observe_replica
 from mudra.bootstrap.separate_process.push_check import PushChecker
 from mudra.bootstrap.shown_settings import shown_settings
 from mudra.console.framework.error_page import not_found_page
@@ -91,7 +91,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     """Put the HTTP edge of a worker together."""
     settings = dependencies.settings
     keys = _node_keys(dependencies)
-    issue_log = BatchedIssueLog(dependencies.database)
+    issue_log = BatchedIssueLog(dependencies.database, count_refused)
     log = PostgresDirectoryLog(dependencies.replica, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 
@@ -149,7 +149,12 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
 
 def _token_sources(dependencies: Dependencies, keys: NodeKeys) -> TokenSources:
     return token_sources(
-        CredentialCache(dependencies.database, dependencies.encryption, dependencies.invalidation),
+        CredentialCache(
+            dependencies.database,
+            dependencies.encryption,
+            dependencies.invalidation,
+            network_enforces=dependencies.settings.addresses_enforced,
+        ),
         keys,
         settings=dependencies.settings,
         database=dependencies.database,

@@ -58,6 +58,7 @@ from mudra.http.server.options import with_options
 from mudra.http.server.router import Router
 from mudra.http.server.spelling import has_second_spelling
 from mudra.http.token import (
+    address_binding,
     entity_secret,
     entity_token,
     oauth,
@@ -79,6 +80,7 @@ _ONLY_HTTPS: Final = ResponseHeader(name="Strict-Transport-Security", value="max
 
 _OPERATOR_HANDLERS: Final = [
     *operator_members.handlers,
+    *address_binding.operator_handlers,
     *operator_users.handlers,
     *operator_mails.handlers,
     *operator_audit.handlers,
@@ -213,7 +215,7 @@ class _Litestar(Litestar):
 
 def _token_handlers(dependencies: HttpDependencies) -> list[ControllerRouterHandler]:
     entity = entity_token.described_route(dependencies)
-    return [user_token.generate, entity, *entity_secret.handlers]
+    return [user_token.generate, entity, *entity_secret.handlers, *address_binding.handlers]
 
 
 def _litestar(

@@ -295,6 +295,7 @@ class NoticeKind(enum.StrEnum):
     REGISTRY_CHANGED = "registry_changed"
     SERVICE_RESTORED = "service_restored"
     SECOND_FACTOR = "second_factor"
+    ADDRESSES_BOUND = "addresses_bound"
 
 
 class Notice(Struct, frozen=True):

@@ -47,6 +47,11 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.SERVICE_RESTORED: (*_OF_SECRET, "restored_to", "restored_at", "secret_lost"),
     NoticeKind.ADDRESS_CHANGED: ("user_name", "old_address", "new_address"),
     NoticeKind.ADDRESS_CONFIRM: ("user_name", "new_address", "link", "valid_hours"),
+    # enforced is "yes" or empty.
+    NoticeKind.ADDRESSES_BOUND: (
+        *_OF_SECRET,
+        *("enforced", "changed_by", "changed_at", "listed"),
+    ),
     NoticeKind.SECOND_FACTOR: ("user_name", "what"),
 }
 

@@ -10,6 +10,7 @@ from msgspec import Struct
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import Claims, TokenKind
+from mudra.tokens.secrets.address_binding import AddressBinding, Network
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 from mudra.tokens.secrets.old_secret_use import SecretUse
 from mudra.tokens.secrets.secret import EntitySecret, Rotation
@@ -62,8 +63,11 @@ class SecretUses(Protocol):
     async def of(self, entity_id: str, version: int) -> SecretUse:
         """Read the use of one secret."""
 
-    async def since(self, at: datetime) -> Sequence[EntityUse]:
-        """Read which addresses used the secrets of which entities since then."""
+    async def since(self, at: datetime, entity_id: str = "") -> Sequence[EntityUse]:
+        """Read which addresses used the credentials of which entities since then, or of one."""
+
+    async def add_key_use(self, entity_id: str, address: str) -> None:
+        """Count a token that the registered key got: as version 0, which no secret has."""
 
 
 class Reminders(Protocol):
@@ -93,6 +97,8 @@ class EntityCredentials(Struct, frozen=True):
     secrets: tuple[StoredSecret, ...]
     tokens_not_before: datetime | None = None
     """Tokens issued before this time ended when the entity was suspended."""
+    bound_to: tuple[Network, ...] | None = None
+    """The only addresses from which its credentials are accepted; None for all."""
 
     def accepts(self, issued_at: datetime) -> bool:
         """Return whether a token of the entity, issued then, is valid as far as the entity goes."""
@@ -212,11 +218,33 @@ class RegisteredKeys(Protocol):
     async def live_key(self, entity_id: str) -> Mapping[str, str] | None:
         """Return the key of the entity's live entry as a JWK; None without such an entry."""
 
+    async def listed_addresses(self, entity_id: str) -> Sequence[str]:
+        """Return the `ips` of the entity's live entry; none without such an entry."""
+
     async def live_addresses(self) -> Mapping[str, Sequence[str]]:
         """Return the `ips` of all live entries by entity."""
 
     async def use_assertion(self, entity_id: str, jti: str, expires_at: datetime) -> bool:
         """Store that an assertion was used; False when it was already."""
+
+
+class AddressBindings(Protocol):
+    """Which entities' credentials work from listed addresses alone, in the caller's transaction."""
+
+    async def now(self) -> datetime:
+        """Return the service's time."""
+
+    async def of(self, entity_id: str) -> AddressBinding | None:
+        """Return the binding of an entity; None when there is no such entity."""
+
+    async def locked(self, entity_id: str) -> AddressBinding | None:
+        """Return it and hold the entity's lock for this transaction."""
+
+    async def keep(self, entity_id: str, binding: AddressBinding) -> None:
+        """Store it; no node checks by the previous one after the commit."""
+
+    async def chosen(self) -> Mapping[str, AddressBinding]:
+        """Return the bindings that are other than the network's, by entity."""
 
 
 # Signing keys.

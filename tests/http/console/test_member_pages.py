@@ -18,6 +18,7 @@ from tests.support.service import PASSWORD, Member, Service, latest_link, new_me
 from mudra.client.verifier import TokenVerifier
 from mudra.console.pages.member import (
     activity,
+    addresses,
     health,
     overview,
     people,
@@ -29,7 +30,7 @@ from mudra.console.pages.member.snippets import snippets
 
 PAGES = sorted(
     (path, next(iter(handler.http_methods)))
-    for module in (overview, secret, registration, people, activity, health, try_it)
+    for module in (overview, secret, addresses, registration, people, activity, health, try_it)
     for handler in module.handlers
     if isinstance(handler, HTTPRouteHandler)
     for path in handler.paths

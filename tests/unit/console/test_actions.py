@@ -74,6 +74,11 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
     ("secret", f"{OWN}/secret/show"): ("/iam/v1/entity/secret/read", "secret read"),
     ("secret", f"{OWN}/secret/reset"): ("/iam/v1/entity/secret/reset", "secret reset"),
     ("secret", f"{OWN}/secret/retire"): ("/iam/v1/entity/secret/retire", "secret retire"),
+    ("addresses", f"{OWN}/addresses"): ("/iam/v1/entity/address/binding", "registry binding"),
+    ("operator_member", "{{ path }}/binding"): (
+        MEMBERS + "/{entity_id:str}/address-binding",
+        "registry binding",
+    ),
     ("people", f"{OWN}/people/add"): ("/iam/v1/entity/admin/add", "entity add-admin"),
     ("people", f"{OWN}/people/remove"): ("/iam/v1/entity/admin/remove", "entity remove-admin"),
     ("people", f"{OWN}/people/hand-over"): ("/iam/v1/entity/admin/handover", "entity hand-over"),

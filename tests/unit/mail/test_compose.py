@@ -57,6 +57,10 @@ VALUES: dict[str, str | SecretText] = {
     "number": "2",
     "incidents": "FIP A: calls slow; FIP B: 90 % of calls failing",
     "minutes": "30",
+    "enforced": "yes",
+    "changed_by": "ravi@bank.example",
+    "changed_at": "2026-03-01T12:00:00.000Z",
+    "listed": "203.0.113.7, 198.51.100.0/28",
     "changes": "ips: 9.0.0.1 → 9.0.0.2",
 }
 

@@ -70,6 +70,18 @@ REPLICA_BEHIND = Gauge(
 )
 
 
+CREDENTIALS_REFUSED = Counter(
+    "mudra_credentials_refused_total",
+    "Entity secrets and client assertions that were refused, by reason",
+    ["reason"],
+)
+
+
+def count_refused(reason: str) -> None:
+    """Count a refused credential; the reasons are those of the audit."""
+    CREDENTIALS_REFUSED.labels(reason).inc()
+
+
 def observe_replica(place: Place, behind: int) -> None:
     """Count a read for which a replica is set."""
     REPLICA_READS.labels(place.value).inc()

@@ -51,6 +51,7 @@ class Link(Struct, frozen=True):
 MEMBER_ITEMS: Final = (
     MemberItem("", "Overview"),
     MemberItem("secret", "Secret"),
+    MemberItem("addresses", "Addresses"),
     MemberItem("try", "Try it"),
     MemberItem("health", "Health"),
     MemberItem("webhooks", "Webhooks"),

@@ -18,6 +18,7 @@ from mudra.http.request.body.body_errors import (
     UnsupportedMediaType,
 )
 from mudra.http.request.envelope import EnvelopeFault
+from mudra.http.response.binding_errors import BINDING_ROWS
 from mudra.http.response.fault_errors import FAULT_ROWS
 from mudra.http.response.http_refusals import (
     InvalidField,
@@ -216,6 +217,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "use the new one",
             ),
         ),
+        *BINDING_ROWS,
         error_row(ResetTooSoon, lambda r: reset_too_soon(r.retry_at, r.now)),
         error_row(ResetLimitReached, lambda r: reset_limit_reached(r.retry_at, r.now)),
         error_row(

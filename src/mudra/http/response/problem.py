@@ -23,6 +23,7 @@ class ErrorCode(enum.StrEnum):
     TOKEN_REVOKED = "TokenRevoked"  # noqa: S105
     SECRET_EXPIRED = "SecretExpired"  # noqa: S105
     SECRET_GRACE_ENDED = "SecretGraceEnded"  # noqa: S105
+    ADDRESS_NOT_LISTED = "AddressNotListed"
     RESET_TOO_SOON = "ResetTooSoon"
     RESET_LIMIT_REACHED = "ResetLimitReached"
     TOO_MANY_ATTEMPTS = "TooManyAttempts"

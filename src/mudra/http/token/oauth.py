@@ -36,6 +36,7 @@ from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, TokenKind
 from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.revocation.revoke_token import revoke_entity_token, revoke_user_token
+from mudra.tokens.secrets.address_binding import AddressNotListed
 
 _PRIVATE: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _MAX_ID: Final = 64
@@ -188,7 +189,7 @@ async def _authenticated_client(
 
 
 def _client_refused(refused: EntityAuthenticationRefusal | AssertionInvalid) -> OAuthError:
-    if isinstance(refused, AssertionInvalid):
+    if isinstance(refused, AssertionInvalid | AddressNotListed):
         return OAuthError(401, "invalid_client", problem_of(refused).sentence)
     if isinstance(refused, RateLimited):
         return OAuthError(

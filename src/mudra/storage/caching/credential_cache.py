@@ -25,8 +25,15 @@ class CredentialCache:
     """
 
     def __init__(
-        self, database: Database, encryption: DataEncryption, invalidation: CacheInvalidation
+        self,
+        database: Database,
+        encryption: DataEncryption,
+        invalidation: CacheInvalidation,
+        *,
+        network_enforces: bool = False,
     ) -> None:
+        """`network_enforces`: credentials of all entities are bound to their listed addresses."""
+        self._network_enforces = network_enforces
         self._database = database
         self._encryption = encryption
         self._invalidation = invalidation
@@ -83,7 +90,9 @@ class CredentialCache:
     async def _read(self, entity_ids: Collection[str]) -> dict[str, EntityCredentials]:
         generation = self._invalidation.generation
         async with self._database.transaction() as transaction:
-            found = await PostgresSecrets(transaction, self._encryption).credentials(entity_ids)
+            found = await PostgresSecrets(transaction, self._encryption).credentials(
+                entity_ids, network_enforces=self._network_enforces
+            )
         # What changed during the read is not cached: it may be the previous state.
         if generation == self._invalidation.generation:
             for entity_id in entity_ids:

@@ -16,7 +16,7 @@ from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, MAX_FAILURES, SUCCES
 from mudra.storage.database import tables as t
 from mudra.storage.identity import tables as i
 from mudra.storage.metrics import tables as m
-from mudra.storage.registry.tables import registry_write
+from mudra.storage.registry.tables import registry_probe, registry_write
 from mudra.storage.registry.write_budget import PERIOD
 from mudra.storage.tokens import tables as k
 
@@ -109,6 +109,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "token_day": Aged(k.token_day.c.day, "sums"),
     "revoked_entity_token": Aged(t.revoked_entity_token.c.expires_at, _DAY),
     "used_assertion": Aged(k.used_assertion.c.expires_at, _DAY),
+    "used_proof": Aged(k.used_proof.c.expires_at, timedelta(hours=1)),
     "sandbox_fault": Aged(k.sandbox_fault.c.ends_at, 2 * _DAY),
     "signing_key": Kept("one or two a month; private halves are destroyed when they retire"),
     "key_fetch": Aged(k.key_fetch.c.last_at, 400 * _DAY),
@@ -118,6 +119,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "registry_version": Kept("the history of an entry, which its page shows"),
     "registry_change": Kept("the feed: a mirror proves itself complete from its first row"),
     "registry_word": Kept("words that operators added"),
+    "registry_probe": Aged(registry_probe.c.requested_at, 400 * _DAY),
     "registry_write": Aged(registry_write.c.at, PERIOD),
     # Mail
     "mail_outbox": Aged(

@@ -35,9 +35,13 @@ entity: Final = sa.Table(
     # registry entry says where it is less: the one that everything else reads (0031).
     sa.Column("membership", sa.Text, nullable=False, server_default="active"),
     _at("tokens_not_before", nullable=True),
+    sa.Column("address_binding", sa.Text, nullable=False, server_default="network"),
     sa.CheckConstraint("type IN ('FIP', 'FIU', 'AA')", name="type"),
     sa.CheckConstraint("status IN ('active', 'suspended', 'retired')", name="status"),
     sa.CheckConstraint("membership IN ('active', 'suspended', 'retired')", name="membership"),
+    sa.CheckConstraint(
+        "address_binding IN ('network', 'watch', 'enforce')", name="address_binding"
+    ),
 )
 
 user_account: Final = sa.Table(

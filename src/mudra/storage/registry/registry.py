@@ -29,6 +29,7 @@ from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.registry.rows import read_version, version_row
@@ -143,6 +144,8 @@ class PostgresRegistry:
             await self._publish(
                 decision.at, published.entity_type, published.entity_id, published.body
             )
+            # Its credentials may be bound to the addresses that just changed (0108).
+            await self._tx.changing(entity_key(published.entity_id), must_not_be_missed=True)
         await self._audit(
             AuditEntry(
                 _EVENTS[decision.action],

@@ -3,7 +3,7 @@
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
+from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP, UUID
 
 from mudra.storage.database.tables import metadata
 
@@ -66,6 +66,20 @@ registry_version: Final = sa.Table(
         "goes_live_at",
         postgresql_where=sa.text("status = 'approved'"),
     ),
+)
+
+registry_probe: Final = sa.Table(
+    "registry_probe",
+    metadata,
+    sa.Column("probe_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("entity_id", sa.ForeignKey("registry_entity.entity_id"), nullable=False, index=True),
+    sa.Column("version", sa.Integer, nullable=False),
+    _text("requested_by"),
+    _text("requested_address"),
+    _text("txn_id"),
+    sa.Column("requested_at", TIMESTAMP(timezone=True), nullable=False, index=True),
+    _at("done_at"),
+    sa.Column("result", JSONB),
 )
 
 registry_change: Final = sa.Table(

@@ -7,7 +7,7 @@ the last second.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -50,8 +50,11 @@ class _Group:
 class BatchedIssueLog:
     """Implements tokens/ports.py EntityTokenLog."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, count_refused: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._database = database
+        self._count_refused = count_refused
         self._groups: dict[_Key, _Group] = {}
         self._behind = WriteBehind("issue-log", _EVERY_S, self._write)
         self.lost = 0
@@ -68,6 +71,7 @@ class BatchedIssueLog:
 
     def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
         """Record a refused secret; `entity_id` is empty when there is no such entity."""
+        self._count_refused(reason)
         group = self._group((entity_id, address, reason, _NO_VERSION), txn_id)
         if group is not None:
             group.count += 1

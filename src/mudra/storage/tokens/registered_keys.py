@@ -24,6 +24,11 @@ class _Listed(msgspec.Struct):
     entityinfo: _Info
 
 
+def ips_of(body: bytes) -> Sequence[str]:
+    """Return the `ips` of an entry in its canonical form."""
+    return msgspec.json.decode(body, type=_Listed).entityinfo.ips or ()
+
+
 class PostgresRegisteredKeys:
     """Implements `RegisteredKeys`."""
 
@@ -40,15 +45,19 @@ class PostgresRegisteredKeys:
         certificate = read_canonical(cast("bytes", body)).entityinfo.certificate
         return cast("Mapping[str, str]", msgspec.to_builtins(certificate))
 
+    async def listed_addresses(self, entity_id: str) -> Sequence[str]:
+        """Return the `ips` of the entity's live entry; none without such an entry."""
+        body = await self._tx.connection.scalar(
+            sa.select(_V.body).where(_V.entity_id == entity_id, _V.status == "live")
+        )
+        return () if body is None else ips_of(cast("bytes", body))
+
     async def live_addresses(self) -> Mapping[str, Sequence[str]]:
         """Return the `ips` of all live entries by entity."""
         rows = await self._tx.connection.execute(
             sa.select(_V.entity_id, _V.body).where(_V.status == "live")
         )
-        return {
-            entity_id: msgspec.json.decode(cast("bytes", body), type=_Listed).entityinfo.ips or ()
-            for entity_id, body in rows
-        }
+        return {entity_id: ips_of(cast("bytes", body)) for entity_id, body in rows}
 
     async def use_assertion(self, entity_id: str, jti: str, expires_at: datetime) -> bool:
         """Store that an assertion was used; False when it was already."""

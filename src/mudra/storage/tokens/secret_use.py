@@ -81,9 +81,10 @@ class PostgresSecretUses:
             sum(row[3] for row in rows),
         )
 
-    async def since(self, at: datetime) -> Sequence[EntityUse]:
-        """Read which addresses used the secrets of which entities since then."""
+    async def since(self, at: datetime, entity_id: str = "") -> Sequence[EntityUse]:
+        """Read which addresses used the credentials of which entities since then, or of one."""
         c = secret_use.c
+        of_one = (c.entity_id == entity_id,) if entity_id else ()
         rows = await self._tx.connection.execute(
             sa.select(
                 c.entity_id,
@@ -91,8 +92,13 @@ class PostgresSecretUses:
                 sa.cast(sa.func.sum(c.count), sa.BigInteger),
                 sa.func.max(c.last_used_at),
             )
-            .where(c.last_used_at >= at)
+            .where(c.last_used_at >= at, *of_one)
             .group_by(c.entity_id, c.address)
             .order_by(c.entity_id, c.address)
         )
         return [EntityUse(*row) for row in rows]
+
+    async def add_key_use(self, entity_id: str, address: str) -> None:
+        """Count a token that the registered key got: as version 0, which no secret has."""
+        used = Used(entity_id, 0, address, 1, in_grace=False)
+        await add_uses(self._tx, [used], await self._tx.now())

@@ -1,4 +1,4 @@
-"""Tables of secret uses, reminders, token counts, key fetches, used assertions and faults."""
+"""Tables of secret uses, reminders, token counts, key fetches, used proofs, and faults."""
 
 from typing import Final
 
@@ -58,6 +58,14 @@ used_assertion: Final = sa.Table(
     metadata,
     sa.Column("entity_id", sa.Text, primary_key=True),
     sa.Column("jti", sa.Text, primary_key=True),
+    sa.Column("expires_at", TIMESTAMP(timezone=True), nullable=False, index=True),
+)
+
+# The hash of key and `jti`: a proof is used once, on whichever node.
+used_proof: Final = sa.Table(
+    "used_proof",
+    metadata,
+    sa.Column("proof_hash", sa.LargeBinary, primary_key=True),
     sa.Column("expires_at", TIMESTAMP(timezone=True), nullable=False, index=True),
 )
 

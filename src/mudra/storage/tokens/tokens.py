@@ -19,8 +19,16 @@ from mudra.storage.database.tables import (
     user_token,
 )
 from mudra.storage.identity.tables import console_session
+from mudra.storage.registry.tables import registry_version
 from mudra.storage.tokens.entity_status import entity_accepts
+from mudra.storage.tokens.registered_keys import ips_of
 from mudra.tokens.ports import EntityCredentials, SecretHolding, StoredSecret, UserTokenRecord
+from mudra.tokens.secrets.address_binding import (
+    AddressBinding,
+    Network,
+    is_enforced,
+    networks_of,
+)
 from mudra.tokens.secrets.reset_rule import PERIOD
 from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
 
@@ -119,13 +127,23 @@ class PostgresSecrets:
         )
         await self._tx.changing(entity_key(secret.entity_id), must_not_be_missed=True)
 
-    async def credentials(self, entity_ids: Collection[str]) -> dict[str, EntityCredentials]:
-        """Read the credentials of those entities that exist."""
+    async def credentials(
+        self, entity_ids: Collection[str], *, network_enforces: bool = False
+    ) -> dict[str, EntityCredentials]:
+        """Read the credentials of those entities that exist.
+
+        With `network_enforces`, those without a choice of their own are bound to their addresses.
+        """
         requested = sa.bindparam("requested", list(entity_ids), type_=ARRAY(sa.Text))
+        e = entity.c
+        live = _live_if_bound(network_enforces=network_enforces)
         members = await self._tx.connection.execute(
             sa.select(
-                entity.c.entity_id, entity.c.type, entity.c.status, entity.c.tokens_not_before
-            ).where(entity.c.entity_id == sa.any_(requested))
+                *(e.entity_id, e.type, e.status, e.tokens_not_before, e.address_binding),
+                registry_version.c.body,
+            )
+            .select_from(entity.outerjoin(registry_version, live))
+            .where(e.entity_id == sa.any_(requested))
         )
         c = entity_secret.c
         of_one = (
@@ -158,8 +176,9 @@ class PostgresSecrets:
                 active=status == "active",
                 secrets=tuple(known.get(entity_id, ())),
                 tokens_not_before=tokens_not_before,
+                bound_to=_bound_to(AddressBinding(binding), body, network_enforces),
             )
-            for entity_id, kind, status, tokens_not_before in members
+            for entity_id, kind, status, tokens_not_before, binding, body in members
         }
 
     async def _insert(self, secret: EntitySecret, text: SecretText) -> None:
@@ -176,6 +195,27 @@ class PostgresSecrets:
                 expires_at=secret.expires_at,
             )
         )
+
+
+def _live_if_bound(*, network_enforces: bool) -> sa.ColumnElement[bool]:
+    """Match the live entry of an entity that may be bound to its addresses."""
+    e, v = entity.c, registry_version.c
+    binding = {AddressBinding.ENFORCE.value}
+    if network_enforces:
+        binding.add(AddressBinding.NETWORK.value)
+    return sa.and_(
+        v.entity_id == e.entity_id, v.status == "live", e.address_binding.in_(sorted(binding))
+    )
+
+
+def _bound_to(
+    own: AddressBinding, body: bytes | None, network_enforces: bool
+) -> tuple[Network, ...] | None:
+    if own is AddressBinding.WATCH or not (network_enforces or own is AddressBinding.ENFORCE):
+        return None
+    listed = () if body is None else ips_of(body)
+    enforced = is_enforced(own, listed, network_enforces=network_enforces)
+    return networks_of(listed) if enforced else None
 
 
 def _row_name(secret: EntitySecret) -> str:

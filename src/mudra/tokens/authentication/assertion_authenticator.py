@@ -17,7 +17,8 @@ from mudra.tokens.authentication.client_assertion import (
 )
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
 from mudra.tokens.authentication.secret_check import RateLimited
-from mudra.tokens.ports import EntityCredentials, RegisteredKeys, TokenCounts
+from mudra.tokens.ports import EntityCredentials, RegisteredKeys, SecretUses, TokenCounts
+from mudra.tokens.secrets.address_binding import AddressNotListed
 
 
 class AssertionUnitOfWork(Protocol):
@@ -26,6 +27,11 @@ class AssertionUnitOfWork(Protocol):
     @property
     def registered_keys(self) -> RegisteredKeys:
         """The members' keys, and which assertions were used."""
+        ...
+
+    @property
+    def uses(self) -> SecretUses:
+        """Return from where credentials were used."""
         ...
 
     @property
@@ -67,17 +73,26 @@ class AssertionAuthenticator(Struct, frozen=True):
 
     async def authenticate(
         self, presented: PresentedAssertion, on_accepted: OnAccepted = nothing_more
-    ) -> EntityCredentials | AssertionInvalid | RateLimited:
+    ) -> EntityCredentials | AssertionInvalid | RateLimited | AddressNotListed:
         """Return the active entity whose live key signed the assertion."""
         checked = await self._known(presented)
         if isinstance(checked, AssertionInvalid | RateLimited):
             return checked
         assertion, entity = checked
         async with self.open_work() as work:
-            accepted = await _accepted(assertion, work)
-            if accepted:
-                await on_accepted(work, entity)
-        return entity if accepted else self._refused(presented, entity.entity_id)
+            if not is_signed_by(
+                assertion, await work.registered_keys.live_key(assertion.entity_id)
+            ):
+                return self._refused(presented, entity.entity_id)
+            foreign = self.entities.address_refused(entity, presented)
+            if foreign is not None:
+                return foreign
+            if not await work.registered_keys.use_assertion(
+                assertion.entity_id, assertion.jti, assertion.expires_at
+            ):
+                return self._refused(presented, entity.entity_id)
+            await on_accepted(work, entity)
+        return entity
 
     async def _known(
         self, presented: PresentedAssertion
@@ -98,10 +113,3 @@ class AssertionAuthenticator(Struct, frozen=True):
             entity_id, presented.address, presented.txn_id, "wrong-credentials"
         )
         return UNKNOWN
-
-
-async def _accepted(assertion: ClientAssertion, work: AssertionUnitOfWork) -> bool:
-    keys = work.registered_keys
-    if not is_signed_by(assertion, await keys.live_key(assertion.entity_id)):
-        return False
-    return await keys.use_assertion(assertion.entity_id, assertion.jti, assertion.expires_at)

@@ -7,6 +7,7 @@ address, and each refused one is recorded for the audit.
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -21,6 +22,21 @@ from mudra.tokens.authentication.secret_check import (
     check_secret,
 )
 from mudra.tokens.ports import CredentialSource, EntityCredentials, EntityTokenLog
+from mudra.tokens.secrets.address_binding import AddressNotListed, is_listed
+
+
+class Presented(Protocol):
+    """A credential of some kind, and where it comes from."""
+
+    @property
+    def address(self) -> str:
+        """The client's address."""
+        ...
+
+    @property
+    def txn_id(self) -> str:
+        """The transaction ID of the request."""
+        ...
 
 
 class PresentedCredentials(Struct, frozen=True):
@@ -75,4 +91,16 @@ class EntityAuthenticator(Struct, frozen=True):
             reason = "wrong-credentials" if isinstance(outcome, SecretUnknown) else "secret-ended"
             known_id = presented.entity_id if credentials else ""
             self.log.refused(known_id, presented.address, presented.txn_id, reason)
-        return outcome
+            return outcome
+        return self.address_refused(outcome.credentials, presented) or outcome
+
+    def address_refused(
+        self, entity: EntityCredentials, presented: Presented
+    ) -> AddressNotListed | None:
+        """Refuse an entity whose right credential comes from where it is not accepted."""
+        bound_to = entity.bound_to
+        if bound_to is None or is_listed(presented.address, bound_to):
+            return None
+        entity_id, address = entity.entity_id, presented.address
+        self.log.refused(entity_id, address, presented.txn_id, "address-not-listed")
+        return AddressNotListed(entity_id, address)

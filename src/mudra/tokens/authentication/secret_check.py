@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from mudra.shared.refusal import Refusal
 from mudra.tokens.ports import EntityCredentials, StoredSecret
+from mudra.tokens.secrets.address_binding import AddressNotListed
 from mudra.tokens.secrets.secret import EntitySecret, SecretState
 
 _NO_MAC: Final = bytes(32)
@@ -47,7 +48,9 @@ class SecretGraceEnded(Refusal, frozen=True):
     ended_at: datetime
 
 
-EntityAuthenticationRefusal = RateLimited | SecretUnknown | SecretExpired | SecretGraceEnded
+EntityAuthenticationRefusal = (
+    RateLimited | SecretUnknown | SecretExpired | SecretGraceEnded | AddressNotListed
+)
 EntityAuthentication = AuthenticatedEntity | EntityAuthenticationRefusal
 
 

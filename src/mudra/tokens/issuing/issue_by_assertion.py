@@ -16,6 +16,7 @@ from mudra.tokens.authentication.secret_check import RateLimited
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms, entity_claims
 from mudra.tokens.issuing.issue_entity_token import IssuedEntityToken
 from mudra.tokens.ports import EntityCredentials, Signer
+from mudra.tokens.secrets.address_binding import AddressNotListed
 from mudra.tokens.secrets.secret import SecretState
 
 
@@ -29,13 +30,14 @@ class AssertionTokenIssuer(Struct, frozen=True):
 
     async def issue(
         self, presented: PresentedAssertion
-    ) -> IssuedEntityToken | AssertionInvalid | RateLimited:
+    ) -> IssuedEntityToken | AssertionInvalid | RateLimited | AddressNotListed:
         """Check the assertion and sign a token; `secret-expiry-ts` is of the current secret."""
         await self.signer.ready()
         jti = self.new_id()
 
         async def record(work: AssertionUnitOfWork, entity: EntityCredentials) -> None:
             caller = Caller(f"entity:{entity.entity_id}", presented.address, presented.txn_id)
+            await work.uses.add_key_use(entity.entity_id, presented.address)
             await work.token_counts.add(entity.entity_id)
             await work.audit_log.append(
                 AuditEntry(

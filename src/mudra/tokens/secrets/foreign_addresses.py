@@ -1,14 +1,15 @@
-"""Which addresses used a member's secret that its registry entry does not list. Pure."""
+"""Which addresses used a member's credentials that its registry entry does not list. Pure."""
 
-import ipaddress
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
+from mudra.tokens.secrets.address_binding import is_listed, networks_of
+
 
 class EntityUse(Struct, frozen=True):
-    """Tokens that an entity was issued to one address, by any of its secrets."""
+    """Tokens that an entity was issued to one address, by its secrets or its registered key."""
 
     entity_id: str
     address: str
@@ -34,22 +35,13 @@ def report_addresses(
     foreign: list[EntityUse] = []
     unbound: dict[str, None] = {}
     fitting = 0
+    networks = {entity_id: networks_of(own) for entity_id, own in listed.items()}
     for use in uses:
-        own = listed.get(use.entity_id, ())
+        own = networks.get(use.entity_id, ())
         if not own:
             unbound.setdefault(use.entity_id)
-        elif _is_listed(use.address, own):
+        elif is_listed(use.address, own):
             fitting += 1
         else:
             foreign.append(use)
     return AddressReport(foreign, fitting, sorted(unbound))
-
-
-def _is_listed(address: str, listed: Sequence[str]) -> bool:
-    try:
-        at = ipaddress.ip_address(address)
-    except ValueError:
-        return False
-    # A dual-stack socket shows an IPv4 client as ::ffff:a.b.c.d.
-    at = (at.ipv4_mapped or at) if isinstance(at, ipaddress.IPv6Address) else at
-    return any(at in ipaddress.ip_network(one, strict=False) for one in listed)

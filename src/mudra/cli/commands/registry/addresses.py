@@ -1,5 +1,6 @@
 """mudra registry addresses: who gets tokens from where its entry does not say."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import show_facts, show_json, show_table
 from mudra.shared.time_text import iso_ms
+from mudra.tokens.secrets.address_binding import AddressBinding, is_enforced
 from mudra.tokens.secrets.foreign_addresses import AddressReport, report_addresses
 
 
@@ -25,18 +27,30 @@ def addresses(
 ) -> None:
     """Show which addresses got tokens for an entity whose live entry does not list them.
 
-    It only watches: nothing is refused. An entity without a live entry, or whose entry lists
-    no `ips`, is named apart.
+    It is what a binding would refuse, by `mudra registry binding` or MUDRA_ADDRESS_BINDING. An
+    entity without a live entry, or whose entry lists no `ips`, is named apart.
     """
 
-    async def act(dependencies: Dependencies) -> AddressReport:
+    async def act(
+        dependencies: Dependencies,
+    ) -> tuple[AddressReport, Mapping[str, AddressBinding], Mapping[str, Sequence[str]], bool]:
         async with dependencies.unit_of_work() as work:
             since = await work.people.now() - timedelta(days=days)
-            return report_addresses(
-                await work.uses.since(since), await work.registered_keys.live_addresses()
-            )
+            listed = await work.registered_keys.live_addresses()
+            report = report_addresses(await work.uses.since(since), listed)
+            service = work.address_bindings
+            return report, await service.bindings.chosen(), listed, service.network_enforces
 
-    report = with_store(act, data_dir)
+    report, chosen, listed, network = with_store(act, data_dir)
+    enforced = [
+        entity_id
+        for entity_id in sorted(listed.keys() | chosen.keys())
+        if is_enforced(
+            chosen.get(entity_id, AddressBinding.NETWORK),
+            listed.get(entity_id, ()),
+            network_enforces=network,
+        )
+    ]
     if as_json:
         show_json(
             {
@@ -51,6 +65,9 @@ def addresses(
                 ],
                 "listed": report.listed,
                 "unbound": list(report.unbound),
+                "network": "enforce" if network else "watch",
+                "enforced": enforced,
+                "exempt": [one for one, how in chosen.items() if how is AddressBinding.WATCH],
             }
         )
         return
@@ -67,5 +84,6 @@ def addresses(
             "addresses not listed": len(report.foreign),
             "addresses listed": report.listed,
             "entities without listed addresses": ", ".join(report.unbound) or "none",
+            "entities bound to their addresses": ", ".join(enforced) or "none",
         }
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from mudra.cli.commands.registry import addresses, payload_files, vocabulary
+from mudra.cli.commands.registry import addresses, binding, payload_files, vocabulary
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.registry_store import operator
@@ -25,6 +25,7 @@ from mudra.shared.time_text import iso_ms
 app = typer.Typer(no_args_is_help=True, help="The registry's entries: submit, decide, export.")
 payload_files.add_to(app)
 addresses.add_to(app)
+binding.add_to(app)
 app.add_typer(vocabulary.app, name="vocabulary")
 
 EntityId = Annotated[str, typer.Argument(help="ID of the entity, such as KAVERI-FIP.")]

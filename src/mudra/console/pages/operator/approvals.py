@@ -28,6 +28,7 @@ from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide
 from mudra.shared.refusal import Refusal
+from mudra.tokens.secrets.address_binding import AddressBinding
 
 DONE: Final = {
     "approve": "Approved.",
@@ -203,6 +204,8 @@ async def _page(
                 [who for one in record.versions for who in (one.submitted_by, one.decided_by)],
                 page_context.work,
             ),
+            "bound": await page_context.work.address_bindings.bindings.of(entity_id)
+            is AddressBinding.ENFORCE,
             "longest": MAX_REASON,
             "tone": tone,
             "notice": _SENTENCES.get(page_context.query.get("told", ""), "")

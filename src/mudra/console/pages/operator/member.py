@@ -25,6 +25,7 @@ from mudra.http.request.account_requests import (
 )
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
+from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.accounts.manage_accounts import AccountChanged, invite_admin
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import EntityAdmins, NoSuchEntity, Requester
@@ -36,6 +37,8 @@ from mudra.identity.second_factor.reset_factor import reset_admins_factor
 from mudra.overview.mail_queue import QueuedMail
 from mudra.overview.member_overview import find_member, member_overview
 from mudra.shared.refusal import Refusal
+from mudra.tokens.secrets.address_binding import AddressBinding
+from mudra.tokens.secrets.binding_service import BindingActor
 
 DAYS: Final = 30
 _DONE: Final = {
@@ -43,6 +46,7 @@ _DONE: Final = {
     "admins": "added",
     "removal": "removed",
     "contact": "contact",
+    "binding": "binding",
     "invitation": "invited",
     "second-factor": "factor",
 }
@@ -60,6 +64,7 @@ NOTICES: Final = {
     "removed": "Admin removed. Their rights ended immediately.",
     "invited": "Link sent. Older links no longer work.",
     "contact": "Backup contact saved.",
+    "binding": "Binding to listed addresses changed on every node.",
     "factor": "Second factor reset. The person was signed out and gets an email.",
 }
 MAILS: Final = Table[QueuedMail](
@@ -133,6 +138,8 @@ async def _change(
                 return body
             status = MemberStatus(body.status)
             return _refusal(await set_member_status(work, entity_id, status, body.reason, caller))
+        case "binding":
+            return await _bind(page_context, entity_id, fields)
         case "invitation":
             by = page_context.acting_operator
             return _refusal(await invite_admin(work, by, entity_id, fields.get("email", "")))
@@ -141,6 +148,23 @@ async def _change(
             return _refusal(await reset_admins_factor(work, by, entity_id, fields.get("email", "")))
         case _:
             return NoSuchEntity(entity_id)
+
+
+async def _bind(page_context: PageContext, entity_id: str, fields: Fields) -> Refusal | None:
+    chosen = fields.get("binding", "")
+    if chosen not in set(AddressBinding):
+        return InvalidField(f"binding must be one of {', '.join(AddressBinding)}")
+    outcome = await page_context.work.address_bindings.bind(
+        entity_id,
+        AddressBinding(chosen),
+        _binding_actor(page_context),
+        even_so=fields.get("evenSo") == "yes",
+    )
+    return outcome if isinstance(outcome, Refusal) else None
+
+
+def _binding_actor(page_context: PageContext) -> BindingActor:
+    return BindingActor(page_context.caller, "the operator", (), is_operator=True)
 
 
 def _refusal(
@@ -180,9 +204,13 @@ async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str,
     )
     if export is not None:
         return export
+    binding = await page_context.work.address_bindings.view(
+        member.entity_id, _binding_actor(page_context)
+    )
     may_approve = Scope.REGISTRY in page_context.scopes
     return {
         "admins": found.admins,
+        "binding": None if isinstance(binding, Refusal) else binding,
         "holding": found.holding,
         "use": found.use,
         "record": found.record,

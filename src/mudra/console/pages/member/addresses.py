@@ -1,0 +1,98 @@
+"""The addresses from which a member's credentials work: what was seen, and the binding."""
+
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.navigation import member_path
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, member_form, member_page
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.render import sentence
+from mudra.console.framework.table import Column, Table
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.http_refusals import InvalidField
+from mudra.shared.refusal import Refusal
+from mudra.tokens.secrets.address_binding import WATCHED_DAYS, AddressBinding
+from mudra.tokens.secrets.binding_service import BindingActor, BindingView
+from mudra.tokens.secrets.foreign_addresses import EntityUse
+
+_PATH: Final = "/entity/{entity_id:str}/addresses"
+_PAGES = Response[str] | Response[bytes]
+_CHOICES: Final = {AddressBinding.ENFORCE.value: "on", AddressBinding.NETWORK.value: "off"}
+FOREIGN: Final = Table[EntityUse](
+    "foreign",
+    "Addresses that are not listed",
+    (
+        Column("address", "Address", lambda use: use.address, "code"),
+        Column("count", "Tokens", lambda use: use.count, "number"),
+        Column("last", "Last used", lambda use: use.last_used_at, "time"),
+    ),
+    first_sort="-last",
+)
+
+
+@get(_PATH, include_in_schema=False)
+async def show(
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> _PAGES:
+    """Show which addresses the entry lists, and which others got tokens."""
+    return await member_page(request, dependencies, entity_id, _page)
+
+
+@post(_PATH, include_in_schema=False)
+async def switch(
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> _PAGES:
+    """Switch the binding on or off."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        chosen = fields.get("binding", "")
+        if chosen not in _CHOICES:
+            return await _page(page_context, InvalidField("binding must be enforce or network"))
+        outcome = await page_context.work.address_bindings.bind(
+            entity_id,
+            AddressBinding(chosen),
+            _actor(page_context),
+            even_so=fields.get("evenSo") == "yes",
+        )
+        if isinstance(outcome, BindingView):
+            return GoTo(f"{member_path(entity_id, 'addresses')}?told={_CHOICES[chosen]}")
+        return await _page(page_context, outcome)
+
+    return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
+
+
+async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Outcome:
+    view = await page_context.work.address_bindings.view(
+        page_context.member.entity_id, _actor(page_context)
+    )
+    if isinstance(view, Refusal):
+        return view
+    export = FOREIGN.export(view.foreign, page_context.query)
+    if export is not None:
+        return export
+    problem = page_problem(refusal) if refusal is not None else None
+    return RenderedPage(
+        "addresses.html",
+        {
+            "view": view,
+            "days": WATCHED_DAYS,
+            "foreign": FOREIGN.view(view.foreign, page_context.query),
+            "problem": sentence(problem.sentence) if problem else "",
+            "notice": page_context.query.get("told", "") if problem is None else "",
+        },
+        problem.status if problem else 200,
+    )
+
+
+def _actor(page_context: PageContext) -> BindingActor:
+    user = page_context.user
+    return BindingActor(page_context.caller, user.email, user.administers)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show, switch]

@@ -1,0 +1,168 @@
+"""Switch the binding to listed addresses on and off: an admin its entity's, an operator any."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TypeVar
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.admins import NoSuchEntity
+from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import NoticeKind
+from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
+from mudra.tokens.ports import AddressBindings, RegisteredKeys, SecretUses
+from mudra.tokens.secrets.address_binding import (
+    WATCHED_DAYS,
+    AddressBinding,
+    AddressesInUse,
+    ExemptionByOperator,
+    NoListedAddresses,
+    is_enforced,
+)
+from mudra.tokens.secrets.foreign_addresses import AddressReport, EntityUse, report_addresses
+
+R = TypeVar("R", bound=Refusal)
+
+
+class BindingActor(Struct, frozen=True):
+    """Who looks or switches: an admin of these entities, or an operator; `name` for emails."""
+
+    caller: Caller
+    name: str
+    administers: Sequence[str]
+    is_operator: bool = False
+
+    def may(self, entity_id: str) -> bool:
+        """Return whether the binding of an entity is theirs to see and switch."""
+        return self.is_operator or entity_id in self.administers
+
+
+class BindingView(Struct, frozen=True):
+    """The binding of an entity, and what the last days show.
+
+    `listed` are the `ips` of the live entry; `uses` came from them, `foreign` from elsewhere.
+    """
+
+    entity_id: str
+    own: AddressBinding
+    network_enforces: bool
+    listed: Sequence[str]
+    report: AddressReport
+
+    @property
+    def enforced(self) -> bool:
+        """Return whether other addresses are refused now."""
+        return is_enforced(self.own, self.listed, network_enforces=self.network_enforces)
+
+    @property
+    def foreign(self) -> Sequence[EntityUse]:
+        """Return the uses from addresses that the entry does not list."""
+        return self.report.foreign
+
+
+BindingChange = (
+    BindingView
+    | NotYourEntity
+    | NoSuchEntity
+    | NoListedAddresses
+    | AddressesInUse
+    | ExemptionByOperator
+)
+
+
+class BindingService(Struct, frozen=True):
+    """What may be done with the binding of an entity, in the caller's transaction."""
+
+    bindings: AddressBindings
+    uses: SecretUses
+    registered: RegisteredKeys
+    notices: NoticeService
+    audit_log: AuditLog
+    network_enforces: bool
+
+    async def view(
+        self, entity_id: str, actor: BindingActor
+    ) -> BindingView | NotYourEntity | NoSuchEntity:
+        """Return the binding of an entity and the addresses that used its credentials lately."""
+        if not actor.may(entity_id):
+            return NotYourEntity()
+        own = await self.bindings.of(entity_id)
+        return NoSuchEntity(entity_id) if own is None else await self._view(entity_id, own)
+
+    async def bind(
+        self, entity_id: str, wanted: AddressBinding, actor: BindingActor, *, even_so: bool
+    ) -> BindingChange:
+        """Switch; one that would refuse what was accepted lately needs `even_so`."""
+        if not actor.may(entity_id):
+            return await self._refused(entity_id, actor, "not-admin", NotYourEntity())
+        own = await self.bindings.locked(entity_id)
+        if own is None:
+            return NoSuchEntity(entity_id)
+        view = await self._view(entity_id, own)
+        refused = _refusal(view, wanted, is_operator=actor.is_operator, even_so=even_so)
+        if refused is not None:
+            return await self._refused(entity_id, actor, type(refused).__name__, refused)
+        if wanted is own:
+            return view
+        await self.bindings.keep(entity_id, wanted)
+        await self._record(entity_id, actor, detail={"from": own.value, "to": wanted.value})
+        after = await self._view(entity_id, wanted)
+        await self.notices.notify(
+            entity_id,
+            NoticeKind.ADDRESSES_BOUND,
+            {
+                "enforced": "yes" if after.enforced else "",
+                "changed_by": actor.name,
+                "changed_at": iso_ms(await self.bindings.now()),
+                "listed": ", ".join(after.listed) or "none",
+            },
+        )
+        return after
+
+    async def _view(self, entity_id: str, own: AddressBinding) -> BindingView:
+        since = await self.bindings.now() - timedelta(days=WATCHED_DAYS)
+        listed = await self.registered.listed_addresses(entity_id)
+        uses = await self.uses.since(since, entity_id)
+        report = report_addresses(uses, {entity_id: listed})
+        return BindingView(entity_id, own, self.network_enforces, listed, report)
+
+    async def _refused(self, entity_id: str, actor: BindingActor, reason: str, refusal: R) -> R:
+        await self._record(entity_id, actor, reason)
+        return refusal
+
+    async def _record(
+        self,
+        entity_id: str,
+        actor: BindingActor,
+        reason: str = "",
+        detail: dict[str, str | int] | None = None,
+    ) -> None:
+        await self.audit_log.append(
+            AuditEntry(
+                EventName.ENTITY_ADDRESSES_CHANGE,
+                actor.caller,
+                entity_id,
+                reason=reason,
+                detail=detail or {},
+                outcome=Outcome.REFUSED if reason else Outcome.SUCCESS,
+            )
+        )
+
+
+def _refusal(
+    view: BindingView, wanted: AddressBinding, *, is_operator: bool, even_so: bool
+) -> NoListedAddresses | AddressesInUse | ExemptionByOperator | None:
+    if wanted is AddressBinding.WATCH and not is_operator:
+        return ExemptionByOperator()
+    if wanted is AddressBinding.ENFORCE and not view.listed:
+        return NoListedAddresses(view.entity_id)
+    begins = not view.enforced and is_enforced(
+        wanted, view.listed, network_enforces=view.network_enforces
+    )
+    if begins and view.foreign and not even_so:
+        return AddressesInUse(tuple(use.address for use in view.foreign))
+    return None

@@ -1,0 +1,358 @@
+"""Binding of an entity's credentials to the addresses that its registry entry lists."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import httpx
+import pytest
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+from tests.support.people.console import reader
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_members import Registry, approve, payload_of
+from tests.support.service import Service, new_address, new_member, running_service
+
+from mudra.http.token import address_binding
+from mudra.tokens.secrets.address_binding import AddressBinding
+
+BINDING = "/v1/entity/address/binding"
+ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A member whose live entry lists one loopback address, from which its client speaks."""
+
+    registry: Registry
+    payload: dict[str, Any]
+    key: RSAKey
+    listed: str
+
+    @property
+    def entity_id(self) -> str:
+        return self.registry.member.entity_id
+
+    @property
+    def service(self) -> Service:
+        return self.registry.member.service
+
+    def switch(self, to: str, **members: object) -> httpx.Response:
+        member = self.registry.member
+        body = {"entityId": self.entity_id, "binding": to, **members}
+        return member.client.post(BINDING, json=body, headers=member.bearer())
+
+    def view(self) -> dict[str, Any]:
+        member = self.registry.member
+        query = {"entityId": self.entity_id}
+        answer = member.client.get(BINDING, params=query, headers=member.bearer())
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    def generate(self, client: httpx.Client, secret: str = "", **headers: str) -> httpx.Response:
+        form = {"id": self.entity_id, "secret": secret or self.registry.secret}
+        return client.post("/v1/entity/token/generate", data=form, headers=headers)
+
+    def by_secret(self, client: httpx.Client, path: str = "token", **form: str) -> httpx.Response:
+        auth = (self.entity_id, self.registry.secret)
+        return client.post(
+            f"/oauth2/{path}", data={"grant_type": "client_credentials", **form}, auth=auth
+        )
+
+    def by_key(self, client: httpx.Client) -> httpx.Response:
+        now = int(self.service.wall())
+        claims = {"iss": self.entity_id, "sub": self.entity_id, "aud": self.service.issuer}
+        header = {"alg": "RS256", "kid": str(self.key.kid)}
+        assertion = jwt.encode(header, {**claims, "exp": now + 60, "jti": new_address()}, self.key)
+        form = {"client_assertion_type": ASSERTION, "client_assertion": assertion}
+        return client.post("/oauth2/token", data={"grant_type": "client_credentials", **form})
+
+    def list_addresses(self, *ips: str) -> None:
+        self.payload["entityinfo"]["ips"] = list(ips)
+        assert self.registry.update(self.payload).status_code == 200
+        approve(self.registry.member)
+
+    def is_seen(self, address: str) -> bool:
+        return address in {one["address"] for one in self.view()["foreign"]}
+
+    def audit(self) -> list[dict[str, Any]]:
+        shown = self.service.cli("audit", "list", "--entity", self.entity_id, "--json").stdout
+        found: list[dict[str, Any]] = json.loads(shown)
+        return found
+
+
+def member_with_entry(service: Service, *ips: str) -> Bound:
+    listed = new_address()
+    member = replace(new_member(service), client=service.client(listed))
+    registry = Registry(member)
+    kid = f"kid-{member.entity_id}"
+    key = RSAKey.generate_key(2048, {"kid": kid, "use": "sig", "alg": "RS256"})
+    payload = payload_of(member)
+    payload["entityinfo"]["certificate"] = key.as_dict(private=False)
+    payload["entityinfo"]["ips"] = list(ips) or [listed]
+    assert registry.submit(payload).status_code == 200
+    approve(member)
+    return Bound(registry, payload, key, listed)
+
+
+@pytest.fixture
+def bound(service: Service) -> Bound:
+    one = member_with_entry(service)
+    assert one.switch("enforce").status_code == 200
+    return one
+
+
+@pytest.fixture(scope="module")
+def operator(service: Service) -> Operator:
+    return new_operator(service, "members")
+
+
+def test_the_api_has_the_words_of_the_rule() -> None:
+    words = get_args(get_args(address_binding.Binding)[0])
+
+    assert set(words) == {one.value for one in AddressBinding}
+
+
+def test_only_listed_addresses_get_tokens(bound: Bound) -> None:
+    own, other = bound.registry.member.client, bound.service.client()
+
+    refused = bound.generate(other)
+
+    assert (refused.status_code, refused.json()["errorCode"]) == (401, "AddressNotListed")
+    assert "registry entry" in refused.json()["errorMsg"]
+    assert bound.generate(own).status_code == 200
+    assert bound.by_secret(own).status_code == 200
+    by_oauth = bound.by_secret(other)
+    assert (by_oauth.status_code, by_oauth.json()["error"]) == (401, "invalid_client")
+    assert "registry entry" in by_oauth.json()["error_description"]
+
+
+def test_the_registered_key_is_bound_too(bound: Bound) -> None:
+    assert bound.by_key(bound.registry.member.client).status_code == 200
+
+    refused = bound.by_key(bound.service.client())
+
+    assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")
+    assert "registry entry" in refused.json()["error_description"]
+
+
+@pytest.mark.parametrize("path", ["introspect", "revoke"])
+def test_the_secret_is_bound_wherever_it_is_presented(bound: Bound, path: str) -> None:
+    assert bound.by_secret(bound.service.client(), path, token="none").status_code == 401
+    assert bound.by_secret(bound.registry.member.client, path, token="none").status_code == 200
+
+
+def test_a_wrong_secret_learns_nothing_of_the_binding(bound: Bound) -> None:
+    free = member_with_entry(bound.service)
+    other = bound.service.client()
+
+    answers = [one.generate(other, "wrong") for one in (bound, free)]
+
+    assert [one.json()["errorCode"] for one in answers] == ["Unauthorized"] * 2
+    assert len({one.json()["errorMsg"] for one in answers}) == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Forwarded-For": "{listed}"},
+        {"X-Forwarded-For": "{listed}, {listed}"},
+        {"Forwarded": "for={listed}"},
+        {"X-Real-IP": "{listed}"},
+        {"X-Client-IP": "{listed}"},
+    ],
+)
+def test_an_address_that_a_caller_only_claims_is_not_its_own(
+    bound: Bound, headers: dict[str, str]
+) -> None:
+    claimed = {name: text.format(listed=bound.listed) for name, text in headers.items()}
+
+    assert bound.generate(bound.service.client(), **claimed).status_code == 401
+
+
+def test_people_read_and_reset_the_secret_from_everywhere(bound: Bound) -> None:
+    elsewhere = replace(bound.registry.member, client=bound.service.client())
+
+    assert elsewhere.read().status_code == 200
+    assert elsewhere.reset().status_code == 200
+
+
+def test_an_entry_that_goes_live_binds_to_its_addresses_at_once(bound: Bound) -> None:
+    moved, moved_to = bound.service.client(), new_address()
+    assert bound.generate(moved).status_code == 401
+
+    bound.list_addresses(moved_to)
+
+    assert bound.generate(bound.service.client(moved_to)).status_code == 200
+    assert bound.generate(bound.registry.member.client).status_code == 401
+
+
+def test_a_range_of_the_entry_is_read_as_one(service: Service) -> None:
+    one = member_with_entry(service, "127.200.0.0/16")
+    bind = one.switch("enforce", evenSo=True)
+
+    assert bind.status_code == 200, bind.text
+    assert one.generate(service.client("127.200.7.9")).status_code == 200
+    assert one.generate(service.client("127.201.7.9")).status_code == 401
+
+
+def test_an_entity_without_listed_addresses_cannot_be_bound(service: Service) -> None:
+    without = Registry(new_member(service)).member
+    body = {"entityId": without.entity_id, "binding": "enforce"}
+
+    refused = without.client.post(BINDING, json=body, headers=without.bearer())
+
+    assert (refused.status_code, refused.json()["errorCode"]) == (409, "Conflict")
+
+
+def test_what_would_be_refused_must_be_accepted_first(service: Service) -> None:
+    one, elsewhere = member_with_entry(service), new_address()
+    assert one.generate(service.client(elsewhere)).status_code == 200
+    service.wait_until(lambda: one.is_seen(elsewhere))
+
+    warned = one.switch("enforce")
+
+    assert (warned.status_code, warned.json()["errorCode"]) == (409, "Conflict")
+    assert elsewhere in warned.json()["errorMsg"]
+    assert one.generate(service.client(elsewhere)).status_code == 200
+    assert one.switch("enforce", evenSo=True).json()["enforced"] is True
+    assert one.generate(service.client(elsewhere)).status_code == 401
+
+
+def test_tokens_by_the_registered_key_are_seen_before_the_switch(service: Service) -> None:
+    one, elsewhere = member_with_entry(service), new_address()
+    assert one.by_key(service.client(elsewhere)).status_code == 200
+
+    assert one.is_seen(elsewhere)
+
+
+def test_a_member_switches_it_off_from_everywhere(bound: Bound) -> None:
+    elsewhere = replace(bound.registry.member, client=bound.service.client())
+
+    answer = elsewhere.client.post(
+        BINDING,
+        json={"entityId": bound.entity_id, "binding": "network"},
+        headers=elsewhere.bearer(),
+    )
+
+    assert answer.json()["enforced"] is False
+    assert bound.generate(elsewhere.client).status_code == 200
+
+
+def test_an_operator_lets_a_member_in_again(bound: Bound, operator: Operator) -> None:
+    path = f"/members/{bound.entity_id}/address-binding"
+    assert operator.get(path).json()["enforced"] is True
+
+    done = operator.post(path, binding="watch")
+
+    assert (done.status_code, done.json()["enforced"]) == (200, False)
+    assert bound.generate(bound.service.client()).status_code == 200
+    assert operator.post("/members/NO-SUCH-FIP/address-binding", binding="watch").status_code == 404
+
+
+def test_another_member_s_admin_switches_nothing(service: Service, bound: Bound) -> None:
+    stranger = new_member(service)
+    body = {"entityId": bound.entity_id, "binding": "network"}
+
+    assert stranger.client.post(BINDING, json=body, headers=stranger.bearer()).status_code == 401
+    assert (
+        stranger.client.get(
+            BINDING, params={"entityId": bound.entity_id}, headers=stranger.bearer()
+        ).status_code
+        == 401
+    )
+    assert bound.switch("watch").status_code == 401, "exempting is the operator's"
+    assert bound.generate(service.client()).status_code == 401
+
+
+def test_refusals_and_switches_are_in_the_audit_and_admins_are_written_to(bound: Bound) -> None:
+    other = new_address()
+    assert bound.generate(bound.service.client(other)).status_code == 401
+
+    def refusals() -> list[dict[str, Any]]:
+        return [one for one in bound.audit() if one["reason"] == "address-not-listed"]
+
+    bound.service.wait_until(lambda: bool(refusals()))
+    assert refusals()[0]["address"] == other
+    switched = [one for one in bound.audit() if one["event"] == "entity:addresses:change"]
+    assert switched[0]["detail"]["to"] == "enforce"
+    mails = bound.service.cli("mail", "list", "--to", bound.registry.member.email, "--json").stdout
+    assert f"addresses of {bound.entity_id} are enforced" in mails
+
+
+def test_the_page_shows_what_was_seen_and_switches(service: Service) -> None:
+    one, elsewhere = member_with_entry(service), new_address()
+    assert one.generate(service.client(elsewhere)).status_code == 200
+    service.wait_until(lambda: one.is_seen(elsewhere))
+    browser = reader(service)
+    browser.sign_in(one.registry.member.email)
+    page = f"/console/entity/{one.entity_id}/addresses"
+    assert elsewhere in browser.get(page).text
+
+    warned = browser.act(page, page, binding="enforce")
+    assert warned.status_code == 409
+    assert one.view()["enforced"] is False
+    assert browser.act(page, page, binding="enforce", evenSo="yes").status_code == 303
+
+    assert one.view()["enforced"] is True
+    assert "Switch the binding off" in browser.get(page).text
+    assert browser.act(page, page, binding="network").status_code == 303
+    assert one.view()["enforced"] is False
+
+
+def test_the_command_shows_and_switches(bound: Bound, operator: Operator) -> None:
+    member, cli = bound.registry.member, bound.service.cli
+    cli("login", member.email, "--password-stdin", stdin=member.password)
+
+    def run(*words: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            cli("registry", "binding", bound.entity_id, *words, "--json").stdout
+        )
+        return found
+
+    assert run()["enforced"] is True
+    assert run("network")["enforced"] is False
+    assert "accepted" in cli("registry", "binding", bound.entity_id).stdout
+    assert run("enforce", "--even-so")["enforced"] is True
+    listed = json.loads(cli("registry", "addresses", "--json").stdout)
+    assert bound.entity_id in listed["enforced"]
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A network that enforces, behind a proxy on the loopback."""
+    folder: Path = tmp_path_factory.mktemp("strict") / "data"
+    proxies = {"MUDRA_ADDRESS_BINDING": "enforce", "MUDRA_TRUSTED_PROXIES": "127.0.0.0/8"}
+    with running_service(folder, keeps_store=True, **proxies) as service:
+        yield service
+
+
+def test_the_network_s_setting_binds_those_that_list_addresses(strict: Service) -> None:
+    without = new_member(strict)
+    assert without.entity_token(without.secret()).status_code == 200
+    one = member_with_entry(strict, "203.0.113.7", "2001:db8::/48")
+    client = one.registry.member.client
+
+    def status(forwarded: str) -> int:
+        return one.generate(client, **{"X-Forwarded-For": forwarded}).status_code
+
+    assert one.generate(client).status_code == 401
+    assert status("203.0.113.7") == 200
+    assert status("::ffff:203.0.113.7") == 200
+    assert status("2001:db8::1") == 200
+    assert status("203.0.113.8") == 401
+    assert status("203.0.113.7, 198.51.100.4") == 401, "claimed to the proxy, not by it"
+    assert status("198.51.100.4, 203.0.113.7") == 200
+    assert status("not an address") == 401
+    assert (
+        new_operator(strict, "members")
+        .post(f"/members/{one.entity_id}/address-binding", binding="watch")
+        .json()["enforced"]
+        is False
+    )
+    assert one.generate(client).status_code == 200
+    assert one.switch("network", evenSo=True).json()["enforced"] is True
+    assert one.generate(client).status_code == 401
