@@ -145,7 +145,7 @@ async def _roles(dependencies: Dependencies) -> Diagnosis:
 
 
 async def _addresses(dependencies: Dependencies) -> Diagnosis:
-    """What the binding to listed addresses refuses, or would refuse of the last days."""
+    """Count what the binding to listed addresses refuses, or would have refused lately."""
     async with dependencies.unit_of_work() as work:
         since = await work.people.now() - timedelta(days=WATCHED_DAYS)
         report = report_addresses(

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.audit.ports import AuditLog
-from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
+from mudra.identity.accounts.email_link import LinkFactory, LinkRecord, LinkRequest
 from mudra.identity.accounts.user import AddressChange, HeldToken, User, UserState
 from mudra.identity.memberships.invitation import Invitation
 from mudra.identity.memberships.member import Admin, Contact, Member, MemberStatus
@@ -189,14 +189,6 @@ class AddressChanges(Protocol):
 
     async def remove(self, user_id: str) -> None:
         """Delete the change of a user."""
-
-
-class LinkRequest(Struct, frozen=True):
-    """A "forgot password" as it was typed, whether or not the name is known."""
-
-    username: str
-    address: str
-    txn_id: str
 
 
 class LinkRequests(Protocol):

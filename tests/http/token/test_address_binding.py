@@ -15,7 +15,7 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, approve, payload_of
 from tests.support.service import Service, new_address, new_member, running_service
 
-from mudra.http.token import address_binding
+from mudra.http.response.binding_responses import Binding
 from mudra.tokens.secrets.address_binding import AddressBinding
 
 BINDING = "/v1/entity/address/binding"
@@ -111,7 +111,7 @@ def operator(service: Service) -> Operator:
 
 
 def test_the_api_has_the_words_of_the_rule() -> None:
-    words = get_args(get_args(address_binding.Binding)[0])
+    words = get_args(get_args(Binding)[0])
 
     assert set(words) == {one.value for one in AddressBinding}
 

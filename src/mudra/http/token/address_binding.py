@@ -1,6 +1,6 @@
 """The binding of an entity's credentials to its listed addresses: its admins, and operators."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
@@ -10,22 +10,13 @@ from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.auth.as_user import UserCall, as_user
 from mudra.http.endpoint import B
 from mudra.http.request.fields import EntityId, NoParameters
-from mudra.http.response.response_body import ResponseBody
+from mudra.http.response.binding_responses import Binding, BindingResponse, binding_response
 from mudra.http.route import get, post
 from mudra.http.token.requests import EntityQuery
-from mudra.http.token.responses import AddressUseResponse
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
-from mudra.shared.time_text import iso_ms
-from mudra.tokens.secrets.address_binding import WATCHED_DAYS, AddressBinding
+from mudra.tokens.secrets.address_binding import AddressBinding
 from mudra.tokens.secrets.binding_service import BindingActor, BindingView
-
-_MAX_ADDRESSES: Final = 100
-Binding = Annotated[
-    Literal["network", "watch", "enforce"],
-    Meta(description="network, watch or enforce", examples=["enforce"]),
-]
-"""The values of `AddressBinding`: a test compares them."""
 
 
 class BindingRequest(Struct, frozen=True):
@@ -41,29 +32,6 @@ class OwnBindingRequest(BindingRequest, frozen=True, kw_only=True):
     """JSON of POST /entity/address/binding."""
 
     entity_id: EntityId = field(name="entityId")
-
-
-class BindingResponse(ResponseBody, kw_only=True):
-    """The binding of an entity, and which addresses used its credentials lately."""
-
-    entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
-    binding: Binding
-    network_binding: Annotated[
-        Literal["watch", "enforce"], Meta(description="the network's setting")
-    ] = field(name="networkBinding")
-    enforced: Annotated[
-        bool, Meta(description="whether the two together refuse other addresses now")
-    ]
-    listed: Annotated[
-        list[str], Meta(description="ips of the live registry entry", examples=[["203.0.113.7"]])
-    ]
-    days: Annotated[int, Meta(description="days that foreign and listedCount are about")]
-    foreign: Annotated[
-        list[AddressUseResponse],
-        Meta(description="addresses that got tokens and are not listed, the most recent first"),
-    ]
-    foreign_count: int = field(name="foreignCount")
-    listed_count: int = field(name="listedCount")
 
 
 @get("/entity/address/binding", "Show the binding to listed addresses")
@@ -127,25 +95,7 @@ def _operator(call: OperatorCall[B]) -> BindingActor:
 
 
 def _response(found: BindingView | Refusal) -> BindingResponse | Refusal:
-    if isinstance(found, Refusal):
-        return found
-    latest = sorted(found.foreign, key=lambda use: use.last_used_at, reverse=True)
-    return BindingResponse(
-        entity_id=found.entity_id,
-        binding=found.own.value,
-        network_binding="enforce" if found.network_enforces else "watch",
-        enforced=found.enforced,
-        listed=list(found.listed),
-        days=WATCHED_DAYS,
-        foreign=[
-            AddressUseResponse(
-                address=use.address, count=use.count, last_used_at=iso_ms(use.last_used_at)
-            )
-            for use in latest[:_MAX_ADDRESSES]
-        ],
-        foreign_count=len(found.foreign),
-        listed_count=found.report.listed,
-    )
+    return found if isinstance(found, Refusal) else binding_response(found)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [own_view, own_bind]

@@ -20,6 +20,14 @@ _TOKEN_BYTES: Final = 32
 _LIFE_HOURS: Final = {"invite": 24, "password-reset": 1, "address": 24}
 
 
+class LinkRequest(Struct, frozen=True):
+    """A "forgot password" as it was typed, whether or not the name is known."""
+
+    username: str
+    address: str
+    txn_id: str
+
+
 class LinkPurpose(enum.StrEnum):
     """What a link is for."""
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 from typing import Final
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.identity.accounts.email_link import LinkPurpose
+from mudra.identity.accounts.email_link import LinkPurpose, LinkRequest
 from mudra.identity.accounts.user import User, UserState, normalize_username
-from mudra.identity.ports import IdentityUnitOfWork, LinkRequest, Notice, NoticeKind
+from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 from mudra.identity.sign_in.throttle import may_send_link
 from mudra.shared.secret_text import SecretText
 

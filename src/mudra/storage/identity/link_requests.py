@@ -5,7 +5,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.identity.ports import LinkRequest
+from mudra.identity.accounts.email_link import LinkRequest
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption

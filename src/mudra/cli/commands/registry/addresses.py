@@ -1,10 +1,12 @@
 """mudra registry addresses: who gets tokens from where its entry does not say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
@@ -30,27 +32,8 @@ def addresses(
     It is what a binding would refuse, by `mudra registry binding` or MUDRA_ADDRESS_BINDING. An
     entity without a live entry, or whose entry lists no `ips`, is named apart.
     """
-
-    async def act(
-        dependencies: Dependencies,
-    ) -> tuple[AddressReport, Mapping[str, AddressBinding], Mapping[str, Sequence[str]], bool]:
-        async with dependencies.unit_of_work() as work:
-            since = await work.people.now() - timedelta(days=days)
-            listed = await work.registered_keys.live_addresses()
-            report = report_addresses(await work.uses.since(since), listed)
-            service = work.address_bindings
-            return report, await service.bindings.chosen(), listed, service.network_enforces
-
-    report, chosen, listed, network = with_store(act, data_dir)
-    enforced = [
-        entity_id
-        for entity_id in sorted(listed.keys() | chosen.keys())
-        if is_enforced(
-            chosen.get(entity_id, AddressBinding.NETWORK),
-            listed.get(entity_id, ()),
-            network_enforces=network,
-        )
-    ]
+    seen = with_store(partial(_seen, days=days), data_dir)
+    report = seen.report
     if as_json:
         show_json(
             {
@@ -65,9 +48,9 @@ def addresses(
                 ],
                 "listed": report.listed,
                 "unbound": list(report.unbound),
-                "network": "enforce" if network else "watch",
-                "enforced": enforced,
-                "exempt": [one for one, how in chosen.items() if how is AddressBinding.WATCH],
+                "network": "enforce" if seen.network else "watch",
+                "enforced": seen.enforced,
+                "exempt": seen.exempt,
             }
         )
         return
@@ -84,6 +67,35 @@ def addresses(
             "addresses not listed": len(report.foreign),
             "addresses listed": report.listed,
             "entities without listed addresses": ", ".join(report.unbound) or "none",
-            "entities bound to their addresses": ", ".join(enforced) or "none",
+            "entities bound to their addresses": ", ".join(seen.enforced) or "none",
         }
     )
+
+
+class _Seen(Struct, frozen=True):
+    """The report, and who is bound: the network by its setting, entities by their own."""
+
+    report: AddressReport
+    network: bool
+    enforced: Sequence[str]
+    exempt: Sequence[str]
+
+
+async def _seen(dependencies: Dependencies, *, days: int) -> _Seen:
+    async with dependencies.unit_of_work() as work:
+        since = await work.people.now() - timedelta(days=days)
+        listed = await work.registered_keys.live_addresses()
+        report = report_addresses(await work.uses.since(since), listed)
+        network = work.address_bindings.network_enforces
+        chosen = await work.address_bindings.bindings.chosen()
+    enforced = [
+        entity_id
+        for entity_id in sorted(listed.keys() | chosen.keys())
+        if is_enforced(
+            chosen.get(entity_id, AddressBinding.NETWORK),
+            listed.get(entity_id, ()),
+            network_enforces=network,
+        )
+    ]
+    exempt = [one for one, how in chosen.items() if how is AddressBinding.WATCH]
+    return _Seen(report, network, enforced, exempt)

@@ -8,7 +8,7 @@ import typer
 from mudra.cli.client.api_client import BaseUrl, get_json, post_json, read_as, signed_in
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import show_facts, show_json, show_table
-from mudra.http.token.address_binding import BindingResponse
+from mudra.http.response.binding_responses import BindingResponse
 from mudra.tokens.secrets.address_binding import AddressBinding
 
 
