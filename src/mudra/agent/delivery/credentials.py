@@ -7,9 +7,10 @@ will end, so that a rotation needs no restart (decisions part 6).
 import asyncio
 import os
 import subprocess
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import httpx
 import msgspec
@@ -17,6 +18,7 @@ import msgspec
 from mudra.agent.clock import SECOND, Clock
 from mudra.agent.delivery.backoff import Uniform
 from mudra.client import AsyncEntityTokenSource, SecretUnreadable
+from mudra.client.grant import GraceWarning
 
 COMMAND_SECONDS: Final = 20
 
@@ -33,6 +35,20 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     def chosen(self) -> tuple[str, ...]:
         """Names of the fields that are given."""
         return tuple(name for name in ("value", "file", "env", "command") if getattr(self, name))
+
+
+class Tokens(Protocol):
+    """Where the agent has its tokens from."""
+
+    @property
+    def warning(self) -> GraceWarning | None:
+        """Set while the secret in use is in its grace period."""
+
+    async def token(self) -> str:
+        """Return a valid token; raises a MudraClientError when there is none."""
+
+    def token_was_refused(self, token: str) -> None:
+        """Report that a peer answered 401 to this token."""
 
 
 def read_source(name: str, source: Source) -> str:
@@ -67,7 +83,7 @@ def read_source(name: str, source: Source) -> str:
 def token_source(
     token_url: str,
     entity_id: str,
-    secret: Source,
+    read_secret: Callable[[], str],
     http: httpx.AsyncClient,
     clock: Clock,
     uniform: Uniform,
@@ -76,7 +92,7 @@ def token_source(
     return AsyncEntityTokenSource(
         token_url,
         entity_id,
-        partial(asyncio.to_thread, read_source, "credentials.secret", secret),
+        partial(asyncio.to_thread, read_secret),
         allow_http=True,  # agent.toml decides: a sandbox has no TLS
         http=http,
         steady=lambda: clock.monotonic() / SECOND,

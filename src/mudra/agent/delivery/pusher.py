@@ -29,11 +29,12 @@ from mudra.agent.delivery.backoff import (
     parse_http_date,
     retry_delay,
 )
+from mudra.agent.delivery.credentials import Tokens
 from mudra.agent.spool.dead_letter import requeue, write_dead_letter
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.agent.spool.spool import MAX_BYTES, Fact
-from mudra.client import AsyncEntityTokenSource, MudraClientError, TooManyRequests
+from mudra.client import MudraClientError, TooManyRequests
 from mudra.client.bounded import aread_bounded
 
 OPERATOR_DOWN: Final = 3
@@ -62,7 +63,7 @@ class Pusher:
 
     aa_id: str
     recorder: EventRecorder
-    tokens: AsyncEntityTokenSource
+    tokens: Tokens
     http: httpx.AsyncClient
     url: str
     directory: Path
@@ -105,6 +106,11 @@ class Pusher:
             self._in_flight.add(chosen.name)
             self._next_start = now + BETWEEN_STARTS
         return chosen
+
+    def resume(self) -> None:
+        """Send what waits without the pauses of earlier failures: their cause may be gone."""
+        self._not_before.clear()
+        self._failures_in_a_row = self._paused_until = 0
 
     async def send(self, queued: QueuedPayload) -> None:
         """Send one payload and act on the response. A payload damaged on disk is dropped."""

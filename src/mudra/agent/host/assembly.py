@@ -18,8 +18,9 @@ from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Reporter
 from mudra.agent.counting.window import WINDOW, Windows
 from mudra.agent.delivery.backoff import Uniform
-from mudra.agent.delivery.credentials import token_source
+from mudra.agent.delivery.credentials import Tokens
 from mudra.agent.delivery.pusher import Pusher
+from mudra.agent.host.agent_tokens import tokens_of
 from mudra.agent.host.config import Config
 from mudra.agent.host.ingest_app import Health
 from mudra.agent.sources.access_log import LineReader
@@ -27,7 +28,6 @@ from mudra.agent.sources.log_file import LogFile
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.spool import Fact, Spool
-from mudra.client import AsyncEntityTokenSource
 
 VERSION: Final = version("mudra")
 MAX_SILENCE: Final = 3 * WINDOW
@@ -60,7 +60,7 @@ class Agent:
     clock: Clock
     context: SourceContext
     recorder: EventRecorder
-    tokens: AsyncEntityTokenSource
+    tokens: Tokens
     pusher: Pusher
     logs: list[FollowedLog] = field(default_factory=list)
     started: int = 0
@@ -153,8 +153,7 @@ def assemble(
     http = httpx.AsyncClient(
         transport=transport, timeout=httpx.Timeout(HTTP_SECONDS, connect=10), follow_redirects=False
     )
-    token_url, secret = config.operator.token_url, config.credentials.secret
-    tokens = token_source(token_url, config.aa_id, secret, http, clock, uniform)
+    tokens = tokens_of(config, http, clock, uniform)
     pusher = Pusher(
         config.aa_id,
         recorder,

@@ -13,7 +13,8 @@ import msgspec
 
 from mudra.agent.clock import Clock
 from mudra.agent.delivery.backoff import Uniform, parse_http_date
-from mudra.agent.delivery.credentials import read_source, token_source
+from mudra.agent.delivery.credentials import read_source
+from mudra.agent.host.agent_tokens import tokens_of
 from mudra.agent.host.config import Config
 from mudra.agent.spool.spool import FILE_NAME, read_only
 from mudra.client import MudraClientError
@@ -48,7 +49,11 @@ async def check(
         credentials, warning = await _credentials(config, http, clock, uniform)
         found.append(credentials)
         if warning:
-            way = "put the new secret where credentials.secret points; no restart is needed"
+            way = (
+                "register the new secret with the agent"
+                if config.credentials.registered
+                else "put the new secret where credentials.secret points; no restart is needed"
+            )
             found.append(CheckResult("grace", ok=False, found=warning, way_out=way))
         found += await _reach(config, http, clock)
     return found
@@ -57,8 +62,7 @@ async def check(
 async def _credentials(
     config: Config, http: httpx.AsyncClient, clock: Clock, uniform: Uniform
 ) -> tuple[CheckResult, str]:
-    url, secret = config.operator.token_url, config.credentials.secret
-    tokens = token_source(url, config.aa_id, secret, http, clock, uniform)
+    tokens = tokens_of(config, http, clock, uniform)
     try:
         entity = await asyncio.to_thread(read_source, "credentials.id", config.credentials.id)
         if entity != config.aa_id:
@@ -113,6 +117,8 @@ def _right_place(url: str, status: int) -> CheckResult:
 
 def _secret_file(config: Config) -> CheckResult:
     path = config.credentials.secret.file
+    if config.credentials.registered:
+        return CheckResult("secret", ok=True, found="is registered by the AA's application")
     if not path:
         return CheckResult("secret", ok=True, found="comes from the environment or a command")
     try:

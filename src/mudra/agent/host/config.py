@@ -46,7 +46,9 @@ class CredentialSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     """Where entity ID and secret come from."""
 
     id: Source
-    secret: Source
+    secret: Source = Source()
+    registered: bool = False
+    """Whether the AA's application registers the secret (POST /sna/v1/entity/register)."""
 
 
 class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -158,7 +160,12 @@ def _check(config: Config, path: Path) -> None:
 
 
 def _check_credentials(credentials: CredentialSettings, path: Path) -> None:
-    for name, source in (("id", credentials.id), ("secret", credentials.secret)):
+    named = [("id", credentials.id), ("secret", credentials.secret)]
+    if credentials.registered:
+        if credentials.secret.chosen:
+            raise ConfigError(f"{path}: credentials.registered leaves no place for a secret here")
+        named = named[:1]
+    for name, source in named:
         if len(source.chosen) != 1:
             raise ConfigError(
                 f"{path}: credentials.{name} must have exactly one of value, file, env, command, "
@@ -227,6 +234,7 @@ ALLOWED: Final = {  # by the last part of the key
     "format": "nginx, envoy or haproxy",
     "direction": "to-fips or from-fips",
     "start": "end or beginning",
+    "registered": "true or false",
     "keep_hours": "a whole number from 1 to 168",
     "most": "a whole number from 1000 to 1000000",
     "most_megabytes": "a whole number from 16 to 1048576",

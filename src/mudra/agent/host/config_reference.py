@@ -35,7 +35,10 @@ _MEANING: Final = {
     "operator.token_url": "`{base_url}` of the token service, without `/v1`",
     "operator.push_url": "where the payloads go",
     "credentials.id": f"the entity ID, which `mudra agent check` compares with `aa_id`: {_SOURCE}",
-    "credentials.secret": f"its secret, read again when it is refused or will end: {_SOURCE}",
+    "credentials.secret": f"its secret, read again when it is refused or will end: {_SOURCE}; "
+    "needed unless `credentials.registered`",
+    "credentials.registered": "the AA's application registers secret or token at "
+    "`POST /sna/v1/entity/register`, and may read a token at `GET /sna/v1/entity/token/generate`",
     "http.listen": "where events, traces, `/readyz`, `/metrics` and `/status` are served",
     "http.acknowledge": "when an event is answered: once it is on the disk, or at once",
     "http.hosts": "names under which programs call it, besides `localhost` and numeric addresses; "

@@ -14,6 +14,8 @@ from typing import Final
 import msgspec
 
 from mudra.agent.counting.event import Event
+from mudra.agent.host.entity_requests import REGISTER, TOKEN, EntityRequests
+from mudra.agent.host.ingest_response import IngestResponse, RequestError
 from mudra.agent.host.intake_guard import JSON, IntakeGuard, media_type
 from mudra.agent.sources import http_event, otlp
 from mudra.agent.sources.route import SourceContext
@@ -37,24 +39,6 @@ _ANYONE: Final = IntakeGuard()
 """Any program of the host, under `localhost` or an address of numbers."""
 
 
-@dataclass(frozen=True, slots=True)
-class IngestResponse:
-    """One HTTP response."""
-
-    status: int
-    body: bytes
-    content_type: str = JSON
-    headers: tuple[tuple[bytes, bytes], ...] = ()
-
-
-class RequestError(Exception):
-    """A request that is refused; `code` is the `errorCode` of the response."""
-
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.code = status, code
-
-
 class Health(msgspec.Struct, frozen=True):
     """Whether the agent works, and if not, why."""
 
@@ -74,6 +58,8 @@ class IngestApp:
     metrics: Callable[[], bytes]
     acknowledge_at_once: bool = False
     guard: IntakeGuard = _ANYONE
+    entity: EntityRequests | None = None
+    """Where the AA's application registers its credentials, if it does."""
     _bytes_in_memory: int = 0
     """Bytes of bodies that are being read."""
 
@@ -103,24 +89,44 @@ class IngestApp:
 
     async def _answer(self, scope: Mapping[str, object], receive: Receive) -> IngestResponse:
         method, path = str(scope["method"]), str(scope["path"])
-        if path in {http_event.PATH, otlp.PATH}:
+        if path in {http_event.PATH, otlp.PATH, REGISTER}:
             if method != "POST":
                 raise RequestError(405, "MethodNotAllowed", f"{path} accepts POST")
-            headers = _headers(scope)
-            refused = self.guard.refusal_of(headers)
-            if refused is not None:
-                raise RequestError(refused.status, refused.code, refused.message)
-            if path == http_event.PATH and media_type(headers) != JSON:
+            headers = self._admitted(scope)
+            if path != otlp.PATH and media_type(headers) != JSON:
                 raise RequestError(415, "UnsupportedMediaType", f"Content-Type must be {JSON}")
             body = await self._body(receive, headers)
+            if path == REGISTER:
+                return await self._entity().register(body)
             if path == http_event.PATH:
                 return await self._events(body)
             return await self._traces(body, headers)
         if method not in {"GET", "HEAD"}:
             raise RequestError(405, "MethodNotAllowed", f"{path} accepts GET")
+        if path == TOKEN:
+            self._admitted(scope)
+            return await self._entity().generate()
         if path == "/status":
             return IngestResponse(200, await self.status())
         return self._state(path)
+
+    def _admitted(self, scope: Mapping[str, object]) -> dict[str, str]:
+        """Return the headers of a request that the guard admits."""
+        headers = _headers(scope)
+        refused = self.guard.refusal_of(headers)
+        if refused is not None:
+            raise RequestError(refused.status, refused.code, refused.message)
+        return headers
+
+    def _entity(self) -> EntityRequests:
+        if self.entity is None:
+            raise RequestError(
+                501,
+                "NotImplemented",
+                "this agent reads its credentials itself: see credentials.secret in agent.toml, or "
+                "set credentials.registered",
+            )
+        return self.entity
 
     def _state(self, path: str) -> IngestResponse:
         """Answer the requests about the agent itself."""

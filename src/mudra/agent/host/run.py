@@ -25,8 +25,10 @@ import uvloop
 from mudra.agent.clock import MachineClock
 from mudra.agent.counting.payload import format_time
 from mudra.agent.delivery.credentials import read_source
+from mudra.agent.delivery.registered_credentials import RegisteredTokens
 from mudra.agent.host.assembly import VERSION, Agent, assemble
 from mudra.agent.host.config import UNIX, Config
+from mudra.agent.host.entity_requests import EntityRequests
 from mudra.agent.host.ingest_app import IngestApp
 from mudra.agent.host.intake_guard import IntakeGuard
 from mudra.agent.host.metrics import exposition
@@ -169,13 +171,25 @@ def _socket(listen: str) -> list[socket.socket] | None:
 
 def _server(agent: Agent, listen: str, guard: IntakeGuard) -> uvicorn.Server:
     host, _, port = ("", "", "0") if listen.startswith(UNIX) else listen.rpartition(":")
+    return _Listener(
+        uvicorn.Config(
+            ingest_app(agent, guard),
+            host=host.strip("[]"), port=int(port), loop="none", http="httptools", ws="none",
+            lifespan="off", log_config=None, access_log=False, limit_concurrency=CONNECTIONS,
+            timeout_keep_alive=30, timeout_graceful_shutdown=STOP_SECONDS, server_header=False,
+        )
+    )  # fmt: skip  # one group a line
+
+
+def ingest_app(agent: Agent, guard: IntakeGuard) -> IngestApp:
+    """Build what an agent serves."""
     spool, recorder = agent.recorder.spool, agent.recorder
 
     async def status() -> bytes:
         facts = await recorder.on_disk(spool.facts)
         return msgspec.json.encode(status_of(agent, facts, spool.backlog()))
 
-    app = IngestApp(
+    return IngestApp(
         agent.context,
         recorder.record,
         VERSION,
@@ -184,14 +198,14 @@ def _server(agent: Agent, listen: str, guard: IntakeGuard) -> uvicorn.Server:
         exposition(agent),
         acknowledge_at_once=agent.config.http.acknowledge == "at-once",
         guard=guard,
+        entity=_entity_requests(agent),
     )
-    return _Listener(
-        uvicorn.Config(
-            app, host=host.strip("[]"), port=int(port), loop="none", http="httptools", ws="none",
-            lifespan="off", log_config=None, access_log=False, limit_concurrency=CONNECTIONS,
-            timeout_keep_alive=30, timeout_graceful_shutdown=STOP_SECONDS, server_header=False,
-        )
-    )  # fmt: skip  # one group a line
+
+
+def _entity_requests(agent: Agent) -> EntityRequests | None:
+    if not isinstance(agent.tokens, RegisteredTokens):
+        return None
+    return EntityRequests(agent.config.aa_id, agent.tokens, agent.clock, agent.pusher.resume)
 
 
 class JsonLines(logging.Formatter):

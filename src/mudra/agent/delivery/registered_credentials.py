@@ -1,0 +1,110 @@
+"""The secret or the token that the AA's application registered, in a file of the agent's directory.
+
+The directory is closed to others (`spool.py` refuses one that is not), and so is the file.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from mudra.agent.spool.payload_files import sync_folder
+from mudra.client import AsyncEntityTokenSource, SecretUnreadable
+from mudra.client.grant import GraceWarning
+from mudra.shared.secret_text import SecretText
+
+FILE_NAME: Final = "registered-credentials.json"
+
+
+class _Stored(msgspec.Struct, frozen=True, omit_defaults=True):
+    secret: str = ""
+    token: str = ""
+
+
+class RegisteredCredentials:
+    """What was registered last; a restart keeps it. A damaged file counts as none."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / FILE_NAME
+        self._stored = _read(self._path)
+
+    @property
+    def token(self) -> SecretText | None:
+        """The registered token; None while a secret is registered, or nothing."""
+        return SecretText(self._stored.token) if self._stored.token else None
+
+    def secret(self) -> str:
+        """Return the registered secret. Raises SecretUnreadable when there is none."""
+        if not self._stored.secret:
+            raise SecretUnreadable(
+                "no secret is registered with the agent",
+                "let the application call POST /sna/v1/entity/register at its start",
+            )
+        return self._stored.secret
+
+    def store(self, secret: str, token: str) -> None:
+        """Keep these in place of what was there; a token is used before a secret.
+
+        It survives a loss of power. Raises OSError.
+        """
+        stored = _Stored("" if token else secret, token)
+        fresh = self._path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(msgspec.json.encode(stored))
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
+        sync_folder(self._path.parent)
+        self._stored = stored
+
+
+class RegisteredTokens:
+    """The registered token, else those that the registered secret gets."""
+
+    def __init__(
+        self,
+        credentials: RegisteredCredentials,
+        tokens_by_secret: Callable[[], AsyncEntityTokenSource],
+    ) -> None:
+        self._credentials, self._tokens_by_secret = credentials, tokens_by_secret
+        self._by_secret = tokens_by_secret()
+        self._refused: SecretText | None = None
+
+    @property
+    def warning(self) -> GraceWarning | None:
+        """Set while the secret in use is in its grace period."""
+        return self._by_secret.warning
+
+    def register(self, secret: str, token: str) -> None:
+        """Keep these; the next token comes from them, without a pause. Raises OSError."""
+        self._credentials.store(secret, token)
+        self._by_secret = self._tokens_by_secret()
+
+    async def token(self) -> str:
+        """Return a valid token; raises a MudraClientError when there is none."""
+        registered = self._credentials.token
+        if registered is None:
+            return await self._by_secret.token()
+        if registered == self._refused:
+            raise SecretUnreadable(
+                "the registered token has ended or was refused",
+                "let the application register a new one, or the secret",
+            )
+        return registered.reveal()
+
+    def token_was_refused(self, token: str) -> None:
+        """Report that the operator answered 401 to this token."""
+        if self._credentials.token == SecretText(token):
+            self._refused = SecretText(token)
+        else:
+            self._by_secret.token_was_refused(token)
+
+
+def _read(path: Path) -> _Stored:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Stored)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return _Stored()
