@@ -4,6 +4,7 @@ import copy
 import json
 import time
 from collections import Counter
+from typing import Any
 
 import pytest
 from tests.support.registry.registry_members import Registry
@@ -111,3 +112,51 @@ def test_people_see_a_bar_and_what_was_refused(stopped: Service, tmp_path):
     assert "importing" in done.output
     assert "[1]  refused: $[1].entityinfo.baseurl" in done.output
     assert "live" in done.output
+
+
+def published_sample() -> dict[str, Any]:
+    """A FIU as the network's own description of its registry shows one (names and key are ours)."""
+    sample = fiu(48_700, id="fiu@sabarmati", baseurl="https://fiu.sabarmati.example/v1")
+    del sample["type"]
+    sample |= {"timestamp": "2020-06-01 09:09:32.0", "txnid": "29ae-11e8-a8d7-0210"}
+    del sample["entityinfo"]["tags"]
+    sample["entityinfo"] |= {
+        "Identifiers": [{"category": "STRONG", "type": "MOBILE"}],
+        "fitypes": [""],
+        "tokeninfo": {"desc": ""},
+        "signature": {"signValue": "pqYW98PLbK"},
+        "inboundports": None,
+        "outboundports": None,
+        "ips": None,
+        "credentialsPk": None,
+    }
+    return sample
+
+
+def test_the_published_sample_is_imported_with_a_note_for_each_odd_thing(
+    stopped: Service, tmp_path
+):
+    file = tmp_path / "published.json"
+    file.write_text(json.dumps([published_sample()]))
+
+    submitted = stopped.cli("registry", "lint", str(file), check=False)
+    done = stopped.cli("migrate", "registry-file", str(file), "--apply", "--json")
+    again = stopped.cli("migrate", "registry-file", str(file), "--apply", "--json")
+
+    assert submitted.exit_code == 1
+    assert (results(done), results(again)) == ({"live": 1}, {"unchanged": 1})
+    (line,) = json.loads(done.stdout)
+    for noted in (
+        "$[0].type is missing and was read as FIU, by its ID",
+        "$[0].timestamp was",
+        "$[0].txnid must not be",
+        "$[0].entityinfo.Identifiers must be empty for type FIU",
+        "$[0].entityinfo.inboundports is missing or empty",
+        "$[0].entityinfo.ips is missing or empty",
+        "$[0].entityinfo.credentialsPk",
+    ):
+        assert noted in line["detail"], (noted, line["detail"])
+    exported = json.loads(stopped.cli("registry", "export").stdout)
+    (kept,) = [one for one in exported if one["entityinfo"]["id"] == "fiu@sabarmati"]
+    assert (kept["type"], kept["entityinfo"]["Identifiers"]) == ("FIU", [])
+    assert kept["timestamp"] == "2020-06-01T09:09:32.000Z"

@@ -95,6 +95,14 @@ class Settings(TracingSettings):
         "true or false",
         "every entity sees every live entry of the registry",
     )
+    registry_published_responses: bool = _setting(
+        "REGISTRY_PUBLISHED_RESPONSES",
+        False,
+        _flag,
+        "true or false",
+        "writes and refusals of the registry have `responseCode` as a number and the network's "
+        "published `responseText`",
+    )
     registry_one_operator: bool | None = _setting(
         "REGISTRY_ONE_OPERATOR",
         None,

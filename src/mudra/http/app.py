@@ -39,6 +39,7 @@ from mudra.http.operator import token_counts as operator_token_counts
 from mudra.http.operator import users as operator_users
 from mudra.http.registry import directory_reads as registry_reads
 from mudra.http.registry import entity_info
+from mudra.http.registry.published_answers import with_published_answers
 from mudra.http.request.body.request_body import Headers
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
@@ -133,6 +134,8 @@ def build_app(
         else:
             await litestar(scope, receive, send)
 
+    if dependencies.settings.registry_published_responses:
+        return with_published_answers(app, dependencies.settings.registry_prefixes)
     return app
 
 
@@ -245,7 +248,7 @@ def _litestar(
         *realm.realm_routes(dependencies.settings.realm_paths),
         probes.livez,
         probes.readyz,
-        document_router(),
+        document_router(published=dependencies.settings.registry_published_responses),
         Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS, tags=["Operators"]),
         *metrics_routes(dependencies.settings.metrics_prefixes, dependencies.on_new_states),
         *entity_info.registry_routers(dependencies.settings.registry_prefixes),

@@ -57,6 +57,10 @@ class HttpSettings(Protocol):
         """Return whether every entity sees every live entry."""
 
     @property
+    def registry_published_responses(self) -> bool:
+        """Return whether the registry answers in the form that the network published."""
+
+    @property
     def one_operator_decides(self) -> bool:
         """Return whether an operator may approve what the same one submitted to the registry."""
 

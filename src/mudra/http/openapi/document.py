@@ -17,6 +17,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.http.openapi.components import mapping, with_components
+from mudra.http.registry.published_answers import describe_published
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
 
@@ -53,17 +54,18 @@ def openapi_config() -> OpenAPIConfig:
     )
 
 
-def document_router() -> Router:
+def document_router(*, published: bool = False) -> Router:
     """Serve the document of the application that this is mounted in; it never changes.
 
-    There is no viewer: those of the framework load scripts from other sites.
+    `published` says that the registry answers in the network's published form. There is no
+    viewer: those of the framework load scripts from other sites.
     """
     made: asyncio.Task[_Document] | None = None
 
     async def document(request: AnyRequest) -> _Document:
         nonlocal made
         if made is None or (made.done() and made.exception() is not None):
-            made = asyncio.create_task(asyncio.to_thread(_made, request.app))
+            made = asyncio.create_task(asyncio.to_thread(_made, request.app, published=published))
         return await asyncio.shield(made)
 
     @get(["/", "/openapi.json"], include_in_schema=False)
@@ -77,8 +79,10 @@ def document_router() -> Router:
     return Router("/schema", route_handlers=[as_json, as_yaml])
 
 
-def _made(app: Litestar) -> _Document:
+def _made(app: Litestar, *, published: bool = False) -> _Document:
     described = app.openapi_schema.to_schema()
     plain = msgspec.to_builtins(described, enc_hook=get_serializer(app.type_encoders))
     whole = with_components(mapping(plain))
+    if published:
+        describe_published(mapping(mapping(whole["components"])["schemas"]))
     return _Document(msgspec.json.encode(whole), msgspec.yaml.encode(whole))

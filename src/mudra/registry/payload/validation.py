@@ -23,6 +23,8 @@ _REQUESTER: Final = ("name", "id")
 _VERSION = TextRule(
     "a schema version such as 1.0", 16, re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,15}")
 )
+_TYPES = {kind.value for kind in EntityType}
+_ID_PARTS = re.compile(r"[^A-Z0-9]+")
 _UUID = TextRule("a UUID such as 6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", 64)
 _UUID_FORM = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
@@ -107,10 +109,13 @@ def _entity_type(
     inspection: Inspection, path: str, given: Mapping[str, object]
 ) -> EntityType | None:
     value = given.get("type")
-    likely = _type_by_fields(given.get("entityinfo"))
-    if inspection.older and is_empty(value) and likely is not None:
-        inspection.note(path, f"is missing and was read as {likely}, by the fields that it fills")
-        return likely
+    if inspection.older and is_empty(value):
+        info = given.get("entityinfo")
+        for likely, by in ((_type_by_fields(info), "the fields that it fills"),
+                           (_type_by_id(info), "its ID")):  # fmt: skip
+            if likely is not None:
+                inspection.note(path, f"is missing and was read as {likely}, by {by}")
+                return likely
     kind = inspection.word(path, value, tuple(EntityType))
     return EntityType(kind) if kind else None
 
@@ -125,6 +130,15 @@ def _type_by_fields(info: object) -> EntityType | None:
         return EntityType.FIP
     # Some FIUs list identifiers: with them alone an entry may be either.
     return EntityType.FIU if is_empty(info.get("Identifiers")) else None
+
+
+def _type_by_id(info: object) -> EntityType | None:
+    """Return the one type that an ID such as `fiu@bank` or `KAVERI-FIP` names."""
+    entity_id = info.get("id") if isinstance(info, dict) else None
+    if not isinstance(entity_id, str):
+        return None
+    named = _TYPES & set(_ID_PARTS.split(entity_id.upper()[:64]))
+    return EntityType(named.pop()) if len(named) == 1 else None
 
 
 def _txnid(inspection: Inspection, path: str, value: object) -> str:

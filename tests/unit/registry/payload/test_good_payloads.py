@@ -193,8 +193,20 @@ def test_an_older_entry_without_a_type_has_the_one_whose_fields_it_fills(payload
     assert isinstance(check_payload(sent, PUBLIC, shipped_vocabulary()), list)
 
 
-def test_an_older_entry_whose_fields_fit_two_types_must_name_its_own():
-    sent = older(fiu(1))
+def test_an_older_entry_whose_fields_fit_two_types_has_the_one_that_its_id_names():
+    sent = older(fiu(1, id="bank.FIU"))
+    sent["entityinfo"]["Identifiers"] = fip()["entityinfo"]["Identifiers"]
+    del sent["type"]
+
+    result = checked(sent, older=True)
+
+    assert result.entry.type == "FIU"
+    assert any(one.problem.endswith("by its ID") for one in result.notes)
+
+
+@pytest.mark.parametrize("entity_id", ["SABARMATI", "FIP-of-FIU", "fiubank"])
+def test_an_older_entry_whose_fields_fit_two_types_must_name_its_own(entity_id):
+    sent = older(fiu(1, id=entity_id))
     sent["entityinfo"]["Identifiers"] = fip()["entityinfo"]["Identifiers"]
 
     with_type = checked(sent, older=True)
