@@ -223,6 +223,48 @@ def test_what_waited_is_sent_at_once_after_a_registration(tmp_path: Path) -> Non
 JSON = {"Content-Type": "application/json"}
 
 
+def test_the_calls_of_snalib_1_0_are_answered_as_it_reads_them(aa: Member, tmp_path: Path) -> None:
+    """`@sahamati/snalib` 1.0.0 is in no registry that the tests reach: its requests, in its order."""
+    body = {"ver": "2.0.0", "txnid": "0b811819-9044-4856-b0ee-8c88035f8858"}
+    event = {
+        "peerId": "fip-test-001",
+        "peerType": "FIP",
+        "customerId": "user-test@network",
+        "txnCorId": "5f0c",
+        "body": body,
+    }
+    notified, requested = {"route": "/Consent/Notification"}, {"route": "/FI/request"}
+    dispatched = [
+        event | notified | {"callType": "requestIn"},
+        event | notified | {"callType": "responseOut", "httpStatus": 200},
+        event | requested | {"callType": "requestOut"},
+        event
+        | requested
+        | {"callType": "responseIn", "httpStatus": 200, "addlAttr": {"correlationId": "c"}},
+    ]
+
+    async def run() -> None:
+        agent = assemble(settings(tmp_path, aa), MachineClock(), lambda low, _: low, lambda _: None)
+        writing = asyncio.ensure_future(agent.recorder.write_forever())
+        async with called(agent) as http:
+            ping, version = await http.get("/sna/v1/ping"), await http.get("/sna/v1/version")
+            credentials = {"entity_id": aa.entity_id, "secret": aa.secret()}
+            registered = await http.post(REGISTER, json=credentials)
+            taken = [await http.post("/sna/v1/aa", json=one) for one in dispatched]
+            token = await http.get(TOKEN)
+            counted = (await http.get("/metrics")).text
+        writing.cancel()
+        await agent.aclose()
+
+        assert (ping.status_code, set(version.json())) == (200, {"agentVersion", "name"})
+        assert registered.json()["status"] == "registered"
+        assert [one.json() for one in taken] == [{"message": "accepted"}] * 4
+        assert {"accessToken", "expiresIn", "tokenType", "ver", "txnId"} <= token.json().keys()
+        assert "mudra_agent_events_total 4.0" in counted
+
+    asyncio.run(run())
+
+
 def test_a_secret_and_a_registration_exclude_each_other(tmp_path: Path) -> None:
     file = tmp_path / "agent.toml"
     lines = [
