@@ -14,7 +14,8 @@ COUNTS: Final = 15
 STATUSES: Final = 7
 MAX_COUNT: Final = 2**53 - 1  # decisions part 5: what every JSON reader keeps exactly
 MAX_SIZE_DIGITS: Final = 4000
-"""Of `sumOfSizeOfDataPackets`, which the spec does not limit: Python reads 4,300 at a time."""
+"""Of `sumOfSizeOfDataPackets` as it is counted: Python reads 4,300 at a time. A longer one, which
+the specification does not forbid, is taken and counts as the largest of these."""
 
 WINDOW: Final = timedelta(seconds=600)  # spec 2.5, 8
 WINDOW_SECONDS: Final = 600

@@ -5,7 +5,6 @@ from typing import Final
 
 from mudra.metrics.payload.catalogue import (
     COUNTS,
-    MAX_SIZE_DIGITS,
     NOTIFICATION_COUNT_NAMES,
     PERCENTILE_NAMES,
     REQUEST_COUNT_NAMES,
@@ -22,9 +21,7 @@ from mudra.metrics.payload.validation_errors import ABSENT, ValidationErrors
 
 _SIZE: Final = re.compile(SIZE)
 _SIZE_NAME: Final = "sumOfSizeOfDataPackets"
-_SIZE_FORM: Final = (
-    f"a whole number as a decimal string without leading zeros, up to {MAX_SIZE_DIGITS} digits"
-)
+_SIZE_FORM: Final = "a whole number as a decimal string without leading zeros"
 _TYPES: Final = {
     Tag.REQUESTS: tuple(str(code) for code in RequestType),
     Tag.NOTIFICATIONS: tuple(str(code) for code in NotificationType),

@@ -19,7 +19,8 @@ Counts = tuple[
 ]  # fmt: skip  # three rows of five are counted at a glance
 Percentiles = tuple[Count, Count, Count, Count]
 Statuses = tuple[Count, Count, Count, Count, Count, Count, Count]
-SIZE: Final = rf"^(0|[1-9][0-9]{{0,{MAX_SIZE_DIGITS - 1}}})\Z"
+SIZE: Final = r"^(0|[1-9][0-9]*)\Z"
+_LARGEST: Final = "9" * MAX_SIZE_DIGITS
 ENTITY_ID: Final = r"^[A-Za-z0-9@._-]{1,64}\Z"  # decisions part 4
 WORD: Final = r"^[!-~]([ -~]{0,126}[!-~])?\Z"
 Size = Annotated[str, Meta(pattern=SIZE)]
@@ -36,7 +37,15 @@ class RequestBlock(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     """Response time in milliseconds over the answered calls: p50, p95, p99, p100."""
     counts: Counts
     sum_of_size_of_data_packets: Size | UnsetType = UNSET
-    """Bytes of encrypted packets, as a decimal string; `fif` only."""
+    """Bytes of encrypted packets, as a decimal string of any length; `fif` only."""
+
+    @property
+    def counted_size(self) -> str:
+        """Returns the size as it is stored and summed; empty for a block without one."""
+        size = self.sum_of_size_of_data_packets
+        if size is UNSET:
+            return ""
+        return size if len(size) <= MAX_SIZE_DIGITS else _LARGEST
 
 
 class RequestFip(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from mudra.metrics.payload.catalogue import (
+    MAX_SIZE_DIGITS,
     TIMINGS,
     NotificationType,
     RequestType,
@@ -24,6 +25,7 @@ from mudra.metrics.payload.report import (
     NotificationFip,
     NotificationMetrics,
     Report,
+    RequestBlock,
     RequestFip,
     RequestMetrics,
     tag_of,
@@ -294,12 +296,12 @@ def _by_type(blocks: tuple[Block, ...]) -> list[Block]:
 
 def _notes(report: Report) -> tuple[Finding, ...]:
     fips: tuple[RequestFip | NotificationFip, ...] = report.fips
-    silent: list[Finding] = []
+    notes: list[Finding] = []
     for at, fip in enumerate(fips):
         blocks: tuple[Block, ...] = fip.metrics
         for place, block in enumerate(blocks):
-            if not block.counts[0] and len(silent) < MAX_NOTES:
-                silent.append(
+            if not block.counts[0] and len(notes) < MAX_NOTES:
+                notes.append(
                     Finding(
                         f"$.fips[{at}].metrics[{place}]",
                         "reports no traffic",
@@ -307,4 +309,13 @@ def _notes(report: Report) -> tuple[Finding, ...]:
                         severity=Severity.NOTE,
                     )
                 )
-    return tuple(silent)
+            if isinstance(block, RequestBlock) and _is_beyond(block) and len(notes) < MAX_NOTES:
+                path = f"$.fips[{at}].metrics[{place}].sumOfSizeOfDataPackets"
+                problem = f"is beyond {MAX_SIZE_DIGITS} digits and counts as the largest of these"
+                notes.append(Finding(path, problem, severity=Severity.NOTE))
+    return tuple(notes)
+
+
+def _is_beyond(block: RequestBlock) -> bool:
+    size = block.sum_of_size_of_data_packets
+    return size is not UNSET and len(size) > MAX_SIZE_DIGITS

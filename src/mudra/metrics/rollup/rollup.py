@@ -65,11 +65,7 @@ def rollup(blocks: Iterable[RequestBlock | NotificationBlock]) -> Rollup:
         len(parts),
         tuple(map(sum, zip(*(block.counts for block in parts), strict=True))),
         tuple(map(sum, zip(*statuses, strict=True))) or NO_STATUS,
-        sum(
-            int(block.sum_of_size_of_data_packets)
-            for block in requests
-            if block.sum_of_size_of_data_packets is not UNSET
-        ),
+        sum(int(block.counted_size) for block in requests if block.counted_size),
         distribution_of_blocks([(answered(block.counts), block.pxx) for block in requests]),
     )
 

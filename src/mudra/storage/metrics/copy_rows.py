@@ -60,8 +60,7 @@ def lines_of(checked: CheckedReport) -> Iterator[bytes]:
 
 def _rest(block: RequestBlock | NotificationBlock) -> bytes:
     if isinstance(block, RequestBlock):
-        size = block.sum_of_size_of_data_packets
-        data = _NULL if isinstance(size, UnsetType) else size.encode()
+        data = block.counted_size.encode() or _NULL
         return b"{%b}\t%b\t%b" % (_json(block.pxx)[1:-1], _NULL, data)
     status = block.status
     ended = _NULL if isinstance(status, UnsetType) else b"{%b}" % _json(status)[1:-1]

@@ -27,6 +27,7 @@ from mudra.metrics.payload.validation import (
     unknown_fips,
 )
 from mudra.metrics.payload.validation_errors import MAX_COUNTED, MAX_FINDINGS
+from mudra.metrics.rollup.rollup import rollup
 from mudra.shared.finding import Severity
 
 WRONG = list(wrong_payloads())
@@ -224,6 +225,20 @@ def test_a_size_beyond_any_machine_integer_is_kept_exactly():
     block["sumOfSizeOfDataPackets"] = "9" * 4000
 
     assert taken(value).report.fips[0].metrics[9].sum_of_size_of_data_packets == "9" * 4000
+
+
+def test_a_size_of_any_length_is_taken_and_counts_as_the_largest_that_can_be_summed():
+    value = as_value(request_metrics(fips=1))
+    block = value["fips"][0]["metrics"][9]
+    block["sumOfSizeOfDataPackets"] = "1" + "0" * 1_000_000
+
+    checked = taken(value)
+
+    (note,) = checked.notes
+    assert (note.severity, note.path[-22:]) == (Severity.NOTE, "sumOfSizeOfDataPackets")
+    assert len(note.problem) < 100
+    blocks = [one for fip in checked.report.fips for one in fip.metrics if one.type == "fif"]
+    assert rollup(blocks).data_bytes == 10**4000 - 1
 
 
 def test_a_window_without_any_traffic_is_taken():

@@ -222,7 +222,6 @@ def _wrong_request_blocks() -> Iterator[Wrong]:  # noqa: C901 - a table
         "1 ",
         "1,000",
         "٣",
-        "9" * 4001,
     ):
         yield at(f"size {value[:9]!a}", size, set_to(value), "decimal string without leading zeros")
     for value, words in (*NOT_TEXT, (12345678, "12345678")):
