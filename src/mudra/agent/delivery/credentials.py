@@ -17,7 +17,7 @@ import msgspec
 
 from mudra.agent.clock import SECOND, Clock
 from mudra.agent.delivery.backoff import Uniform
-from mudra.client import AsyncEntityTokenSource, SecretUnreadable
+from mudra.client import AsyncEntityTokenSource, MudraClientError, SecretUnreadable
 from mudra.client.grant import GraceWarning
 
 COMMAND_SECONDS: Final = 20
@@ -43,6 +43,10 @@ class Tokens(Protocol):
     @property
     def warning(self) -> GraceWarning | None:
         """Set while the secret in use is in its grace period."""
+
+    @property
+    def error(self) -> MudraClientError | None:
+        """Return why the last renewal failed; None after a success."""
 
     async def token(self) -> str:
         """Return a valid token; raises a MudraClientError when there is none."""

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from mudra.agent.spool.payload_files import sync_folder
-from mudra.client import AsyncEntityTokenSource, SecretUnreadable
+from mudra.client import AsyncEntityTokenSource, MudraClientError, SecretUnreadable
 from mudra.client.grant import GraceWarning
 from mudra.shared.secret_text import SecretText
 
@@ -77,6 +77,11 @@ class RegisteredTokens:
     def warning(self) -> GraceWarning | None:
         """Set while the secret in use is in its grace period."""
         return self._by_secret.warning
+
+    @property
+    def error(self) -> MudraClientError | None:
+        """Return why the last renewal failed; None after a success."""
+        return self._by_secret.error
 
     def register(self, secret: str, token: str) -> None:
         """Keep these; the next token comes from them, without a pause. Raises OSError."""
