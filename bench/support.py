@@ -36,7 +36,9 @@ class RunningService:
 
     def __init__(self, data_dir: Path, *options: str, **variables: str) -> None:
         self._words = ["serve", "--port", "0", "--data-dir", str(data_dir), *options]
-        self._environment = {**os.environ, "MUDRA_TELEMETRY_PORT": "0", **variables}
+        # No proxy is in front that would need the pause to choose another node.
+        ours = {"MUDRA_TELEMETRY_PORT": "0", "MUDRA_STOP_PAUSE_S": "0"}
+        self._environment = {**os.environ, **ours, **variables}
         self._log = data_dir.parent / "service.log"
         self.port = 0
         self.pid = 0

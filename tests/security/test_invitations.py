@@ -6,6 +6,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import psycopg
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.mailbox import mails
@@ -18,9 +19,11 @@ from tests.support.service import (
     new_member,
     set_password,
 )
+from tests.support.until import until
 
 from mudra.identity.accounts.email_address import NameRefused
 from mudra.identity.memberships.invitation import invited_name
+from mudra.storage.database.embedded.server import embedded_server
 
 
 def address() -> str:
@@ -83,6 +86,31 @@ def test_an_invited_person_consents_before_being_an_admin(service: Service) -> N
 
     assert both.read().status_code == 200
     assert other.read().status_code == 200
+
+
+def test_who_accepts_waits_for_a_change_of_the_admins_and_holds_nothing_of_it(
+    service: Service,
+) -> None:
+    """Else each of the two could hold what the other waits for."""
+    member, other = new_member(service), new_member(service)
+    ask(member, "add", email=other.email)
+    waiting = "SELECT FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
+
+    with (
+        ThreadPoolExecutor(1) as beside,
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+        psycopg.connect(conninfo) as changing,
+    ):
+        of_member = [member.entity_id]
+        changing.execute("SELECT FROM entity WHERE entity_id = %s FOR UPDATE", of_member)
+        accepted = beside.submit(confirm, member, other.email)
+        until(lambda: watching.execute(waiting, [changing.info.backend_pid]).rowcount)
+        changing.execute(
+            "SELECT FROM admin_invitation WHERE entity_id = %s FOR UPDATE NOWAIT", of_member
+        )
+        changing.rollback()
+        assert accepted.result().status_code == 200
 
 
 def test_a_person_without_an_account_consents_by_setting_a_password(service: Service) -> None:

@@ -64,7 +64,16 @@ class PostgresInvitations:
         )
 
     async def find(self, token_hash: bytes) -> Invitation | None:
-        """Find an invitation by its link, and hold its lock for this transaction."""
+        """Find an invitation by its link, and hold its entity's lock and its own from here on.
+
+        In this order, in which a change of the entity's admins takes them: neither can hold what
+        the other waits for.
+        """
+        c = admin_invitation.c
+        of_link = sa.select(c.entity_id).where(c.token_hash == token_hash).scalar_subquery()
+        await self._tx.connection.execute(
+            sa.select(entity.c.entity_id).where(entity.c.entity_id == of_link).with_for_update()
+        )
         found = await self._where(admin_invitation.c.token_hash == token_hash)
         return found[0] if found else None
 
