@@ -97,14 +97,14 @@ def test_who_accepts_waits_for_a_change_of_the_admins_and_holds_nothing_of_it(
     waiting = "SELECT FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
 
     with (
-        ThreadPoolExecutor(1) as beside,
+        ThreadPoolExecutor(1) as other_thread,
         embedded_server(service.data_dir) as conninfo,
         psycopg.connect(conninfo, autocommit=True) as watching,
         psycopg.connect(conninfo) as changing,
     ):
         of_member = [member.entity_id]
         changing.execute("SELECT FROM entity WHERE entity_id = %s FOR UPDATE", of_member)
-        accepted = beside.submit(confirm, member, other.email)
+        accepted = other_thread.submit(confirm, member, other.email)
         until(lambda: watching.execute(waiting, [changing.info.backend_pid]).rowcount)
         changing.execute(
             "SELECT FROM admin_invitation WHERE entity_id = %s FOR UPDATE NOWAIT", of_member
