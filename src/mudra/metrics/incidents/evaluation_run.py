@@ -28,6 +28,7 @@ from mudra.metrics.incidents.incident_change import (
     FoundIncident,
     change_of,
     same_incidents,
+    with_corrections,
     withdrawn,
 )
 from mudra.metrics.incidents.journal import (
@@ -132,11 +133,13 @@ class EvaluationRun:
             FoundIncident(one.incident_id, found_incident(one, self.journal))
             for one in self._found.values()
         ]
-        changes = {
-            one.incident_id: change
-            for one in _distinct(found, known)
-            if (change := change_of(before.get(one.incident_id), one.incident))
-        }
+        changes: dict[str, Change] = {}
+        for one in _distinct(found, known):
+            was, incident = before.get(one.incident_id), one.incident
+            if was is not None:
+                incident = with_corrections(was, incident, self.journal.window)
+            if change := change_of(was, incident):
+                changes[one.incident_id] = change
         for one in known:
             if one.incident_id not in self._found and (gone := self._gone(one.incident)):
                 changes[one.incident_id] = gone
@@ -184,7 +187,7 @@ class EvaluationRun:
         if known.ending is Ending.WITHDRAWN:
             return None
         if known.timeline[0].window > self.base:
-            return withdrawn(known)
+            return withdrawn(known, self.journal.window)
         if self.afresh and known.ended is None:
             entry = TimelineEntry(self.base, TimelineChange.NO_DATA, known.subject)
             ended = replace(

@@ -109,6 +109,8 @@ class TimelineChange(enum.StrEnum):
     NO_DATA = "no-data"
     REOPENED = "reopened"
     WITHDRAWN = "withdrawn"
+    CORRECTED = "corrected"
+    """Late reports show that its cause was another one, or that there was one after all."""
 
 
 class TimelineEntry(Struct, frozen=True):
@@ -122,6 +124,8 @@ class TimelineEntry(Struct, frozen=True):
     symptoms: tuple[Symptom, ...] = ()
     into: str = ""
     """The incident that this one merged into."""
+    before: Subject | None = None
+    """The cause that late reports corrected."""
 
 
 class Cause(Struct, frozen=True):

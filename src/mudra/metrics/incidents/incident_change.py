@@ -1,6 +1,8 @@
 """What changed about incidents since the last detection."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +17,8 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.subject import aa_concerned, fip_concerned
 from mudra.metrics.payload.catalogue import WINDOW
+
+_OF_LATE_REPORTS: Final = frozenset({TimelineChange.WITHDRAWN, TimelineChange.CORRECTED})
 
 
 class Opened(Struct, frozen=True):
@@ -53,6 +57,13 @@ class Reopened(Struct, frozen=True):
 
 class Withdrawn(Struct, frozen=True):
     """Late or replaced windows show that there was no incident."""
+
+    known: Incident
+    incident: Incident
+
+
+class Elsewhere(Struct, frozen=True):
+    """It goes on as `incident`, with a cause that does not concern all who know it as `known`."""
 
     known: Incident
     incident: Incident
@@ -113,9 +124,31 @@ def change_of(known: Incident | None, incident: Incident) -> Change | None:
     return Updated(known, incident)
 
 
-def withdrawn(known: Incident) -> Withdrawn:
-    """Returns the change of an incident that the windows, evaluated again, do not show."""
-    entry = TimelineEntry(known.last_bad, TimelineChange.WITHDRAWN, known.subject)
+def with_corrections(known: Incident, found: Incident, window: datetime) -> Incident:
+    """Returns an incident found again with what late reports changed about it in its history.
+
+    Windows evaluated again have a history of their own: without its corrections, an incident that
+    was reported as another cause would seem to have been this one from the beginning. `window`
+    is the last one that was evaluated.
+    """
+    kept = [one for one in known.timeline if one.change in _OF_LATE_REPORTS]
+    seen = tuple(one for one in known.timeline if one.change not in _OF_LATE_REPORTS)
+    revived = known.ending is Ending.WITHDRAWN
+    if revived or (known.subject != found.subject and found.timeline[: len(seen)] != seen):
+        change = TimelineChange.CORRECTED
+        kept.append(TimelineEntry(window, change, found.subject, before=known.subject))
+    if not kept:
+        return found
+    timeline = sorted((*found.timeline, *kept), key=lambda one: one.window)
+    return replace(found, timeline=tuple(timeline))
+
+
+def withdrawn(known: Incident, window: datetime) -> Withdrawn:
+    """Returns the change of an incident that the windows, evaluated again, do not show.
+
+    `window` is the last one that was evaluated.
+    """
+    entry = TimelineEntry(window, TimelineChange.WITHDRAWN, known.subject)
     gone = replace(
         known,
         ended=known.ended or known.last_bad + WINDOW,

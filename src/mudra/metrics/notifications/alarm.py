@@ -17,6 +17,7 @@ from mudra.metrics.incidents.incident import (
 from mudra.metrics.incidents.incident_change import (
     Change,
     Closed,
+    Elsewhere,
     Moved,
     Opened,
     Reopened,
@@ -51,7 +52,7 @@ class Alarm(Struct, frozen=True):
     text: str
 
 
-def alarm_of(change: Change, zone: tzinfo = UTC) -> Alarm | None:
+def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
     """Returns the alarm for the members concerned, or None when none is needed.
 
     Its times are in the reader's zone, and in UTC.
@@ -77,6 +78,12 @@ def alarm_of(change: Change, zone: tzinfo = UTC) -> Alarm | None:
                 f"{text_of(known.subject)}: alarm withdrawn",
                 f"Reports that came late or were replaced show no incident from"
                 f" {time_text(known.began, zone)}.",
+            )
+        case Elsewhere(known, _):
+            return Alarm(
+                f"{text_of(known.subject)}: not the cause after all",
+                f"Bad since {time_text(known.began, zone)}. The cause is now known better, and it"
+                " is not yours: you get no more alarms about it.",
             )
         case Opened() | Updated() | Withdrawn():
             return None
@@ -160,7 +167,8 @@ def timeline_lines(incident: Incident) -> tuple[tuple[datetime, str], ...]:
     before = incident.timeline[0].subject if incident.timeline else incident.subject
     for entry in incident.timeline:
         seen = seen_at(incident, entry)
-        lines.append((seen, _change_text(entry.change, before, entry.subject)))
+        was = entry.before or before
+        lines.append((seen, _change_text(entry.change, was, entry.subject)))
         before = entry.subject
     return tuple(lines)
 
@@ -183,6 +191,10 @@ def _change_text(change: TimelineChange, before: Subject, after: Subject) -> str
             return f"reopened as {in_sentence(after)}"
         case TimelineChange.WITHDRAWN:
             return "withdrawn: late reports show that there was no incident"
+        case TimelineChange.CORRECTED if before == after:
+            return "late reports show that there was an incident after all"
+        case TimelineChange.CORRECTED:
+            return f"late reports show that it was {in_sentence(after)}, not {in_sentence(before)}"
 
 
 def time_text(moment: datetime | None, zone: tzinfo) -> str:

@@ -73,7 +73,7 @@ class Reader(Struct, frozen=True):
 class PersonalAlarm(Struct, frozen=True):
     """An alarm in the words of one reader; `entity_id` says by which right, empty for operators.
 
-    `over` when the incident has ended, `void` when there was none after all.
+    `over` when the incident has ended, `void` when there was none after all, or none of theirs.
     """
 
     incident_id: str
@@ -122,13 +122,13 @@ def mailing_of(
 ) -> Mailing:
     """Decides about new alarms, and about all that wait for this reader."""
     held = {one.alarm.incident_id: one for one in waiting}
-    unwanted = {key for key, one in held.items() if not _is_wanted(reader, one.alarm)}
+    unwanted = {key for key, one in held.items() if not _is_wanted(reader, one.alarm, history)}
     fresh: dict[str, PersonalAlarm] = {}
     for one in new:
         known = one.incident_id in history.incidents
         if one.void and not known:
             unwanted.add(one.incident_id)
-        elif _is_wanted(reader, one) and (known or one.incident_id in held or not one.over):
+        elif _is_wanted(reader, one, history) and (known or one.incident_id in held or not one.over):
             fresh[one.incident_id] = one
     due = [
         one.alarm
@@ -167,9 +167,11 @@ def _by_storm(
     return Mailing(alone=tuple(ready))
 
 
-def _is_wanted(reader: Reader, alarm: PersonalAlarm) -> bool:
+def _is_wanted(reader: Reader, alarm: PersonalAlarm, history: History) -> bool:
+    """An end is wanted by those who got the beginning, however mild the incident was at last."""
     least = reader.least(alarm.entity_id)
-    return least is not None and alarm.severity.at_least(least)
+    is_end = alarm.over and alarm.incident_id in history.incidents
+    return least is not None and (is_end or alarm.severity.at_least(least))
 
 
 def _breaks(preferences: AlarmPreferences, alarm: PersonalAlarm) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.identity.ports import Notice, NoticeKind, Outbox
-from mudra.metrics.incidents.incident_change import Closed, Withdrawn
+from mudra.metrics.incidents.incident_change import Elsewhere, Withdrawn
 from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import (
     MAX_LISTED,
@@ -38,11 +38,13 @@ class AlarmMailer(Struct, frozen=True):
 
     async def send(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
         """Sends what readers are to know now of these changes, and what has waited for them."""
-        alarms = [one for one in notifications if one.alarm is not None]
+        alarms = [one for one in notifications if one.announcements]
         due = await self.store.due(now)
         if not alarms and not due:
             return
-        entities = {entity for one in alarms for entity in one.readers}
+        entities = {
+            entity for one in alarms for part in one.announcements for entity in part.readers
+        }
         users = {one.user_id for one in due}
         readers = await self.store.readers(entities | {one.alarm.entity_id for one in due}, users)
         await self.store.forget(users - {one.user_id for one in readers})
@@ -137,17 +139,30 @@ def _on_one_line(text: str) -> str:
 
 
 def _alarm_for(reader: Reader, one: IncidentNotification) -> PersonalAlarm | None:
-    """Returns the alarm as this reader gets it: by an entity of theirs before the network."""
-    alarm = alarm_of(one.change, reader.preferences.zone)
+    """Returns the alarm as this reader gets it: by an entity of theirs before the network.
+
+    One alarm of each incident: who goes on with it needs no other.
+    """
+    own = [
+        (part, entity)
+        for part in one.announcements
+        for entity in part.readers
+        if entity in reader.entities
+    ]
+    network = [(part, "") for part in one.announcements if part.to_network and reader.is_operator]
+    found = sorted([*own, *network], key=lambda one: isinstance(one[0].change, Elsewhere))
+    if not found:
+        return None
+    part, entity = found[0]
+    alarm = alarm_of(part.change, reader.preferences.zone)
     if alarm is None:
         return None
-    own = next((entity for entity in one.readers if entity in reader.entities), "")
     return PersonalAlarm(
         one.incident_id,
-        own,
-        severity_of(one.incident),
+        entity,
+        severity_of(part.incident),
         alarm.title,
         alarm.text,
-        over=isinstance(one.change, Closed | Withdrawn),
-        void=isinstance(one.change, Withdrawn),
+        over=part.is_over,
+        void=isinstance(part.change, Withdrawn | Elsewhere),
     )

@@ -10,6 +10,7 @@ from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import (
     Change,
     Closed,
+    Elsewhere,
     Moved,
     Opened,
     Reopened,
@@ -17,7 +18,7 @@ from mudra.metrics.incidents.incident_change import (
     Withdrawn,
 )
 from mudra.metrics.incidents.silence import Silence, is_silenced
-from mudra.metrics.incidents.subject import readers_of
+from mudra.metrics.incidents.subject import fip_concerned, readers_of
 from mudra.metrics.notifications.alarm import Alarm, alarm_of
 
 
@@ -31,19 +32,58 @@ class Event(enum.StrEnum):
     WITHDRAWN = "incident.withdrawn"
 
 
+class Announcement(Struct, frozen=True):
+    """What some readers get about a change of an incident."""
+
+    change: Change | Elsewhere
+    alarm: Alarm
+    readers: tuple[str, ...] = ()
+    """Members."""
+    to_network: bool = False
+    """Also for operators."""
+    fip_id: str | None = None
+    """Also for FIUs that name this FIP."""
+
+    @property
+    def incident(self) -> Incident:
+        """Return the incident as these readers know it."""
+        return self.change.known if isinstance(self.change, Elsewhere) else self.change.incident
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether it is over for these readers."""
+        return isinstance(self.change, Closed | Withdrawn | Elsewhere)
+
+    @property
+    def event(self) -> Event:
+        """The event for webhooks."""
+        match self.change:
+            case Opened() | Updated():
+                return Event.OPENED
+            case Reopened():
+                return Event.REOPENED
+            case Moved():
+                return Event.MOVED
+            case Closed() | Elsewhere():
+                return Event.CLOSED
+            case Withdrawn():
+                return Event.WITHDRAWN
+
+
 class IncidentNotification(Struct, frozen=True):
-    """A change to store; `alarm` is what to send about it now, None for nothing.
+    """A change to store, and what to send about it now.
 
     `notified` is true when the incident's members were notified, or need not be; `recipients` are
-    all members that were notified so far, including now.
+    the members that know of it now, and get its end.
     """
 
     incident_id: str
     change: Change
     notified: bool
-    alarm: Alarm | None = None
-    readers: tuple[str, ...] = ()
+    announcements: tuple[Announcement, ...] = ()
     recipients: tuple[str, ...] = ()
+    silenced: bool = False
+    """A silence suppresses what would have been sent."""
 
     @property
     def incident(self) -> Incident:
@@ -51,26 +91,9 @@ class IncidentNotification(Struct, frozen=True):
         return self.change.incident
 
     @property
-    def event(self) -> Event | None:
-        """The event for webhooks; None for a change that is never sent."""
-        match self.change:
-            case Opened():
-                return Event.OPENED
-            case Reopened():
-                return Event.REOPENED
-            case Moved():
-                return Event.MOVED
-            case Closed():
-                return Event.CLOSED
-            case Withdrawn():
-                return Event.WITHDRAWN
-            case Updated():
-                return None
-
-    @property
-    def silenced(self) -> bool:
-        """True when a silence suppresses an alarm that would have been sent."""
-        return self.alarm is None and alarm_of(self.change) is not None
+    def alarm(self) -> Alarm | None:
+        """What operators get; None for nothing."""
+        return next((one.alarm for one in self.announcements if one.to_network), None)
 
 
 def incident_notifications(
@@ -85,12 +108,14 @@ def incident_notifications(
         _notification(incident_id, change, before.get(incident_id), silences, now)
         for incident_id, change in changes.items()
     ]
-    sent = {one.incident_id for one in notifications if one.alarm is not None}
-    current = {one.incident_id: one.incident for one in notifications}
+    current = {one.incident_id: one for one in notifications}
     resumed = [
-        _resumed(stored, current.get(stored.incident_id, stored.incident))
+        _resumed(stored, current[stored.incident_id].incident)
+        if stored.incident_id in current
+        else _resumed(stored, stored.incident)
         for stored in known
-        if not stored.notified and stored.incident_id not in sent
+        if not stored.notified
+        and (stored.incident_id not in current or not current[stored.incident_id].announcements)
     ]
     return (
         *notifications,
@@ -103,16 +128,8 @@ def incident_notifications(
 
 
 def _resumed(stored: StoredIncident, incident: Incident) -> IncidentNotification:
-    readers = readers_of(incident.subject, incident.cause.affected_aas)
-    change = Opened(incident)
-    return IncidentNotification(
-        stored.incident_id,
-        change,
-        notified=True,
-        alarm=alarm_of(change),
-        readers=readers,
-        recipients=_joined(stored.recipients, readers),
-    )
+    change = Reopened(stored.incident, incident) if stored.recipients else Opened(incident)
+    return _sent(stored.incident_id, change, stored)
 
 
 def _notification(
@@ -124,22 +141,83 @@ def _notification(
 ) -> IncidentNotification:
     was_notified = previous.notified if previous else True
     recipients = previous.recipients if previous else ()
-    alarm = alarm_of(change)
     incident = change.incident
-    if alarm is None:
-        return IncidentNotification(incident_id, change, was_notified, recipients=recipients)
-    silenced = is_silenced(incident.subject, silences, now)
     begins = isinstance(change, Opened | Reopened)
-    if silenced or not (begins or was_notified):  # the rest is sent only if the beginning was
-        notified = was_notified and not begins
-        return IncidentNotification(incident_id, change, notified, recipients=recipients)
-    readers = recipients
-    if begins or isinstance(change, Moved):
-        readers = _joined(recipients, readers_of(incident.subject, incident.cause.affected_aas))
+    if (begins or was_notified) and (
+        incident.ended is not None or not is_silenced(incident.subject, silences, now)
+    ):  # a silence ends no alarm: who knows of the beginning gets the end
+        return _sent(incident_id, change, previous)
     return IncidentNotification(
-        incident_id, change, notified=True, alarm=alarm, readers=readers, recipients=readers
+        incident_id,
+        change,
+        notified=was_notified and not begins,
+        recipients=recipients,
+        silenced=alarm_of(change) is not None,
     )
 
 
-def _joined(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*second, *first)))
+def _sent(
+    incident_id: str, change: Change, previous: StoredIncident | None
+) -> IncidentNotification:
+    """Returns what each reader gets: of a move, those whom it concerns from now on an opening, and
+    those whom it does not concern any more an end.
+    """
+    incident = change.incident
+    recipients = previous.recipients if previous else ()
+    concerned = readers_of(incident.subject, incident.cause.affected_aas)
+    if isinstance(change, Reopened) and concerned and not recipients:
+        change = Opened(incident)  # to those who heard nothing of it
+    leaving: tuple[str, ...] = ()
+    joining: tuple[str, ...] = ()
+    if incident.ended is None:
+        joining = tuple(one for one in concerned if one not in recipients)
+    if isinstance(change, Moved):
+        leaving = tuple(one for one in recipients if one not in concerned)
+    staying = tuple(one for one in recipients if one not in leaving)
+    return IncidentNotification(
+        incident_id,
+        change,
+        notified=True,
+        announcements=_announcements(change, staying, joining, leaving),
+        recipients=(*staying, *joining),
+    )
+
+
+def _announcements(
+    change: Change, staying: tuple[str, ...], joining: tuple[str, ...], leaving: tuple[str, ...]
+) -> tuple[Announcement, ...]:
+    fip = fip_concerned(change.incident.subject)
+    if isinstance(change, Opened):
+        return _announced(change, joining, to_network=True, fip_id=fip)
+    opened = Opened(change.incident)
+    if not isinstance(change, Moved):
+        return (
+            *_announced(change, staying, to_network=True, fip_id=fip),
+            *_announced(opened, joining),
+        )
+    before = fip_concerned(change.known.subject)
+    elsewhere = Elsewhere(change.known, change.incident)
+    if before == fip:
+        return (
+            *_announced(change, staying, to_network=True, fip_id=fip),
+            *_announced(opened, joining),
+            *_announced(elsewhere, leaving),
+        )
+    return (
+        *_announced(change, staying, to_network=True),
+        *_announced(opened, joining, fip_id=fip),
+        *_announced(elsewhere, leaving, fip_id=before),
+    )
+
+
+def _announced(
+    change: Change | Elsewhere,
+    readers: tuple[str, ...],
+    *,
+    to_network: bool = False,
+    fip_id: str | None = None,
+) -> tuple[Announcement, ...]:
+    alarm = alarm_of(change)
+    if alarm is None or not (readers or to_network or fip_id):
+        return ()
+    return (Announcement(change, alarm, readers, to_network, fip_id),)

@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from mudra.identity.ports import Notice, NoticeKind, Outbox
 from mudra.metrics.incidents.incident import StoredIncident
-from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.escalation import Escalation, escalation_facts
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
@@ -36,17 +35,16 @@ class Notifier(Struct, frozen=True):
 
         And sends the emails whose time has come: after quiet hours, or in a storm.
         """
-        for one in notifications:
-            if one.alarm is None:
-                continue
-            body = message_of(one, now)
-            if body is not None:
-                fip_id = fip_concerned(one.incident.subject)
-                chats = chat_messages_of(one, self.mailer.console)
+        for notification in notifications:
+            for one in notification.announcements:
+                chats = chat_messages_of(one, notification.incident_id, self.mailer.console)
                 await self.messages.post(
-                    *(one.readers, body, now),
-                    event=one.event or "",
-                    fip_id=fip_id,
+                    one.readers,
+                    message_of(one, notification.incident_id, now),
+                    now,
+                    event=one.event,
+                    to_network=one.to_network,
+                    fip_id=one.fip_id,
                     chats=chats,
                 )
         await self.mailer.send(notifications, now)

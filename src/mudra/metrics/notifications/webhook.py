@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from mudra.metrics.incidents.incident_change import Elsewhere
 from mudra.metrics.incidents.subject import name_of
-from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.notifications.incident_notifications import Announcement
 from mudra.metrics.notifications.severity import severity_of
 from mudra.metrics.notifications.webhook_formats import (
     ChatMessage,
@@ -34,6 +35,8 @@ PREVIOUS_KEY_FOR: Final = timedelta(hours=24)
 """After a rotation the previous key signs as well, so that a receiver can change at its leisure."""
 TEST: Final = "webhook.test"
 """The event of a test message."""
+_MOVED: Final = "moved"
+"""The state for those whom an incident does not concern any more."""
 
 
 class Owner(Struct, frozen=True):
@@ -169,14 +172,12 @@ class Message(msgspec.Struct):
     data: IncidentData
 
 
-def message_of(notification: IncidentNotification, now: datetime) -> bytes | None:
-    """Returns the body of the message about a change; None when it raises no alarm."""
-    event, alarm = notification.event, notification.alarm
-    if alarm is None or event is None:
-        return None
-    incident, name = notification.incident, name_of(notification.incident.subject)
+def message_of(announcement: Announcement, incident_id: str, now: datetime) -> bytes:
+    """Returns the body of the message about a change."""
+    incident, alarm = announcement.incident, announcement.alarm
+    name = name_of(incident.subject)
     data = IncidentData(
-        incident_id=notification.incident_id,
+        incident_id=incident_id,
         kind=name.kind.value,
         entity_id=name.entity_id,
         peer_id=name.peer_id,
@@ -186,25 +187,24 @@ def message_of(notification: IncidentNotification, now: datetime) -> bytes | Non
         began=incident.began,
         last_bad=incident.last_bad,
         ended=incident.ended,
-        state=incident.ending.value,
+        state=_MOVED if isinstance(announcement.change, Elsewhere) else incident.ending.value,
         bad_windows=incident.bad_windows,
         title=alarm.title,
         text=alarm.text,
     )
-    return msgspec.json.encode(Message(event.value, now, data))
+    return msgspec.json.encode(Message(announcement.event.value, now, data))
 
 
-def chat_messages_of(notification: IncidentNotification, console: str) -> Mapping[Format, bytes]:
-    """Returns the bodies for chats about a change; none when it raises no alarm."""
-    alarm, incident = notification.alarm, notification.incident
-    if alarm is None:
-        return {}
+def chat_messages_of(
+    announcement: Announcement, incident_id: str, console: str
+) -> Mapping[Format, bytes]:
+    """Returns the bodies for chats about a change."""
     message = ChatMessage(
-        alarm.title,
-        alarm.text,
-        severity_of(incident),
-        incident.ended is not None,
-        f"{console}/operator/incidents/{notification.incident_id}",
+        announcement.alarm.title,
+        announcement.alarm.text,
+        severity_of(announcement.incident),
+        announcement.is_over,
+        f"{console}/operator/incidents/{incident_id}",
     )
     return chat_bodies(message)
 

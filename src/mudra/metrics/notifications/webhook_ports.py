@@ -48,7 +48,8 @@ class WebhookMessages(Protocol):
 
     async def post(
         self, entity_ids: Sequence[str], body: bytes, now: datetime, *,
-        event: str = "", fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
+        event: str = "", to_network: bool = True, fip_id: str | None = None,
+        chats: Mapping[Format, bytes] = NO_CHATS,
     ) -> None:  # fmt: skip
         """Queues one message for each webhook of these entities, if active, and of the network.
 

@@ -153,13 +153,16 @@ class PostgresWebhooks:
 
     async def post(
         self, entity_ids: Sequence[str], body: bytes, now: datetime, *,
-        event: str = "", fip_id: str | None = None, chats: Mapping[Format, bytes] = NO_CHATS,
+        event: str = "", to_network: bool = True, fip_id: str | None = None,
+        chats: Mapping[Format, bytes] = NO_CHATS,
     ) -> None:  # fmt: skip
         """Queues one message for each webhook of these entities, if active, and of the network.
 
         And for each of an active FIU that names this FIP. `chats` has the bodies for chats.
         """
-        concerned: sa.ColumnElement[bool] = _W.entity_id.in_(["", *entity_ids])
+        concerned: sa.ColumnElement[bool] = _W.entity_id.in_(
+            ["", *entity_ids] if to_network else [*entity_ids]
+        )
         if fip_id is not None:
             concerned = sa.or_(concerned, _W.fips.contains([fip_id]))
         # A suspended or retired member reads no incidents by its tokens, nor by its webhooks.

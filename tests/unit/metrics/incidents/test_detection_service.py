@@ -15,6 +15,7 @@ from mudra.metrics.incidents.incident import Ending, Fip, FipApi, Path, Subject
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.window_reports import CallSums, Received
+from mudra.metrics.notifications.alarm import timeline_lines
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
@@ -231,6 +232,33 @@ def test_an_incident_that_late_reports_show_elsewhere_keeps_its_id(detection: De
     ((same, stored),) = detection.memory.stored.items()
     assert same == known
     assert stored.incident.subject == Fip("DOWN-BANK")
+    detection.until(down + 2 * HOUR)
+    lines = timeline_lines(detection.memory.stored[known].incident)
+    assert [text for _, text in lines] == [
+        "opened as FIP DOWN-BANK",
+        "late reports show that it was FIP DOWN-BANK, not the path between A-AA and DOWN-BANK",
+    ]
+    assert lines[1][0] >= down + HOUR, "when the late reports came"
+
+
+def test_a_withdrawn_incident_that_reports_prove_after_all_says_both(detection: Detection) -> None:
+    down = START + 3 * HOUR
+    hour = [*TimeRange(down, down + HOUR).windows]
+    for failing in (0.9, 0.0, 0.9):
+        detection.memory.failing = is_down("DOWN-BANK", down, down + HOUR * (failing > 0))
+        detection.memory.late = {*hour}
+        detection.until(down + 3 * HOUR)
+
+    (stored,) = detection.memory.stored.values()
+    assert stored.incident.ending is Ending.RECOVERED
+    lines = timeline_lines(stored.incident)
+    assert [text for _, text in lines] == [
+        "opened as FIP DOWN-BANK",
+        "recovered",
+        "withdrawn: late reports show that there was no incident",
+        "late reports show that there was an incident after all",
+    ]
+    assert lines[2][0] >= down + 3 * HOUR, "when the late reports came"
 
 
 def test_a_window_waits_for_the_last_report_until_its_time_is_over(detection: Detection) -> None:

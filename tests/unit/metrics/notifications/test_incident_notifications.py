@@ -41,7 +41,12 @@ QUIET = Silence("s", "BANK", "cns", NOW - HOUR, NOW + HOUR, "work", "operator:x"
 def notified(change, *, known=(), silences=()):
     changes = {"a": change} if change else {}
     (one,) = incident_notifications(changes, known, silences, NOW)
-    return one.event if one.alarm else None, one.notified
+    return one.announcements[0].event if one.announcements else None, one.notified
+
+
+def sent(one):
+    """Returns the members that get each event."""
+    return {part.event: set(part.readers) for part in one.announcements}
 
 
 @pytest.mark.parametrize(
@@ -51,17 +56,18 @@ def notified(change, *, known=(), silences=()):
         (Opened(OVER), None),
         (Closed(OPEN, OVER), Event.CLOSED),
         (Reopened(OVER, OPEN), Event.REOPENED),
-        (withdrawn(OPEN), Event.WITHDRAWN),
+        (withdrawn(OPEN, NOW), Event.WITHDRAWN),
         (Moved(replace(OPEN, subject=Path("AA", "BANK")), OPEN), Event.MOVED),
         (Updated(OPEN, replace(OPEN, bad_windows=4)), None),
     ],
     ids=lambda value: getattr(type(value), "__name__", ""),
 )
 def test_members_are_notified_of_beginning_and_end(change, event):
-    known = [StoredIncident("a", OPEN, None)]
+    known = [StoredIncident("a", OPEN, None, recipients=("BANK", "AA"))]
 
     assert notified(change, known=known) == (event, True)
-    assert notified(change, known=known, silences=[QUIET])[0] is None
+    begins = isinstance(change, Opened | Reopened | Moved)
+    assert notified(change, known=known, silences=[QUIET])[0] == (None if begins else event)
 
 
 def test_the_end_of_an_incident_is_sent_only_if_its_beginning_was():
@@ -123,22 +129,79 @@ def test_those_at_fault_and_those_affected_are_notified(subject, readers):
 
     (one,) = incident_notifications({"a": Opened(incident)}, (), (), NOW)
 
-    assert (one.readers, one.recipients) == (readers, readers)
+    assert (one.announcements[0].readers, one.recipients) == (readers, readers)
 
 
-def test_who_was_notified_of_the_beginning_is_notified_of_a_move_and_of_the_end():
+def test_a_move_opens_for_those_whom_it_concerns_now_and_ends_for_the_others():
     path = an_incident(Path("AA", "BANK"), NOW - HOUR)
-    fip = replace(path, subject=Fip("BANK"), cause=replace(path.cause, affected_aas=("THIRD-AA",)))
-    known = [StoredIncident("a", path, None, recipients=("AA", "BANK"))]
+    aas = ("THIRD-AA", "AA")
+    fip = replace(path, subject=Fip("BANK"), cause=replace(path.cause, affected_aas=aas))
+    at_path = StoredIncident("a", path, None, recipients=("AA", "BANK"))
 
-    (moved,) = incident_notifications({"a": Moved(path, fip)}, known, (), NOW)
-    over = Closed(fip, replace(fip, ended=NOW, ending=Ending.RECOVERED))
-    known = [StoredIncident("a", fip, None, recipients=moved.recipients)]
-    (closed,) = incident_notifications({"a": over}, known, (), NOW)
+    (wider,) = incident_notifications({"a": Moved(path, fip)}, [at_path], (), NOW)
+    at_fip = StoredIncident("a", fip, None, recipients=wider.recipients)
+    (narrower,) = incident_notifications({"a": Moved(fip, path)}, [at_fip], (), NOW)
+    over = Closed(path, replace(path, ended=NOW, ending=Ending.RECOVERED))
+    again = replace(at_path, recipients=narrower.recipients)
+    (closed,) = incident_notifications({"a": over}, [again], (), NOW)
 
-    assert set(moved.readers) == set(closed.readers) == {"AA", "BANK", "THIRD-AA"}
-    assert moved.alarm.title.startswith("FIP BANK: ")
-    assert "Reported before as Path between AA and BANK" in moved.alarm.text
+    assert sent(wider) == {Event.MOVED: {"AA", "BANK"}, Event.OPENED: {"THIRD-AA"}}
+    assert wider.alarm.title.startswith("FIP BANK: ")
+    assert "Reported before as Path between AA and BANK" in wider.alarm.text
+    assert sent(narrower) == {Event.MOVED: {"AA", "BANK"}, Event.CLOSED: {"THIRD-AA"}}
+    last = narrower.announcements[-1]
+    assert last.alarm.title == "FIP BANK: not the cause after all"
+    assert "AA and BANK" not in last.alarm.text, "who is at fault now is not for the others"
+    assert last.incident.subject == Fip("BANK")
+    assert sent(closed) == {Event.CLOSED: {"AA", "BANK"}}
+
+
+def test_fius_of_a_fip_get_its_incident_while_it_is_about_this_fip():
+    path, aa = (an_incident(one, NOW - HOUR) for one in (Path("AA", "BANK"), AaCalls("AA")))
+    known = StoredIncident("a", path, None, recipients=("AA", "BANK"))
+
+    (away,) = incident_notifications({"a": Moved(path, aa)}, [known], (), NOW)
+    known = StoredIncident("a", aa, None, recipients=away.recipients)
+    (back,) = incident_notifications({"a": Moved(aa, path)}, [known], (), NOW)
+
+    fius = [
+        {part.event: part.fip_id for part in one.announcements if part.fip_id}
+        for one in (away, back)
+    ]
+    assert fius == [{Event.CLOSED: "BANK"}, {Event.OPENED: "BANK"}]
+    assert sent(away) == {Event.MOVED: {"AA"}, Event.CLOSED: {"BANK"}}
+    assert [sum(part.to_network for part in one.announcements) for one in (away, back)] == [1, 1]
+
+
+def test_an_aa_that_is_affected_later_gets_an_opening():
+    grown = replace(OPEN, cause=replace(OPEN.cause, affected_aas=("AA", "LATE-AA")))
+    known = [StoredIncident("a", OPEN, None, recipients=("BANK", "AA"))]
+
+    (one,) = incident_notifications({"a": Updated(OPEN, grown)}, known, (), NOW)
+    (quiet,) = incident_notifications({"a": Updated(OPEN, grown)}, known, [QUIET], NOW)
+
+    assert sent(one) == {Event.OPENED: {"LATE-AA"}}
+    assert set(one.recipients) == {"BANK", "AA", "LATE-AA"}
+    assert (one.alarm, quiet.announcements, set(quiet.recipients)) == (None, (), {"BANK", "AA"})
+
+
+def test_the_end_of_what_was_reported_is_sent_in_a_silence_too():
+    known = [StoredIncident("a", OPEN, None, recipients=("BANK", "AA"))]
+
+    (closed,) = incident_notifications({"a": Closed(OPEN, OVER)}, known, [QUIET], NOW)
+
+    assert sent(closed) == {Event.CLOSED: {"BANK", "AA"}}
+
+
+def test_who_heard_nothing_of_an_incident_gets_no_reopening_of_it():
+    late = StoredIncident("a", OVER, None)
+
+    (first,) = incident_notifications({"a": Reopened(OVER, OPEN)}, [late], (), NOW)
+    heard = StoredIncident("a", OPEN, None, notified=False, recipients=("BANK", "AA"))
+    (resumed,) = incident_notifications({}, [heard], (), NOW)
+
+    assert sent(first) == {Event.OPENED: {"BANK", "AA"}}
+    assert sent(resumed) == {Event.REOPENED: {"BANK", "AA"}}
 
 
 @pytest.mark.parametrize(
