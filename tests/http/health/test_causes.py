@@ -133,9 +133,12 @@ def test_an_agent_that_is_silent_is_an_incident_of_its_own(quiet: HealthNetwork)
 
 def test_a_path_that_turns_out_to_be_the_fip_stays_the_same_incident(quiet: HealthNetwork) -> None:
     before, bank, aa = quiet.incidents(), quiet.fips[8].entity_id, quiet.aas[0].aa_id
+    other = quiet.aas[2]
 
-    with webhook_sink() as sink:
+    with webhook_sink() as sink, webhook_sink() as third:
         hook = quiet.noc.post("/health/webhooks", url=sink.url).json()["webhook"]["webhookId"]
+        own = f"{quiet.service.root}/metrics/perf/v1/webhooks"
+        added = other.client.post(own, json={"url": third.url}, headers=other.bearer)
         quiet.windows(3, on_path(aa, bank, failing=DOWN))
         quiet.settled()
         (path,) = since(quiet, before)
@@ -145,13 +148,19 @@ def test_a_path_that_turns_out_to_be_the_fip_stays_the_same_incident(quiet: Heal
         over(quiet)
         events = ["incident.opened", "incident.moved", "incident.closed"]
         quiet.service.wait_until(lambda: [one.data["type"] for one in sink.posted] == events, 60)
+        quiet.service.wait_until(lambda: len(third.posted) == 2, 60)
         quiet.noc.post(f"/health/webhooks/{hook}/remove")
+        gone = f"{own}/{added.json()['webhook']['webhookId']}/remove"
+        assert other.client.post(gone, json={}, headers=other.bearer).status_code == 200
 
     assert named([path]) == {("path", aa, bank, "")}
     assert named([fip]) == {("fip", bank, "", "")}
     assert fip["incidentId"] == path["incidentId"]
     text = f"moved from the path between {aa} and {bank} to FIP {bank}"
     assert fip["story"][-1]["text"] == text
+    first, last = third.posted
+    assert (first.data["type"], last.data["type"]) == ("incident.opened", "incident.closed")
+    assert first.data["data"]["incidentId"] == fip["incidentId"]
 
 
 def test_each_reader_gets_one_email_of_a_cause_and_one_of_its_end(quiet: HealthNetwork) -> None:

@@ -66,6 +66,8 @@ def test_an_incident_may_begin_when_a_withdrawn_one_did(service: Service) -> Non
     first, second = incident(subject), incident(subject, BEGAN + timedelta(minutes=30))
     both = [opened(first), opened(second)]
     moved = IncidentNotification(both[1].incident_id, Updated(second, first), notified=True)
-    gone = IncidentNotification(both[0].incident_id, withdrawn(first, first.last_bad), notified=True)
+    gone = IncidentNotification(
+        both[0].incident_id, withdrawn(first, first.last_bad), notified=True
+    )
 
     assert of(service, both, [moved, gone]) == 2

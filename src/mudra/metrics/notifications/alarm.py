@@ -35,6 +35,16 @@ _SYMPTOMS: Final = {
     Symptom.OUTCOMES: "FI requests ending without data",
     Symptom.MISSING: "notifications missing",
 }
+_CHANGES: Final = {
+    TimelineChange.GREW: "another symptom",
+    TimelineChange.SHRANK: "fewer symptoms",
+    TimelineChange.MOVED: "the same cause after all",
+    TimelineChange.MERGED: "merged into another incident with the same cause",
+    TimelineChange.CLOSED: "recovered",
+    TimelineChange.NO_DATA: "closed because no data came",
+    TimelineChange.WITHDRAWN: "withdrawn: late reports show that there was no incident",
+    TimelineChange.CORRECTED: "late reports show that there was an incident after all",
+}
 _COUNTED: Final = {
     Symptom.FAILURES: "calls failed",
     Symptom.SLOW: "calls were slow",
@@ -177,24 +187,14 @@ def _change_text(change: TimelineChange, before: Subject, after: Subject) -> str
     match change:
         case TimelineChange.OPENED:
             return f"opened as {in_sentence(after)}"
-        case TimelineChange.GREW if before == after:
-            return "another symptom"
-        case TimelineChange.GREW | TimelineChange.SHRANK | TimelineChange.MOVED:
-            return f"moved from {in_sentence(before)} to {in_sentence(after)}"
-        case TimelineChange.MERGED:
-            return "merged into another incident with the same cause"
-        case TimelineChange.CLOSED:
-            return "recovered"
-        case TimelineChange.NO_DATA:
-            return "closed because no data came"
         case TimelineChange.REOPENED:
             return f"reopened as {in_sentence(after)}"
-        case TimelineChange.WITHDRAWN:
-            return "withdrawn: late reports show that there was no incident"
-        case TimelineChange.CORRECTED if before == after:
-            return "late reports show that there was an incident after all"
-        case TimelineChange.CORRECTED:
+        case TimelineChange.GREW | TimelineChange.SHRANK | TimelineChange.MOVED if before != after:
+            return f"moved from {in_sentence(before)} to {in_sentence(after)}"
+        case TimelineChange.CORRECTED if before != after:
             return f"late reports show that it was {in_sentence(after)}, not {in_sentence(before)}"
+        case _:
+            return _CHANGES[change]
 
 
 def time_text(moment: datetime | None, zone: tzinfo) -> str:

@@ -83,6 +83,8 @@ class PersonalAlarm(Struct, frozen=True):
     text: str
     over: bool = False
     void: bool = False
+    is_worse: bool = False
+    """Nothing for those who know of it."""
 
 
 class HeldAlarm(Struct, frozen=True):
@@ -126,9 +128,13 @@ def mailing_of(
     fresh: dict[str, PersonalAlarm] = {}
     for one in new:
         known = one.incident_id in history.incidents
+        if one.is_worse and known:
+            continue
         if one.void and not known:
             unwanted.add(one.incident_id)
-        elif _is_wanted(reader, one, history) and (known or one.incident_id in held or not one.over):
+        elif _is_wanted(reader, one, history) and (
+            known or one.incident_id in held or not one.over
+        ):
             fresh[one.incident_id] = one
     due = [
         one.alarm

@@ -165,4 +165,5 @@ def _alarm_for(reader: Reader, one: IncidentNotification) -> PersonalAlarm | Non
         alarm.text,
         over=part.is_over,
         void=isinstance(part.change, Withdrawn | Elsewhere),
+        is_worse=part.is_worse,
     )

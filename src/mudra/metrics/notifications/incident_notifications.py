@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import (
@@ -20,6 +21,7 @@ from mudra.metrics.incidents.incident_change import (
 from mudra.metrics.incidents.silence import Silence, is_silenced
 from mudra.metrics.incidents.subject import fip_concerned, readers_of
 from mudra.metrics.notifications.alarm import Alarm, alarm_of
+from mudra.metrics.notifications.severity import severity_of
 
 
 class Event(enum.StrEnum):
@@ -43,6 +45,8 @@ class Announcement(Struct, frozen=True):
     """Also for operators."""
     fip_id: str | None = None
     """Also for FIUs that name this FIP."""
+    is_worse: bool = False
+    """For people alone who have heard nothing: it is now as severe as they want."""
 
     @property
     def incident(self) -> Incident:
@@ -93,7 +97,8 @@ class IncidentNotification(Struct, frozen=True):
     @property
     def alarm(self) -> Alarm | None:
         """What operators get; None for nothing."""
-        return next((one.alarm for one in self.announcements if one.to_network), None)
+        sent = (one.alarm for one in self.announcements if one.to_network and not one.is_worse)
+        return next(sent, None)
 
 
 def incident_notifications(
@@ -159,8 +164,10 @@ def _notification(
 def _sent(
     incident_id: str, change: Change, previous: StoredIncident | None
 ) -> IncidentNotification:
-    """Returns what each reader gets: of a move, those whom it concerns from now on an opening, and
-    those whom it does not concern any more an end.
+    """Returns what each reader gets.
+
+    Those whom it concerns from now on get an opening, and after a move those whom it does not
+    concern any more an end.
     """
     incident = change.incident
     recipients = previous.recipients if previous else ()
@@ -190,6 +197,11 @@ def _announcements(
     if isinstance(change, Opened):
         return _announced(change, joining, to_network=True, fip_id=fip)
     opened = Opened(change.incident)
+    if isinstance(change, Updated) and _is_worse(change):
+        worse = (
+            replace(one, is_worse=True) for one in _announced(opened, staying, to_network=True)
+        )
+        return (*_announced(opened, joining), *worse)
     if not isinstance(change, Moved):
         return (
             *_announced(change, staying, to_network=True, fip_id=fip),
@@ -208,6 +220,11 @@ def _announcements(
         *_announced(opened, joining, fip_id=fip),
         *_announced(elsewhere, leaving, fip_id=before),
     )
+
+
+def _is_worse(change: Updated) -> bool:
+    before, now = severity_of(change.known), severity_of(change.incident)
+    return change.incident.ended is None and not before.at_least(now)
 
 
 def _announced(

@@ -37,6 +37,8 @@ class Notifier(Struct, frozen=True):
         """
         for notification in notifications:
             for one in notification.announcements:
+                if one.is_worse:
+                    continue
                 chats = chat_messages_of(one, notification.incident_id, self.mailer.console)
                 await self.messages.post(
                     one.readers,

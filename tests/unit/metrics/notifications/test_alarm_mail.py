@@ -127,6 +127,28 @@ def test_the_end_of_what_a_reader_was_not_sent_is_not_sent() -> None:
     assert inbox.mails == []
 
 
+def test_the_end_is_sent_however_mild_the_incident_was_at_last() -> None:
+    inbox = Inbox(replace(NIGHT, of_members=Severity.CRITICAL, breaks_quiet=None))
+
+    inbox.passes(NOON, alarm(1, Severity.CRITICAL))
+    inbox.passes(NOON + 6 * timedelta(hours=1), alarm(1, Severity.MINOR, text="recovered"))
+    inbox.passes(NOON + 16 * timedelta(hours=1))
+
+    assert inbox.read() == [("1", BEGIN), ("1", "recovered")]
+
+
+def test_what_gets_worse_is_sent_to_those_who_had_not_heard_of_it() -> None:
+    inbox = Inbox(replace(NIGHT, of_members=Severity.MAJOR))
+    worse = replace(alarm(1, Severity.CRITICAL), is_worse=True)
+    night = datetime(2026, 3, 1, 20, tzinfo=UTC)
+
+    inbox.passes(night, alarm(1, Severity.MINOR), alarm(2))
+    inbox.passes(night + MINUTE, worse)
+    inbox.passes(night + 2 * MINUTE, worse)
+
+    assert inbox.read() == [("1", BEGIN)]
+
+
 def test_who_wants_none_or_has_no_right_any_more_gets_none() -> None:
     inbox = Inbox(NIGHT)
     night = datetime(2026, 3, 1, 20, tzinfo=UTC)

@@ -15,6 +15,7 @@ from mudra.metrics.incidents.incident import (
     Network,
     Path,
     StoredIncident,
+    Symptom,
 )
 from mudra.metrics.incidents.incident_change import (
     Closed,
@@ -183,6 +184,19 @@ def test_an_aa_that_is_affected_later_gets_an_opening():
     assert sent(one) == {Event.OPENED: {"LATE-AA"}}
     assert set(one.recipients) == {"BANK", "AA", "LATE-AA"}
     assert (one.alarm, quiet.announcements, set(quiet.recipients)) == (None, (), {"BANK", "AA"})
+
+
+def test_what_gets_worse_is_announced_to_people_alone():
+    slow = replace(OPEN, cause=replace(OPEN.cause, symptoms=(Symptom.SLOW,)))
+    known = [StoredIncident("a", slow, None, recipients=("BANK", "AA"))]
+
+    (worse,) = incident_notifications({"a": Updated(slow, OPEN)}, known, (), NOW)
+    known = [StoredIncident("a", OPEN, None, recipients=("BANK", "AA"))]
+    (better,) = incident_notifications({"a": Updated(OPEN, slow)}, known, (), NOW)
+
+    (people,) = worse.announcements
+    assert (people.is_worse, people.to_network, set(people.readers)) == (True, True, {"BANK", "AA"})
+    assert (worse.alarm, better.announcements) == (None, ())
 
 
 def test_the_end_of_what_was_reported_is_sent_in_a_silence_too():
