@@ -52,6 +52,10 @@ _MEDIAN_MOVED: Final = 0.4
 _SUSPECT: Final = 0.4
 _WIDE: Final = 0.8
 _FEWEST_PAIRS: Final = 4
+_OF_AN_AA: Final = 0.3
+_ACROSS: Final = tuple(
+    {aa, fip} for aa in (Kind.AA, Kind.AA_API) for fip in (Kind.FIP, Kind.FIP_API)
+)
 
 
 class Evaluation(Struct, frozen=True):
@@ -126,8 +130,11 @@ class _Window:
             if one.locus.kind is Kind.AGENT:
                 still.append(one)
                 continue
-            view = look(one, self.counts, self.usual, self.limit)
+            counts = self._without_causes_across(one)
+            view = look(one, counts, self.usual, self.limit)
             moved, status = follow(one, view, self.evidence.window)
+            if moved.locus != one.locus:
+                view = look(moved, counts, self.usual, self.limit)
             twin = next((other for other in still if _is_twin(other, moved)), None)
             if twin is not None:
                 self._absorb(twin.number, moved.number)
@@ -137,6 +144,23 @@ class _Window:
                 still.append(moved)
                 self._explain(moved)
         self.known = tuple(still)
+
+    def _without_causes_across(self, one: Active) -> LaneCounts:
+        """The counts without what a bad FIP explains of an AA, and a bad AA of a FIP.
+
+        Else an AA that has recovered is bad as long as two of its FIPs are down for all.
+        """
+        others = [
+            other
+            for other in self.known
+            if not other.good and {one.locus.kind, other.locus.kind} in _ACROSS
+        ]
+        if not others:
+            return self.counts
+        explained = np.zeros(self.counts.bad.shape, np.bool_)
+        for other in others:
+            _mark(explained, other)
+        return _without(self.counts, explained)
 
     def _absorb(self, number: int, absorbed: int) -> None:
         self.causes = [
@@ -241,10 +265,7 @@ class _Window:
         _mark(self.explained, one)
 
     def _unexplained(self) -> LaneCounts:
-        return LaneCounts(
-            np.where(self.explained, np.float32(0.0), self.counts.bad),
-            np.where(self.explained, np.float32(0.0), self.counts.events),
-        )
+        return _without(self.counts, self.explained)
 
     def _ratios_without(self, taken: Locus) -> Ratios:
         """The ratios of what is left, now that what lies at this place is explained."""
@@ -267,7 +288,13 @@ class _Window:
         return Fallen(_lost(bad, events, busy, seen, 0, 2), _lost(bad, events, busy, alone, 1, 4))
 
     def _is_wide(self, candidate: Candidate) -> bool:
-        """Return whether nearly all pairs of AAs and FIPs with calls enough show the symptom."""
+        """Return whether nearly all pairs of AAs and FIPs with calls enough show the symptom.
+
+        Of an AA, a good part of its pairs: two paths of many that fail are not the AA. Any other
+        place is wide enough.
+        """
+        if candidate.locus.kind not in {Kind.NETWORK, Kind.AA, Kind.AA_API}:
+            return True
         lanes = LANES_OF[candidate.symptom]
         if candidate.lane >= 0:
             lanes = slice(candidate.lane, candidate.lane + 1)
@@ -276,6 +303,9 @@ class _Window:
         usual, limit = self.usual[lanes], self.limit[lanes]
         shown = ((bad - events * limit) * np.sign(limit - usual)).sum(0) > 0
         busy = events.sum(0) >= _BUSY
+        if candidate.aa >= 0:
+            row = busy[candidate.aa]
+            return bool((row & shown[candidate.aa]).sum() >= _OF_AN_AA * row.sum())
         return bool(busy.sum() >= _FEWEST_PAIRS and (busy & shown).sum() >= _WIDE * busy.sum())
 
     def _traffic(self, locus: Locus, symptom: Symptom) -> tuple[Flags, Flags, Flags]:
@@ -291,6 +321,13 @@ class _Window:
         by_lane = np.zeros(self.counts.events.shape[0], np.bool_)
         by_lane[lanes] = block.sum((1, 2)) >= _BUSY
         return by_lane[:0], by_lane[:0], by_lane
+
+
+def _without(counts: LaneCounts, explained: Flags) -> LaneCounts:
+    return LaneCounts(
+        np.where(explained, np.float32(0.0), counts.bad),
+        np.where(explained, np.float32(0.0), counts.events),
+    )
 
 
 def _seen_by_others(seen: Flags, busy: Flags) -> Flags:

@@ -11,7 +11,8 @@ from tests.support.metrics.attribution import (
 
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.incidents import Change
+from mudra.metrics.attribution.evidence.lanes import Api
+from mudra.metrics.attribution.incidents import Change, Incident
 
 DOWN = failing(0.4, fip=2)
 FIP_2 = Locus(Kind.FIP, fip=2)
@@ -136,3 +137,56 @@ def test_an_incident_without_calls_stays_open_for_a_day() -> None:
 
     assert waiting.is_open
     assert given_up.history[-1].change is Change.NO_DATA
+
+
+def places(incident: Incident) -> list[Locus]:
+    return [entry.locus for entry in incident.history if entry.change is not Change.CLOSED]
+
+
+MANY = 12
+"""FIPs; with a few, two of them are a good part of an AA's."""
+
+
+def test_two_paths_of_an_aa_that_fail_are_not_the_aa() -> None:
+    paths = [failing(0.9, aa=0, fip=fip) for fip in (0, 1)]
+
+    found = incidents_of([(4, paths), (3, [])], learned(fips=MANY))
+
+    assert [places(one) for one in found] == [[Locus(Kind.PATH, 0, fip)] for fip in (0, 1)]
+
+
+def test_a_network_of_which_one_fip_stays_down_becomes_this_fip() -> None:
+    [incident] = incidents_of([(4, [failing(0.9)]), (6, [failing(0.9, fip=0)]), (3, [])])
+
+    assert places(incident) == [Locus(Kind.NETWORK), Locus(Kind.FIP, fip=0)]
+    assert not incident.is_open
+
+
+def test_an_aa_or_a_fip_of_which_one_path_stays_down_becomes_this_path() -> None:
+    left = failing(0.9, aa=1, fip=2)
+    for whole, wide in ((failing(0.9, aa=1), Locus(Kind.AA, aa=1)), (DOWN, FIP_2)):
+        [incident] = incidents_of([(4, [whole]), (6, [left]), (3, [])])
+
+        assert places(incident) == [wide, Locus(Kind.PATH, 1, 2)]
+        assert incident.last_bad == LEARNED + 9
+        assert not incident.is_open
+
+
+def test_an_aa_recovers_while_two_fips_are_down_for_all() -> None:
+    fips = [failing(0.9, fip=fip) for fip in (2, 3)]
+
+    found = incidents_of([(4, [failing(0.9, aa=1), *fips]), (3, fips)], learned(fips=MANY))
+
+    assert [one.cause.locus for one in found if not one.is_open] == [Locus(Kind.AA, aa=1)]
+    assert sum(one.is_open for one in found) == 2
+
+
+def test_a_path_with_one_api_that_turns_out_to_be_the_api_of_the_fip_stays_one_incident() -> None:
+    path, api = (failing(0.9, aa=aa, fip=2, api=Api.CONSENT) for aa in (1, None))
+
+    [incident] = incidents_of([(3, [path]), (4, [api])])
+
+    assert places(incident) == [
+        Locus(Kind.PATH, 1, 2),
+        Locus(Kind.FIP_API, fip=2, apis=(Api.CONSENT,)),
+    ]

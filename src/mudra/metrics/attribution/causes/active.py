@@ -44,6 +44,8 @@ _PART_RANGE: Final = (-12.0, 30.0)
 _CLEARLY_BAD: Final = 3.0
 _CLEARLY_GOOD: Final = -6.0
 _MOST_ALONE: Final = 2
+_STILL_BAD: Final = 10.0
+"""Nats of one AA or FIP that still shows a cause which the others do not show any more."""
 
 
 class Active(Struct, frozen=True):
@@ -149,7 +151,10 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
     active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
     waited = window - active.last_bad >= CLOSE_AFTER
     if active.good >= CLOSE_AFTER or (waited and active.quiet < _QUIET_ENOUGH):
-        return active, CauseStatus.RECOVERED
+        left = _what_is_left(active.locus, view)
+        if left is None:
+            return active, CauseStatus.RECOVERED
+        return _narrowed(active, left, window), CauseStatus.BAD
     if window - active.last_bad > GIVE_UP_AFTER:
         return active, CauseStatus.NO_DATA
     return active, CauseStatus.GOOD if good else CauseStatus.UNKNOWN
@@ -162,11 +167,48 @@ def bad_apis(active: Active) -> tuple[Api, ...]:
 
 
 def _without_loudest(active: Active, view: View) -> Floats:
-    """The evidence without the AA that says most, where three or more saw the cause."""
-    shared = active.locus.kind in {Kind.FIP, Kind.FIP_API, Kind.NETWORK}
-    if not shared or (active.part_aa > _CLEARLY_BAD).sum() <= _MOST_ALONE:
-        return view.total
-    return np.asarray(view.total - np.maximum(view.by_aa.max(1), 0.0), np.float32)
+    """The evidence without the AA that says most, where three or more saw the cause.
+
+    Of an AA, without the FIP that says most; of the network, without both.
+    """
+    total, kind = view.total, active.locus.kind
+    by_aa = kind in {Kind.FIP, Kind.FIP_API, Kind.NETWORK}
+    by_fip = kind in {Kind.AA, Kind.AA_API, Kind.NETWORK}
+    if by_aa and (active.part_aa > _CLEARLY_BAD).sum() > _MOST_ALONE:
+        total = total - np.maximum(view.by_aa.max(1), 0.0)
+    if by_fip and (active.part_fip > _CLEARLY_BAD).sum() > _MOST_ALONE:
+        total = total - np.maximum(view.by_fip.max(1), 0.0)
+    return np.asarray(total, np.float32)
+
+
+def _what_is_left(locus: Locus, view: View) -> Locus | None:
+    """The one place that still shows a cause which the rest does not show any more."""
+    aas, fips = view.by_aa.max(0), view.by_fip.max(0)
+    aa, fip = int(np.argmax(aas)), int(np.argmax(fips))
+    match locus.kind:
+        case Kind.FIP | Kind.FIP_API if aas[aa] > _STILL_BAD:
+            return Locus(Kind.PATH, aa, locus.fip)
+        case Kind.AA | Kind.AA_API if fips[fip] > _STILL_BAD:
+            return Locus(Kind.PATH, locus.aa, fip)
+        case Kind.NETWORK if max(aas[aa], fips[fip]) > _STILL_BAD:
+            return Locus(Kind.AA, aa) if aas[aa] > fips[fip] else Locus(Kind.FIP, -1, fip)
+        case _:
+            return None
+
+
+def _narrowed(active: Active, left: Locus, window: int) -> Active:
+    """The cause in what is left of its place, with no evidence of the rest."""
+    return replace(
+        active,
+        locus=left,
+        part_aa=np.zeros_like(active.part_aa),
+        part_fip=np.zeros_like(active.part_fip),
+        part_lane=np.zeros_like(active.part_lane),
+        last_bad=window,
+        good=0,
+        quiet=0.0,
+        ambiguous_with=(),
+    )
 
 
 def _add_part(part: Floats, step: Floats) -> Floats:

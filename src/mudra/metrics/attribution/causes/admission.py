@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.metrics.attribution.causes.active import Active
+from mudra.metrics.attribution.causes.active import Active, bad_apis
 from mudra.metrics.attribution.causes.cause import Kind, Locus, may_be_one
 from mudra.metrics.attribution.evidence.lanes import LANES, Api, Flags, Symptom, same_api
 
@@ -60,7 +60,7 @@ def admit(known: tuple[Active, ...], finding: Finding, fresh: Active, traffic: T
     wider = _wider_place(related, finding, traffic)
     inside = [
         one for one in related
-        if wider.covers(one.locus) and finding.since - one.since <= YOUNG
+        if wider.covers(_place(one)) and finding.since - one.since <= YOUNG
     ]  # fmt: skip
     if not inside:
         named = () if wider != finding.locus else finding.ambiguous_with
@@ -79,6 +79,11 @@ def admit(known: tuple[Active, ...], finding: Finding, fresh: Active, traffic: T
     absorbed = tuple(one.number for one in inside if one.number != oldest.number)
     rest = tuple(one for one in known if one not in inside)
     return Admitted((*rest, moved), oldest.number, absorbed)
+
+
+def _place(one: Active) -> Locus:
+    """Its place; of a path with the APIs that fail, so that it can be part of an API of its FIP."""
+    return replace(one.locus, apis=bad_apis(one)) if one.locus.kind is Kind.PATH else one.locus
 
 
 def _with(known: tuple[Active, ...], changed: Active) -> tuple[Active, ...]:

@@ -82,8 +82,8 @@ def cover(
 
     `explain` takes a candidate, with the places that explain the same, out of
     the window and returns the ratios of the rest. `at_once` marks members
-    whose outage needs no second window, and `is_wide` says whether nearly all of the
-    network shows a symptom. Returns the sums that are left.
+    whose outage needs no second window, and `is_wide` says whether enough of a place shows a
+    symptom: nearly all of the network, a good part of an AA's FIPs. Returns the sums that are left.
     """
     for _ in range(MOST_PER_WINDOW):
         best = _best(running, window, level, at_once, is_wide)
@@ -106,7 +106,7 @@ def _best(
         candidate
         for family in FAMILIES
         for candidate in _crossing(running, window, family, level, at_once)
-        if not family.startswith("network") or is_wide(candidate)
+        if is_wide(candidate)
     ]
     crossing.sort(key=lambda one: (-one.score, one.family, one.lane, one.aa, one.fip))
     for one in crossing:
@@ -116,7 +116,7 @@ def _best(
         better = [
             other
             for other in _overlapping(running, one)
-            if other.score > one.score and other.bounded >= level / 2
+            if other.score > one.score and other.bounded >= level / 2 and is_wide(other)
         ]
         if not better:
             return one
