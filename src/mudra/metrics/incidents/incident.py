@@ -186,7 +186,7 @@ class StoredIncident(Struct, frozen=True):
     """A stored incident with what people did about it.
 
     `notified` is whether its members were notified, or needed not to be; `recipients` are those
-    that were.
+    that were and whom it still concerns: they get its end.
     """
 
     incident_id: str

@@ -91,9 +91,9 @@ def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
             )
         case Elsewhere(known, _):
             return Alarm(
-                f"{text_of(known.subject)}: not the cause after all",
-                f"Bad since {time_text(known.began, zone)}. The cause is now known better, and it"
-                " is not yours: you get no more alarms about it.",
+                f"{text_of(known.subject)}: over for you",
+                f"Bad since {time_text(known.began, zone)}. What goes on has another cause, which"
+                " does not concern you: you get no more alarms about it.",
             )
         case Opened() | Updated() | Withdrawn():
             return None

@@ -151,7 +151,7 @@ def test_a_move_opens_for_those_whom_it_concerns_now_and_ends_for_the_others():
     assert "Reported before as Path between AA and BANK" in wider.alarm.text
     assert sent(narrower) == {Event.MOVED: {"AA", "BANK"}, Event.CLOSED: {"THIRD-AA"}}
     last = narrower.announcements[-1]
-    assert last.alarm.title == "FIP BANK: not the cause after all"
+    assert last.alarm.title == "FIP BANK: over for you"
     assert "AA and BANK" not in last.alarm.text, "who is at fault now is not for the others"
     assert last.incident.subject == Fip("BANK")
     assert sent(closed) == {Event.CLOSED: {"AA", "BANK"}}
