@@ -140,9 +140,9 @@ class EvaluationRun:
                 incident = with_corrections(was, incident, self.journal.window)
             if change := change_of(was, incident):
                 changes[one.incident_id] = change
-        for one in known:
-            if one.incident_id not in self._found and (gone := self._gone(one.incident)):
-                changes[one.incident_id] = gone
+        for old in known:
+            if old.incident_id not in self._found and (gone := self._gone(old.incident)):
+                changes[old.incident_id] = gone
         return changes
 
     def packed(self) -> Sequence[tuple[datetime, bytes]]:

@@ -96,7 +96,7 @@ class IncidentNotification(Struct, frozen=True):
 
     @property
     def alarm(self) -> Alarm | None:
-        """What operators get; None for nothing."""
+        """Return what operators get; None for nothing."""
         sent = (one.alarm for one in self.announcements if one.to_network and not one.is_worse)
         return next(sent, None)
 
