@@ -29,7 +29,7 @@ PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
 .PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation fuzz lint $(LINTS) \
-	bench docs sbom clean
+	bench docs messages sbom clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
@@ -141,6 +141,9 @@ $(SITE_STAMP): mkdocs.yml tools/site_links.py $(shell find docs -type f) $(ASSET
 		echo "note: the documentation could not be built, so /docs shows none; make docs tries again"
 
 site: $(SITE_STAMP)
+
+messages: $(STAMP) ## collect the messages of pages and emails for translators (gettext)
+	@$(BIN)/python -m tools.messages
 
 sbom: $(STAMP) ## write what Mudra is made of as CycloneDX: dist/*.cdx.json
 	@mkdir -p dist

@@ -21,6 +21,7 @@ from mudra.bootstrap.setting_parsers import addresses as _addresses
 from mudra.bootstrap.setting_parsers import choice as _choice
 from mudra.bootstrap.setting_parsers import flag as _flag
 from mudra.bootstrap.setting_parsers import key_size as _key_size
+from mudra.bootstrap.setting_parsers import language as _language
 from mudra.bootstrap.setting_parsers import networks as _networks
 from mudra.bootstrap.setting_parsers import paths as _paths
 from mudra.bootstrap.setting_parsers import port as _port
@@ -195,6 +196,15 @@ class Settings(TracingSettings):
     network_name: str = _setting(
         "NETWORK_NAME", "Account Aggregator Network", _text, "a name", "how mails and pages call it"
     )
+    language: str = _setting(
+        "LANGUAGE", "en", _language, "a tag such as en, en-IN or hi",
+        "language of pages and emails for those who have chosen none; operators' pages, the "
+        "command line and errors of the API are in English",
+    )  # fmt: skip
+    locales_dir: Path | None = _setting(
+        "LOCALES_DIR", None, Path, "a directory",
+        "catalogues (gettext) that add languages or replace single messages, such as ta.po",
+    )  # fmt: skip
     trusted_proxies: tuple[Network, ...] = _setting(
         "TRUSTED_PROXIES",
         (),

@@ -22,6 +22,7 @@ from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
+from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.detection_service import DetectionService
@@ -115,6 +116,7 @@ class Dependencies(Struct, frozen=True):
     database: Database
     replica: ReplicaReads
     encryption: DataEncryption
+    languages: Languages
     writer: EmailComposer
     time_machine: PostgresTimeMachine
     partitions: KnownPartitions
@@ -359,6 +361,7 @@ def build_dependencies(
     """Make the storage of this process; nothing is connected yet."""
     clock = ServiceClock()
     clock_watch = ClockWatch(clock.machine)
+    languages = Languages(settings.locales_dir, settings.language)
     own, replica = settings.database_direct_url, settings.database_replica_url
     direct = of_primary(own.reveal()) if own else conninfo
     invalidation = CacheInvalidation(
@@ -387,6 +390,7 @@ def build_dependencies(
             settings.database_replica_lag_ms / 1000,
         ),
         encryption=encryption,
+        languages=languages,
         writer=EmailComposer(
             settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
         ),

@@ -19,6 +19,8 @@ from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed
 from mudra.identity.passkeys.relying_party import relying_party
+from mudra.localization.catalogue import CatalogueError
+from mudra.localization.languages import Languages
 from mudra.overview.administration import Diagnosis
 from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.backup.restored_store import last_backup
@@ -53,6 +55,7 @@ def diagnose(settings: Settings) -> Sequence[Diagnosis]:
         *_master_key(settings),
         *_two_operators(settings),
         _passkeys(settings),
+        _languages(settings),
     ]
     try:
         return [*found, *in_store(settings, _examine)]
@@ -89,6 +92,20 @@ def _passkeys(settings: Settings) -> Diagnosis:
         )
     )
     return Diagnosis("passkeys", passed=True, text=text)
+
+
+def _languages(settings: Settings) -> Diagnosis:
+    languages = Languages(settings.locales_dir, settings.language)
+    try:
+        languages.check()
+        lacking = languages.missing()
+    except CatalogueError as error:
+        return Diagnosis("languages", passed=False, text=str(error))
+    counts = [
+        f"{tag} (lacks {count} messages, shown in English)" if count else f"{tag} (complete)"
+        for tag, count in lacking.items()
+    ]
+    return Diagnosis("languages", passed=True, text=", ".join(["en", *counts]))
 
 
 def _disk(settings: Settings) -> list[Diagnosis]:

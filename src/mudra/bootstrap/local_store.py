@@ -18,6 +18,7 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.bootstrap.node.supervisor import CannotListen
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit
+from mudra.localization.catalogue import CatalogueError
 from mudra.mail.compose import TemplateError
 from mudra.mail.mail_server import MailUrlError
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
@@ -57,6 +58,7 @@ def opening() -> Iterator[None]:
         BackupKeyInvalid,
         BackupUnreadable,
         CannotListen,
+        CatalogueError,
         DataDirectoryUnusable,
         DumpFailed,
         EmbeddedServerError,

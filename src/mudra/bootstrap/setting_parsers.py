@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from mudra.identity.accounts.email_address import normalize_email
 from mudra.identity.operators.operator import Scope
+from mudra.localization.languages import TAG
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -18,6 +19,13 @@ def text(value: str) -> str:
     if not value.strip():
         raise ValueError
     return value.strip()
+
+
+def language(value: str) -> str:
+    """Read the tag of a language, such as `en-IN`."""
+    if not TAG.fullmatch(value):
+        raise ValueError
+    return value
 
 
 def port(value: str) -> int:

@@ -102,6 +102,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     push_limits = _push_limits(dependencies)
     http = HttpDependencies(
         settings=settings,
+        languages=dependencies.languages,
         shown_settings=shown_settings(settings),
         clock=dependencies.clock,
         unit_of_work=dependencies.unit_of_work,

@@ -15,6 +15,7 @@ from mudra.identity.passkeys.ports import PasskeyVerifier
 from mudra.identity.ports import PasswordHasher
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.identity.single_sign_on.ports import IdentityProvider
+from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
@@ -134,6 +135,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
     settings: HttpSettings
+    languages: Languages
     shown_settings: Sequence[SettingDetails]
     clock: Callable[[], datetime]
     unit_of_work: OpenUnitOfWork

@@ -44,7 +44,7 @@ def run_node(
     heal: Callable[[], None] | None,
 ) -> int:
     """Run workers and jobs until stopped; returns the exit code."""
-    _check_mail(settings, conninfo, encryption)
+    _check_texts(settings, conninfo, encryption)
     if settings.one_operator_decides and not settings.sandbox:
         _log.warning(
             "one operator alone can change a member's key: MUDRA_REGISTRY_ONE_OPERATOR is true"
@@ -72,9 +72,11 @@ def run_node(
     return supervisor.run(on_ready)
 
 
-def _check_mail(settings: Settings, conninfo: str, encryption: DataEncryption) -> None:
-    """Find an email template or a URL that cannot be read now, not at night."""
-    build_dependencies(settings, conninfo, encryption).writer.check()
+def _check_texts(settings: Settings, conninfo: str, encryption: DataEncryption) -> None:
+    """Find a catalogue, an email template or a URL that cannot be read now, not at night."""
+    dependencies = build_dependencies(settings, conninfo, encryption)
+    dependencies.languages.check()
+    dependencies.writer.check()
     if settings.smtp_url is not None:
         mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 

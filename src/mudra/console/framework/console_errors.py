@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from mudra.http.response.errors import problem_of
 from mudra.http.response.problem import WAIT_TEXT, ErrorCode, Problem
+from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 
 
@@ -68,7 +69,9 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         ),
         _row(
             NoSuchPage,
-            lambda _: Problem(404, ErrorCode.NOT_FOUND, "there is no page at this address"),
+            lambda _: Problem(
+                404, ErrorCode.NOT_FOUND, gettext("there is no page at this address")
+            ),
         ),
     )
 )

@@ -12,6 +12,7 @@ from mudra.console.framework.page_responses import site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.localization.language import gettext, use
 from mudra.shared.refusal import Refusal
 
 RELOAD_S: Final = 5
@@ -52,7 +53,7 @@ def error_page(
 
 def no_such_page(dependencies: HttpDependencies, *, public: bool) -> Response[str]:
     """Return the page for an unknown address."""
-    return error_page(dependencies, NoSuchPage(), "Nothing here", public=public)
+    return error_page(dependencies, NoSuchPage(), gettext("Nothing here"), public=public)
 
 
 def not_found_page(
@@ -67,6 +68,9 @@ def not_found_page(
     if path.startswith(_OF_PROGRAMS) or not path.startswith((f"{CONSOLE}/", f"{_STATUS}/")):
         return None
     if not isinstance(error, MethodNotAllowedException):
+        if path.startswith(f"{_STATUS}/"):
+            accepted = request.headers.get("accept-language", "")
+            use(dependencies.languages.choose(request.query_params.get("lang", ""), accepted))
         return no_such_page(dependencies, public=path.startswith(f"{_STATUS}/"))
     if request.method not in {"GET", "HEAD"}:
         return None

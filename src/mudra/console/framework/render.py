@@ -11,7 +11,8 @@ from litestar import Response
 from markupsafe import Markup
 
 from mudra.console.framework.static_assets import ASSETS
-from mudra.shared.time_text import span
+from mudra.localization.language import current, gettext
+from mudra.localization.templates import add_translation
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -32,12 +33,12 @@ HEADERS: Final = {
 def instant(at: datetime | None) -> Markup:
     """Write an instant: UTC in the page and on hover, the reader's zone by console.js."""
     if at is None:
-        return Markup('<span class="nothing">never</span>')
+        return Markup('<span class="nothing">{}</span>').format(gettext("never"))
     utc = at.astimezone(UTC)
     return Markup('<time datetime="{}" title="{} UTC">{} UTC</time>').format(
         utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
         utc.strftime("%Y-%m-%d %H:%M:%S"),
-        utc.strftime("%d %b %Y, %H:%M"),
+        current().minute(utc),
     )
 
 
@@ -57,7 +58,8 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR}
-    made.filters |= {"instant": instant, "span": span, "sentence": sentence}
+    add_translation(made)
+    made.filters |= {"instant": instant, "sentence": sentence}
     return made
 
 

@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from mudra.console.framework.page_results import Download
+from mudra.localization.language import current, gettext, ngettext
 from mudra.shared.csv_export import safe_cell
 
 R = TypeVar("R")
@@ -25,12 +26,14 @@ _MAX_WORDS: Final = 100
 _LONG: Final = 28
 _SHORT: Final = 14
 _NUMBERS: Final = ("number", "bounds")
+_OURS: Final = ("label", "tag")
 
 
 class Column(Struct, Generic[R], frozen=True):
     """One column.
 
-    `kind` is text, code, number, time, type, tag, bounds or below; `tone` colours a tag.
+    `kind` is text, label, code, number, time, type, tag, bounds or below; `tone` colours a tag.
+    Labels and tags are words of ours: they are shown in the reader's language.
     `order` is what it sorts by where that is not the value itself. Bounds are a number with
     what goes on behind its first space in small letters below. What is below is under its
     row, over the whole width: long words that would push other columns out of sight.
@@ -65,10 +68,10 @@ class Cell(Struct, frozen=True):
         """The class of its room: where a table is short of it, words go on in a second line."""
         if self.kind == "time":
             return "when"
-        length = len(str(self.value)) if self.kind in {"text", "code"} else 0
+        length = len(str(self.value)) if self.kind in {"text", "label", "code"} else 0
         if length > _LONG:
             return "words"
-        return "term" if self.kind == "text" and length > _SHORT else ""
+        return "term" if self.kind in {"text", "label"} and length > _SHORT else ""
 
 
 class Head(Struct, frozen=True):
@@ -119,7 +122,7 @@ class Table(Struct, Generic[R], frozen=True):
         across = [column for column in self.columns if column.kind != "below"]
         return TableView(
             name=self.name,
-            title=self.title,
+            title=gettext(self.title),
             heads=[self._head(column, query) for column in across],
             rows=_cells(across, shown),
             below=self._below(shown),
@@ -163,7 +166,7 @@ class Table(Struct, Generic[R], frozen=True):
         return there + [row for row in found if value(row) is None]  # what is missing stays last
 
     def _holds(self, row: R, words: str) -> bool:
-        return any(words in _plain(column.value(row)).casefold() for column in self.columns)
+        return any(words in _shown(column, row).casefold() for column in self.columns)
 
     def _below(self, shown: Sequence[R]) -> Sequence[str]:
         columns = [one for one in self.columns if one.kind == "below"]
@@ -185,7 +188,7 @@ class Table(Struct, Generic[R], frozen=True):
         other = column.key if down or not mine else f"-{column.key}"
         order = "descending" if down else "ascending"
         link = self._link(query, sort=other, page="1")
-        return Head(column.title, link, order if mine else "", column.kind in _NUMBERS)
+        return Head(gettext(column.title), link, order if mine else "", column.kind in _NUMBERS)
 
     def _link(self, query: Mapping[str, str], **changes: str) -> str:
         changed = {self._name(word): value for word, value in changes.items()}
@@ -214,14 +217,22 @@ def _cells_of(column: Column[R], shown: Sequence[R]) -> Sequence[Cell]:
     ]
 
 
+def _shown(column: Column[R], row: R) -> str:
+    """Return the text that a reader sees of a cell, and may look for."""
+    text = _plain(column.value(row))
+    return gettext(text) if column.kind in _OURS else text
+
+
 def _places(value: Value) -> int:
     """Decimals that a value is written with."""
     return len(str(value).partition(".")[2]) if isinstance(value, float) else 0
 
 
 def _count(shown: int, total: int) -> str:
-    rows = f"{total:,} row{'' if total == 1 else 's'}"
-    return rows if shown == total else f"{shown:,} of {rows}"
+    if shown == total:
+        return ngettext("%(num)s row", "%(num)s rows", total)
+    part = current().number(shown)
+    return ngettext("%(shown)s of %(num)s row", "%(shown)s of %(num)s rows", total, shown=part)
 
 
 def _whole(text: str) -> int:

@@ -2,19 +2,22 @@
 // Times in the reader's own zone, the year only where it is another; the title keeps UTC.
 const parts = { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit" };
 const year = new Date().getFullYear();
-const thisYear = new Intl.DateTimeFormat(undefined, parts);
+// English pages have the reader's own habits, others the language of the page.
+const lang = document.documentElement.lang;
+const locale = lang.startsWith("en") ? undefined : lang;
+const thisYear = new Intl.DateTimeFormat(locale, parts);
 let otherYear; // made when it is needed: each takes milliseconds
 let hourOnly;
 
 // Within [data-clock] the day is plain: the hour alone.
 function zonedHour(at) {
-  hourOnly ??= new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+  hourOnly ??= new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
   return hourOnly.format(at).replace(" ", "\u00a0");
 }
 
 function zoned(at) {
   if (at.getFullYear() !== year) {
-    otherYear ??= new Intl.DateTimeFormat(undefined, { year: "numeric", ...parts });
+    otherYear ??= new Intl.DateTimeFormat(locale, { year: "numeric", ...parts });
   }
   const words = (at.getFullYear() === year ? thisYear : otherYear).format(at);
   return words.replace(/ (?=[AP]M$)/i, "\u00a0"); // a line ends before the hour, not after it

@@ -6,8 +6,10 @@ from typing import Final
 
 from litestar import Response
 
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.entity_tag import entity_tag, has_it
+from mudra.localization.language import current, use
 
 _MAX_AGE_S: Final = 15
 _LEVEL: Final = 5
@@ -15,6 +17,24 @@ _FAST: Final = 1
 _LARGE: Final = 500_000
 _MIN_PACKED: Final = 1_000
 _NOT_MODIFIED: Final = 304
+
+
+def choose_language(request: AnyRequest, dependencies: HttpDependencies) -> str:
+    """Write in the reader's language; returns the tag if the address asked for it (`lang`).
+
+    The address or the browser says which, no cookie: caches keep one answer for each language.
+    """
+    asked = request.query_params.get("lang", "")
+    language = dependencies.languages.choose(asked, request.headers.get("accept-language", ""))
+    use(language)
+    return asked if dependencies.languages.find(asked) is not None else ""
+
+
+def in_language(page: Response[str]) -> Response[str]:
+    """Say of a page in which language it is, and that another reader may get another one."""
+    page.headers["Content-Language"] = current().tag
+    page.headers["Vary"] = "Accept-Encoding, Accept-Language"
+    return page
 
 
 async def public(
@@ -25,9 +45,9 @@ async def public(
     body = content.encode() if isinstance(content, str) else content
     tag = f"W/{entity_tag(body)}"
     headers = {
+        "Vary": "Accept-Encoding",
         **answer.headers,
         "ETag": tag,
-        "Vary": "Accept-Encoding",
         "Cache-Control": f"public, max-age={_MAX_AGE_S}",
     }
     if has_it(request, tag.removeprefix("W/")):

@@ -7,7 +7,7 @@ displayed. Names no AA.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 
 import msgspec
 from litestar import Response, get
@@ -17,7 +17,11 @@ from litestar.params import FromPath, SkipValidation
 from mudra.console.framework.error_page import no_such_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.render import page
-from mudra.console.pages.public.public_response import public
+from mudra.console.pages.public.public_response import (
+    choose_language,
+    in_language,
+    public,
+)
 from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
 from mudra.console.pages.public.status_files import ATOM, atom_feed, badge, badge_of_all
 from mudra.console.pages.public.status_lines import (
@@ -33,6 +37,7 @@ from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
+from mudra.localization.language import current, gettext
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.feed import is_current
 from mudra.metrics.health.status_history import (
@@ -54,8 +59,9 @@ async def status(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Show the network at a glance."""
+    lang = choose_language(request, dependencies)
     cached = await cache.get(dependencies)
-    facts = _site(dependencies) | _age(cached, dependencies.clock())
+    facts = _site(request, dependencies, lang) | _age(cached, dependencies.clock())
     if cached is None:
         return await _unknown(dependencies, facts)
     snapshot = cached.snapshot
@@ -66,8 +72,8 @@ async def status(
     if export is not None:
         return await public(request, download(export))
     states = states_of(snapshot, dependencies.clock())
-    found = page_of(states, query)
-    apis = lines_of([line.fip for line in found.lines])
+    found = page_of(states, query, lang)
+    apis = lines_of([line.fip for line in found.lines], _suffix(lang))
     open_now = open_incidents(snapshot)
     since = snapshot.as_of - _RECENT
     here = {line.fip.fip_id for line in found.lines} if found.words else None
@@ -96,7 +102,7 @@ async def status(
             "names": {fip.fip_id: fip.name for fip in snapshot.fips},
         },
     )
-    return await public(request, shown)
+    return await public(request, in_language(shown))
 
 
 @get("/status/fip/{fip_id:str}", include_in_schema=False)
@@ -107,8 +113,9 @@ async def status_of_fip(
     fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
     """Show one FIP: each day in a table, its APIs, all its incidents."""
+    lang = choose_language(request, dependencies)
     cached = await cache.get(dependencies)
-    facts = _site(dependencies) | _age(cached, dependencies.clock())
+    facts = _site(request, dependencies, lang) | _age(cached, dependencies.clock())
     if cached is None:
         return await _unknown(dependencies, facts)
     state = _find(cached.snapshot, fip_id, dependencies.clock())
@@ -134,7 +141,7 @@ async def status_of_fip(
             "names": {fip.fip_id: fip.name},
         },
     )
-    return await public(request, shown)
+    return await public(request, in_language(shown))
 
 
 @get("/status/feed.atom", include_in_schema=False)
@@ -294,10 +301,22 @@ def _root(dependencies: HttpDependencies) -> str:
     return urljoin(dependencies.settings.issuer, "/status")
 
 
-def _site(dependencies: HttpDependencies) -> dict[str, object]:
+def _suffix(lang: str) -> str:
+    """Returns what addresses of other status pages end with, so that the language stays."""
+    return f"?{urlencode({'lang': lang})}" if lang else ""
+
+
+def _site(request: AnyRequest, dependencies: HttpDependencies, lang: str) -> dict[str, object]:
+    query = dict(request.query_params.items())
     return {
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
+        "lang": lang,
+        "suffix": _suffix(lang),
+        "languages": [
+            (one, "?" + urlencode({**query, "lang": one.tag}))
+            for one in dependencies.languages.choices
+        ],
     }
 
 
@@ -313,27 +332,47 @@ def _headline(
 ) -> tuple[str, str]:
     """Returns the headline of the network, with its tone."""
     if silent_since is not None:
-        return "No data", "quiet"
+        return gettext("No data"), "quiet"
     bad, warned = (
         [line.fip.name for line in lines if line.tone == tone] for tone in ("bad", "warn")
     )
     maintained = sum(1 for line in lines if line.state == MAINTENANCE)
     known = sum(1 for line in lines if line.tone != "quiet")
     if bad:
-        return f"{_who(bad, total)} disrupted", "bad"
+        return gettext("%(who)s disrupted", who=_who(bad, total)), "bad"
     if warned:
-        return f"Operational now; {_who(warned, total)} disrupted within 24 hours", "warn"
+        return gettext(
+            "Operational now; %(who)s disrupted within 24 hours", who=_who(warned, total)
+        ), "warn"
     if not known and maintained:
-        return f"{maintained} of {total} institutions in planned maintenance", "quiet"
+        return gettext(
+            "%(count)s of %(total)s institutions in planned maintenance",
+            count=current().number(maintained),
+            total=current().number(total),
+        ), "quiet"
     if not known:
-        return "No data for the last 24 hours", "quiet"
+        return gettext("No data for the last 24 hours"), "quiet"
     if known < total:
-        unknown = total - known - maintained
-        apart = [f"no data for {unknown}"] if unknown else []
-        apart += [f"{maintained} in planned maintenance"] if maintained else []
-        return f"{known} institutions operational; {', '.join(apart)}", "good"
-    return "All institutions operational", "good"
+        return _known_in_part(known, maintained, total - known - maintained), "good"
+    return gettext("All institutions operational"), "good"
+
+
+def _known_in_part(known: int, maintained: int, unknown: int) -> str:
+    number = current().number
+    apart = [gettext("no data for %(count)s", count=number(unknown))] if unknown else []
+    if maintained:
+        apart.append(gettext("%(count)s in planned maintenance", count=number(maintained)))
+    return gettext(
+        "%(count)s institutions operational; %(others)s",
+        count=number(known),
+        others=", ".join(apart),
+    )
 
 
 def _who(names: Sequence[str], total: int) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} of {total} institutions"
+    if len(names) == 1:
+        return names[0]
+    number = current().number
+    return gettext(
+        "%(count)s of %(total)s institutions", count=number(len(names)), total=number(total)
+    )

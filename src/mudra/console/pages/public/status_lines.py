@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.status_history import (
     Day,
     DayState,
@@ -29,12 +30,12 @@ _HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, no
     DayState.NO_DATA: (27, 6),
 }
 STATES: Final = {
-    DayState.GOOD: ("Operational", "good"),
-    DayState.PARTLY: ("Disrupted within 24 hours", "warn"),
-    DayState.BAD: ("Disrupted", "bad"),
-    DayState.NO_DATA: ("No data", "quiet"),
+    DayState.GOOD: (translatable("Operational"), "good"),
+    DayState.PARTLY: (translatable("Disrupted within 24 hours"), "warn"),
+    DayState.BAD: (translatable("Disrupted"), "bad"),
+    DayState.NO_DATA: (translatable("No data"), "quiet"),
 }
-MAINTENANCE: Final = "Planned maintenance"
+MAINTENANCE: Final = translatable("Planned maintenance")
 _ORDER: Final = ("bad", "warn", "quiet", "good")
 
 
@@ -71,6 +72,8 @@ class FipPage(Struct, frozen=True):
     lines: Sequence[FipLine]
     number: int
     pages: int
+    lang: str = ""
+    """The language that the address asks for; empty for none."""
 
     @property
     def before(self) -> str:
@@ -83,7 +86,11 @@ class FipPage(Struct, frozen=True):
         return self._at(self.number + 1) if self.number < self.pages else ""
 
     def _at(self, number: int) -> str:
-        values = {"q": self.words, "page": str(number) if number > 1 else ""}
+        values = {
+            "q": self.words,
+            "page": str(number) if number > 1 else "",
+            "lang": self.lang,
+        }
         return "?" + urlencode({name: text for name, text in values.items() if text})
 
 
@@ -95,7 +102,7 @@ def states_of(snapshot: StatusSnapshot, now: datetime) -> list[FipState]:
     return sorted(found, key=lambda one: one.rank)
 
 
-def page_of(states: Sequence[FipState], query: Mapping[str, str]) -> FipPage:
+def page_of(states: Sequence[FipState], query: Mapping[str, str], lang: str = "") -> FipPage:
     """Returns the page that a query asks for: `q` has words of names or IDs, in any order."""
     words = " ".join(query.get("q", "")[:MAX_WORDS].split())
     wanted = words.casefold().split()
@@ -106,15 +113,23 @@ def page_of(states: Sequence[FipState], query: Mapping[str, str]) -> FipPage:
         min(max(int(asked), 1), pages) if asked.isdecimal() and len(asked) <= _MAX_DIGITS else 1
     )
     shown = found[(number - 1) * PAGE : number * PAGE]
-    return FipPage(words, len(found), [line_of(one) for one in shown], number, pages)
+    lines = [line_of(one) for one in shown]
+    return FipPage(words, len(found), lines, number, pages, lang)
 
 
 def line_of(one: FipState) -> FipLine:
     """Returns an institution with its 90 days."""
     good, known = share_of_good_days(one.fip.days)
-    summary = f"{good} of {known} days without disruption" if known else "no data yet"
-    if 0 < known < len(one.fip.days):
-        summary += f", {len(one.fip.days) - known} without data"
+    summary = gettext("no data yet")
+    if known == len(one.fip.days):
+        summary = gettext("%(good)s of %(known)s days without disruption", good=good, known=known)
+    elif known:
+        summary = gettext(
+            "%(good)s of %(known)s days without disruption, %(unknown)s without data",
+            good=good,
+            known=known,
+            unknown=len(one.fip.days) - known,
+        )
     return FipLine(one.fip, one.state, one.tone, _bars(one.fip.days), summary)
 
 

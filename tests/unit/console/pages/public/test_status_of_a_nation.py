@@ -14,6 +14,8 @@ from mudra.console.pages.public import status as pages
 from mudra.console.pages.public.status_cache import CachedStatus
 from mudra.console.pages.public.status_files import badge
 from mudra.console.pages.public.status_lines import PAGE
+from mudra.localization.language import ENGLISH, written_in
+from mudra.localization.languages import Languages
 from mudra.metrics.health.feed import PublicRow
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.status_history import (
@@ -71,6 +73,9 @@ SNAPSHOT = StatusSnapshot(
 )  # fmt: skip
 
 
+LANGUAGES = Languages()
+
+
 class Cache:
     async def get(self, _: object) -> CachedStatus:
         return CachedStatus(SNAPSHOT, fresh=True)
@@ -80,7 +85,7 @@ def get(handler: Any, headers: dict[str, str] | None = None, **query: str) -> Re
     settings = SimpleNamespace(
         network_name="A Nation", token_prefix="/iam", issuer="https://mudra.example/iam"
     )
-    dependencies = SimpleNamespace(settings=settings, clock=lambda: NOW)
+    dependencies = SimpleNamespace(settings=settings, clock=lambda: NOW, languages=LANGUAGES)
     sent = {"accept-encoding": "gzip, br"} if headers is None else headers
     request = SimpleNamespace(query_params=query, headers=sent)
     answer: Response[bytes] = asyncio.run(handler.fn(request, dependencies, Cache()))
@@ -105,6 +110,21 @@ def test_the_first_answer_is_small_and_has_the_disrupted_on_top() -> None:
     assert page.index('type="search"') < page.index("Open incidents") < page.index(BROKEN)
     assert "2,000 of 2,000 institutions" in page
     assert f"Page 1 of {MANY // PAGE}" in page
+
+
+def test_in_hindi_it_is_as_small_and_is_grouped_as_in_india() -> None:
+    crowd = [institution(number) for number in range(1, 3)] * 60_000
+    answer = get(pages.status, lang="hi")
+    page = text_of(answer)
+
+    assert len(answer.content) < MAX_BYTES, len(answer.content)
+    assert names(page)[0] == f"{BROKEN}?lang=hi"
+    assert "2,000 में से 2,000 संस्थाएँ, बाधित संस्थाएँ पहले" in page
+    assert "26 अग॰ 2026" in page
+    with written_in(LANGUAGES.find("hi") or ENGLISH):
+        assert pages._who([one.name for one in crowd], len(crowd)) == (
+            "1,20,000 में से 1,20,000 संस्थाओं"
+        )
 
 
 def test_words_in_any_order_find_an_institution() -> None:

@@ -1,0 +1,97 @@
+"""The public pages in the reader's language: by the address, else by the browser."""
+
+import html
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.service import NO_TLS, Service, onboard, running_service
+
+ENGLISH = re.compile(r"[A-Za-z]{2,}(?: [A-Za-z]{2,})+")
+"""Two English words in a row: a sentence of ours that no one translated."""
+
+
+def get(service: Service, path: str, accept: str = "", **headers: str) -> httpx.Response:
+    sent = headers | ({"Accept-Language": accept} if accept else {})
+    return httpx.get(f"{service.root}{path}", headers=sent, timeout=20, verify=NO_TLS)
+
+
+def text_of(page: str) -> str:
+    """The words that a reader sees or hears, one piece a line."""
+    heard = re.findall(r'(?:aria-label|placeholder|title|alt)="([^"]*)"', page)
+    shown = re.sub(r"<(?:script|style).*?</(?:script|style)>|<[^>]+>", "\n", page, flags=re.DOTALL)
+    return html.unescape("\n".join([shown, *heard]))
+
+
+def english_in(page: str, *data: str) -> set[str]:
+    text = text_of(page)
+    for one in (*data, "Account Aggregator Network"):
+        text = text.replace(one, "")
+    return set(ENGLISH.findall(text))
+
+
+def has_its_own_tag(service: Service, path: str) -> bool:
+    """Whether who has the Hindi page is asked to keep it, until the next snapshot."""
+    tag = get(service, path, "hi").headers["etag"]
+    again = get(service, path, "hi", **{"If-None-Match": tag})
+    other = get(service, path, "en", **{"If-None-Match": tag})
+    return (again.status_code, other.status_code) == (304, 200)
+
+
+def test_the_public_pages_come_in_the_language_of_address_or_browser(service: Service) -> None:
+    aa = pushing_aa(service)
+    fip_id, _ = onboard(service, "FIP", name="Narmada Gramin")
+    for payload in (aa.requests(), aa.notifications()):
+        assert aa.push(payload).status_code == 200
+    service.advance("PT10M")
+    service.wait_until(lambda: "Narmada Gramin" in get(service, f"/status?q={fip_id}").text)
+    paths = [f"/status?q={fip_id}", f"/status/fip/{fip_id}"]
+    for path in paths:
+        english, by_browser = get(service, path), get(service, path, "hi-IN,hi;q=0.9,en;q=0.5")
+        mark = "&" if "?" in path else "?"
+        by_address = get(service, f"{path}{mark}lang=hi", "en-US")
+
+        assert '<html lang="en">' in english.text
+        assert '<html lang="hi">' in by_browser.text
+        assert english.headers["content-language"] == "en"
+        assert by_address.headers["content-language"] == "hi"
+        assert by_address.headers["vary"] == "Accept-Encoding, Accept-Language"
+        assert english.headers["etag"] != by_browser.headers["etag"]
+        assert english_in(by_browser.text, "Narmada Gramin", "CSV") == set()
+        assert "व्यवधान" in by_address.text
+        # Who asked for a language keeps it from page to page.
+        links = re.findall(r'href="(/status(?:/fip/[^"]*)?|\?[^"]*)"', by_address.text)
+        own = [link for link in links if "feed.atom" not in link and "lang=en" not in link]
+        assert [link for link in own if "lang=hi" not in link] == []
+        service.wait_until(lambda path=path: has_its_own_tag(service, path))
+    table = get(service, f"/status?q={fip_id}&export=apis", "hi")
+    assert table.text.startswith("Institution,API,Status")  # files are the same for all
+
+
+def test_a_wrong_address_is_explained_in_the_readers_language(service: Service) -> None:
+    for path in ("/status/fip/UNKNOWN", "/status/nothing"):
+        page = get(service, path, "hi")
+        assert page.status_code == 404
+        assert "इस पते पर कोई पेज नहीं है" in page.text
+        assert english_in(page.text) == set()
+
+
+def test_the_language_of_an_address_is_never_markup(service: Service) -> None:
+    page = get(service, '/status?lang="><script>alert(1)</script>&q="><b>')
+    assert page.status_code == 200
+    assert '<html lang="en">' in page.text
+    assert "<script>alert" not in page.text
+    assert "<b>" not in page.text
+
+
+def test_a_broken_catalogue_stops_the_start_with_its_file_and_line(tmp_path: Path) -> None:
+    locales = tmp_path / "locales"
+    locales.mkdir()
+    (locales / "ta.po").write_text('msgid "a"\nmsgstr "b"\n\nmsgid "Status"\nmsgstr "100 %"\n')
+    with (
+        pytest.raises(AssertionError, match=r"ta\.po:4"),
+        running_service(tmp_path / "data", MUDRA_LOCALES_DIR=str(locales)),
+    ):
+        pass
