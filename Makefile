@@ -19,7 +19,7 @@ SITE_STAMP := $(SITE)/.built
 NODE_DIR := tests/conformance/node
 NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
-LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference lint-verification
+LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference lint-verification lint-messages
 # Two at a time, each with its own words in one piece: `make lint` and `make test` are for two cores.
 BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # A red test is tried again so often, and listed (docs/decisions/0110). 0 while one works on a test.
@@ -76,6 +76,9 @@ lint-reference:
 lint-verification:
 	@$(BIN)/python -m tools.verification --check
 	@$(BIN)/python -m tools.cryptography_page --check
+
+lint-messages:
+	@$(BIN)/python -m tools.messages --check
 
 # What one test compares with: libraries of Node.js, which itself is a Python package here.
 $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)

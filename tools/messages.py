@@ -20,6 +20,7 @@ from babel.messages.pofile import read_po, write_po
 SOURCES: Final = Path(__file__).parents[1] / "src" / "mudra"
 LOCALES: Final = SOURCES / "localization" / "locales"
 _FOLDERS: Final = ("console", "identity", "localization", "mail", "metrics", "overview", "registry")
+_NO_SOURCES: Final = frozenset({"assets", "site", "static", "__pycache__"})
 _METHODS: Final = [("**.py", "python"), ("**.html", "jinja2"), ("**.j2", "jinja2")]
 _OPTIONS: Final = {
     "jinja2": {
@@ -46,7 +47,7 @@ def template() -> Catalog:
     )
     for folder in _FOLDERS:
         for name, line, message, comments, context in extract_from_dir(
-            SOURCES / folder, _METHODS, _options(), _KEYWORDS
+            SOURCES / folder, _METHODS, _options(), _KEYWORDS, directory_filter=_is_source
         ):
             place = f"{folder}/{name}"
             found.add(message, None, [(place, line)], auto_comments=comments, context=context)
@@ -78,6 +79,11 @@ def main(arguments: list[str]) -> int:
             path.write_bytes(body)
             print(f"wrote {path.relative_to(SOURCES)}")
     return 1 if stale and "--check" in arguments else 0
+
+
+def _is_source(folder: str) -> bool:
+    """Return whether a folder has sources: not what is built or installed."""
+    return Path(folder).name not in _NO_SOURCES
 
 
 def _options() -> dict[str, dict[str, object]]:

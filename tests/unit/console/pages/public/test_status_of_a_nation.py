@@ -151,7 +151,7 @@ def test_who_has_it_gets_nothing_again() -> None:
     assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
     assert "Content-Encoding" not in first.headers
     assert (first.headers["Vary"], "max-age" in first.headers["Cache-Control"]) == (
-        "Accept-Encoding",
+        "Accept-Encoding, Accept-Language",
         True,
     )
 
