@@ -133,6 +133,8 @@ class _Window:
             counts = self._without_causes_across(one)
             view = look(one, counts, self.usual, self.limit)
             moved, status = follow(one, view, self.evidence.window)
+            if self._has_left(one.locus.aa):
+                status = CauseStatus.NO_DATA
             if moved.locus != one.locus:
                 view = look(moved, counts, self.usual, self.limit)
             twin = next((other for other in still if _is_twin(other, moved)), None)
@@ -144,6 +146,10 @@ class _Window:
                 still.append(moved)
                 self._explain(moved)
         self.known = tuple(still)
+
+    def _has_left(self, aa: int) -> bool:
+        """Return whether this AA need not report any more, and does not: it is suspended."""
+        return aa >= 0 and not (self.evidence.expected[aa] or self.evidence.reported[aa])
 
     def _without_causes_across(self, one: Active) -> LaneCounts:
         """The counts without what a bad FIP explains of an AA, and a bad AA of a FIP.

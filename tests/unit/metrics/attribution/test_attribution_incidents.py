@@ -190,3 +190,15 @@ def test_a_path_with_one_api_that_turns_out_to_be_the_api_of_the_fip_stays_one_i
         Locus(Kind.PATH, 1, 2),
         Locus(Kind.FIP_API, fip=2, apis=(Api.CONSENT,)),
     ]
+
+
+def test_the_incident_of_an_aa_that_is_suspended_ends_for_want_of_data() -> None:
+    def suspended(evidence: Evidence) -> None:
+        evidence.expected[1] = evidence.reported[1] = False
+
+    for what in (failing(0.9, aa=1), failing(0.9, aa=1, fip=2)):
+        [incident] = incidents_of([(3, [what]), (1, [suspended])])
+
+        assert incident.history[-1].change is Change.NO_DATA
+    [other] = incidents_of([(3, [DOWN]), (1, [suspended, DOWN])])
+    assert other.is_open
