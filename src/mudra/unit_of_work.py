@@ -39,6 +39,7 @@ from mudra.overview.mail_queue import Mailbox, MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.ports import Registry, VocabularyStore
+from mudra.tokens.authentication.proof_guard import UsedProofs
 from mudra.tokens.faults.switch_faults import FaultService
 from mudra.tokens.ports import (
     IssuedTokens,
@@ -84,6 +85,7 @@ class UnitOfWork(Struct, frozen=True):
     uses: SecretUses
     reminders: Reminders
     tokens: IssuedTokens
+    used_proofs: UsedProofs
     token_counts: TokenCounts
     registered_keys: RegisteredKeys
     address_bindings: BindingService

@@ -44,6 +44,7 @@ class EventName(enum.StrEnum):
     ENTITY_TOKEN_ISSUE = "entity:token:issue"  # noqa: S105 -- the name of an event
     ENTITY_TOKEN_REFUSE = "entity:token:refuse"  # noqa: S105 -- the name of an event
     ENTITY_TOKEN_REVOKE = "entity:token:revoke"  # noqa: S105 -- the name of an event
+    ENTITY_TOKEN_BIND = "entity:token:bind"  # noqa: S105 -- the name of an event
     ENTITY_STATUS_CHANGE = "entity:status:change"
     ENTITY_MEMBER_ONBOARD = "entity:member:onboard"
     ENTITY_ADDRESSES_CHANGE = "entity:addresses:change"

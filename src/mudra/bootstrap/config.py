@@ -23,6 +23,7 @@ from mudra.bootstrap.setting_parsers import flag as _flag
 from mudra.bootstrap.setting_parsers import key_size as _key_size
 from mudra.bootstrap.setting_parsers import language as _language
 from mudra.bootstrap.setting_parsers import networks as _networks
+from mudra.bootstrap.setting_parsers import origins as _origins
 from mudra.bootstrap.setting_parsers import paths as _paths
 from mudra.bootstrap.setting_parsers import port as _port
 from mudra.bootstrap.setting_parsers import text as _text
@@ -220,6 +221,11 @@ class Settings(TracingSettings):
     token_audience: str = _setting(
         "TOKEN_AUDIENCE", "account-aggregator-network", _text, "a text", "aud of entity tokens"
     )
+    public_origins_also: tuple[str, ...] = _setting(
+        "PUBLIC_ORIGINS", (), _origins, "origins such as https://registry.example.org, with commas",
+        "further origins under which members call this service, besides that of BASE_URL: a DPoP "
+        "proof must be made for one of them",
+    )  # fmt: skip
     token_type_header: str = _setting(
         "TOKEN_TYP", "JWT", _choice("JWT", "at+jwt"), "JWT or at+jwt", "typ header of tokens"
     )
@@ -275,6 +281,12 @@ class Settings(TracingSettings):
         """Return whether an operator may approve what the same one submitted to the registry."""
         chosen = self.registry_one_operator
         return self.sandbox if chosen is None else chosen
+
+    @property
+    def public_origins(self) -> tuple[str, ...]:
+        """Return under which origins members call this service: that of the issuer first."""
+        public = urlsplit(self.issuer)
+        return f"{public.scheme}://{public.netloc}", *self.public_origins_also
 
     @property
     def addresses_enforced(self) -> bool:

@@ -90,6 +90,7 @@ from mudra.storage.tokens.secret_use import PostgresSecretUses
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.storage.tokens.token_counts import PostgresTokenCounts
 from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
+from mudra.storage.tokens.used_proofs import PostgresUsedProofs
 from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.first_secret import FirstSecretService
 from mudra.tokens.secrets.secret_service import SecretService
@@ -273,6 +274,7 @@ class Dependencies(Struct, frozen=True):
             uses=secret_uses,
             reminders=PostgresReminders(transaction),
             tokens=tokens,
+            used_proofs=PostgresUsedProofs(transaction),
             token_counts=PostgresTokenCounts(transaction),
             registered_keys=PostgresRegisteredKeys(transaction),
             address_bindings=self._address_bindings(transaction, notices, audit_log),

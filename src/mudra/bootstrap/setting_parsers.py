@@ -110,6 +110,16 @@ def paths(value: str) -> tuple[str, ...]:
     return prefixes
 
 
+def origins(value: str) -> tuple[str, ...]:
+    """Parse origins of http or https; raises ValueError for a URL with more than host and port."""
+    found = tuple(one.strip() for one in value.split(",") if one.strip())
+    for one in found:
+        parts = urlsplit(url(one))
+        if one != f"{parts.scheme}://{parts.netloc}" or parts.username is not None:
+            raise ValueError(one)
+    return found
+
+
 def addresses(value: str) -> tuple[str, ...]:
     """Read email addresses, separated by commas."""
     found = [normalize_email(part) for part in value.split(",") if part.strip()]

@@ -48,12 +48,14 @@ from mudra.storage.tokens.node_keys import NodeKeys
 from mudra.tokens.authentication.assertion_authenticator import AssertionAuthenticator
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
+from mudra.tokens.authentication.proof_guard import ProofGuard
 from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
-from mudra.tokens.ports import CredentialSource
+from mudra.tokens.ports import CredentialSource, Signer
 
 _PUSH_RATE_S = 600
 
@@ -100,6 +102,9 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     entities = _entity_authenticator(dependencies, tokens.credentials, issue_log)
     terms, node = token_terms(settings), _node_state(dependencies)
     push_limits = _push_limits(dependencies)
+    guard = ProofGuard(dependencies.unit_of_work, dependencies.clock)
+    by_secret = EntityTokenIssuer(entities, signer, issue_log, terms, fresh_id)
+    by_assertion = _assertion_issuer(dependencies, entities, signer, terms)
     http = HttpDependencies(
         settings=settings,
         languages=dependencies.languages,
@@ -111,15 +116,9 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         on_new_states=lambda listener: dependencies.invalidation.on_change(
             lambda key: listener() if key in {FIP_STATES_CHANGED, "*"} else None
         ),
-        entity_tokens=EntityTokenIssuer(entities, signer, issue_log, terms, fresh_id),
-        assertion_tokens=AssertionTokenIssuer(
-            AssertionAuthenticator(
-                entities, dependencies.unit_of_work, oauth.assertion_audiences(settings)
-            ),
-            signer,
-            terms,
-            fresh_id,
-        ),
+        entity_tokens=by_secret,
+        assertion_tokens=by_assertion,
+        bound_tokens=BoundTokenIssuer(by_secret, by_assertion, guard),
         user_tokens=UserTokenIssuer(keys, terms, dependencies.clock, fresh_id),
         bearer=BearerAuthenticator(
             signer,
@@ -127,6 +126,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
             tokens.credentials,
             RevokedTokenCache(dependencies.database, dependencies.invalidation),
             dependencies.clock,
+            guard,
         ),
         signer=signer,
         key_fetches=key_fetches,
@@ -146,6 +146,14 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         fault_keys=tokens.keys,
     )
     return Edge(dependencies, http, node, keys, issue_log, key_fetches)
+
+
+def _assertion_issuer(
+    dependencies: Dependencies, entities: EntityAuthenticator, signer: Signer, terms: TokenTerms
+) -> AssertionTokenIssuer:
+    audiences = oauth.assertion_audiences(dependencies.settings)
+    authenticator = AssertionAuthenticator(entities, dependencies.unit_of_work, audiences)
+    return AssertionTokenIssuer(authenticator, signer, terms, fresh_id)
 
 
 def _token_sources(dependencies: Dependencies, keys: NodeKeys) -> TokenSources:

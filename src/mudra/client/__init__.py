@@ -28,6 +28,8 @@ from mudra.client.async_verifier import AsyncTokenVerifier
 from mudra.client.directory.async_directory import AsyncDirectory
 from mudra.client.directory.copy import DirectoryEntry
 from mudra.client.directory.directory import Directory
+from mudra.client.dpop.key import DpopKey
+from mudra.client.dpop.proof_check import ProofMemory
 from mudra.client.entity_token import EntityToken, Role
 from mudra.client.errors import (
     BadSignature,
@@ -35,6 +37,7 @@ from mudra.client.errors import (
     KeysUnavailable,
     MudraClientError,
     NotAnEntityToken,
+    ProofRefused,
     RevocationsUnavailable,
     SecretRefused,
     SecretUnreadable,
@@ -57,6 +60,7 @@ from mudra.client.token_source import EntityTokenSource
 from mudra.client.verifier import TokenVerifier
 from mudra.client.web.httpx_auth import AsyncEntityTokenAuth, EntityTokenAuth
 from mudra.client.web.token_headers import TOKEN_HEADERS
+from mudra.shared.dpop_proof import PresentedProof
 
 __all__ = [
     "SIGNATURE_HEADER",
@@ -70,6 +74,7 @@ __all__ = [
     "Directory",
     "DirectoryEntry",
     "DirectoryUnavailable",
+    "DpopKey",
     "EntityToken",
     "EntityTokenAuth",
     "EntityTokenSource",
@@ -77,6 +82,9 @@ __all__ = [
     "KeysUnavailable",
     "MudraClientError",
     "NotAnEntityToken",
+    "PresentedProof",
+    "ProofMemory",
+    "ProofRefused",
     "RegisteredKey",
     "RevocationsUnavailable",
     "Role",

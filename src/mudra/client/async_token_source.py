@@ -10,13 +10,14 @@ import httpx
 from mudra.client import clock
 from mudra.client.address import checked_url
 from mudra.client.bounded import aread_bounded
+from mudra.client.dpop.key import PROOF_HEADER, DpopKey
 from mudra.client.errors import (
     MudraClientError,
     SecretRefused,
     SecretUnreadable,
     ServiceUnavailable,
 )
-from mudra.client.grant import GraceWarning, Grant, read_response
+from mudra.client.grant import BEARER, DPOP, GraceWarning, Grant, read_response
 from mudra.client.renewal import PAUSE_SECONDS, Renewal, RenewalNeed
 from mudra.shared.secret_text import SecretText
 
@@ -35,6 +36,7 @@ class AsyncEntityTokenSource:
         *,
         on_warning: Callable[[GraceWarning], None] | None = None,
         allow_http: bool = False,
+        dpop: DpopKey | None = None,
         http: httpx.AsyncClient | None = None,
         steady: clock.Seconds = clock.steady,
         chance: Callable[[], float] = random.random,
@@ -46,6 +48,8 @@ class AsyncEntityTokenSource:
         self._steady = steady
         self._chance = chance
         self._renewal = Renewal(on_warning)
+        self.dpop = dpop
+        """The key that its tokens are bound to, if they are."""
         self._renewing = asyncio.Lock()
 
     @property
@@ -73,7 +77,7 @@ class AsyncEntityTokenSource:
 
     async def authorization(self) -> str:
         """Return the value of the Authorization header."""
-        return "Bearer " + await self.token()
+        return f"{DPOP if self.dpop else BEARER} " + await self.token()
 
     def token_was_refused(self, token: str) -> None:
         """Report that a peer answered 401 to this token: the next call gets another."""
@@ -112,11 +116,15 @@ class AsyncEntityTokenSource:
     async def _request(self, secret: SecretText) -> Grant:
         sent_at = self._steady()
         form = {"id": self._entity_id, "secret": secret.reveal()}
+        headers = {PROOF_HEADER: self.dpop.proof("POST", self._url)} if self.dpop else {}
         try:
             async with self._http.stream(
-                "POST", self._url, data=form, follow_redirects=False
+                "POST", self._url, data=form, headers=headers, follow_redirects=False
             ) as response:
                 body = await aread_bounded(response)
         except httpx.HTTPError as error:
             raise ServiceUnavailable.by(error, PAUSE_SECONDS) from error
-        return read_response(response.status_code, response.headers, body, sent_at, self._chance())
+        return read_response(
+            *(response.status_code, response.headers, body, sent_at, self._chance()),
+            bound=self.dpop is not None,
+        )

@@ -7,12 +7,14 @@ import httpx
 
 from mudra.client import clock
 from mudra.client.async_revocation_follower import AsyncRevocationFollower
+from mudra.client.dpop.proof_check import ProofMemory, UseProof
 from mudra.client.entity_token import EntityToken
 from mudra.client.signing.body_signature import signing_key_id
 from mudra.client.verification.check import Expected
 from mudra.client.verification.key_location import KeyFetchError, check_size, check_status, locate
 from mudra.client.verification.revocations import Revocations
 from mudra.client.verification.verification import Verification
+from mudra.shared.dpop_proof import PresentedProof
 
 _log = logging.getLogger("mudra.client")
 
@@ -31,13 +33,16 @@ class AsyncTokenVerifier:
         remember: int = 0,
         revocations: bool = True,
         max_revocation_age: float | None = None,
+        use_proof: UseProof | None = None,
         http: httpx.AsyncClient | None = None,
         wall: clock.Seconds = clock.wall,
         steady: clock.Seconds = clock.steady,
     ) -> None:
         self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
         self._http = http or httpx.AsyncClient(timeout=5)
-        self._verification = Verification(Expected(issuer, audience), remember, wall, steady)
+        self._verification = Verification(
+            Expected(issuer, audience), remember, wall, steady, use_proof or ProofMemory()
+        )
         self._revocations = (
             AsyncRevocationFollower(
                 Revocations(issuer, max_revocation_age, wall, steady),
@@ -49,7 +54,7 @@ class AsyncTokenVerifier:
         )
         self._fetching = asyncio.Lock()
 
-    async def verify(self, token: str) -> EntityToken:
+    async def verify(self, token: str, proof: PresentedProof | None = None) -> EntityToken:
         """Return the content of a valid token; raises as TokenVerifier.verify does."""
         parsed = self._verification.parse(token)
         if self._verification.must_fetch(parsed.kid):
@@ -57,6 +62,7 @@ class AsyncTokenVerifier:
         verified = self._verification.verify(parsed)
         if self._revocations is not None:
             await self._revocations.check(verified)
+        self._verification.check_binding(verified, token, proof)
         return verified
 
     async def check_signature(self, body: bytes, signature: str) -> None:

@@ -15,7 +15,10 @@ class Role(enum.StrEnum):
 
 
 class EntityToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A verified Entity Access Token. `jti` identifies it in logs."""
+    """A verified Entity Access Token. `jti` identifies it in logs.
+
+    `bound_to` is the thumbprint of the key that its sender must prove; empty for a plain token.
+    """
 
     entity_id: str
     role: Role
@@ -26,3 +29,4 @@ class EntityToken(msgspec.Struct, frozen=True, kw_only=True):
     scope: tuple[str, ...]
     issued_at: datetime
     expires_at: datetime
+    bound_to: str = ""

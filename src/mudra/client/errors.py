@@ -3,7 +3,7 @@
     MudraClientError
       TokenRefused        the token that was presented: answer 401 to its bearer
         TokenMalformed  BadSignature  UnknownKey  TokenExpired  TokenNotYetValid
-        WrongIssuer  WrongAudience  NotAnEntityToken  TokenRevoked
+        WrongIssuer  WrongAudience  NotAnEntityToken  TokenRevoked  ProofRefused
       SignatureRefused    a body that its sender did not sign as registered
       DirectoryUnavailable                no proven copy of the registry yet
       KeysUnavailable  RevocationsUnavailable     answer 503: the issuer could not be asked
@@ -72,6 +72,10 @@ class NotAnEntityToken(TokenRefused):
 
 class TokenRevoked(TokenRefused):
     """It was revoked, or its entity was suspended after it was issued."""
+
+
+class ProofRefused(TokenRefused):
+    """It is bound to a key, and came without a valid, new proof of it (DPoP)."""
 
 
 class SignatureRefused(MudraClientError):

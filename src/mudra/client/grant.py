@@ -17,6 +17,8 @@ from mudra.client.errors import (
 )
 from mudra.shared.secret_text import SecretText
 
+BEARER: Final = "Bearer"
+DPOP: Final = "DPoP"
 RENEW_AT: Final = 0.8
 JITTER: Final = 0.05
 _PAUSE_SECONDS = 5.0
@@ -44,6 +46,7 @@ class Grant(msgspec.Struct, frozen=True):
 class _TokenResponse(msgspec.Struct):
     accessToken: str  # noqa: N815 -- the wire name
     expiresIn: int  # noqa: N815 -- the wire name
+    tokenType: str = ""  # noqa: N815 -- the wire name
     message: str = ""
 
 
@@ -52,7 +55,13 @@ class _ErrorResponse(msgspec.Struct):
 
 
 def read_response(
-    status: int, headers: Mapping[str, str], body: bytes, sent_at: float, chance: float
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    sent_at: float,
+    chance: float,
+    *,
+    bound: bool = False,
 ) -> Grant:
     """Return what was granted to a request sent at `sent_at`; raises a MudraClientError.
 
@@ -67,6 +76,10 @@ def read_response(
         raise UnexpectedResponse("200 without a token in it", _CHECK_ADDRESS) from error
     if not answer.accessToken or answer.expiresIn <= 0:
         raise UnexpectedResponse("200 with an empty or expired token", _CHECK_ADDRESS)
+    if bound and answer.tokenType.lower() != DPOP.lower():
+        raise UnexpectedResponse(
+            "the token service does not bind tokens to keys", "leave dpop out, or have it upgraded"
+        )
     share = RENEW_AT + JITTER * (2 * chance - 1)
     return Grant(
         token=SecretText(answer.accessToken),

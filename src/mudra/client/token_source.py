@@ -9,13 +9,14 @@ import httpx
 from mudra.client import clock
 from mudra.client.address import checked_url
 from mudra.client.bounded import read_bounded
+from mudra.client.dpop.key import PROOF_HEADER, DpopKey
 from mudra.client.errors import (
     MudraClientError,
     SecretRefused,
     SecretUnreadable,
     ServiceUnavailable,
 )
-from mudra.client.grant import GraceWarning, Grant, read_response
+from mudra.client.grant import BEARER, DPOP, GraceWarning, Grant, read_response
 from mudra.client.renewal import PAUSE_SECONDS, Renewal, RenewalNeed
 from mudra.shared.secret_text import SecretText
 
@@ -27,6 +28,9 @@ class EntityTokenSource:
     again after a 401 and while the secret is in its grace period, so a rotation needs
     no restart. The token is renewed at 80 % of its life by one caller while the others
     continue to use it. `on_warning` is called once when the secret in use will end.
+
+    With `dpop` the tokens are bound to that key: each request with one needs a proof, which
+    EntityTokenAuth makes.
 
     Raises ValueError for an address that is neither https nor on this machine,
     unless `allow_http` says that the network in between is trusted.
@@ -40,6 +44,7 @@ class EntityTokenSource:
         *,
         on_warning: Callable[[GraceWarning], None] | None = None,
         allow_http: bool = False,
+        dpop: DpopKey | None = None,
         http: httpx.Client | None = None,
         steady: clock.Seconds = clock.steady,
         chance: Callable[[], float] = random.random,
@@ -51,6 +56,8 @@ class EntityTokenSource:
         self._steady = steady
         self._chance = chance
         self._renewal = Renewal(on_warning)
+        self.dpop = dpop
+        """The key that its tokens are bound to, if they are."""
         self._renewing = threading.Lock()
 
     @property
@@ -80,7 +87,7 @@ class EntityTokenSource:
 
     def authorization(self) -> str:
         """Return the value of the Authorization header."""
-        return "Bearer " + self.token()
+        return f"{DPOP if self.dpop else BEARER} " + self.token()
 
     def token_was_refused(self, token: str) -> None:
         """Report that a peer answered 401 to this token: the next call gets another."""
@@ -118,11 +125,15 @@ class EntityTokenSource:
     def _request(self, secret: SecretText) -> Grant:
         sent_at = self._steady()
         form = {"id": self._entity_id, "secret": secret.reveal()}
+        headers = {PROOF_HEADER: self.dpop.proof("POST", self._url)} if self.dpop else {}
         try:
             with self._http.stream(
-                "POST", self._url, data=form, follow_redirects=False
+                "POST", self._url, data=form, headers=headers, follow_redirects=False
             ) as response:
                 body = read_bounded(response)
         except httpx.HTTPError as error:
             raise ServiceUnavailable.by(error, PAUSE_SECONDS) from error
-        return read_response(response.status_code, response.headers, body, sent_at, self._chance())
+        return read_response(
+            *(response.status_code, response.headers, body, sent_at, self._chance()),
+            bound=self.dpop is not None,
+        )

@@ -6,6 +6,7 @@ import threading
 import httpx
 
 from mudra.client import clock
+from mudra.client.dpop.proof_check import ProofMemory, UseProof
 from mudra.client.entity_token import EntityToken
 from mudra.client.revocation_follower import RevocationFollower
 from mudra.client.signing.body_signature import signing_key_id
@@ -13,6 +14,7 @@ from mudra.client.verification.check import Expected
 from mudra.client.verification.key_location import KeyFetchError, check_size, check_status, locate
 from mudra.client.verification.revocations import Revocations
 from mudra.client.verification.verification import Verification
+from mudra.shared.dpop_proof import PresentedProof
 
 _log = logging.getLogger("mudra.client")
 
@@ -29,6 +31,8 @@ class TokenVerifier:
     is False; with `max_revocation_age` (seconds) no token is accepted while the last
     list is older than that.
 
+    A proof of a key (DPoP) is accepted once: in this process, or wherever `use_proof` looks.
+
     Raises ValueError for an address that is neither https nor on this machine,
     unless `allow_http` says that the network in between is trusted.
     """
@@ -44,13 +48,16 @@ class TokenVerifier:
         remember: int = 0,
         revocations: bool = True,
         max_revocation_age: float | None = None,
+        use_proof: UseProof | None = None,
         http: httpx.Client | None = None,
         wall: clock.Seconds = clock.wall,
         steady: clock.Seconds = clock.steady,
     ) -> None:
         self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
         self._http = http or httpx.Client(timeout=5)
-        self._verification = Verification(Expected(issuer, audience), remember, wall, steady)
+        self._verification = Verification(
+            Expected(issuer, audience), remember, wall, steady, use_proof or ProofMemory()
+        )
         self._revocations = (
             RevocationFollower(
                 Revocations(issuer, max_revocation_age, wall, steady),
@@ -62,8 +69,8 @@ class TokenVerifier:
         )
         self._fetching = threading.Lock()
 
-    def verify(self, token: str) -> EntityToken:
-        """Return the content of a valid token.
+    def verify(self, token: str, proof: PresentedProof | None = None) -> EntityToken:
+        """Return the content of a valid token; one that is bound to a key needs its `proof`.
 
         Raises a TokenRefused for what is to be answered by 401, and KeysUnavailable
         or RevocationsUnavailable when the issuer was out of reach for too long.
@@ -74,6 +81,7 @@ class TokenVerifier:
         verified = self._verification.verify(parsed)
         if self._revocations is not None:
             self._revocations.check(verified)
+        self._verification.check_binding(verified, token, proof)
         return verified
 
     def check_signature(self, body: bytes, signature: str) -> None:

@@ -25,6 +25,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.faults.ports import FaultBoard, FaultKeys
+from mudra.tokens.issuing.issue_bound_token import BoundTokenIssuer
 from mudra.tokens.issuing.issue_by_assertion import AssertionTokenIssuer
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
@@ -40,6 +41,10 @@ class HttpSettings(Protocol):
     @property
     def issuer(self) -> str:
         """Issuer of tokens and root of the token endpoints."""
+
+    @property
+    def public_origins(self) -> Sequence[str]:
+        """Return under which origins members call this service: that of the issuer first."""
 
     @property
     def token_prefix(self) -> str:
@@ -146,6 +151,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     """Has a function called whenever the states of FIPs in the feed may have changed."""
     entity_tokens: EntityTokenIssuer
     assertion_tokens: AssertionTokenIssuer
+    bound_tokens: BoundTokenIssuer
     user_tokens: UserTokenIssuer
     bearer: BearerAuthenticator
     signer: Signer

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from tests.support.dpop import KeyOfClient
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service, new_member
@@ -224,3 +225,21 @@ def test_the_issue_is_in_the_audit_log(holder: KeyHolder) -> None:
 
     assert str(jti) in found
     assert "private_key_jwt" in found
+
+
+def test_a_token_for_an_assertion_is_bound_to_the_key_of_a_proof(holder: KeyHolder) -> None:
+    client, service = KeyOfClient(), holder.registry.member.service
+    url = f"{service.issuer}/oauth2/token"
+    proof = client.proof("POST", url, service.wall())
+
+    def ask(assertion: str) -> httpx.Response:
+        form = {"client_assertion_type": TYPE, "client_assertion": assertion}
+        form |= {"grant_type": "client_credentials"}
+        return holder.registry.member.client.post(url, data=form, headers={"DPoP": proof})
+
+    assert ask(holder.assertion(exp=1)).json()["error"] == "invalid_client"
+    answer, again = ask(holder.assertion()), ask(holder.assertion())
+
+    assert answer.json()["token_type"] == "DPoP"
+    assert holder.is_active(answer.json()["access_token"])
+    assert (again.status_code, again.json()["error"]) == (400, "invalid_dpop_proof")

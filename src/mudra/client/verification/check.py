@@ -19,6 +19,7 @@ from mudra.client.errors import (
     WrongIssuer,
 )
 from mudra.client.verification.compact import ALGORITHM, WAY_OUT, TokenParts, read_json, refuse
+from mudra.shared.dpop_proof import bound_key
 
 LEEWAY_SECONDS: Final = 60
 _RS256: Final = JWSRegistry(algorithms=[ALGORITHM]).get_alg(ALGORITHM)
@@ -50,6 +51,7 @@ class _Claims(msgspec.Struct, frozen=True):
     client_id: str | None = None
     clientId: str | None = None  # noqa: N815 -- the wire name
     entity_meta: object = None
+    cnf: object = None
 
 
 def check(parts: TokenParts, key: RSAKey, expected: Expected, now: float) -> EntityToken:
@@ -125,6 +127,7 @@ def _entity(claims: _Claims) -> EntityToken:
         scope=tuple(claims.scope.split()),
         issued_at=datetime.fromtimestamp(claims.iat, UTC),
         expires_at=datetime.fromtimestamp(claims.exp, UTC),
+        bound_to="" if claims.cnf is None else bound_key({"cnf": claims.cnf}),
     )
 
 

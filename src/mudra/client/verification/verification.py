@@ -7,6 +7,7 @@ import msgspec
 from joserfc.jwk import RSAKey
 
 from mudra.client.clock import Seconds
+from mudra.client.dpop.proof_check import UseProof, check_binding
 from mudra.client.entity_token import EntityToken
 from mudra.client.errors import KeysUnavailable, SignatureRefused, UnknownKey
 from mudra.client.signing.body_signature import RegisteredKey
@@ -14,6 +15,7 @@ from mudra.client.verification import compact
 from mudra.client.verification.check import Expected, check, check_time
 from mudra.client.verification.compact import TokenParts
 from mudra.client.verification.key_cache import KeyCache
+from mudra.shared.dpop_proof import PresentedProof
 
 _NOT_SIGNED = "do not act on the body: it does not come from the issuer"
 
@@ -28,7 +30,15 @@ class ParsedToken(msgspec.Struct, frozen=True):
 class Verification:
     """The keys, expectations and cache of one verifier. `remember` is the size of the cache."""
 
-    def __init__(self, expected: Expected, remember: int, wall: Seconds, steady: Seconds) -> None:
+    def __init__(
+        self,
+        expected: Expected,
+        remember: int,
+        wall: Seconds,
+        steady: Seconds,
+        use_proof: UseProof,
+    ) -> None:
+        self._use_proof = use_proof
         self._expected = expected
         self._cache_size = remember
         self._wall = wall
@@ -80,6 +90,11 @@ class Verification:
         while len(self._cache) > self._cache_size:
             self._cache.popitem(last=False)
         return entity
+
+    def check_binding(self, entity: EntityToken, token: str, proof: PresentedProof | None) -> None:
+        """Raise ProofRefused unless a bound token comes with a new proof of its key."""
+        if entity.bound_to:
+            check_binding(entity, token, proof, self._use_proof, self._wall())
 
     def check_signature(self, kid: str, body: bytes, signature: str) -> None:
         """Raise SignatureRefused unless the issuer's key `kid` signed the body; or KeysUnavailable.

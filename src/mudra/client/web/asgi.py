@@ -2,10 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Final
+from urllib.parse import quote
 
 from mudra.client import clock
 from mudra.client.async_verifier import AsyncTokenVerifier
+from mudra.client.dpop.key import PROOF_HEADER
 from mudra.client.errors import MudraClientError
+from mudra.client.web.presented_proof import checked_origins, presented_proof
 from mudra.client.web.refusal_response import refusal_response
 from mudra.client.web.token_headers import TOKEN_HEADERS, presented_token
 
@@ -18,6 +21,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 ENTITY: Final = "mudra_entity"
 """Where the verified EntityToken is: `scope["state"]`, so `request.state.mudra_entity`."""
 _NAMES: Final = frozenset(name.lower().encode() for name in TOKEN_HEADERS)
+_PROOF: Final = frozenset({PROOF_HEADER.lower().encode()})
 _POLICY_VIOLATION: Final = 1008
 
 
@@ -28,6 +32,9 @@ class EntityTokenMiddleware:
     path is in `public_paths`, such as a health check, are passed on without one. Web sockets are
     refused in the same way. nginx passes headers with an underscore on only with
     `underscores_in_headers on`.
+
+    A token that is bound to a key (DPoP) is accepted with its proof alone, and only where `origins`
+    says under which origins peers call the app, such as https://fip.example.org.
     """
 
     def __init__(
@@ -36,11 +43,13 @@ class EntityTokenMiddleware:
         verifier: AsyncTokenVerifier,
         *,
         public_paths: Iterable[str] = (),
+        origins: Iterable[str] = (),
         wall: clock.Seconds = clock.wall,
     ) -> None:
         self._app = app
         self._verifier = verifier
         self._public = frozenset(public_paths)
+        self._origins = checked_origins(origins)
         self._wall = wall
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -49,7 +58,10 @@ class EntityTokenMiddleware:
             await self._app(scope, receive, send)
             return
         try:
-            entity = await self._verifier.verify(presented_token(_values(scope)))
+            proof = presented_proof(
+                _values(scope, _PROOF), str(scope.get("method", "GET")), _path(scope), self._origins
+            )
+            entity = await self._verifier.verify(presented_token(_values(scope, _NAMES)), proof)
         except MudraClientError as error:
             await self._refuse(scope, send, error)
             return
@@ -69,8 +81,13 @@ class EntityTokenMiddleware:
         await send({"type": "http.response.body", "body": answer.body})
 
 
-def _values(scope: Scope) -> list[str]:
+def _path(scope: Scope) -> str:
+    raw = scope.get("raw_path")
+    return raw.decode("latin-1") if isinstance(raw, bytes) else quote(str(scope["path"]))
+
+
+def _values(scope: Scope, names: frozenset[bytes]) -> list[str]:
     headers = scope.get("headers", [])
     if not isinstance(headers, Iterable):
         return []
-    return [value.decode("latin-1") for name, value in headers if bytes(name).lower() in _NAMES]
+    return [value.decode("latin-1") for name, value in headers if bytes(name).lower() in names]

@@ -7,6 +7,8 @@ import httpx
 
 from mudra.client.address import is_safe
 from mudra.client.async_token_source import AsyncEntityTokenSource
+from mudra.client.dpop.key import PROOF_HEADER
+from mudra.client.grant import BEARER, DPOP
 from mudra.client.signing.body_signature import SIGNATURE_HEADER, BodySigner
 from mudra.client.token_source import EntityTokenSource
 from mudra.client.web.token_headers import AUTHORIZATION, header_value
@@ -14,7 +16,7 @@ from mudra.client.web.token_headers import AUTHORIZATION, header_value
 _UNAUTHORIZED: Final = 401
 
 
-_Source = TypeVar("_Source")
+_Source = TypeVar("_Source", EntityTokenSource, AsyncEntityTokenSource)
 
 
 class _TokenAuth(httpx.Auth, Generic[_Source]):
@@ -28,7 +30,7 @@ class _TokenAuth(httpx.Auth, Generic[_Source]):
         signer: BodySigner | None = None,
         allow_http: bool = False,
     ) -> None:
-        self._source = source
+        self._source: _Source = source
         self._header = header
         self._signer = signer
         self._allow_http = allow_http
@@ -39,7 +41,11 @@ class _TokenAuth(httpx.Auth, Generic[_Source]):
                 f"a token is not sent to {request.url.host} over plain http; use https, or pass"
                 " allow_http=True if the network in between is yours"
             )
-        request.headers[self._header] = header_value(self._header, token)
+        key = self._source.dpop
+        scheme = BEARER if key is None else DPOP
+        request.headers[self._header] = header_value(self._header, token, scheme)
+        if key is not None:
+            request.headers[PROOF_HEADER] = key.proof(request.method, str(request.url), token)
         if self._signer is not None:
             request.headers[SIGNATURE_HEADER] = self._signer.sign(request.content)
         return request
@@ -49,9 +55,10 @@ class EntityTokenAuth(_TokenAuth[EntityTokenSource]):
     """Send the token of `source` with every request of an `httpx.Client`.
 
     `header` is where the peer expects it: one of `mudra.client.TOKEN_HEADERS`. With `signer` the
-    body is signed in `x-jws-signature`. After a 401 the request is sent once more with a new token.
-    Request bodies are held in memory for that. Leave redirects off, as httpx does: it would send
-    a header other than `Authorization` on to another host.
+    body is signed in `x-jws-signature`; where `source` has a key (`dpop`), each request proves it.
+    After a 401 the request is sent once more with a new token. Request bodies are held in memory
+    for that. Leave redirects off, as httpx does: it would send a header other than `Authorization`
+    on to another host.
 
     Raises ValueError for a request over plain http to another machine, unless `allow_http`.
     """

@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 
 from mudra.client import clock
-from mudra.client.errors import MudraClientError, TokenRefused
+from mudra.client.errors import MudraClientError, ProofRefused, TokenRefused
+from mudra.shared.dpop_proof import ALGORITHMS
 
 RETRY_AFTER_S: Final = 5
 
@@ -37,10 +38,11 @@ def refusal_response(error: MudraClientError, wall: clock.Seconds = clock.wall) 
         "errorMsg": error.diagnosis,
     }
     answer = json.dumps(body).encode()
-    challenge = (
-        {"WWW-Authenticate": 'Bearer error="invalid_token"'}
-        if refused
-        else {"Retry-After": str(RETRY_AFTER_S)}
-    )
+    challenge = {"Retry-After": str(RETRY_AFTER_S)}
+    if refused:
+        challenge = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+    if isinstance(error, ProofRefused):
+        algorithms = " ".join(ALGORITHMS)
+        challenge = {"WWW-Authenticate": f'DPoP error="invalid_dpop_proof", algs="{algorithms}"'}
     headers = {"Content-Type": "application/json", "Content-Length": str(len(answer))}
     return RefusalResponse(401 if refused else 503, headers | challenge, answer)

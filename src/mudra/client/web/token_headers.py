@@ -4,24 +4,25 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from mudra.client.errors import TokenMalformed
+from mudra.client.grant import BEARER
 from mudra.client.verification.compact import WAY_OUT
 
 AUTHORIZATION: Final = "Authorization"
 TOKEN_HEADERS: Final = (AUTHORIZATION, "client_api_key", "aa_api_key", "fip_api_key")
 """All that are in use: the first toward the operator, the others between members."""
-_SCHEME: Final = "bearer "
+_SCHEMES: Final = ("bearer ", "dpop ")
 
 
-def header_value(header: str, token: str) -> str:
+def header_value(header: str, token: str, scheme: str = BEARER) -> str:
     """Return the value that sends `token` in this header: only Authorization has a scheme."""
-    return f"Bearer {token}" if header.lower() == AUTHORIZATION.lower() else token
+    return f"{scheme} {token}" if header.lower() == AUTHORIZATION.lower() else token
 
 
 def presented_token(values: Iterable[str]) -> str:
     """Return the one token in the values of all token headers of a request.
 
-    A word `Bearer` before it is allowed everywhere. Raises TokenMalformed without any token, and
-    for two that differ: another program on the way may have checked the other one.
+    A word `Bearer` or `DPoP` before it is allowed everywhere. Raises TokenMalformed without any
+    token, and for two that differ: another program on the way may have checked the other one.
     """
     found: Sequence[str] = list(dict.fromkeys(filter(None, map(_bare, values))))
     if not found:
@@ -33,4 +34,5 @@ def presented_token(values: Iterable[str]) -> str:
 
 def _bare(value: str) -> str:
     value = value.strip()
-    return value[len(_SCHEME) :].strip() if value.lower().startswith(_SCHEME) else value
+    scheme = next((one for one in _SCHEMES if value.lower().startswith(one)), "")
+    return value[len(scheme) :].strip()

@@ -3,10 +3,13 @@
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from mudra.client import clock
+from mudra.client.dpop.key import PROOF_HEADER
 from mudra.client.errors import MudraClientError
 from mudra.client.verifier import TokenVerifier
+from mudra.client.web.presented_proof import checked_origins, presented_proof
 from mudra.client.web.refusal_response import refusal_response
 from mudra.client.web.token_headers import TOKEN_HEADERS, presented_token
 
@@ -18,6 +21,10 @@ ENTITY: Final = "mudra.entity"
 _NAMES: Final = tuple(f"HTTP_{name.upper()}" for name in TOKEN_HEADERS)
 
 
+_PROOF: Final = f"HTTP_{PROOF_HEADER.upper()}"
+_UNQUOTED: Final = "/~!$&'()*+,;=:@"
+
+
 class EntityTokenMiddleware:
     """Answer 401 to anyone who has no valid Entity Access Token; pass the others on.
 
@@ -25,6 +32,9 @@ class EntityTokenMiddleware:
     in `public_paths`, such as a health check, are passed on without one. gunicorn passes headers
     with an underscore on only with `header_map = "dangerous"`, nginx only with
     `underscores_in_headers on`; `Authorization` needs neither.
+
+    A token that is bound to a key (DPoP) is accepted with its proof alone, and only where `origins`
+    says under which origins peers call the app, such as https://fip.example.org.
     """
 
     def __init__(
@@ -33,11 +43,13 @@ class EntityTokenMiddleware:
         verifier: TokenVerifier,
         *,
         public_paths: Iterable[str] = (),
+        origins: Iterable[str] = (),
         wall: clock.Seconds = clock.wall,
     ) -> None:
         self._app = app
         self._verifier = verifier
         self._public = frozenset(public_paths)
+        self._origins = checked_origins(origins)
         self._wall = wall
 
     def __call__(
@@ -48,10 +60,20 @@ class EntityTokenMiddleware:
             return self._app(environ, start_response)
         values = [str(environ[name]) for name in _NAMES if name in environ]
         try:
-            environ[ENTITY] = self._verifier.verify(presented_token(values))
+            # Two headers arrive as one with a comma, which is no proof.
+            sent = [str(environ[_PROOF])] if _PROOF in environ else []
+            method, path = str(environ.get("REQUEST_METHOD", "")), _path(environ)
+            proof = presented_proof(sent, method, path, self._origins)
+            environ[ENTITY] = self._verifier.verify(presented_token(values), proof)
         except MudraClientError as error:
             answer = refusal_response(error, self._wall)
             status = f"{answer.status} {HTTPStatus(answer.status).phrase}"
             start_response(status, list(answer.headers.items()))
             return [answer.body]
         return self._app(environ, start_response)
+
+
+def _path(environ: "WSGIEnvironment") -> str:
+    """Return the path as it was sent, which PEP 3333 gives decoded."""
+    path = str(environ.get("SCRIPT_NAME", "")) + str(environ.get("PATH_INFO", ""))
+    return quote(path.encode("latin-1"), safe=_UNQUOTED)

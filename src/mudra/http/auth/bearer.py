@@ -3,16 +3,20 @@
 import re
 from typing import Final, TypeAlias
 
+from mudra.http.auth.proof import presented_proof
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.bearer import BearerRefusal, EntityCaller, UserCaller
-from mudra.tokens.authentication.token_check import TokenVerification
+from mudra.tokens.authentication.proof_guard import PresentedToken
+from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
+from mudra.tokens.issuing.claims import TokenKind
 from mudra.unit_of_work import UnitOfWork
 
 _BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
+_DPOP: Final = re.compile(r"dpop +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _BEARER: Final = re.compile(r"bearer +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 
 TokenRefusal: TypeAlias = NoAuthorization | BearerRefusal
@@ -33,14 +37,52 @@ def bearer_token(
     return SecretText(found["token"]) if found else NoAuthorization()
 
 
+def presented_token(
+    request: AnyRequest, dependencies: HttpDependencies
+) -> PresentedToken | NoAuthorization:
+    """Return the token of an entity's request, by the scheme Bearer or DPoP (RFC 9449 7.1)."""
+    header = (authorization_of(request) or "").strip()
+    found = _BEARER.fullmatch(header)
+    if found:
+        return PresentedToken(SecretText(found["token"]))
+    found = _DPOP.fullmatch(header)
+    if not found:
+        return NoAuthorization()
+    proof = presented_proof(request.scope, dependencies.settings)
+    return PresentedToken(SecretText(found["token"]), is_dpop=True, proof=proof)
+
+
 async def calling_entity(
     request: AnyRequest, dependencies: HttpDependencies, *of_types: EntityType
 ) -> EntityCaller | TokenRefusal:
-    """Authenticate the entity that sent a request, of one of the types if any are named."""
-    token = bearer_token(request)
+    """Authenticate the entity that sent a request, of one of the types if any are named.
+
+    Once for each request: the proof of a bound token is used up.
+    """
+    token = presented_token(request, dependencies)
     if isinstance(token, NoAuthorization):
         return token
     return await dependencies.bearer.authenticate_entity(token, *of_types)
+
+
+async def is_still_admitted(
+    request: AnyRequest, dependencies: HttpDependencies, *of_types: EntityType
+) -> bool:
+    """Return whether the token that began a long answer is still valid."""
+    token = presented_token(request, dependencies)
+    if isinstance(token, NoAuthorization):
+        return False
+    return isinstance(await dependencies.bearer.entity_of(token.text, *of_types), EntityCaller)
+
+
+async def verified_token(context: RequestContext) -> TokenVerification | NoAuthorization:
+    """Verify the token of an entity's or a user's request; only an entity's may be bound."""
+    token = presented_token(context.request, context.dependencies)
+    if isinstance(token, NoAuthorization):
+        return token
+    verified = await context.dependencies.bearer.verify(token.text)
+    is_user = isinstance(verified, VerifiedToken) and verified.kind is TokenKind.USER
+    return NoAuthorization() if is_user and token.is_dpop else verified
 
 
 async def verified_bearer(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from mudra.http.auth.bearer import TokenRefusal, calling_entity, calling_user, verified_bearer
+from mudra.http.auth.bearer import TokenRefusal, calling_entity, calling_user, verified_token
 from mudra.http.endpoint import B, Call, Endpoint, Handler, P, called
 from mudra.http.request.request_context import Document, RequestContext, address_of
 from mudra.http.response.http_refusals import NoAuthorization
@@ -34,7 +34,7 @@ def as_registry_actor(handler: Handler[RegistryCall[B], P]) -> Endpoint:
     async def respond(
         context: RequestContext, received: object, path: Mapping[str, object]
     ) -> HandlerResult:
-        token = await verified_bearer(context)
+        token = await verified_token(context)
         entity: EntityCaller | None = None
         if isinstance(token, VerifiedToken) and token.kind is TokenKind.ENTITY:
             # From memory, which may need a connection: before the transaction is opened.
@@ -66,7 +66,7 @@ def as_registry_actor(handler: Handler[RegistryCall[B], P]) -> Endpoint:
 
 async def _admit(context: RequestContext) -> Refusal | None:
     """Refuse one without a token of ours, and one who sends too much, before it is read."""
-    token = await verified_bearer(context)
+    token = await verified_token(context)
     if not isinstance(token, VerifiedToken):
         return token
     wait_s = context.dependencies.registry_rate.wait_s(token.subject)

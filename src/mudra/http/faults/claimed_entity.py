@@ -11,7 +11,7 @@ import msgspec
 from litestar.types import HTTPScope, Receive, ReceiveMessage
 from msgspec import Struct
 
-from mudra.http.auth.bearer import authorization_of, bearer_token
+from mudra.http.auth.bearer import authorization_of, presented_token
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.body.request_body import FORM, FORM_LIMITS
 from mudra.http.request.request_context import AnyRequest
@@ -43,9 +43,9 @@ async def claimed_entity(
     is_form = scope["method"] == "POST" and bool(_FORMS.search(scope["path"]))
     # Its form alone says who asks there, whatever else a request holds.
     if not scope["path"].endswith(_BY_FORM):
-        token = bearer_token(request)
+        token = presented_token(request, dependencies)
         if not isinstance(token, NoAuthorization):
-            return await _subject_of_token(token, dependencies), receive
+            return await _subject_of_token(token.text, dependencies), receive
         header = authorization_of(request)
         if header:
             return (basic_credentials(header)[0] if is_form else ""), receive

@@ -16,7 +16,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.response import Stream
 from msgspec import Struct
 
-from mudra.http.auth.bearer import calling_entity
+from mudra.http.auth.bearer import calling_entity, is_still_admitted
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, new_context
@@ -32,6 +32,7 @@ MAX_LISTENERS: Final = 500
 """In one worker process."""
 MAX_OF_A_MEMBER: Final = 4
 HEARTBEAT_S: Final = 15
+_READERS: Final = (EntityType.FIU, EntityType.AA)
 _TICK_S: Final = 1.0
 """How soon a stream ends with its process."""
 _MAX_WAITING: Final = 8
@@ -171,15 +172,14 @@ def feed_events_route(events: FeedEvents) -> HTTPRouteHandler:
         The first event is `ready`: read the feed then. A heartbeat is sent every 15 seconds. The
         stream ends when the token does, when the process stops, or for a listener that is slow.
         """
-        caller = await calling_entity(request, dependencies, EntityType.FIU, EntityType.AA)
+        caller = await calling_entity(request, dependencies, *_READERS)
         refused = caller if isinstance(caller, Refusal) else events.refusal(caller.entity_id)
         if refused is not None or isinstance(caller, Refusal):
             assert refused is not None
             return refusal(new_context(request, dependencies).envelope, refused).response()
 
         async def is_allowed() -> bool:
-            found = await calling_entity(request, dependencies, EntityType.FIU, EntityType.AA)
-            return not isinstance(found, Refusal)
+            return await is_still_admitted(request, dependencies, *_READERS)
 
         return Stream(
             events.listen(caller.entity_id, dependencies, is_allowed),

@@ -89,6 +89,8 @@ from mudra.registry.lifecycle.refusal import (
     WrongType,
 )
 from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
+from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
+from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
@@ -186,6 +188,18 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 401,
                 ErrorCode.TOKEN_REVOKED,
                 "the token in Authorization was revoked; generate a new one",
+            ),
+        ),
+        error_row(
+            ProofInvalid,
+            lambda r: Problem(
+                401,
+                ErrorCode.PROOF_INVALID,
+                f"DPoP: {r.problem}",
+                {
+                    "WWW-Authenticate": f'DPoP error="invalid_dpop_proof", '
+                    f'algs="{" ".join(PROOF_ALGORITHMS)}"'
+                },
             ),
         ),
         # Entity secrets

@@ -24,6 +24,7 @@ class ErrorCode(enum.StrEnum):
     SECRET_EXPIRED = "SecretExpired"  # noqa: S105
     SECRET_GRACE_ENDED = "SecretGraceEnded"  # noqa: S105
     ADDRESS_NOT_LISTED = "AddressNotListed"
+    PROOF_INVALID = "ProofInvalid"
     RESET_TOO_SOON = "ResetTooSoon"
     RESET_LIMIT_REACHED = "ResetLimitReached"
     TOO_MANY_ATTEMPTS = "TooManyAttempts"

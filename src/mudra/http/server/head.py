@@ -1,7 +1,12 @@
 """HEAD wherever there is GET (RFC 9110 9.1, 9.3.2): the same answer without its body."""
 
+from typing import Final, cast
+
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+SENT_METHOD: Final = "mudra_sent_method"
+"""Where the scope has the method of a request that is answered as another one."""
 
 
 def with_head(app: ASGIApp) -> ASGIApp:
@@ -17,6 +22,7 @@ def with_head(app: ASGIApp) -> ASGIApp:
                 message["body"] = b""
             await send(message)
 
-        await app({**scope, "method": "GET"}, receive, bare)
+        answered = cast("Scope", {**scope, "method": "GET", SENT_METHOD: "HEAD"})
+        await app(answered, receive, bare)
 
     return answering

@@ -12,6 +12,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
+from mudra.http.auth.proof import has_proof, presented_proof
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.openapi.operation import FORM, described
 from mudra.http.request.body.request_body import Headers, plain_form, read_form
@@ -28,6 +29,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.authentication.entity_authenticator import PresentedCredentials
 from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE_S
+from mudra.tokens.issuing.issue_bound_token import BoundTokenOutcome
 from mudra.tokens.issuing.issue_entity_token import (
     EntityTokenIssuer,
     IssuedEntityToken,
@@ -51,7 +53,12 @@ async def respond(scope: Scope, receive: Receive, dependencies: HttpDependencies
     presented = _presented(form, scope["headers"], peer[0] if peer else "", dependencies)
     if isinstance(presented, JsonResponse):
         return presented
-    issued = await dependencies.entity_tokens.issue(presented)
+    issued: BoundTokenOutcome
+    if has_proof(scope["headers"]):
+        proof = presented_proof(scope, dependencies.settings)
+        issued = await dependencies.bound_tokens.issue(presented, proof)
+    else:
+        issued = await dependencies.entity_tokens.issue(presented)
     envelope = Envelope(presented.txn_id, dependencies.clock())
     return refusal(envelope, issued) if isinstance(issued, Refusal) else _success(envelope, issued)
 
@@ -61,7 +68,7 @@ def try_fast_path(
 ) -> PendingResponse | None:
     """Return from memory alone what `respond` would; None, and nothing done, where it cannot."""
     form = plain_form(headers, body)
-    if form is None:
+    if form is None or has_proof(headers):
         return None
     presented = _presented(form, headers, peer, dependencies)
     if isinstance(presented, JsonResponse):
@@ -112,7 +119,7 @@ def _presented(
 
 
 def _success(envelope: Envelope, issued: IssuedEntityToken) -> JsonResponse:
-    body = token_response(issued.text, ENTITY_TOKEN_LIFE_S)
+    body = token_response(issued.text, ENTITY_TOKEN_LIFE_S, issued.token_type)
     if issued.grace_until is None:
         return success(envelope, body)
     body.message = (
@@ -135,7 +142,10 @@ def described_route(dependencies: HttpDependencies) -> HTTPRouteHandler:
         ),
     )
     async def entity_token(request: AnyRequest) -> Response[bytes]:
-        """Exchange entity ID and secret for a token of 24 hours."""
+        """Exchange entity ID and secret for a token of 24 hours.
+
+        With a header `DPoP` (RFC 9449) the token is bound to the key of that proof.
+        """
         return (await respond(request.scope, request.receive, dependencies)).response()
 
     return entity_token

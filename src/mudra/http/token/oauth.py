@@ -15,13 +15,15 @@ from litestar import Response, post
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.http.auth.bearer import authorization_of, bearer_token
+from mudra.http.auth.bearer import authorization_of, presented_token
+from mudra.http.auth.proof import has_proof, presented_proof
 from mudra.http.dependencies import HttpDependencies, HttpSettings, InjectedDependencies
 from mudra.http.request.body.request_body import read_form
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import problem_of
 from mudra.http.response.http_refusals import NoAuthorization
+from mudra.shared.dpop_proof import ProofInvalid, bound_key
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.assertion_authenticator import PresentedAssertion
@@ -34,6 +36,8 @@ from mudra.tokens.authentication.secret_check import (
 )
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, TokenKind
+from mudra.tokens.issuing.issue_bound_token import BoundTokenOutcome
+from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP
 from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.revocation.revoke_token import revoke_entity_token, revoke_user_token
 from mudra.tokens.secrets.address_binding import AddressNotListed
@@ -101,14 +105,20 @@ async def issue_token(request: AnyRequest, dependencies: InjectedDependencies) -
     presented = _presented(request, form, dependencies)
     if isinstance(presented, OAuthError):
         return presented.response()
-    issued = (
-        await dependencies.assertion_tokens.issue(presented)
-        if isinstance(presented, PresentedAssertion)
-        else await dependencies.entity_tokens.issue(presented)
-    )
+    issued: BoundTokenOutcome
+    if has_proof(request.scope["headers"]):
+        proof = presented_proof(request.scope, dependencies.settings)
+        issued = await dependencies.bound_tokens.issue(presented, proof)
+    elif isinstance(presented, PresentedAssertion):
+        issued = await dependencies.assertion_tokens.issue(presented)
+    else:
+        issued = await dependencies.entity_tokens.issue(presented)
+    if isinstance(issued, ProofInvalid):
+        return OAuthError(400, "invalid_dpop_proof", problem_of(issued).sentence).response()
     if isinstance(issued, Refusal):
         return _client_refused(issued).response()
-    return _json(OAuthToken(issued.text.reveal(), "Bearer", ENTITY_TOKEN_LIFE_S, ENTITY_SCOPE))
+    life = ENTITY_TOKEN_LIFE_S
+    return _json(OAuthToken(issued.text.reveal(), issued.token_type, life, ENTITY_SCOPE))
 
 
 token: Final = post("/oauth2/token", status_code=200, include_in_schema=False)(issue_token)
@@ -128,7 +138,8 @@ async def introspect(request: AnyRequest, dependencies: InjectedDependencies) ->
     active = await dependencies.bearer.introspect(SecretText(form["token"]))
     if active is None:
         return _json(Inactive())
-    return _json({"active": True, "token_type": "Bearer", **active.claims})
+    kind = DPOP if bound_key(active.claims) else BEARER
+    return _json({"active": True, "token_type": kind, **active.claims})
 
 
 @post("/oauth2/revoke", status_code=200, include_in_schema=False)
@@ -167,9 +178,11 @@ async def _authenticated_client(
     request: AnyRequest, form: dict[str, str], dependencies: HttpDependencies
 ) -> str | OAuthError:
     """Authenticate the calling entity by its secret or by an Entity Access Token."""
-    bearer = bearer_token(request)
+    bearer = presented_token(request, dependencies)
     if not isinstance(bearer, NoAuthorization):
         caller = await dependencies.bearer.authenticate_entity(bearer)
+        if isinstance(caller, ProofInvalid):
+            return OAuthError(401, "invalid_dpop_proof", problem_of(caller).sentence)
         return _BAD_CLIENT if isinstance(caller, Refusal) else caller.entity_id
     presented = _presented(request, form, dependencies)
     if isinstance(presented, OAuthError):

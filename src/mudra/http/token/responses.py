@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.shared.secret_text import SecretText
+from mudra.tokens.issuing.issue_entity_token import BEARER
 
 
 class TokenResponse(ResponseBody, kw_only=True):
@@ -24,12 +25,12 @@ class TokenResponse(ResponseBody, kw_only=True):
     ) = UNSET
 
 
-def token_response(token: SecretText, expires_in_s: int) -> TokenResponse:
+def token_response(token: SecretText, expires_in_s: int, token_type: str = BEARER) -> TokenResponse:
     """Return the response that carries a new token."""
     return TokenResponse(
         access_token=token.reveal(),
         expires_in=expires_in_s,
-        token_type="Bearer",  # noqa: S106  # the name of the scheme
+        token_type=token_type,
     )
 
 

@@ -9,6 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.token import revocations
+from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
 from mudra.tokens.authentication.client_assertion import ALGORITHMS
 from mudra.tokens.signing_keys.key_lifecycle import JWKS_MAX_AGE
 
@@ -57,6 +58,7 @@ def metadata(dependencies: HttpDependencies) -> Response[bytes]:
         "scopes_supported": ["entity"],
         "token_endpoint_auth_methods_supported": methods,
         "token_endpoint_auth_signing_alg_values_supported": ALGORITHMS,
+        "dpop_signing_alg_values_supported": PROOF_ALGORITHMS,
         "introspection_endpoint_auth_methods_supported": methods,
         "revocation_endpoint_auth_methods_supported": methods,
         "id_token_signing_alg_values_supported": ["RS256"],

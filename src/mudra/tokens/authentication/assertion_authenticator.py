@@ -16,6 +16,7 @@ from mudra.tokens.authentication.client_assertion import (
     read_assertion,
 )
 from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
+from mudra.tokens.authentication.proof_guard import UsedProofs
 from mudra.tokens.authentication.secret_check import RateLimited
 from mudra.tokens.ports import EntityCredentials, RegisteredKeys, SecretUses, TokenCounts
 from mudra.tokens.secrets.address_binding import AddressNotListed
@@ -27,6 +28,11 @@ class AssertionUnitOfWork(Protocol):
     @property
     def registered_keys(self) -> RegisteredKeys:
         """The members' keys, and which assertions were used."""
+        ...
+
+    @property
+    def used_proofs(self) -> UsedProofs:
+        """The DPoP proofs that were used."""
         ...
 
     @property

@@ -11,8 +11,10 @@ from msgspec import Struct
 
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.ports import Memberships, People
+from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
+from mudra.tokens.authentication.proof_guard import PresentedToken, ProofGuard
 from mudra.tokens.authentication.token_check import (
     TokenExpired,
     TokenInvalid,
@@ -24,7 +26,7 @@ from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import CredentialSource, IssuedTokens, Revocations, Signer
 
-BearerRefusal = TokenInvalid | TokenExpired | TokenRevoked
+BearerRefusal = TokenInvalid | TokenExpired | TokenRevoked | ProofInvalid
 
 
 class EntityCaller(Struct, frozen=True):
@@ -50,6 +52,7 @@ class BearerAuthenticator(Struct, frozen=True):
     credentials: CredentialSource
     revocations: Revocations
     clock: Callable[[], datetime]
+    proofs: ProofGuard
 
     async def verify(self, token: SecretText) -> TokenVerification:
         """Verify a token's signature, claims and times; revocation and rights come after it."""
@@ -57,9 +60,21 @@ class BearerAuthenticator(Struct, frozen=True):
         return self.verified.verify(token)
 
     async def authenticate_entity(
+        self, presented: PresentedToken, *of_types: EntityType
+    ) -> EntityCaller | BearerRefusal:
+        """Authenticate an entity, of one of the types if any are named (spec 2.2).
+
+        A token that is bound to a key needs a proof, which is used up (RFC 9449 7).
+        """
+        caller = await self.entity_of(presented.text, *of_types)
+        if not isinstance(caller, EntityCaller):
+            return caller
+        return await self.proofs.refusal(presented, caller.token) or caller
+
+    async def entity_of(
         self, token: SecretText, *of_types: EntityType
     ) -> EntityCaller | BearerRefusal:
-        """Authenticate an entity, of one of the types if any are named (spec 2.2)."""
+        """Return whose token it is, without asking who presents it."""
         verified = await self.verify(token)
         if not isinstance(verified, VerifiedToken):
             return verified
@@ -85,7 +100,7 @@ class BearerAuthenticator(Struct, frozen=True):
 
     async def introspect(self, token: SecretText) -> VerifiedToken | None:
         """Return an entity's token if it is active at this instant (RFC 7662 2.2)."""
-        caller = await self.authenticate_entity(token)
+        caller = await self.entity_of(token)
         # Others ask what holds now: the leeway is for clocks that differ from ours.
         if isinstance(caller, EntityCaller) and self.clock() < caller.token.expires_at:
             return caller.token

@@ -19,7 +19,7 @@ _BYTES_OF_A_ROLE: Final = len(f'"":["{_ADMIN}"],')
 ENTITY_TOKEN_LIFE_S: Final = int(ENTITY_TOKEN_LIFE.total_seconds())
 USER_TOKEN_LIFE_S: Final = int(USER_TOKEN_LIFE.total_seconds())
 
-ClaimValue = str | int | dict[str, list[str]]
+ClaimValue = str | int | dict[str, list[str]] | dict[str, str]
 Claims = Mapping[str, ClaimValue]
 
 
@@ -69,6 +69,14 @@ def entity_claims(  # each argument is one fact in the token
         "scope": ENTITY_SCOPE,
         "secret-expiry-ts": epoch_ms(secret_expires_at),
     }
+
+
+def bound_claims(claims: Claims, thumbprint: str) -> dict[str, ClaimValue]:
+    """Bind a token to the key of this thumbprint (RFC 9449 6.1, RFC 7800).
+
+    `typ` stays Bearer: members that do not know bindings go on accepting the token.
+    """
+    return {**claims, "cnf": {"jkt": thumbprint}}
 
 
 def user_claims(  # noqa: PLR0913  # each argument is one fact in the token

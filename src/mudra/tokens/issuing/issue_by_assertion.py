@@ -5,6 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.shared.dpop_proof import DpopProof, ProofInvalid
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.assertion_authenticator import (
     AssertionAuthenticator,
@@ -12,9 +13,10 @@ from mudra.tokens.authentication.assertion_authenticator import (
     PresentedAssertion,
 )
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
+from mudra.tokens.authentication.proof_guard import USED
 from mudra.tokens.authentication.secret_check import RateLimited
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms, entity_claims
-from mudra.tokens.issuing.issue_entity_token import IssuedEntityToken
+from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms, bound_claims, entity_claims
+from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP, IssuedEntityToken
 from mudra.tokens.ports import EntityCredentials, Signer
 from mudra.tokens.secrets.address_binding import AddressNotListed
 from mudra.tokens.secrets.secret import SecretState
@@ -29,13 +31,24 @@ class AssertionTokenIssuer(Struct, frozen=True):
     new_id: Callable[[], str]
 
     async def issue(
-        self, presented: PresentedAssertion
-    ) -> IssuedEntityToken | AssertionInvalid | RateLimited | AddressNotListed:
-        """Check the assertion and sign a token; `secret-expiry-ts` is of the current secret."""
+        self, presented: PresentedAssertion, proof: DpopProof | None = None
+    ) -> IssuedEntityToken | AssertionInvalid | RateLimited | AddressNotListed | ProofInvalid:
+        """Check the assertion and sign a token; `secret-expiry-ts` is of the current secret.
+
+        The token is bound to the key of a `proof`, which is used up with the assertion.
+        """
         await self.signer.ready()
         jti = self.new_id()
+        detail: dict[str, str | int] = {"by": "private_key_jwt", "count": 1, "jtis": jti}
+        if proof is not None:
+            detail["jkt"] = proof.thumbprint
+        replayed = False
 
         async def record(work: AssertionUnitOfWork, entity: EntityCredentials) -> None:
+            nonlocal replayed
+            if proof is not None and not await work.used_proofs.use(proof):
+                replayed = True
+                return
             caller = Caller(f"entity:{entity.entity_id}", presented.address, presented.txn_id)
             await work.uses.add_key_use(entity.entity_id, presented.address)
             await work.token_counts.add(entity.entity_id)
@@ -44,17 +57,19 @@ class AssertionTokenIssuer(Struct, frozen=True):
                     EventName.ENTITY_TOKEN_ISSUE,
                     caller,
                     entity.entity_id,
-                    detail={"by": "private_key_jwt", "count": 1, "jtis": jti},
+                    detail=detail,
                 )
             )
 
         entity = await self.authenticator.authenticate(presented, record)
         if not isinstance(entity, EntityCredentials):
             return entity
+        if replayed:
+            return USED
         current = next(
             one.secret for one in entity.secrets if one.secret.state is SecretState.CURRENT
         )
-        claims = entity_claims(
+        claims: Claims = entity_claims(
             self.terms,
             entity_id=entity.entity_id,
             entity_type=entity.entity_type,
@@ -62,4 +77,7 @@ class AssertionTokenIssuer(Struct, frozen=True):
             jti=jti,
             issued_at=int(self.authenticator.entities.clock().timestamp()),
         )
-        return IssuedEntityToken(SecretText(self.signer.sign(TokenKind.ENTITY, claims)), None)
+        if proof is not None:
+            claims = bound_claims(claims, proof.thumbprint)
+        text = SecretText(self.signer.sign(TokenKind.ENTITY, claims))
+        return IssuedEntityToken(text, None, BEARER if proof is None else DPOP)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
@@ -16,6 +17,9 @@ from mudra.tokens.authentication.secret_check import (
 )
 from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms, entity_claims
 from mudra.tokens.ports import EntityTokenLog, Signer
+
+BEARER: Final = "Bearer"
+DPOP: Final = "DPoP"
 
 
 class UnsignedEntityToken(Struct, frozen=True):
@@ -32,6 +36,7 @@ class IssuedEntityToken(Struct, frozen=True):
 
     text: SecretText
     grace_until: datetime | None
+    token_type: str = BEARER
 
 
 class EntityTokenIssuer(Struct, frozen=True):
@@ -51,7 +56,7 @@ class EntityTokenIssuer(Struct, frozen=True):
         entity = await self.authenticator.authenticate(presented)
         if not isinstance(entity, AuthenticatedEntity):
             return entity
-        unsigned = self._unsigned(presented, entity)
+        unsigned = self.unsigned(presented, entity)
         return self.complete(unsigned, self.sign(unsigned))
 
     def prepare_cached(
@@ -66,13 +71,15 @@ class EntityTokenIssuer(Struct, frozen=True):
         entity = self.authenticator.authenticate_cached(presented)
         if not isinstance(entity, AuthenticatedEntity):
             return entity
-        return self._unsigned(presented, entity)
+        return self.unsigned(presented, entity)
 
     def sign(self, unsigned: UnsignedEntityToken) -> SecretText:
         """Sign the token: nearly all of the cost."""
         return SecretText(self.signer.sign(TokenKind.ENTITY, unsigned.claims))
 
-    def complete(self, unsigned: UnsignedEntityToken, signed: SecretText) -> IssuedEntityToken:
+    def complete(
+        self, unsigned: UnsignedEntityToken, signed: SecretText, token_type: str = BEARER
+    ) -> IssuedEntityToken:
         """Record the token as issued."""
         presented, entity = unsigned.presented, unsigned.entity
         self.log.issued(
@@ -83,11 +90,12 @@ class EntityTokenIssuer(Struct, frozen=True):
             in_grace=entity.grace_until is not None,
             jti=unsigned.jti,
         )
-        return IssuedEntityToken(signed, entity.grace_until)
+        return IssuedEntityToken(signed, entity.grace_until, token_type)
 
-    def _unsigned(
+    def unsigned(
         self, presented: PresentedCredentials, entity: AuthenticatedEntity
     ) -> UnsignedEntityToken:
+        """Write the claims of a token for an entity that was authenticated."""
         jti = self.new_id()
         claims = entity_claims(
             self.terms,

@@ -1,0 +1,24 @@
+"""DPoP proofs that were used: implements tokens/authentication/proof_guard.py UsedProofs."""
+
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.shared.dpop_proof import DpopProof
+from mudra.storage.database.database import Transaction
+from mudra.storage.tokens.tables import used_proof
+
+
+class PostgresUsedProofs:
+    """Implements `UsedProofs`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def use(self, proof: DpopProof) -> bool:
+        """Store that a proof is used; False when it was already."""
+        stored = await self._tx.connection.scalar(
+            insert(used_proof)
+            .values(proof_hash=proof.use_hash, expires_at=proof.expires_at)
+            .on_conflict_do_nothing()
+            .returning(used_proof.c.expires_at)
+        )
+        return stored is not None
