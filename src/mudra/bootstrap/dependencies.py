@@ -268,9 +268,7 @@ class Dependencies(Struct, frozen=True):
             audit_chain=self.audit_chain(transaction),
             secrets=secret_store,
             first_secret=FirstSecretService(secret_store, audit_log, secrets.token_bytes),
-            secret_service=SecretService(
-                secret_store, secret_uses, notices, audit_log, secrets.token_bytes
-            ),
+            secret_service=_secret_service(secret_store, secret_uses, notices, audit_log),
             uses=secret_uses,
             reminders=PostgresReminders(transaction),
             tokens=tokens,
@@ -351,6 +349,15 @@ class Dependencies(Struct, frozen=True):
             self._key_pairs.new,
             timedelta(days=self.settings.key_rotation_days),
         )
+
+
+def _secret_service(
+    store: PostgresSecrets,
+    uses: PostgresSecretUses,
+    notices: NoticeService,
+    audit_log: PostgresAuditLog,
+) -> SecretService:
+    return SecretService(store, uses, notices, audit_log, secrets.token_bytes)
 
 
 def build_dependencies(

@@ -42,7 +42,7 @@ class DpopKey:
 
     @property
     def thumbprint(self) -> str:
-        """What `cnf.jkt` of the tokens is (RFC 7638)."""
+        """Return what `cnf.jkt` of the tokens is (RFC 7638)."""
         return self._key.thumbprint()
 
     def proof(self, method: str, url: str, token: str = "") -> str:
