@@ -20,6 +20,7 @@ from mudra.bootstrap.fault_store import fault_service
 from mudra.bootstrap.health_store import health_service
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
+from mudra.bootstrap.token_store import binding_service, secret_service
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.localization.languages import Languages
@@ -82,7 +83,6 @@ from mudra.storage.registry.pending_entries import PostgresPendingEntries
 from mudra.storage.registry.registry import PostgresRegistry
 from mudra.storage.registry.vocabulary import PostgresVocabulary
 from mudra.storage.registry.write_budget import PostgresWriteBudget
-from mudra.storage.tokens.address_bindings import PostgresAddressBindings
 from mudra.storage.tokens.key_fetches import PostgresKeyFetches
 from mudra.storage.tokens.registered_keys import PostgresRegisteredKeys
 from mudra.storage.tokens.reminders import PostgresReminders
@@ -91,9 +91,7 @@ from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.storage.tokens.token_counts import PostgresTokenCounts
 from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
 from mudra.storage.tokens.used_proofs import PostgresUsedProofs
-from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.first_secret import FirstSecretService
-from mudra.tokens.secrets.secret_service import SecretService
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 from mudra.webhook.reach import Reach
@@ -268,14 +266,14 @@ class Dependencies(Struct, frozen=True):
             audit_chain=self.audit_chain(transaction),
             secrets=secret_store,
             first_secret=FirstSecretService(secret_store, audit_log, secrets.token_bytes),
-            secret_service=_secret_service(secret_store, secret_uses, notices, audit_log),
+            secret_service=secret_service(secret_store, secret_uses, notices, audit_log),
             uses=secret_uses,
             reminders=PostgresReminders(transaction),
             tokens=tokens,
             used_proofs=PostgresUsedProofs(transaction),
             token_counts=PostgresTokenCounts(transaction),
             registered_keys=PostgresRegisteredKeys(transaction),
-            address_bindings=self._address_bindings(transaction, notices, audit_log),
+            address_bindings=binding_service(transaction, notices, audit_log, self.settings),
             faults=fault_service(transaction, self.encryption, audit_log, self._key_pairs),
             registry=registration.registry,
             vocabulary=registration.vocabulary,
@@ -323,18 +321,6 @@ class Dependencies(Struct, frozen=True):
             self.check_submission,
         )
 
-    def _address_bindings(
-        self, transaction: Transaction, notices: NoticeService, audit_log: PostgresAuditLog
-    ) -> BindingService:
-        return BindingService(
-            PostgresAddressBindings(transaction),
-            PostgresSecretUses(transaction),
-            PostgresRegisteredKeys(transaction),
-            notices,
-            audit_log,
-            self.settings.addresses_enforced,
-        )
-
     @property
     def _key_pairs(self) -> KeyPairs:
         return KeyPairs(self.settings.signing_key_bits, self.clock)
@@ -349,15 +335,6 @@ class Dependencies(Struct, frozen=True):
             self._key_pairs.new,
             timedelta(days=self.settings.key_rotation_days),
         )
-
-
-def _secret_service(
-    store: PostgresSecrets,
-    uses: PostgresSecretUses,
-    notices: NoticeService,
-    audit_log: PostgresAuditLog,
-) -> SecretService:
-    return SecretService(store, uses, notices, audit_log, secrets.token_bytes)
 
 
 def build_dependencies(
