@@ -78,7 +78,7 @@ def test_every_refusal_has_a_sentence_with_a_known_word(kind: type) -> None:
         if problem.status in {429, 503}:
             assert int(problem.headers["Retry-After"]) >= 1
         if problem.status == 401:
-            assert problem.headers["WWW-Authenticate"].startswith("Bearer")
+            assert problem.headers["WWW-Authenticate"].startswith(("Bearer", "DPoP"))
 
 
 def examples_of(kind: type) -> list[object]:
