@@ -1,4 +1,4 @@
-"""Write the generated pages of the reference: settings, commands, agent.toml.
+"""Write the generated pages of the reference: its own, and those of tools/pages.
 
     python tools/reference.py [--check]
 
@@ -17,6 +17,10 @@ from mudra.agent.host.config_reference import rows
 from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import REFERENCE, Settings
 from mudra.storage.database.retention import RULES, described
+from tools.pages.audit_events import audit_events_page
+from tools.pages.emails import emails_page
+from tools.pages.metrics import metrics_page
+from tools.pages.webhooks import webhooks_page
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -28,6 +32,10 @@ def main() -> int:
         "commands.md": commands_page(),
         "agent.md": agent_page(),
         "retention.md": retention_page(),
+        "audit-events.md": audit_events_page(),
+        "emails.md": emails_page(),
+        "metrics.md": metrics_page(),
+        "webhooks.md": webhooks_page(),
     }
     stale = [
         name

@@ -55,6 +55,31 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.SECOND_FACTOR: ("user_name", "what"),
 }
 
+OCCASIONS: Final[Mapping[NoticeKind, str]] = {
+    NoticeKind.INVITATION: "A member was onboarded: to its designated admin.",
+    NoticeKind.ACCOUNT_INVITATION: "An operator's account was made: to the operator.",
+    NoticeKind.PASSWORD_RESET: "A person asked for a new password.",
+    NoticeKind.PASSWORD_CHANGED: "A password was set.",
+    NoticeKind.SECRET_RESET: "A secret was reset: to all admins and the contact of the entity.",
+    NoticeKind.SECRET_EXPIRY: "30, 14, 7, 3 and 1 days before a secret expires.",
+    NoticeKind.SECRET_EXPIRED: "Once after a secret has expired.",
+    NoticeKind.OLD_SECRET_IN_USE: "The old secret is in use shortly before its end.",
+    NoticeKind.SIGN_IN_WAITS: "Many sign-ins to an account failed in a row.",
+    NoticeKind.HEALTH_ALARM: "An incident began, moved or ended, to those whose alarms include it.",
+    NoticeKind.HEALTH_ESCALATED: "No one acknowledged an incident in time.",
+    NoticeKind.HEALTH_DIGEST: "Many alarms at once, or those of quiet hours.",
+    NoticeKind.ADMIN_INVITATION: "An admin invites another person to administer the entity.",
+    NoticeKind.ADMIN_INVITED: "The other admins learn of an invitation.",
+    NoticeKind.REPORT_HELD: "A report of an AA was held as implausible.",
+    NoticeKind.ADDRESS_CHANGED: "An account got another address: to the old one.",
+    NoticeKind.ADDRESS_CONFIRM: "An account is to get another address: to the new one.",
+    NoticeKind.REGISTRY_CHANGED: "A registry entry was submitted, decided or ended.",
+    NoticeKind.SERVICE_RESTORED: "The service was restored to an earlier state.",
+    NoticeKind.SECOND_FACTOR: "A second factor or a passkey of an account changed.",
+    NoticeKind.ADDRESSES_BOUND: "Addresses of an entity are enforced, or no longer.",
+}
+"""When each is sent, for the reference."""
+
 
 class EmailFactsError(ValueError):
     """An email cannot be composed: names the email and the fact, never its value."""

@@ -1,0 +1,100 @@
+"""docs/reference/emails.md: every email, composed from the templates with sample facts."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from mudra.identity.ports import Notice
+from mudra.mail.compose import EmailComposer
+from mudra.mail.facts import FACTS, OCCASIONS
+
+_INTRO: Final = """# Emails
+
+Made by `make docs` from the templates of `mudra.mail`, with sample facts. Your own templates in
+`MUDRA_MAIL_TEMPLATES` have the same names and facts ([how](../operations/running.md)). Each email
+has a text part, shown here, and an HTML part of the same paragraphs. Facts that are times are
+ISO 8601 in UTC; the filter `when` writes them for people. `network` and `contact` may be used in
+all of them.
+"""
+_SECRET_TIMES: Final = {
+    "reset_at": "2026-03-02T09:30:00.000Z",
+    "expires_at": "2026-08-29T09:30:00.000Z",
+    "old_secret_ends_at": "2026-03-09T09:30:00.000Z",
+    "ends_at": "2026-03-09T09:30:00.000Z",
+    "last_used_at": "2026-03-08T18:12:00.000Z",
+    "written_at": "2026-08-22T09:30:00.000Z",
+    "last_failure_at": "2026-03-02T09:30:00.000Z",
+    "restored_to": "2026-03-02T02:00:00.000Z",
+    "restored_at": "2026-03-02T08:10:00.000Z",
+    "window": "2026-03-02T09:20:00.000Z",
+    "done_at": "2026-03-02T09:30:00.000Z",
+    "changed_at": "2026-03-02T09:30:00.000Z",
+}
+SAMPLES: Final[Mapping[str, str]] = {
+    **_SECRET_TIMES,
+    "user_name": "Lakshmi Iyer",
+    "entity_id": "KAVERI-FIP",
+    "entity_name": "Kaveri Bank",
+    "link": "https://tokens.network.example/console/link#sample",
+    "valid_hours": "24",
+    "invited": "Ravi Rao",
+    "invited_by": "Meera Rao",
+    "manages_secrets": "yes",
+    "reset_by": "Meera Rao",
+    "days_left": "7",
+    "use_count": "12",
+    "address_count": "2",
+    "failures": "5",
+    "title": "KAVERI-FIP: 80 % of calls failing",
+    "story": "Since 2 March 2026, 09:20 UTC, FI fetch. 160 of 200 calls failed; 2 would be usual.",
+    "over": "",
+    "severity": "critical",
+    "open": "3",
+    "incidents": "KAVERI-FIP: 80 % of calls failing | DECCAN-FIP: slow",
+    "more": "1",
+    "what": "was approved",
+    "done_by": "an operator of the network",
+    "reason": "the new certificate",
+    "changes": "certificate, baseurl",
+    "number": "1",
+    "minutes": "30",
+    "claimed": "4,000,000 calls",
+    "plausible": "40,000",
+    "secret_lost": "yes",
+    "old_address": "lakshmi@kaveribank.example",
+    "new_address": "lakshmi.iyer@kaveribank.example",
+    "enforced": "yes",
+    "changed_by": "Meera Rao",
+    "listed": "192.0.2.10",
+}
+"""A value for each fact. `make docs` fails for a fact without one."""
+_OTHER: Final[Mapping[str, dict[str, str]]] = {
+    "health_digest": {"over": "1"},
+    "report_held": {"entity_id": "SAARTHI-AA", "entity_name": "Saarthi AA", "what": "calls",
+                    "claimed": "4,000,000"},
+    "second_factor": {"what": "A code of an authenticator app was added."},
+}  # fmt: skip
+
+
+def emails_page() -> str:
+    """Return the page. Raises KeyError for an email or a fact without a sample."""
+    composer = EmailComposer("Sample network", contact="support@network.example")
+    parts = [_INTRO]
+    for kind, names in FACTS.items():
+        facts = {name: SAMPLES[name] for name in names} | _OTHER.get(kind.value, {})
+        email = composer.compose(Notice("lakshmi@kaveribank.example", kind, facts))
+        attached = "".join(f" Attached: `{one.name}`." for one in email.attachments)
+        parts += [
+            f"## {kind.value}",
+            "",
+            OCCASIONS[kind] + attached,
+            "",
+            f"Facts: {', '.join(f'`{name}`' for name in names)}.",
+            "",
+            "```",
+            f"Subject: {email.subject}",
+            "",
+            email.text.strip(),
+            "```",
+            "",
+        ]
+    return "\n".join(parts)

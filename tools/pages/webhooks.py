@@ -1,0 +1,144 @@
+"""docs/reference/webhooks.md: every message, made by the code that sends it, with its schema."""
+
+import base64
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from mudra.metrics.incidents.incident import (
+    Cause,
+    Ending,
+    FipApi,
+    Incident,
+    Path,
+    Symptom,
+    TimelineChange,
+    TimelineEntry,
+)
+from mudra.metrics.incidents.incident_change import (
+    Change,
+    Closed,
+    Moved,
+    Opened,
+    Reopened,
+    withdrawn,
+)
+from mudra.metrics.notifications.alarm import alarm_of
+from mudra.metrics.notifications.alarm_mail import PersonalAlarm
+from mudra.metrics.notifications.incident_notifications import Event, IncidentNotification
+from mudra.metrics.notifications.personal_message import AlarmsMessage, personal_body
+from mudra.metrics.notifications.severity import Severity
+from mudra.metrics.notifications.webhook import (
+    Message,
+    SampleMessage,
+    Webhook,
+    body_of_test,
+    chat_messages_of,
+    message_of,
+)
+from mudra.metrics.notifications.webhook_formats import Format
+from mudra.shared.secret_text import SecretText
+from mudra.webhook.sign import signed_headers
+
+NOW: Final = datetime(2026, 3, 2, 9, 41, 5, tzinfo=UTC)
+KEY: Final = "whsec_" + base64.b64encode(b"a key for this page only").decode()
+CONSOLE: Final = "https://tokens.network.example/console"
+_ID: Final = "0195562f-6b1e-7c44-9f0e-2f5f6a7b8c9d"
+_MESSAGE: Final = "0195562f-7a02-7d19-8c41-5b0e9d6f3a21"
+_INTRO: Final = """# Webhooks
+
+Made by `make docs` from the code that sends them. How to add one, test it and change its key is in
+[monitor the network](../how-to/monitor-the-network.md).
+
+A message is a POST of JSON, signed as [Standard Webhooks](https://www.standardwebhooks.com) has it:
+the signature is over `webhook-id`, `webhook-timestamp` and the body, with a dot between them, by
+HMAC-SHA256 with the key that was shown once (Base64 after `whsec_`). After a rotation there are two
+signatures for a day. Answer 2xx within 10 seconds; else the message comes again for 24 hours under
+the same `webhook-id`. Bodies are shown with line breaks here; they are sent without.
+
+The headers of the first message, with the key `{key}`:
+
+```
+{headers}
+```
+"""
+_MEANING: Final = {
+    Event.OPENED: "A cause was found.",
+    Event.MOVED: "The cause turned out to be another one; the incident and its ID stay.",
+    Event.CLOSED: "Three good windows in a row.",
+    Event.REOPENED: "It had ended, and goes on.",
+    Event.WITHDRAWN: "Late or replaced reports show that there was none.",
+}
+
+
+def webhooks_page() -> str:
+    """Return the page. Raises KeyError for a kind of message without a sample."""
+    bodies = {event: _body(change) for event, change in _changes().items()}
+    first = bodies[Event.OPENED]
+    headers = signed_headers([SecretText(KEY)], _MESSAGE, NOW, first)
+    lines = "\n".join(f"{name}: {value}" for name, value in headers.items())
+    parts = [_INTRO.format(key=KEY, headers=lines)]
+    for event in Event:
+        parts += [f"## {event.value}", "", _MEANING[event], "", *_json(bodies[event])]
+    hook = Webhook(_ID, "", "https://alarms.network.example/mudra", "operator:1", NOW)
+    parts += ["## webhook.test", "", "A test that someone asked for.", ""]
+    parts += _json(body_of_test(hook, NOW, CONSOLE))
+    parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
+    parts += _json(_personal())
+    parts += ["## In the formats of chats", "", "The first message, to a webhook with `--format`."]
+    notification = _notification(_changes()[Event.OPENED])
+    for name, body in chat_messages_of(notification, CONSOLE).items():
+        parts += ["", f"`{name.value}`:", "", *_json(body)]
+    parts += ["## JSON schemas", ""]
+    for title, message in (
+        ("of `incident.…`", Message),
+        ("of `webhook.test`", SampleMessage),
+        ("of `alarms`", AlarmsMessage),
+    ):
+        parts += [f"### {title}", "", *_json(msgspec.json.encode(msgspec.json.schema(message)))]
+    return "\n".join(parts)
+
+
+def _json(body: bytes) -> Iterator[str]:
+    yield from ("```json", msgspec.json.format(body, indent=2).decode(), "```", "")
+
+
+def _body(change: Change) -> bytes:
+    body = message_of(_notification(change), NOW)
+    assert body is not None
+    return body
+
+
+def _notification(change: Change) -> IncidentNotification:
+    return IncidentNotification(_ID, change, notified=True, alarm=alarm_of(change))
+
+
+def _changes() -> dict[Event, Change]:
+    subject, symptoms = FipApi("KAVERI-FIP", "fif"), (Symptom.FAILURES,)
+    began = NOW.replace(minute=20, second=0)
+    window = timedelta(minutes=10)
+    entry = TimelineEntry(began, TimelineChange.OPENED, subject, symptoms)
+    cause = Cause(symptoms, 200, 160, 2.0, 250.0, (), ("SAARTHI-AA",))
+    incident = Incident(
+        *(subject, began, NOW, began + window, None, Ending.OPEN, 2, 80, 400, cause, (entry,))
+    )
+    over = replace(incident, ended=began + 2 * window, ending=Ending.RECOVERED)
+    before = replace(incident, subject=Path("SAARTHI-AA", "KAVERI-FIP"))
+    return {
+        Event.OPENED: Opened(incident),
+        Event.MOVED: Moved(before, incident),
+        Event.CLOSED: Closed(incident, over),
+        Event.REOPENED: Reopened(over, incident),
+        Event.WITHDRAWN: withdrawn(incident),
+    }
+
+
+def _personal() -> bytes:
+    alarm = alarm_of(_changes()[Event.OPENED])
+    assert alarm is not None
+    one = PersonalAlarm(_ID, "KAVERI-FIP", Severity.CRITICAL, alarm.title, alarm.text)
+    page = f"{CONSOLE}/health/KAVERI-FIP"
+    return personal_body([(one, page)], Format.STANDARD, CONSOLE, NOW)
