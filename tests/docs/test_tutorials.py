@@ -17,7 +17,13 @@ from tests.support.registry.registry_payloads import fip, older
 from tests.support.service import Service, running_service
 
 ROOT = Path(__file__).parents[2]
-RUN_TOO = ("test-your-client", "move-from-keycloak")
+RUN_TOO = (
+    "test-your-client",
+    "move-from-keycloak",
+    "rotate-a-secret",
+    "several-programs",
+    "go-live",
+)
 """How-to guides whose commands a sandbox can run."""
 PAGES = [
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
