@@ -7,6 +7,7 @@ case "$1" in
 # The shell draws no window: a third less CPU than the whole browser, and less to install.
 chromium) names="chromium-headless-shell chromium chromium-browser google-chrome" package="chromium-headless-shell chromium" what="the browser tests" ;;
 java) names=javac package=default-jdk-headless what="the test of the Java program" ;;
+go) names=go package=golang-go what="the test of the sample in Go" ;;
 nginx) names=nginx package=nginx-light what="the test of stopping behind nginx" ;;
 caddy) names=caddy package=caddy what="the test of the example for Caddy" ;;
 systemd-analyze) names=systemd-analyze package=systemd what="the tests of the units" ;;
@@ -20,7 +21,7 @@ postgresql-15) names=/usr/lib/postgresql/15/bin/postgres package=postgresql-15 w
 pgbackrest) names=pgbackrest package=pgbackrest what="the test of a recovery to a time" ;;
 pgbouncer) names=pgbouncer package=pgbouncer what="the test behind PgBouncer" ;;
 promtool) names=promtool package=prometheus what="the tests of the alert rules" ;;
-*) echo "usage: $0 caddy|chromium|etcd|haproxy|java|nginx|patroni|patronictl|pgbackrest|pgbouncer|postgresql-15|promtool|systemd-analyze" >&2 && exit 2 ;;
+*) echo "usage: $0 caddy|chromium|etcd|go|haproxy|java|nginx|patroni|patronictl|pgbackrest|pgbouncer|postgresql-15|promtool|systemd-analyze" >&2 && exit 2 ;;
 esac
 find_it() {
     for name in $names; do
