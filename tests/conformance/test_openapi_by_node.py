@@ -8,15 +8,20 @@ import os
 import re
 import subprocess
 import sys
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
-from tests.support.service import Service
+from tests.support.metrics.metrics_payloads import request_metrics
+from tests.support.registry.registry_members import Registry, payload_of
+from tests.support.service import Service, new_member
 
 import mudra.http.app  # noqa: F401  # defines every response
 from mudra.http.response.response_body import ErrorBody, FindingsErrorBody, Page, ResponseBody
+from mudra.metrics.payload.catalogue import WINDOW, window_start
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
@@ -95,8 +100,46 @@ def test_every_pattern_is_one_of_ecma(document: Path, client: Path) -> None:
     assert not any(r"\\Z" in pattern for pattern in patterns)
 
 
-def test_the_client_compiles(client: Path) -> None:
-    node("typescript", "bin/tsc", "--noEmit", "--strict", client)
+def test_a_generated_client_gets_a_token_pushes_registers_and_reads(
+    client: Path, own: Service
+) -> None:
+    """openapi-fetch with the generated types; compiled with all of TypeScript's strictness."""
+    place = client.parent
+    for name, content in (("package.json", '{"type": "module"}'), ("use_client.ts", None)):
+        (place / name).write_text(content or (HERE / name).read_text())
+    if not (place / "node_modules").exists():
+        (place / "node_modules").symlink_to(HERE / "node_modules")
+    options = ("--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2022,dom")
+    node("typescript", "bin/tsc", *options, place / "use_client.ts")
+    aa = new_member(own, "AA")
+    registry = Registry(aa)
+    start = window_start(own.advance("PT0S")) - WINDOW
+    payload = request_metrics(fips=2, aa_id=aa.entity_id, txn_id=str(uuid.uuid4()), start=start)
+
+    done = subprocess.run(
+        [NODE, place / "use_client.js"],
+        input=msgspec.json.encode(
+            {
+                "root": own.root,
+                "entityId": aa.entity_id,
+                "secret": registry.secret,
+                "push": payload,
+                "entry": payload_of(aa),
+            }
+        ),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr.decode()
+    assert json.loads(done.stdout) == {
+        "expiresIn": 86_400,
+        "pushed": "accepted",
+        "registered": "submitted",
+        "read": [],
+        "refused": "Unauthorized",
+    }
 
 
 def structs(base: type[ResponseBody]) -> Iterator[type[ResponseBody]]:
