@@ -1,4 +1,4 @@
-"""Tokens are verified by `jose` and `jsonwebtoken` from npm, by way of the published keys."""
+"""Libraries from npm: `jose` and `jsonwebtoken` verify tokens, `openid-client` gets them."""
 
 import json
 import subprocess
@@ -69,3 +69,32 @@ def test_both_refuse_an_altered_an_ended_and_a_foreign_token(member: Member) -> 
         verified(member.service, token, now, issuer="https://elsewhere.example/iam"),
     ):
         assert set(seen["jose"]) == set(seen["jsonwebtoken"]) == {"refused"}
+
+
+@pytest.mark.parametrize("algorithm", ["oauth2", "oidc"])
+def test_an_oauth_client_discovers_gets_introspects_and_revokes(
+    member: Member, algorithm: str
+) -> None:
+    """By the metadata of RFC 8414 and by that of OpenID Connect."""
+    asked = {
+        "issuer": member.service.issuer,
+        "id": member.entity_id,
+        "secret": member.secret(),
+        "algorithm": algorithm,
+    }
+
+    done = subprocess.run(
+        [NODE, HERE / "oauth.mjs"],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    granted = {"type": "bearer", "expiresIn": DAY_S, "before": True, "after": False}
+    assert seen["basic"] == seen["post"] == granted | {"sub": member.entity_id}
+    # RFC 9110 15.5.2: a 401 has its challenge, which this client reports before the error.
+    assert {seen["wrongBasic"], seen["wrongPost"]} == {"OAUTH_WWW_AUTHENTICATE_CHALLENGE"}
