@@ -28,7 +28,7 @@ from mudra.metrics.incidents.incident_change import (
 )
 from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import PersonalAlarm
-from mudra.metrics.notifications.incident_notifications import Event, IncidentNotification
+from mudra.metrics.notifications.incident_notifications import Announcement, Event
 from mudra.metrics.notifications.personal_message import AlarmsMessage, personal_body
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook import (
@@ -89,8 +89,8 @@ def webhooks_page() -> str:
     parts += ["## alarms", "", "To a person's own webhook: the alarms that the person chose.", ""]
     parts += _json(_personal())
     parts += ["## In the formats of chats", "", "The first message, to a webhook with `--format`."]
-    notification = _notification(_changes()[Event.OPENED])
-    for name, body in chat_messages_of(notification, CONSOLE).items():
+    announcement = _announcement(_changes()[Event.OPENED])
+    for name, body in chat_messages_of(announcement, _ID, CONSOLE).items():
         parts += ["", f"`{name.value}`:", "", *_json(body)]
     parts += ["## JSON schemas", ""]
     for title, message in (
@@ -107,13 +107,13 @@ def _json(body: bytes) -> Iterator[str]:
 
 
 def _body(change: Change) -> bytes:
-    body = message_of(_notification(change), NOW)
-    assert body is not None
-    return body
+    return message_of(_announcement(change), _ID, NOW)
 
 
-def _notification(change: Change) -> IncidentNotification:
-    return IncidentNotification(_ID, change, notified=True, alarm=alarm_of(change))
+def _announcement(change: Change) -> Announcement:
+    alarm = alarm_of(change)
+    assert alarm is not None
+    return Announcement(change, alarm)
 
 
 def _changes() -> dict[Event, Change]:
@@ -132,7 +132,7 @@ def _changes() -> dict[Event, Change]:
         Event.MOVED: Moved(before, incident),
         Event.CLOSED: Closed(incident, over),
         Event.REOPENED: Reopened(over, incident),
-        Event.WITHDRAWN: withdrawn(incident),
+        Event.WITHDRAWN: withdrawn(incident, began + 3 * window),
     }
 
 
