@@ -75,7 +75,7 @@ class EventName(enum.StrEnum):
     ENTITY_TOKEN_REVOKE = "entity:token:revoke"  # noqa: S105 -- the name of an event
     """An Entity Access Token was revoked; `jti` names it."""
     ENTITY_TOKEN_BIND = "entity:token:bind"  # noqa: S105 -- the name of an event
-    """Entity tokens were bound, or no longer, to a key of those who ask."""
+    """A token was issued that is bound to a key (DPoP); `jkt` names the key."""
     ENTITY_STATUS_CHANGE = "entity:status:change"
     """A member was suspended, restored or retired."""
     ENTITY_MEMBER_ONBOARD = "entity:member:onboard"
