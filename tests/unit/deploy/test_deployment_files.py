@@ -53,6 +53,7 @@ def test_an_image_is_pinned_rootless_and_looks_after_its_health(name: str) -> No
     assert "@sha256:*" in text
     assert "--require-hashes -r tools/uv.txt" in text
     assert "uv sync --frozen" in text
+    assert "--compile-bytecode" in text
     assert re.search(r"^USER \d{5}$", text, re.MULTILINE)
     assert "HEALTHCHECK" in text
     for path in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):

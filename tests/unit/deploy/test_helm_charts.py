@@ -1,0 +1,273 @@
+"""The Helm charts: Helm's own library takes them, Kubernetes' schemas too, and a node starts so."""
+
+import base64
+import contextlib
+import json
+import os
+import re
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+import yaml
+from tests.support.agent.agent_process import free_port
+from tests.support.database.own_postgres import own_postgres
+from tests.support.until import until
+
+from mudra.agent.host.config import read_config
+from mudra.bootstrap.config import REFERENCE
+from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
+from mudra.storage.database.roles import SERVICE, as_role
+
+HELM: Final = Path("deploy/helm")
+CHARTS: Final = ("mudra", "mudra-agent")
+ENVIRONMENT: Final = Path(".build/charts-env").absolute()
+IMAGE: Final = {"repository": "registry.example/mudra", "digest": "sha256:" + "a" * 64}
+NODES: Final = {
+    "image": IMAGE,
+    "baseUrl": "https://tokens.example/iam",
+    "settings": {"MUDRA_MAIL_FROM": "tokens@network.example"},
+    "monitoring": {"serviceMonitor": True, "rules": True, "labels": {"release": "prometheus"}},
+}
+AGENT: Final = {
+    "image": IMAGE,
+    "aaId": "AA-1",
+    "operator": {"tokenUrl": "https://o.example/iam", "pushUrl": "https://o.example/m/push"},
+    "intakeToken": True,
+    "more": '[fips]\n"fip.example" = "FIP-1"',
+    "serviceMonitor": {"enabled": True},
+}
+VALUES: Final = {"mudra": NODES, "mudra-agent": AGENT}
+
+Manifest = dict[str, Any]
+
+
+@cache
+def python() -> str:
+    """An environment that has Helm's library: 100 MB, of which nothing else needs a part."""
+    made = subprocess.run(
+        [".venv/bin/uv", "sync", "--quiet", "--frozen", "--only-group=charts",
+         "--no-install-project"],
+        env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(ENVIRONMENT)},
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    if made.returncode:
+        pytest.skip(f"Helm's library cannot be had: {made.stderr[-300:]}")
+    return str(ENVIRONMENT / "bin" / "python")
+
+
+def said_of(chart: str, values: object) -> dict[str, Any]:
+    """What Helm and the schemas say of a chart with these values."""
+    done = subprocess.run(
+        [python(), str(Path(__file__).with_name("chart_program.py")), str(HELM / chart)],
+        input=json.dumps(values), capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert isinstance(answer, dict)
+    return answer
+
+
+@cache
+def rendered(chart: str) -> list[Manifest]:
+    """All manifests with the values above."""
+    return [one for found in said_of(chart, VALUES[chart])["manifests"].values() for one in found]
+
+
+def one_of(chart: str, kind: str) -> Manifest:
+    (found,) = (one for one in rendered(chart) if one["kind"] == kind)
+    return found
+
+
+def pods(chart: str) -> Iterator[Manifest]:
+    for one in rendered(chart):
+        if one["kind"] in {"StatefulSet", "Job"}:
+            yield one["spec"]["template"]["spec"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chart", CHARTS)
+def test_helm_lints_and_renders_a_chart_that_kubernetes_takes(chart: str) -> None:
+    said = said_of(chart, VALUES[chart])
+    found = [one["error"] for one in said["lint"]["messages"]]
+
+    assert (said["error"], said["invalid"]) == ("", [])
+    assert (found, said["lint"]["errors"]) == (["icon is recommended"], [])
+    assert len(said["manifests"]) >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("chart", "wrong", "why"),
+    [
+        ("mudra", {"image": {"repository": "r", "digest": ""}}, "image.digest is needed"),
+        ("mudra", {"image": {**IMAGE, "digest": "latest"}}, "digest"),
+        ("mudra", {"baseUrl": "http://tokens.example/iam"}, "baseUrl"),
+        ("mudra", {"settings": {"MUDRA_MASTER_KEY": "1:secret"}}, "MUDRA_MASTER_KEY"),
+        ("mudra", {"replica": 3}, "replica"),
+        ("mudra-agent", {"aaId": ""}, "aaId is needed"),
+        ("mudra-agent", {"secret": ""}, "secret"),
+    ],
+)
+def test_a_wrong_value_is_refused_by_its_name(chart: str, wrong: Manifest, why: str) -> None:
+    said = said_of(chart, {**VALUES[chart], **wrong})
+
+    assert why in said["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chart", CHARTS)
+def test_a_pod_has_no_rights_that_it_does_not_need(chart: str) -> None:
+    for pod in pods(chart):
+        (container,) = pod["containers"]
+        mounts = {
+            mount["mountPath"] for mount in container["volumeMounts"] if "readOnly" not in mount
+        }
+
+        assert pod["automountServiceAccountToken"] is False
+        assert pod["securityContext"]["runAsNonRoot"] is True
+        assert pod["securityContext"]["runAsUser"] in {10043, 10044}
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert mounts <= {"/tmp", "/var/lib/mudra", "/var/lib/mudra-agent"}
+        assert container["image"] == f"{IMAGE['repository']}@{IMAGE['digest']}"
+        assert set(container["resources"]) == {"requests", "limits"}
+
+
+@pytest.mark.slow
+def test_the_owners_password_reaches_the_job_alone() -> None:
+    nodes, job = (one_of("mudra", kind) for kind in ("StatefulSet", "Job"))
+
+    assert "OWNER_URL" not in json.dumps(nodes)
+    assert "ADMIN_URL" not in json.dumps(nodes)
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    for manifest in rendered("mudra"):
+        assert manifest["kind"] != "Secret"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pause", [0, 10, 300])
+def test_a_node_has_the_time_that_it_takes_to_stop(pause: int) -> None:
+    said = said_of("mudra", {**NODES, "stopPauseSeconds": pause})
+    (nodes,) = said["manifests"]["mudra/templates/nodes.yaml"]
+    pod = nodes["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+
+    assert pod["terminationGracePeriodSeconds"] == pause + 40
+    assert {"name": "MUDRA_STOP_PAUSE_S", "value": str(pause)} in container["env"]
+
+
+@pytest.mark.slow
+def test_the_rules_are_those_that_are_tested() -> None:
+    rules = yaml.safe_load(Path("deploy/prometheus/mudra.rules.yml").read_text())
+    monitor, nodes = one_of("mudra", "ServiceMonitor"), one_of("mudra", "StatefulSet")
+
+    assert one_of("mudra", "PrometheusRule")["spec"] == rules
+    # The rules name the job, which is this label.
+    assert nodes["metadata"]["labels"][monitor["spec"]["jobLabel"]] == "mudra"
+
+
+@pytest.mark.slow
+def test_the_agent_takes_the_configuration_of_the_chart(tmp_path: Path) -> None:
+    text = one_of("mudra-agent", "ConfigMap")["data"]["agent.toml"]
+    service = one_of("mudra-agent", "Service")["metadata"]["name"]
+    (pod,) = pods("mudra-agent")
+    (container,) = pod["containers"]
+    (tmp_path / "agent.toml").write_text(text)
+    config = read_config(tmp_path / "agent.toml")
+
+    assert service in config.http.hosts
+    assert config.fips == {"fip.example": "FIP-1"}
+    mounts = {one["mountPath"] for one in container["volumeMounts"]}
+    assert {"/var/lib/mudra-agent", "/etc/mudra/secret", "/etc/mudra/agent.toml"} <= mounts
+    assert str(config.directory).startswith("/var/lib/mudra-agent/")
+
+
+@pytest.mark.slow
+def test_a_node_starts_with_what_the_chart_gives_it(tmp_path: Path) -> None:
+    """The rendered words and environment, run as they are but for addresses and directories."""
+    (pod, _) = pods("mudra")
+    (container,) = pod["containers"]
+    ports = {one["name"]: free_port() for one in container["ports"]}
+    with own_postgres(tmp_path / "db") as url:
+        given = {
+            "MUDRA_DATABASE_URL": as_role(url, SERVICE),
+            "MUDRA_MASTER_KEY": "1:" + base64.b64encode(secrets.token_bytes(32)).decode(),
+        }
+        environment = {**os.environ, **resolved(container["env"], given)} | {
+            "MUDRA_DATA_DIR": str(tmp_path / "node"),
+            "MUDRA_HOST": "127.0.0.1",
+            "MUDRA_PORT": str(ports["http"]),
+            "MUDRA_TELEMETRY_HOST": "127.0.0.1",
+            "MUDRA_TELEMETRY_PORT": str(ports["metrics"]),
+            "MUDRA_STOP_PAUSE_S": "0",
+        }
+        command = [str(Path(sys.executable).with_name("mudra")), *container["args"]]
+        log = (tmp_path / "log").open("w")
+        node = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+        try:
+            for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                asked = container[probe]["httpGet"]
+                address = f"http://127.0.0.1:{ports[asked['port']]}{asked['path']}"
+                # A probe names the pod by its address.
+                until(partial(answers, address), 30)
+            (endpoint,) = one_of("mudra", "ServiceMonitor")["spec"]["endpoints"]
+            figures = f"http://127.0.0.1:{ports[endpoint['port']]}{endpoint['path']}"
+            until(partial(answers, figures), 30)
+        finally:
+            node.terminate()
+            code = node.wait(60)
+            log.close()
+        assert code == 0, (tmp_path / "log").read_text()
+
+
+def answers(address: str) -> bool:
+    with contextlib.suppress(httpx.TransportError):
+        return httpx.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
+    return False
+
+
+def resolved(env: list[Manifest], secret: dict[str, str]) -> dict[str, str]:
+    """What Kubernetes makes of the list; a key that is needed and not there fails the pod."""
+    found = {one["name"]: one["value"] for one in env if "value" in one}
+    for one in env:
+        if "valueFrom" in one:
+            key = one["valueFrom"]["secretKeyRef"]
+            if key["key"] in secret:
+                found[one["name"]] = secret[key["key"]]
+            else:
+                assert key["optional"], key
+    return found
+
+
+def test_the_templates_set_only_settings_that_there_are() -> None:
+    known = {setting.env for setting in REFERENCE.values()} | OTHER_VARIABLES
+    text = (
+        "\n".join(path.read_text() for path in HELM.rglob("*.yaml"))
+        + (HELM / "mudra" / "values.schema.json").read_text()
+    )
+
+    assert set(re.findall(r"\bMUDRA_[A-Z0-9_]+\b", text)) - known == set()
+
+
+def test_no_setting_that_holds_a_secret_can_be_a_value() -> None:
+    schema = json.loads((HELM / "mudra" / "values.schema.json").read_text())
+    refused = set(schema["properties"]["settings"]["propertyNames"]["not"]["enum"])
+    secret = {
+        setting.env
+        for setting in REFERENCE.values()
+        if re.search("DATABASE_.*URL|SMTP_URL|CLIENT_SECRET$|PASSWORD", setting.env)
+    } | {"MUDRA_MASTER_KEY", "MUDRA_PASSWORD"}
+
+    assert secret - refused == set()
+    assert len(secret) >= 8
