@@ -24,8 +24,9 @@ def locked() -> dict[str, set[str]]:
     ]
     python = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
     pairs += [(one["name"], one["version"]) for one in python if "version" in one]
-    frameworks = (TESTS / "conformance" / "frameworks" / "requirements.txt").read_text()
-    pairs += re.findall(r"^([a-z0-9-]+)==([^\s;]+)", frameworks, re.MULTILINE)
+    for lock in ("frameworks", "java"):
+        text = (TESTS / "conformance" / lock / "requirements.txt").read_text()
+        pairs += re.findall(r"^([a-z0-9-]+)==([^\s;]+)", text, re.MULTILINE)
     for name, version in pairs:
         found.setdefault(name.lower(), set()).add(version)
     return found
