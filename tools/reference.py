@@ -18,6 +18,7 @@ from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import REFERENCE, Settings
 from mudra.storage.database.retention import RULES, described
 from tools.pages.audit_events import audit_events_page
+from tools.pages.calls import calls_page
 from tools.pages.emails import emails_page
 from tools.pages.metrics import metrics_page
 from tools.pages.webhooks import webhooks_page
@@ -33,6 +34,7 @@ def main() -> int:
         "agent.md": agent_page(),
         "retention.md": retention_page(),
         "audit-events.md": audit_events_page(),
+        "calls.md": calls_page(),
         "emails.md": emails_page(),
         "metrics.md": metrics_page(),
         "webhooks.md": webhooks_page(),

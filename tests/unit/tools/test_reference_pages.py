@@ -8,6 +8,7 @@ import re
 
 import jsonschema_rs
 from tools.pages.audit_events import audit_events_page
+from tools.pages.calls import calls_page
 from tools.pages.emails import emails_page
 from tools.pages.metrics import RULES, metrics_page
 from tools.pages.webhooks import KEY, webhooks_page
@@ -64,3 +65,13 @@ def test_every_message_fits_its_schema_and_its_signature_its_body() -> None:
     key = base64.b64decode(KEY.removeprefix("whsec_"))
     signed = hmac.digest(key, f"{message}.{at}.{compact}".encode(), hashlib.sha256)
     assert signature == f"v1,{base64.b64encode(signed).decode()}"
+
+
+def test_the_calls_are_listed_with_what_they_take_and_answer() -> None:
+    page = calls_page()
+
+    assert (
+        "| `POST /iam/v1/entity/token/generate` | Generate an Entity Access Token |  |"
+        " *form:*, **`id`**, **`secret`** | `accessToken`, `expiresIn`, `tokenType`, `message` |"
+    ) in page
+    assert page.count("| `GET /") > 40
