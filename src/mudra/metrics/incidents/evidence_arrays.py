@@ -16,7 +16,8 @@ def evidence_of(
     reports: WindowReports, calls: WindowCalls, aas: Mapping[str, int], fips: Mapping[str, int]
 ) -> Evidence:
     """Returns the evidence of a window, by the indices of AAs and FIPs; others are left out."""
-    evidence = empty_evidence(window_number(reports.window), len(aas), len(fips))
+    window = window_number(reports.window)
+    evidence = empty_evidence(window, len(aas), len(fips), volumes_checked=True)
     for flags, named in (
         (evidence.expected, reports.expected),
         (evidence.reported, reports.requests.keys()),

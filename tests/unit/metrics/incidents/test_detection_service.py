@@ -36,6 +36,7 @@ class Memory(DetectionMemory):
         self.missing: set[tuple[str, datetime]] = set()
         self.read: list[TimeRange] = []
         self.reported_to = START
+        self.calls_from: Callable[[datetime], int] = lambda _: CALLS
 
     def incidents_of(self, subject: Subject) -> list[Any]:
         found = [one.incident for one in self.stored.values() if one.incident.subject == subject]
@@ -44,7 +45,11 @@ class Memory(DetectionMemory):
     async def calls(self, within: TimeRange) -> list[CallSums]:
         self.read.append(within)
         return [
-            _sums(window, aa_id, fip_id, code, self.failing(window, aa_id, fip_id, code))
+            _sums(
+                *(window, aa_id, fip_id, code),
+                self.failing(window, aa_id, fip_id, code),
+                self.calls_from(window) if aa_id == AAS[0] else CALLS,
+            )
             for window in within.windows
             for aa_id in AAS
             if self._came(aa_id, window)
@@ -71,10 +76,12 @@ class Memory(DetectionMemory):
         return frozenset(FIPS)
 
 
-def _sums(window: datetime, aa_id: str, fip_id: str, code: str, failing: float) -> CallSums:
-    good = CALLS - round(CALLS * failing)
+def _sums(
+    window: datetime, aa_id: str, fip_id: str, code: str, failing: float, calls: int
+) -> CallSums:
+    good = calls - round(calls * failing)
     times = (250, 800, 1200, 2000)
-    return CallSums(window, aa_id, fip_id, "req", code, CALLS, good, 0, CALLS, times, None)
+    return CallSums(window, aa_id, fip_id, "req", code, calls, good, 0, calls, times, None)
 
 
 class Detection:
@@ -119,6 +126,20 @@ def flaps(window: datetime) -> bool:
 
 def is_down(fip_id: str, since: datetime, until: datetime) -> Failing:
     return lambda window, _, fip, __: 0.9 if fip == fip_id and since <= window < until else 0.0
+
+
+def test_a_volume_that_an_operator_admitted_counts_in_the_verdict(detection: Detection) -> None:
+    """The push has held what is implausible (decision 0047): what is here was let in."""
+    grown = START + 3 * HOUR
+    detection.memory.calls_from = lambda window: 20_000 if window >= grown else CALLS
+    detection.memory.failing = lambda window, aa, fip, _: (
+        0.9 if window >= grown and (aa, fip) == (AAS[0], "DOWN-BANK") else 0.0
+    )
+
+    detection.until(grown + HOUR)
+
+    (incident,) = detection.memory.incidents_of(Path(AAS[0], "DOWN-BANK"))
+    assert incident.began == grown
 
 
 def test_one_incident_open_for_days_copies_no_other(detection: Detection) -> None:

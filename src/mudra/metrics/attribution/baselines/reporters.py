@@ -63,6 +63,7 @@ def find_implausible(evidence: Evidence, history: ReporterHistory) -> tuple[Impl
         GROWTH * history.peak + SMALL,
         np.minimum(AGAINST_OTHERS * others + SMALL * GROWTH, UNKNOWN_LIMIT),
     )
+    too_large = calls > (np.inf if evidence.volumes_checked else limit)
     contradictory = _contradictory(evidence)
     return tuple(
         Implausible(
@@ -71,7 +72,7 @@ def find_implausible(evidence: Evidence, history: ReporterHistory) -> tuple[Impl
             float(calls[aa]),
             float(limit[aa]),
         )
-        for aa in np.flatnonzero(evidence.reported & (contradictory | (calls > limit)))
+        for aa in np.flatnonzero(evidence.reported & (contradictory | too_large))
     )
 
 

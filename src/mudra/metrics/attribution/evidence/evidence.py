@@ -51,6 +51,9 @@ class Evidence(Struct, frozen=True):
     maintained_aas: Flags
     """In planned maintenance: no verdict, no baseline."""
     maintained_fips: Flags
+    volumes_checked: bool = False
+    """Whether reports of implausible volume were held when they were pushed, and those that are
+    here were admitted by an operator: then none is left out for its volume."""
 
     @property
     def hour(self) -> int:
@@ -79,7 +82,7 @@ class Evidence(Struct, frozen=True):
         return np.asarray(aas[:, None] & ~self.maintained_fips[None, :])
 
 
-def empty_evidence(window: int, aas: int, fips: int) -> Evidence:
+def empty_evidence(window: int, aas: int, fips: int, *, volumes_checked: bool = False) -> Evidence:
     """A window in which all AAs reported and no one called; fill its arrays in place."""
     calls = (len(CALL_APIS), aas, fips)
     timed = (len(TIMED_APIS), aas, fips)
@@ -97,4 +100,5 @@ def empty_evidence(window: int, aas: int, fips: int) -> Evidence:
         statuses=np.zeros((FIP_STATUSES, aas, fips), np.float32),
         maintained_aas=np.zeros(aas, np.bool_),
         maintained_fips=np.zeros(fips, np.bool_),
+        volumes_checked=volumes_checked,
     )
