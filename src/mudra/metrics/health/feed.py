@@ -85,7 +85,11 @@ class ApiFeed(msgspec.Struct, frozen=True):
 
 
 class FipFeed(msgspec.Struct, frozen=True):
-    """The APIs of one FIP. For `fi_notification` the time is from FI request to data ready."""
+    """The APIs of one FIP. For `fi_notification` the time is from FI request to data ready.
+
+    Its status is by how FI requests end, whatever that time: 5,000 ms are the rule for answers to
+    calls, while a FIP may take minutes to prepare data.
+    """
 
     discovery: ApiFeed
     linking: ApiFeed

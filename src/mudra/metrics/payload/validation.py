@@ -179,7 +179,15 @@ def unknown_fips(
         errors = [Finding(path, "is not in the registry", allowed) for path in too_many[:MAX_NOTES]]
         return ReportRefused(tuple(errors), len(too_many))
     kept = "is not in the registry; the block is kept"
-    return tuple(Finding(path, kept, severity=Severity.NOTE) for path in unknown[:MAX_NOTES])
+    notes = (Finding(path, kept, severity=Severity.NOTE) for path in unknown[:MAX_NOTES])
+    return (*notes, *_more(len(unknown) - MAX_NOTES, "FIPs are not in the registry"))
+
+
+def _more(number: int, what: str) -> tuple[Finding, ...]:
+    """Returns the note that says how many more there are than were named; none for none."""
+    if number <= 0:
+        return ()
+    return (Finding("$.fips", f"has more like these: {number} {what}", severity=Severity.NOTE),)
 
 
 def _refused(body: bytes, now: datetime, error: str) -> ReportRefused:
@@ -297,23 +305,22 @@ def _by_type(blocks: tuple[Block, ...]) -> list[Block]:
 def _notes(report: Report) -> tuple[Finding, ...]:
     fips: tuple[RequestFip | NotificationFip, ...] = report.fips
     notes: list[Finding] = []
+    total = 0
     for at, fip in enumerate(fips):
         blocks: tuple[Block, ...] = fip.metrics
         for place, block in enumerate(blocks):
-            if not block.counts[0] and len(notes) < MAX_NOTES:
-                notes.append(
-                    Finding(
-                        f"$.fips[{at}].metrics[{place}]",
-                        "reports no traffic",
-                        "a type without traffic is left out",
-                        severity=Severity.NOTE,
-                    )
-                )
-            if isinstance(block, RequestBlock) and _is_beyond(block) and len(notes) < MAX_NOTES:
-                path = f"$.fips[{at}].metrics[{place}].sumOfSizeOfDataPackets"
+            path = f"$.fips[{at}].metrics[{place}]"
+            silent = not block.counts[0]
+            beyond = isinstance(block, RequestBlock) and _is_beyond(block)
+            total += silent + beyond
+            if silent and len(notes) < MAX_NOTES:
+                allowed = "a type without traffic is left out"
+                notes.append(Finding(path, "reports no traffic", allowed, severity=Severity.NOTE))
+            if beyond and len(notes) < MAX_NOTES:
                 problem = f"is beyond {MAX_SIZE_DIGITS} digits and counts as the largest of these"
+                path = f"{path}.sumOfSizeOfDataPackets"
                 notes.append(Finding(path, problem, severity=Severity.NOTE))
-    return tuple(notes)
+    return (*notes, *_more(total - len(notes), "blocks"))
 
 
 def _is_beyond(block: RequestBlock) -> bool:

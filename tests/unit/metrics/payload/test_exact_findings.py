@@ -96,6 +96,24 @@ def test_the_most_fips_of_any_payload_are_bounded(read) -> None:
         assert refused is None
 
 
+def test_notes_that_are_not_named_one_by_one_are_counted() -> None:
+    unknown = unknown_fips(facts(*(f"F{n}" for n in range(260))), set(), ContentLimits())
+    silent = as_value(request_metrics(fips=250))
+    for fip in silent["fips"]:
+        fip["metrics"] = [{"type": "adisc", "counts": [0] * 15, "pxx": [0] * 4}]
+
+    checked = check_report(msgspec.json.encode(silent), SOON_AFTER)
+
+    assert isinstance(unknown, tuple)
+    assert isinstance(checked, CheckedReport)
+    assert (len(unknown), unknown[-1].path) == (201, "$.fips")
+    assert unknown[-1].problem == "has more like these: 60 FIPs are not in the registry"
+    assert (len(checked.notes), checked.notes[-1].problem) == (
+        201,
+        "has more like these: 50 blocks",
+    )
+
+
 def test_unknown_fips_are_noted_up_to_a_limit() -> None:
     limits = ContentLimits(max_unknown_fips=1)
     kept = "is not in the registry; the block is kept"
@@ -110,7 +128,7 @@ def test_unknown_fips_are_noted_up_to_a_limit() -> None:
     )
     many = facts(*(f"F-{place}" for place in range(300)))
     noted = unknown_fips(many, (), ContentLimits())
-    assert len(noted) == 200
+    assert len(noted) == 201
     refused = unknown_fips(many, (), ContentLimits(max_unknown_fips=10))
     assert isinstance(refused, ReportRefused)
     assert (len(refused.findings), refused.total) == (200, 290)
@@ -284,7 +302,7 @@ def test_a_type_without_traffic_is_noted_and_200_of_them_at_most() -> None:
     checked = check_at_once(msgspec.json.encode(value), SOON_AFTER)
 
     assert isinstance(checked, CheckedReport)
-    assert len(checked.notes) == 200
+    assert len(checked.notes) == 201
     value["fips"][0]["metrics"][0]["counts"][0] = 3
     assert check_at_once(msgspec.json.encode(value), SOON_AFTER).notes[0].path.endswith("[1]")
     assert checked.notes[0].sentence() == (
