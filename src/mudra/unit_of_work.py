@@ -39,6 +39,7 @@ from mudra.overview.mail_queue import Mailbox, MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.ports import Registry, VocabularyStore
+from mudra.registry.probe.probe_service import ProbeService
 from mudra.tokens.authentication.proof_guard import UsedProofs
 from mudra.tokens.faults.switch_faults import FaultService
 from mudra.tokens.ports import (
@@ -95,6 +96,7 @@ class UnitOfWork(Struct, frozen=True):
     registration: RegistrationService
     signing_keys: SigningKeyService
     pending_entries: PendingEntries
+    probes: ProbeService
     pushes: PushService
     held_reports: HeldReportService
     receipts: ReceiptService

@@ -45,7 +45,15 @@ NOT_SERIOUS = {
     *("sign-in/passkey", "sign-in/passkey/challenge", "passkey/challenge"),
     "account/second-factor/passkey/add",  # signs a challenge that only a proof gives
     *("account/session", "account/token", "account/alarms", "secret/retire", "registration/check"),
-    *("mails/retry", "audit/verify", "acts", "silence", "silences", "end"),
+    *(
+        "approvals/{entity_id:str}/probe",
+        "mails/retry",
+        "audit/verify",
+        "acts",
+        "silence",
+        "silences",
+        "end",
+    ),
     "webhooks/{webhook_id:uuid}/{act:str}",  # a test, or an end
     "held-reports/{receipt_id:uuid}/{decision:str}",
 }

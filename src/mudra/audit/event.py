@@ -112,6 +112,8 @@ class EventName(enum.StrEnum):
     """An entry was retired for good."""
     REGISTRY_ENTRY_ROLLBACK = "registry:entry:rollback"
     """An earlier version was made the newest."""
+    REGISTRY_ENTRY_PROBE = "registry:entry:probe"
+    """The base URL of an entry was called: whether it answers and holds the registered key."""
     REGISTRY_ENTRY_REFUSE = "registry:entry:refuse"
     """A write to the registry was refused."""
     REGISTRY_VOCABULARY_CHANGE = "registry:vocabulary:change"

@@ -41,6 +41,7 @@ from mudra.overview.administration import Rewrapped
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
+from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.ids import fresh_id
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.archives import PostgresArchives
@@ -80,6 +81,7 @@ from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
 from mudra.storage.metrics.rollups.rollups import PostgresRollups
 from mudra.storage.registry.pending_entries import PostgresPendingEntries
+from mudra.storage.registry.probes import PostgresProbes
 from mudra.storage.registry.registry import PostgresRegistry
 from mudra.storage.registry.vocabulary import PostgresVocabulary
 from mudra.storage.registry.write_budget import PostgresWriteBudget
@@ -280,6 +282,7 @@ class Dependencies(Struct, frozen=True):
             registration=registration,
             signing_keys=self._signing_keys(transaction, audit_log),
             pending_entries=PostgresPendingEntries(transaction),
+            probes=ProbeService(PostgresProbes(transaction), registration.registry, audit_log),
             pushes=pushes,
             held_reports=held_reports,
             receipts=ReceiptService(PostgresReceipts(transaction), network),

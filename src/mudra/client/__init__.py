@@ -56,6 +56,7 @@ from mudra.client.errors import (
 )
 from mudra.client.grant import GraceWarning
 from mudra.client.signing.body_signature import SIGNATURE_HEADER, BodySigner, RegisteredKey
+from mudra.client.signing.key_proof import KeyProof, KeyProofRefused
 from mudra.client.token_source import EntityTokenSource
 from mudra.client.verifier import TokenVerifier
 from mudra.client.web.httpx_auth import AsyncEntityTokenAuth, EntityTokenAuth
@@ -79,6 +80,8 @@ __all__ = [
     "EntityTokenAuth",
     "EntityTokenSource",
     "GraceWarning",
+    "KeyProof",
+    "KeyProofRefused",
     "KeysUnavailable",
     "MudraClientError",
     "NotAnEntityToken",

@@ -31,6 +31,7 @@ from mudra.console.pages.operator import mails as operator_mails
 from mudra.console.pages.operator import member as operator_member
 from mudra.console.pages.operator import members as operator_members
 from mudra.console.pages.operator import operators as operator_people
+from mudra.console.pages.operator import probes as operator_probes
 from mudra.console.pages.operator import search as operator_search
 from mudra.console.pages.operator import settings as operator_settings
 from mudra.console.pages.operator.health import (
@@ -76,6 +77,7 @@ def console_pages(
         *operator_members.handlers,
         *operator_member.handlers,
         *operator_approvals.handlers,
+        *operator_probes.handlers,
         *operator_mails.handlers,
         *operator_keys.handlers,
         *operator_audit.handlers,

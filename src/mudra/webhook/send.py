@@ -45,7 +45,7 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], reach: Reach) 
         return f"the address {fault}"
     try:
         async with asyncio.timeout(_WHOLE_S):
-            addresses = await _resolved(httpx.URL(url))
+            addresses = await resolved(httpx.URL(url))
             for address in addresses:
                 fault = reach.ip_fault(address)
                 if fault is not None:
@@ -59,7 +59,8 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], reach: Reach) 
         return f"the call failed: {type(error).__name__}"
 
 
-async def _resolved(url: httpx.URL) -> Sequence[AnyIp]:
+async def resolved(url: httpx.URL) -> Sequence[AnyIp]:
+    """Returns the addresses of a URL's host, not checked yet."""
     literal = literal_ip(url.host)
     if literal is not None:
         return [literal]
@@ -72,7 +73,7 @@ async def _resolved(url: httpx.URL) -> Sequence[AnyIp]:
 
 
 @cache
-def _trusted() -> ssl.SSLContext:
+def trusted_authorities() -> ssl.SSLContext:
     """Returns the trusted authorities, read once: it takes longer than many receivers do."""
     return httpx.create_ssl_context(trust_env=False)
 
@@ -89,7 +90,7 @@ async def _posted(
         timeout=httpx.Timeout(_WHOLE_S, connect=_CONNECT_S),
         follow_redirects=False,
         trust_env=False,
-        verify=_trusted(),
+        verify=trusted_authorities(),
     ) as client:
         for address in addresses[:_MAX_ADDRESSES]:
             try:

@@ -160,4 +160,6 @@ ROWS = (
         scope="registry",
         act="none such",
     ),
+    _row("POST", "/operator/v1/registry/entries/{entity}/probe", 200, 404, scope="registry"),
+    _row("GET", "/operator/v1/registry/entries/{entity}/probe", 200, 404, scope="registry"),
 )

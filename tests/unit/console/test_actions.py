@@ -104,6 +104,10 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "member suspend",
         "member restore",
     ),
+    ("operator_approval", "{{ path }}/probe"): (
+        "/operator/v1/registry/entries/{entity_id:str}/probe",
+        "registry probe",
+    ),
     ("operator_approval", "{{ path }} approve"): (ENTRIES, "registry approve"),
     ("operator_approval", "{{ path }} reject"): (ENTRIES, "registry reject"),
     ("operator_approval", "{{ path }} {{ word }}"): (

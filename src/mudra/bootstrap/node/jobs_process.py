@@ -20,6 +20,7 @@ from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.bootstrap.node.probe_runner import ProbeRunner
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import metrics_jobs
@@ -31,6 +32,7 @@ from mudra.jobs.notification_jobs import (
     send_links,
     watch_sign_ins,
 )
+from mudra.jobs.probe_jobs import run_probes
 from mudra.jobs.scheduler import Job, Scheduler
 from mudra.jobs.telemetry import (
     AUDIT_CONTRADICTED,
@@ -62,6 +64,7 @@ from mudra.storage.database.retention import Days
 from mudra.storage.database.standbys import read_standbys
 from mudra.storage.identity.link_requests import LINK_ASKED
 from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
+from mudra.storage.registry.probes import PROBE_ASKED
 
 _SEAL_S: Final = 120.0
 """Seconds; what came with a restored database is sealed in one transaction."""
@@ -172,7 +175,6 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
             wake_on=LINK_ASKED,
             follows_clock=True,
         ),
-        Job(name="go-live", every=minute, run=lambda: _go_live(dependencies), follows_clock=True),
         Job(
             name="clear-out",
             every=60 * minute,
@@ -183,7 +185,22 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
             name="remind", every=10 * minute, run=lambda: _remind(dependencies), follows_clock=True
         ),
         Job(name="sign-ins", every=minute, run=count_failed_sign_ins),
+        *_jobs_of_registry(dependencies),
         *_jobs_of_proof(dependencies),
+    ]
+
+
+def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
+    minute = timedelta(minutes=1)
+    probes = ProbeRunner(dependencies)
+    return [
+        Job(name="go-live", every=minute, run=lambda: _go_live(dependencies), follows_clock=True),
+        Job(
+            name="probes",
+            every=minute,
+            run=partial(run_probes, dependencies.unit_of_work, probes.run),
+            wake_on=PROBE_ASKED,
+        ),
     ]
 
 

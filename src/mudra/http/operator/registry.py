@@ -10,6 +10,7 @@ from mudra.http.operator.shapes import DecisionRequest
 from mudra.http.registry.query import read_moment
 from mudra.http.request.fields import NoParameters
 from mudra.http.response.http_refusals import InvalidField
+from mudra.http.response.probe_responses import ProbeResponse, probe_response
 from mudra.http.response.registry_record import (
     DecisionResponse,
     PendingEntriesResponse,
@@ -25,6 +26,7 @@ from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide
+from mudra.registry.probe.probe import Probe
 from mudra.shared.refusal import Refusal
 
 
@@ -68,4 +70,28 @@ async def decide_on(
     return decision_response(outcome) if isinstance(outcome, Decision) else outcome
 
 
-handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on]
+@post("/registry/entries/{entity_id:str}/probe", "Probe the base URL of an entry", conflict=True)
+@as_operator(Scope.REGISTRY)
+async def probe(
+    call: OperatorCall[NoParameters], entity_id: FromPath[str]
+) -> ProbeResponse | Refusal:
+    """Have the base URL of the pending version called, else of the live one; GET has the result.
+
+    Whether it answers, by which certificate, and whether it holds the registered key. An approval
+    does not depend on it.
+    """
+    found = await call.work.probes.request(entity_id, call.caller)
+    return probe_response(found) if isinstance(found, Probe) else found
+
+
+@get("/registry/entries/{entity_id:str}/probe", "Show the latest probe of an entry")
+@as_operator(Scope.REGISTRY)
+async def show_probe(
+    call: OperatorCall[NoParameters], entity_id: FromPath[str]
+) -> ProbeResponse | Refusal:
+    """Show what the latest probe found; without `doneAt` it is not done yet."""
+    found = await call.work.probes.probes.latest(entity_id)
+    return UnknownEntity(entity_id) if found is None else probe_response(found)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on, probe, show_probe]

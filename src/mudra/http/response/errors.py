@@ -89,6 +89,7 @@ from mudra.registry.lifecycle.refusal import (
     WrongType,
 )
 from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
+from mudra.registry.probe.probe import NothingToProbe
 from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.refusal import Refusal
@@ -262,6 +263,10 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         ),
         error_row(NotYourEntry, lambda r: unauthorized(r.sentence())),
         error_row(NeedsOperator, lambda r: unauthorized(r.sentence())),
+        error_row(
+            NothingToProbe,
+            lambda r: conflict(f"{r.entity_id} has neither a pending version nor a live one"),
+        ),
         error_row(UnknownEntity, lambda r: not_found(r.sentence())),
         error_row(UnknownVersion, lambda r: not_found(r.sentence())),
         error_row(DuplicateEntity, lambda r: conflict(r.sentence())),

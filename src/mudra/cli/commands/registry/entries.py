@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from mudra.cli.commands.registry import addresses, binding, payload_files, vocabulary
+from mudra.cli.commands.registry import addresses, binding, payload_files, probe, vocabulary
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.registry_store import operator
@@ -26,6 +26,7 @@ app = typer.Typer(no_args_is_help=True, help="The registry's entries: submit, de
 payload_files.add_to(app)
 addresses.add_to(app)
 binding.add_to(app)
+probe.add_to(app)
 app.add_typer(vocabulary.app, name="vocabulary")
 
 EntityId = Annotated[str, typer.Argument(help="ID of the entity, such as KAVERI-FIP.")]

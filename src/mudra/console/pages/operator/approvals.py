@@ -39,7 +39,11 @@ DONE: Final = {
     "rollBack": "Rolled back: a new version with the earlier fields is live.",
 }
 _WAITS: Final = "rollBackWaits"
-_SENTENCES: Final = DONE | {_WAITS: "The earlier fields await another operator's approval."}
+_SENTENCES: Final = (
+    DONE
+    | {"probe": "The base URL is being called."}
+    | {_WAITS: "The earlier fields await another operator's approval."}
+)
 TABLE: Final = Table[PendingEntry](
     "waiting",
     "Pending approvals",
@@ -206,6 +210,7 @@ async def _page(
             ),
             "bound": await page_context.work.address_bindings.bindings.of(entity_id)
             is AddressBinding.ENFORCE,
+            "probe": await page_context.work.probes.probes.latest(entity_id),
             "longest": MAX_REASON,
             "tone": tone,
             "notice": _SENTENCES.get(page_context.query.get("told", ""), "")

@@ -1,0 +1,84 @@
+"""What a probe is, and what it found."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+
+from mudra.audit.event import Caller
+from mudra.shared.refusal import Refusal
+
+
+class NothingToProbe(Refusal, frozen=True):
+    """The entity has neither a pending version nor a live one."""
+
+    entity_id: str
+
+
+class ServerCertificate(Struct, frozen=True):
+    """The certificate by which a server answered; `problem` says why it is not trusted."""
+
+    subject: str
+    issuer: str
+    names: Sequence[str]
+    valid_until: datetime
+    sha256: str
+    problem: str = ""
+
+
+class ProbeResult(Struct, frozen=True):
+    """What a probe found.
+
+    `status` is that of the answer, 0 without one, of which `problem` says why. `key_problem` says
+    why the registered key is not proven; empty when it is.
+    """
+
+    status: int
+    problem: str
+    key_problem: str
+    certificate: ServerCertificate | None = None
+
+    @property
+    def is_key_proven(self) -> bool:
+        """Return whether the server showed that it holds the registered key."""
+        return not self.key_problem
+
+
+class Probe(Struct, frozen=True):
+    """A probe of one version; without `done_at` it waits or runs."""
+
+    probe_id: str
+    entity_id: str
+    version: int
+    requested_by: str
+    requested_at: datetime
+    done_at: datetime | None = None
+    result: ProbeResult | None = None
+
+
+class WaitingProbe(Struct, frozen=True):
+    """A probe to be run: what the version says, and who asked for it."""
+
+    probe_id: str
+    entity_id: str
+    version: int
+    base_url: str
+    key: Mapping[str, str]
+    caller: Caller
+
+
+class Probes(Protocol):
+    """Probes, in the caller's transaction."""
+
+    async def latest(self, entity_id: str) -> Probe | None:
+        """Return the latest probe of an entity."""
+
+    async def add(self, entity_id: str, version: int, caller: Caller) -> Probe:
+        """Store a probe to be run; the job that runs probes wakes with the commit."""
+
+    async def waiting(self, limit: int) -> Sequence[WaitingProbe]:
+        """Return the probes that wait, the oldest first."""
+
+    async def complete(self, probe_id: str, result: ProbeResult) -> bool:
+        """Store what a probe found; False when another run did before."""
