@@ -44,7 +44,14 @@ NOT_SERIOUS = {
     *("sign-in", "sign-in/code", "sign-out", "account/second-factor/confirm"),
     *("sign-in/passkey", "sign-in/passkey/challenge", "passkey/challenge"),
     "account/second-factor/passkey/add",  # signs a challenge that only a proof gives
-    *("account/session", "account/token", "account/alarms", "secret/retire", "registration/check"),
+    *(
+        "account/session",
+        "account/token",
+        "account/alarms",
+        "account/language",
+        "secret/retire",
+        "registration/check",
+    ),
     *(
         "approvals/{entity_id:str}/probe",
         "mails/retry",

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from mudra.bootstrap.config import Settings
+from mudra.localization.languages import Languages
 from mudra.metrics.notifications.alarm_mail import StormRule
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
@@ -31,6 +32,11 @@ class AlarmDependencies(Protocol):
     @property
     def encryption(self) -> DataEncryption:
         """The encryption of stored keys."""
+        ...
+
+    @property
+    def languages(self) -> Languages:
+        """The languages of emails."""
         ...
 
     @property
@@ -86,4 +92,5 @@ def alarm_mailer(parts: AlarmDependencies, transaction: Transaction) -> AlarmMai
         PostgresWebhooks(transaction, parts.encryption),
         rule,
         parts.console,
+        parts.languages,
     )

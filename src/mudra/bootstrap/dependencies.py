@@ -103,7 +103,6 @@ if TYPE_CHECKING:
 
 ACTIVATION_PATH = "/activate"
 CONSOLE_PATH = "/console"
-_NO_CONTACT = "the operator of the network"
 _PUSH_RATE_S = 600
 
 
@@ -381,7 +380,7 @@ def build_dependencies(
         encryption=encryption,
         languages=languages,
         writer=EmailComposer(
-            settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
+            settings.network_name, settings.mail_templates, settings.contact, languages
         ),
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),

@@ -54,6 +54,9 @@ class People(Protocol):
     async def add_user(self, user: User) -> None:
         """Store a new user."""
 
+    async def set_language(self, user_id: str, language: str) -> None:
+        """Store the language of a person's pages and emails; empty for the network's."""
+
     async def add_admin(self, entity_id: str, user_id: str) -> None:
         """Make a user an admin of an entity."""
 

@@ -18,7 +18,7 @@ LOCALES: Final = Path(__file__).parent / "locales"
 TEMPLATE: Final = LOCALES / "mudra.pot"
 TAG: Final = re.compile(r"[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-[A-Z]{2})?")
 _INDIA: Final = RegionalEnglish("en-IN")
-_NAMES: Final = {"en": "English", "hi": "हिन्दी"}
+_NAMES: Final = {"en": "English", "en-IN": "English (India)", "hi": "हिन्दी"}
 """What the languages of the package call themselves: known before any catalogue is read."""
 _MAX_HEADER: Final = 500
 _MAX_WANTED: Final = 20
@@ -50,13 +50,27 @@ class Languages:
     def choices(self) -> Sequence[Choice]:
         """Return what a reader may choose from: English first, then by tag."""
         tags = [ENGLISH.tag, *sorted(self._files)]
-        return [Choice(tag, self._names.get(tag, tag)) for tag in tags]
+        return [Choice(tag, self.name_of(tag)) for tag in tags]
+
+    def name_of(self, tag: str) -> str:
+        """Return what a language calls itself."""
+        return self._names.get(tag, tag)
+
+    @property
+    def to_check(self) -> Sequence[str]:
+        """Return what a start checks: English, the default and what the operator has added."""
+        added = [_tag_of(path) for path in self._own.glob("*.po")] if self._own is not None else []
+        return sorted({ENGLISH.tag, self._default, *added})
 
     def find(self, tag: str) -> Language | None:
         """Return a language by its tag; None for one that there is not."""
         if tag not in self._read and tag in self._files:
             self._read[tag] = self._load(tag)
         return self._read.get(tag)
+
+    def of(self, tag: str) -> Language:
+        """Return the language that a person chose, else the network's."""
+        return self.find(tag) or self.default
 
     def choose(self, asked: str, accepted: str) -> Language:
         """Return the language that was asked for, else one that the browser accepts."""

@@ -6,7 +6,7 @@ An operator's own templates with the same names take precedence.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,9 @@ from msgspec import Struct
 
 from mudra.identity.accounts.email_address import unsafe_in_mail
 from mudra.identity.ports import Notice, NoticeKind
+from mudra.localization.language import current, gettext, translatable, written_in
+from mudra.localization.languages import Languages
+from mudra.localization.templates import add_translation
 from mudra.mail.calendar import Date, calendar_file
 from mudra.mail.facts import FACTS, EmailFactsError, checked_facts
 from mudra.shared.email_message import Attachment, Email
@@ -25,12 +28,14 @@ _LAYOUT_ALIAS: Final = "letter.html.j2"
 """The previous name, which operators' own templates may still have."""
 _CODE_INDENT: Final = "    "
 _LINK_LABELS: Final = {
-    NoticeKind.ADMIN_INVITATION: "View the invitation",
-    NoticeKind.ADDRESS_CONFIRM: "Confirm the new address",
-    NoticeKind.HEALTH_ALARM: "Open the console",
-    NoticeKind.HEALTH_DIGEST: "Open the console",
-    NoticeKind.HEALTH_ESCALATED: "Open the console",
+    NoticeKind.ADMIN_INVITATION: translatable("View the invitation"),
+    NoticeKind.ADDRESS_CONFIRM: translatable("Confirm the new address"),
+    NoticeKind.HEALTH_ALARM: translatable("Open the console"),
+    NoticeKind.HEALTH_DIGEST: translatable("Open the console"),
+    NoticeKind.HEALTH_ESCALATED: translatable("Open the console"),
 }
+_LINK_LABEL: Final = translatable("Set your password")
+_NO_CONTACT: Final = translatable("the operator of the network")
 _SAMPLE_TIME: Final = "2026-01-31T12:00:00.000Z"
 
 
@@ -56,9 +61,11 @@ class EmailComposer:
         self,
         network_name: str,
         own_templates: Path | None = None,
-        contact: str = "the operator of the network",
+        contact: str = "",
+        languages: Languages | None = None,
     ) -> None:
         self._own = own_templates
+        self._languages = languages or Languages()
         loaders: list[jinja2.BaseLoader] = [jinja2.PackageLoader("mudra.mail", "templates")]
         if own_templates is not None:
             loaders.insert(0, jinja2.FileSystemLoader(own_templates))
@@ -69,12 +76,20 @@ class EmailComposer:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._templates.filters["when"] = _when
-        self._everywhere = {"network": network_name, "contact": contact}
+        add_translation(self._templates)
+        self._templates.filters |= {"when": _when, "regrouped": _regrouped}
+        self._network, self._contact = network_name, contact
 
-    def compose(self, notice: Notice) -> Email:
-        """Compose the email of a notice; raises EmailFactsError if a fact is missing or unsafe."""
-        facts = checked_facts(notice) | self._everywhere
+    def compose(self, notice: Notice, language: str = "") -> Email:
+        """Compose the email of a notice; raises EmailFactsError if a fact is missing or unsafe.
+
+        In the language of this tag; in that of the network where it is empty or unknown.
+        """
+        with written_in(self._languages.of(language)):
+            return self._compose(notice)
+
+    def _compose(self, notice: Notice) -> Email:
+        facts = checked_facts(notice) | self._everywhere()
         rendered = self._templates.get_template(f"{notice.kind.value}.txt.j2").render(facts)
         subject, _, body = rendered.strip().partition("\n")
         if unsafe_in_mail(subject.strip()):
@@ -91,24 +106,35 @@ class EmailComposer:
                 | {
                     "subject": subject.strip(),
                     "paragraphs": _paragraphs(body),
-                    "link_label": _LINK_LABELS.get(notice.kind, "Set your password"),
+                    "link_label": gettext(_LINK_LABELS.get(notice.kind, _LINK_LABEL)),
                 }
             ),
             attachments=_attachments(notice.kind, facts),
         )
 
     def check(self) -> None:
-        """Compose every email once with sample facts, at startup; raises TemplateError."""
+        """Compose every email once with sample facts, at startup; raises TemplateError.
+
+        In English, the network's language and those that the operator has added.
+        """
         self._check_names()
+        for language in self._languages.to_check:
+            self._check_templates(language)
+
+    def _everywhere(self) -> dict[str, str]:
+        contact = self._contact or gettext(_NO_CONTACT)
+        return {"network": self._network, "contact": contact}
+
+    def _check_templates(self, language: str) -> None:
         for kind, names in FACTS.items():
             # Times for all of them: every filter works, and no email needs more.
             sample = Notice("sample@mudra.example", kind, dict.fromkeys(names, _SAMPLE_TIME))
             try:
-                self.compose(sample)
+                self.compose(sample, language)
             except (jinja2.TemplateError, EmailFactsError, TypeError, ValueError) as error:
                 raise TemplateError(
-                    f"the template of the email {kind} cannot be used: {error}; "
-                    f"it may use {', '.join((*names, *self._everywhere))}"
+                    f"the template of the email {kind} cannot be used ({language}): {error}; "
+                    f"it may use {', '.join((*names, *self._everywhere()))}"
                 ) from error
 
     def _check_names(self) -> None:
@@ -137,20 +163,30 @@ def _paragraphs(body: str) -> list[Paragraph]:
 
 
 def _when(iso: str) -> str:
-    at = datetime.fromisoformat(iso).astimezone(UTC)
-    return f"{at.day} {at:%B %Y, %H:%M} UTC"
+    return f"{current().long_minute(datetime.fromisoformat(iso))} UTC"
+
+
+def _regrouped(number: str) -> str:
+    """Write a number of the facts, such as 9,000,000, with the groups of the language."""
+    digits = number.replace(",", "")
+    return current().number(int(digits)) if digits.isdecimal() else number
 
 
 def _attachments(kind: NoticeKind, facts: Mapping[str, str]) -> tuple[Attachment, ...]:
     if kind is not NoticeKind.SECRET_EXPIRY:
         return ()
     entity_id, expires_at = facts["entity_id"], datetime.fromisoformat(facts["expires_at"])
+    command = f"mudra secret reset {entity_id} --keep-old-days 7"
     date = Date(
         # One entry for each secret, so that its five reminders do not add up to five entries.
         uid=f"secret-expiry-{entity_id}-{expires_at:%Y%m%d%H%M%S}-mudra",
         at=expires_at,
-        title=f"{facts['network']}: the entity secret of {entity_id} expires",
-        note=f"Reset it before: mudra secret reset {entity_id} --keep-old-days 7",
+        title=gettext(
+            "%(network)s: the entity secret of %(entity_id)s expires",
+            network=facts["network"],
+            entity_id=entity_id,
+        ),
+        note=gettext("Reset it before: %(command)s", command=command),
         written_at=datetime.fromisoformat(facts["written_at"]),
     )
     return (Attachment("secret-expiry.ics", "text/calendar", calendar_file(date)),)

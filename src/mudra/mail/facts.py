@@ -39,7 +39,8 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     # reason and changes may be empty.
     NoticeKind.REGISTRY_CHANGED: (
         *_OF_SECRET,
-        *("what", "done_by", "done_at", "reason", "changes"),
+        # operator_name is empty unless an operator did it.
+        *("what", "done_by", "operator_name", "done_at", "reason", "changes"),
     ),
     NoticeKind.HEALTH_ESCALATED: ("number", "incidents", "minutes", "link"),
     NoticeKind.REPORT_HELD: (*_OF_SECRET, "window", "claimed", "plausible", "what"),

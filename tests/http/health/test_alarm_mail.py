@@ -43,6 +43,13 @@ def watcher(network: HealthNetwork, **preferences: str) -> Operator:
     return made
 
 
+def in_hindi(network: HealthNetwork, person: Operator) -> Operator:
+    browser = reader(network.service)
+    assert browser.sign_in(person.email).status_code == 303
+    browser.act("/console/account", "/console/account/language", language="hi")
+    return person
+
+
 def alarms_to(network: HealthNetwork, person: Operator | Member) -> list[dict[str, Any]]:
     mails = network.mails_to(person.email)
     return [one for one in mails if "from which severity on you get emails" in one["text"]]
@@ -50,6 +57,7 @@ def alarms_to(network: HealthNetwork, person: Operator | Member) -> list[dict[st
 
 def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> None:
     operator, deaf = watcher(network), new_operator(network.service, "health")
+    hindi = in_hindi(network, watcher(network))
     down = network.fips[:DOWN]
 
     network.windows(3, *(at_fip(one.entity_id, failing=0.9) for one in down))
@@ -61,6 +69,8 @@ def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> 
 
     assert all(digest["text"].count(f"FIP {one.entity_id}") == 1 for one in down)
     assert f"{DOWN} open" in digest["subject"]
+    (own,) = (one for one in network.mails_to(hindi.email) if f"{DOWN} जारी" in one["subject"])
+    assert own["text"].count("कॉल विफल हो रहे हैं (") == DOWN
     assert [len(alarms_to(network, one)) for one in down] == [2] * len(down)  # begin and end
     ends = alarms_to(network, operator)[1:]
     assert len(ends) == 1

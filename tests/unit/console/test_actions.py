@@ -159,6 +159,8 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
 
 
 CONSOLE_ALONE = {
+    # How people read the console and its emails: API and command line are in English.
+    ("account_language", "/console/account/language"),
     # Of the console's own sign-in: a User Access Token must not bind a factor (decision 0075).
     ("second_step", "/console/sign-in/code"),
     ("second_factor", "/console/account/second-factor/begin"),

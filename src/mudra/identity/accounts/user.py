@@ -26,6 +26,8 @@ class User(Struct, frozen=True):
     password_hash: str | None
     administers: tuple[str, ...]
     entity_names: tuple[str, ...] = ()
+    language: str = ""
+    """The tag of the language that they chose; empty for the network's."""
 
     @property
     def may_sign_in(self) -> bool:

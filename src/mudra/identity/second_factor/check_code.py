@@ -17,6 +17,7 @@ from mudra.identity.second_factor.totp import matching_step
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.identity.sign_in.throttle import Disabled, Wait
+from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
@@ -36,18 +37,24 @@ class CodeRefused(Refusal, frozen=True):
 class FactorChange(enum.StrEnum):
     """What a person is notified of; the value is the sentence of the email."""
 
-    ADDED = "An authenticator app was set up: from now on you sign in with a second factor."
-    REMOVED = "The authenticator app was removed from your account."
-    PASSKEY_ADDED = "A passkey was added: it signs you in, and confirms serious changes."
-    PASSKEY_REMOVED = "A passkey was removed: it no longer signs you in."
-    PASSKEY_COPIED = (
+    ADDED = translatable(
+        "An authenticator app was set up: from now on you sign in with a second factor."
+    )
+    REMOVED = translatable("The authenticator app was removed from your account.")
+    PASSKEY_ADDED = translatable(
+        "A passkey was added: it signs you in, and confirms serious changes."
+    )
+    PASSKEY_REMOVED = translatable("A passkey was removed: it no longer signs you in.")
+    PASSKEY_COPIED = translatable(
         "A passkey of yours was refused because its counter went back, as that of a copy does: "
         "remove that passkey."
     )
-    RESET = "An operator reset the second factor: set up a new one at your next sign-in."
-    CODES = "New recovery codes were made; the earlier ones have ended."
-    RECOVERY = "A recovery code was used to sign in or to confirm a change."
-    GUESSED = "Someone who knows the password typed wrong codes several times."
+    RESET = translatable(
+        "An operator reset the second factor: set up a new one at your next sign-in."
+    )
+    CODES = translatable("New recovery codes were made; the earlier ones have ended.")
+    RECOVERY = translatable("A recovery code was used to sign in or to confirm a change.")
+    GUESSED = translatable("Someone who knows the password typed wrong codes several times.")
 
 
 async def check_code(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from mudra.localization.language import gettext
 from mudra.metrics.incidents.incident import (
     AaApi,
     AaCalls,
@@ -88,4 +89,4 @@ def may_see(incident: Incident, entity_id: str, *, of_fips: bool = False) -> boo
 def cause_text(incident: Incident) -> str:
     """Returns the name of a cause, with those that the evidence does not separate from it."""
     others = [in_sentence(one) for one in incident.cause.ambiguous_with]
-    return " or ".join([text_of(incident.subject), *others])
+    return gettext(" or ").join([text_of(incident.subject), *others])

@@ -4,6 +4,7 @@ import enum
 
 from msgspec import Struct
 
+from mudra.localization.language import gettext
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import (
     API_SEPARATOR,
@@ -85,21 +86,26 @@ def text_of(subject: Subject) -> str:
         case FipApi(fip_id, code):
             return f"FIP {fip_id}, {api_names(code)}"
         case AaCalls(aa_id):
-            return f"AA {aa_id}, calls to FIPs"
+            return gettext("AA %(aa)s, calls to FIPs", aa=aa_id)
         case AaApi(aa_id, code):
             return f"AA {aa_id}, {api_names(code)}"
         case AaReporting(aa_id):
-            return f"AA {aa_id}, metrics"
+            return gettext("AA %(aa)s, metrics", aa=aa_id)
         case Path(aa_id, fip_id):
-            return f"Path between {aa_id} and {fip_id}"
+            return gettext("Path between %(aa)s and %(fip)s", aa=aa_id, fip=fip_id)
         case Network():
-            return "Network"
+            return gettext("Network")
 
 
 def in_sentence(subject: Subject) -> str:
     """Returns the text that names a subject within a sentence."""
-    text = text_of(subject)
-    return f"the {text[0].lower()}{text[1:]}" if isinstance(subject, Path | Network) else text
+    match subject:
+        case Path(aa_id, fip_id):
+            return gettext("the path between %(aa)s and %(fip)s", aa=aa_id, fip=fip_id)
+        case Network():
+            return gettext("the network")
+        case _:
+            return text_of(subject)
 
 
 def fip_of(subject: Subject) -> str | None:

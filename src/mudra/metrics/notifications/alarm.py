@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import (
     AaReporting,
     Ending,
@@ -28,12 +29,12 @@ from mudra.metrics.incidents.subject import in_sentence, text_of
 from mudra.metrics.rollup.percentage import failing_text
 
 _SYMPTOMS: Final = {
-    Symptom.FAILURES: "calls failing",
-    Symptom.SLOW: "calls slow",
-    Symptom.TAIL: "slowest calls much slower",
-    Symptom.CLIENT_ERRORS: "requests refused (4xx)",
-    Symptom.OUTCOMES: "FI requests ending without data",
-    Symptom.MISSING: "notifications missing",
+    Symptom.FAILURES: translatable("calls failing"),
+    Symptom.SLOW: translatable("calls slow"),
+    Symptom.TAIL: translatable("slowest calls much slower"),
+    Symptom.CLIENT_ERRORS: translatable("requests refused (4xx)"),
+    Symptom.OUTCOMES: translatable("FI requests ending without data"),
+    Symptom.MISSING: translatable("notifications missing"),
 }
 _CHANGES: Final = {
     TimelineChange.GREW: "another symptom",
@@ -46,12 +47,18 @@ _CHANGES: Final = {
     TimelineChange.CORRECTED: "late reports show that there was an incident after all",
 }
 _COUNTED: Final = {
-    Symptom.FAILURES: "calls failed",
-    Symptom.SLOW: "calls were slow",
-    Symptom.TAIL: "calls took far longer than the usual p95",
-    Symptom.CLIENT_ERRORS: "requests were refused (4xx)",
-    Symptom.OUTCOMES: "FI requests ended without data",
-    Symptom.MISSING: "notifications did not come",
+    Symptom.FAILURES: translatable("calls failed"),
+    Symptom.SLOW: translatable("calls were slow"),
+    Symptom.TAIL: translatable("calls took far longer than the usual p95"),
+    Symptom.CLIENT_ERRORS: translatable("requests were refused (4xx)"),
+    Symptom.OUTCOMES: translatable("FI requests ended without data"),
+    Symptom.MISSING: translatable("notifications did not come"),
+}
+
+
+_LAST_WINDOW: Final = {
+    "bad": translatable("Last bad window: %(at)s."),
+    "missing": translatable("Last missing window: %(at)s."),
 }
 
 
@@ -73,11 +80,15 @@ def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
                 f"{text_of(incident.subject)}: {symptom_text(incident)}", _timeline(incident, zone)
             )
         case Reopened(_, incident):
-            title = f"{text_of(incident.subject)}: again {symptom_text(incident)}"
+            again = gettext("again %(symptom)s", symptom=symptom_text(incident))
+            title = f"{text_of(incident.subject)}: {again}"
             return Alarm(title, _timeline(incident, zone))
         case Moved(known, incident):
             title = f"{text_of(incident.subject)}: {symptom_text(incident)}"
-            was = f"Reported before as {text_of(known.subject)}; the cause is now known better."
+            was = gettext(
+                "Reported before as %(cause)s; the cause is now known better.",
+                cause=text_of(known.subject),
+            )
             return Alarm(title, f"{was}\n{_timeline(incident, zone)}")
         case Closed(_, incident):
             return Alarm(
@@ -85,9 +96,11 @@ def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
             )
         case Withdrawn(known, _) if known.ended is None:
             return Alarm(
-                f"{text_of(known.subject)}: alarm withdrawn",
-                f"Reports that came late or were replaced show no incident from"
-                f" {time_text(known.began, zone)}.",
+                text_of(known.subject) + ": " + gettext("alarm withdrawn"),
+                gettext(
+                    "Reports that came late or were replaced show no incident from %(at)s.",
+                    at=time_text(known.began, zone),
+                ),
             )
         case Elsewhere(known, _):
             return Alarm(
@@ -102,11 +115,12 @@ def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
 def symptom_text(incident: Incident) -> str:
     """Returns what is wrong, such as "60 % of calls failing"."""
     if isinstance(incident.subject, AaReporting):
-        return "stopped reporting"
+        return gettext("stopped reporting")
     first = _first(incident)
     if first is Symptom.FAILURES and incident.eligible:
-        return f"{failing_text(incident.succeeded, incident.eligible)} of calls failing"
-    return _SYMPTOMS[first]
+        share = failing_text(incident.succeeded, incident.eligible)
+        return gettext("%(share)s of calls failing", share=share)
+    return gettext(_SYMPTOMS[first])
 
 
 def counted_text(incident: Incident) -> str:
@@ -114,9 +128,12 @@ def counted_text(incident: Incident) -> str:
     if isinstance(incident.subject, AaReporting):
         return ""
     cause = incident.cause
-    return (
-        f"{cause.failures} of {cause.calls} {_COUNTED[_first(incident)]};"
-        f" {cause.expected:.0f} would be usual"
+    return gettext(
+        "%(failures)s of %(calls)s %(what)s; %(expected)s would be usual",
+        failures=cause.failures,
+        calls=cause.calls,
+        what=gettext(_COUNTED[_first(incident)]),
+        expected=f"{cause.expected:.0f}",
     )
 
 
@@ -125,9 +142,11 @@ def ambiguity(incident: Incident) -> str:
     others = incident.cause.ambiguous_with
     if not others:
         return ""
-    names = " or ".join(map(in_sentence, (incident.subject, *others)))
-    why = " Only one AA has traffic." if len(incident.cause.affected_aas) == 1 else ""
-    return f"The evidence fits {names} equally well.{why}"
+    names = gettext(" or ").join(map(in_sentence, (incident.subject, *others)))
+    text = gettext("The evidence fits %(causes)s equally well.", causes=names)
+    if len(incident.cause.affected_aas) == 1:
+        text += " " + gettext("Only one AA has traffic.")
+    return text
 
 
 def _first(incident: Incident) -> Symptom:
@@ -138,37 +157,59 @@ def _first(incident: Incident) -> Symptom:
 def _over(incident: Incident) -> str:
     match incident.ending:
         case Ending.NO_DATA:
-            return "no longer heard of"
+            return gettext("no longer heard of")
         case Ending.MERGED:
-            return "part of another incident"
+            return gettext("part of another incident")
         case _:
-            return "recovered"
+            return gettext("recovered")
 
 
 def _timeline(incident: Incident, zone: tzinfo) -> str:
-    windows = f"{incident.bad_windows} window{'s' if incident.bad_windows > 1 else ''}"
+    began, number = time_text(incident.began, zone), incident.bad_windows
     if isinstance(incident.subject, AaReporting):
-        lines = [f"{windows} not reported in time since {time_text(incident.began, zone)}."]
+        lines = [
+            ngettext(
+                "%(num)s window not reported in time since %(began)s.",
+                "%(num)s windows not reported in time since %(began)s.",
+                number,
+                began=began,
+            )
+        ]
     else:
-        counted = (
-            f"In the window of {time_text(incident.last_bad, zone)}, {counted_text(incident)}."
-        )
-        lines = [f"{windows} of ten minutes bad since {time_text(incident.began, zone)}. {counted}"]
+        lines = [f"{_bad_windows(number, began)} {_last_window(incident, zone)}"]
         lines += [sentence] if (sentence := ambiguity(incident)) else []
+    return "\n".join([*lines, _ending(incident, zone)])
+
+
+def _bad_windows(number: int, began: str) -> str:
+    return ngettext(
+        "%(num)s window of ten minutes bad since %(began)s.",
+        "%(num)s windows of ten minutes bad since %(began)s.",
+        number,
+        began=began,
+    )
+
+
+def _last_window(incident: Incident, zone: tzinfo) -> str:
+    return gettext(
+        "In the window of %(at)s, %(counted)s.",
+        at=time_text(incident.last_bad, zone),
+        counted=counted_text(incident),
+    )
+
+
+def _ending(incident: Incident, zone: tzinfo) -> str:
+    ended = time_text(incident.ended, zone)
     match incident.ending:
         case Ending.RECOVERED | Ending.WITHDRAWN:
-            lines.append(f"Good again from {time_text(incident.ended, zone)}.")
+            return gettext("Good again from %(at)s.", at=ended)
         case Ending.NO_DATA:
-            lines.append(
-                f"Closed at {time_text(incident.ended, zone)} for want of data, not as recovered."
-            )
+            return gettext("Closed at %(at)s for want of data, not as recovered.", at=ended)
         case Ending.MERGED:
-            lines.append(
-                f"It has the cause of another incident, since {time_text(incident.ended, zone)}."
-            )
+            return gettext("It has the cause of another incident, since %(at)s.", at=ended)
         case Ending.OPEN:
-            lines.append(f"Last {incident.kind} window: {time_text(incident.last_bad, zone)}.")
-    return "\n".join(lines)
+            at = time_text(incident.last_bad, zone)
+            return gettext(_LAST_WINDOW[incident.kind], at=at)
 
 
 def timeline_lines(incident: Incident) -> tuple[tuple[datetime, str], ...]:
@@ -200,7 +241,7 @@ def _change_text(change: TimelineChange, before: Subject, after: Subject) -> str
 def time_text(moment: datetime | None, zone: tzinfo) -> str:
     """Returns a time as emails have it, such as "2026-01-31 17:30 IST (12:00 UTC)"."""
     if moment is None:
-        return "an unknown time"
+        return gettext("an unknown time")
     utc = moment.astimezone(UTC)
     local = moment.astimezone(zone)
     if not local.utcoffset():

@@ -4,7 +4,7 @@ Each incident once: what waits is replaced by what is known of the same incident
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -37,6 +37,13 @@ class OwnWebhook(Struct, frozen=True):
     problem: str = ""
 
 
+class Habits(Struct, frozen=True):
+    """How the person at an address reads times and texts; `language` is empty for no choice."""
+
+    zone: tzinfo = UTC
+    language: str = ""
+
+
 class Reader(Struct, frozen=True):
     """A person who may get alarms: as admin of some entities, and as operator."""
 
@@ -46,6 +53,8 @@ class Reader(Struct, frozen=True):
     entities: frozenset[str] = frozenset()
     is_operator: bool = False
     webhook: OwnWebhook | None = None
+    language: str = ""
+    """The tag of the language that they chose; empty for none."""
 
     @property
     def posts_to(self) -> OwnWebhook | None:

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
-from zoneinfo import ZoneInfo
 
-from mudra.metrics.notifications.alarm_mail import HeldAlarm, History, Mailing, Reader
+from mudra.metrics.notifications.alarm_mail import Habits, HeldAlarm, History, Mailing, Reader
 from mudra.metrics.notifications.preferences import AlarmPreferences
 
 
@@ -33,8 +32,8 @@ class AlarmMails(Protocol):
         """
         ...
 
-    async def zones(self, addresses: Collection[str]) -> Mapping[str, ZoneInfo]:
-        """Returns the time zones of those addresses whose person chose one."""
+    async def habits(self, addresses: Collection[str]) -> Mapping[str, Habits]:
+        """Returns the time zones and languages of those addresses that have an account."""
         ...
 
     async def due(self, now: datetime) -> Sequence[HeldAlarm]:

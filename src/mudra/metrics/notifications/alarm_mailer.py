@@ -6,6 +6,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.identity.ports import Notice, NoticeKind, Outbox
+from mudra.localization.language import gettext, written_in
+from mudra.localization.languages import Languages
 from mudra.metrics.incidents.incident_change import Elsewhere, Withdrawn
 from mudra.metrics.notifications.alarm import alarm_of
 from mudra.metrics.notifications.alarm_mail import (
@@ -35,6 +37,7 @@ class AlarmMailer(Struct, frozen=True):
     rule: StormRule
     console: str
     """The address of the console."""
+    languages: Languages
 
     async def send(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
         """Sends what readers are to know now of these changes, and what has waited for them."""
@@ -66,7 +69,9 @@ class AlarmMailer(Struct, frozen=True):
         history: History,
         now: datetime,
     ) -> None:
-        new = [one for one in (_alarm_for(reader, alarm) for alarm in alarms) if one is not None]
+        with written_in(self.languages.of(reader.language)):
+            found = [_alarm_for(reader, alarm) for alarm in alarms]
+        new = [one for one in found if one is not None]
         mailing = mailing_of(reader, new, waiting, history, now, self.rule)
         for alarm in mailing.alone:
             if reader.wants_email:
@@ -74,7 +79,8 @@ class AlarmMailer(Struct, frozen=True):
             await self._post_message(reader, [alarm], now)
         if mailing.digest:
             if reader.wants_email:
-                facts = self._digest_facts(mailing.digest)
+                with written_in(self.languages.of(reader.language)):
+                    facts = self._digest_facts(mailing.digest)
                 await self._post(reader, NoticeKind.HEALTH_DIGEST, facts)
             await self._post_message(reader, sorted(mailing.digest, key=_urgency), now)
         await self.store.save(reader.user_id, mailing, now)
@@ -130,7 +136,7 @@ def _urgency(alarm: PersonalAlarm) -> tuple[bool, int, str]:
 
 
 def _line(alarm: PersonalAlarm, *, whole: bool) -> str:
-    line = f"{alarm.title} ({alarm.severity.value})"
+    line = f"{alarm.title} ({gettext(alarm.severity.value)})"
     return f"{line}. {_on_one_line(alarm.text)}" if whole else line
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import gettext
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence, is_silenced
@@ -44,15 +45,21 @@ def escalation_facts(
 ) -> dict[str, str]:
     """Returns the facts of the one email about all of them, times in the reader's zone and UTC."""
     lines = [
-        f"{cause_text(one.incident)}: {symptom_text(one.incident)},"
-        f" since {time_text(one.incident.began, zone)},"
-        f" detected at {time_text(one.incident.detected, zone)}"
+        gettext(
+            "%(cause)s: %(symptom)s, since %(began)s, detected at %(detected)s",
+            cause=cause_text(one.incident),
+            symptom=symptom_text(one.incident),
+            began=time_text(one.incident.began, zone),
+            detected=time_text(one.incident.detected, zone),
+        )
         for one in escalated[:MAX_LISTED]
     ]
     more = len(escalated) - MAX_LISTED
     return {
         "number": str(len(escalated)),
-        "incidents": SEPARATOR.join([*lines, *([f"and {more} more"] if more > 0 else [])]),
+        "incidents": SEPARATOR.join(
+            [*lines, *([gettext("and %(count)s more", count=more)] if more > 0 else [])]
+        ),
         "minutes": str(round(rule.after.total_seconds() / 60)),
         "link": f"{console}/operator/incidents?open=true",
     }

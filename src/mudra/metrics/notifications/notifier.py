@@ -1,12 +1,14 @@
 """Sends alarms: one message to each webhook for each cause, and emails as their readers like."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec import Struct
 
 from mudra.identity.ports import Notice, NoticeKind, Outbox
+from mudra.localization.language import written_in
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.notifications.alarm_mail import Habits
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.escalation import Escalation, escalation_facts
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
@@ -23,11 +25,12 @@ class Notifier(Struct, frozen=True):
     escalation: Escalation = Escalation()
 
     async def escalate(self, incidents: Sequence[StoredIncident]) -> None:
-        """Sends one email about all of them to each address of the setting, in its time zone."""
-        zones = await self.mailer.store.zones(self.escalation.to)
+        """Sends one email about all of them to each address, in its time zone and language."""
+        habits = await self.mailer.store.habits(self.escalation.to)
         for address in self.escalation.to:
-            zone = zones.get(address, UTC)
-            facts = escalation_facts(incidents, self.escalation, zone, self.mailer.console)
+            own = habits.get(address, Habits())
+            with written_in(self.mailer.languages.of(own.language)):
+                facts = escalation_facts(incidents, self.escalation, own.zone, self.mailer.console)
             await self.outbox.post(Notice(address, NoticeKind.HEALTH_ESCALATED, facts))
 
     async def send(self, notifications: Sequence[IncidentNotification], now: datetime) -> None:

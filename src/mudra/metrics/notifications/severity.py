@@ -2,17 +2,18 @@
 
 import enum
 
+from mudra.localization.language import translatable
 from mudra.metrics.incidents.incident import AaReporting, Incident, Network, Path, Symptom
 
 
 class Severity(enum.StrEnum):
     """From the least to the most urgent."""
 
-    MINOR = "minor"
+    MINOR = translatable("minor")
     """Calls are slow or refused (4xx), or an agent is silent: no call fails by it."""
-    MAJOR = "major"
+    MAJOR = translatable("major")
     """Calls fail, or FI requests end without data."""
-    CRITICAL = "critical"
+    CRITICAL = translatable("critical")
     """Half of them or more, for everyone who calls or is called."""
 
     def at_least(self, other: "Severity") -> bool:

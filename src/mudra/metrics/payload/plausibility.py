@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import translatable
 from mudra.shared.finding import Finding, Severity
 
 ENOUGH_HISTORY: Final = 6
@@ -59,7 +60,7 @@ class Doubt(Struct, frozen=True):
 
 def doubt_time(longest_ms: int) -> Doubt:
     """Returns the doubt about a response time of more than `LONGEST_MS`."""
-    return Doubt("ms for one call", longest_ms, LONGEST_MS)
+    return Doubt(translatable("ms for one call"), longest_ms, LONGEST_MS)
 
 
 def doubt_volume(calls: int, volume: ReportedVolume) -> Doubt | None:
@@ -69,4 +70,4 @@ def doubt_volume(calls: int, volume: ReportedVolume) -> Doubt | None:
     else:
         limit = min(AGAINST_OTHERS * volume.others + SMALL * GROWTH, UNKNOWN_LIMIT)
     limit = max(limit, GROWTH * volume.admitted)
-    return Doubt("calls", calls, limit) if calls > limit else None
+    return Doubt(translatable("calls"), calls, limit) if calls > limit else None

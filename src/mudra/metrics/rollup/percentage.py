@@ -4,6 +4,8 @@ import math
 from decimal import Decimal
 from typing import Final, overload
 
+from mudra.localization.language import gettext
+
 _BELOW_ALL: Final = math.nextafter(1.0, 0.0)
 
 
@@ -21,7 +23,7 @@ def failing_text(succeeded: int, eligible: int) -> str:
     """Returns the share of failed calls in whole per cent, rounded down: "100 %" for all only."""
     failed = eligible - succeeded
     whole = 100 * failed // eligible
-    return f"{whole} %" if whole or not failed else "under 1 %"
+    return f"{whole} %" if whole or not failed else gettext("under 1 %")
 
 
 @overload

@@ -4,25 +4,26 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Final
 
+from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
 from mudra.registry.lifecycle.record import VersionStatus
 
 _WHAT: Final = {
-    RegistryAction.SUBMIT: "was submitted for approval",
-    RegistryAction.UPDATE: "was updated",
-    RegistryAction.APPROVE: "was approved",
-    RegistryAction.REJECT: "was rejected",
-    RegistryAction.SUSPEND: "was suspended",
-    RegistryAction.RESTORE: "was restored",
-    RegistryAction.RETIRE: "was retired",
-    RegistryAction.ROLL_BACK: "was rolled back",
+    RegistryAction.SUBMIT: translatable("was submitted for approval"),
+    RegistryAction.UPDATE: translatable("was updated"),
+    RegistryAction.APPROVE: translatable("was approved"),
+    RegistryAction.REJECT: translatable("was rejected"),
+    RegistryAction.SUSPEND: translatable("was suspended"),
+    RegistryAction.RESTORE: translatable("was restored"),
+    RegistryAction.RETIRE: translatable("was retired"),
+    RegistryAction.ROLL_BACK: translatable("was rolled back"),
 }
 _BY: Final = {
-    ActorKind.MEMBER_ADMIN: "an admin of the entity",
-    ActorKind.ENTITY: "a program of the entity",
-    ActorKind.SCHEDULE: "the service, at the time that was set",
+    ActorKind.MEMBER_ADMIN: translatable("an admin of the entity"),
+    ActorKind.ENTITY: translatable("a program of the entity"),
+    ActorKind.SCHEDULE: translatable("the service, at the time that was set"),
 }
 _MAX_CHANGES: Final = 20
 _MAX_VALUE: Final = 80
@@ -34,10 +35,11 @@ def member_notice(decision: Decision) -> Mapping[str, str] | None:
     if what is None:
         return None
     if decision.action in {RegistryAction.UPDATE, RegistryAction.ROLL_BACK} and _waits(decision):
-        what = "has an update that awaits approval"
+        what = translatable("has an update that awaits approval")
     return {
         "what": what,
         "done_by": _by(decision.actor),
+        "operator_name": "" if decision.actor.kind in _BY else _name(decision.actor),
         "done_at": decision.at.astimezone(dt.UTC).isoformat(),
         "reason": _safe(decision.reason),
         "changes": "; ".join(_changes(decision.changes)),
@@ -46,8 +48,11 @@ def member_notice(decision: Decision) -> Mapping[str, str] | None:
 
 def _by(actor: Actor) -> str:
     """Name an operator; an account of the member has an ID only, which says nothing to a reader."""
-    name = _safe(actor.name.removeprefix("operator:"))
-    return _BY.get(actor.kind, f"{name} for the operator of the network")
+    return _BY.get(actor.kind, f"{_name(actor)} for the operator of the network")
+
+
+def _name(actor: Actor) -> str:
+    return _safe(actor.name.removeprefix("operator:"))
 
 
 def _waits(decision: Decision) -> bool:

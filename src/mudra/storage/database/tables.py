@@ -54,6 +54,7 @@ user_account: Final = sa.Table(
     sa.Column("password_hash", sa.Text),
     _at("created_at"),
     _at("password_set_at", nullable=True),
+    sa.Column("language", sa.Text, nullable=False, server_default=""),
     sa.CheckConstraint("state IN ('invited', 'active', 'disabled')", name="state"),
 )
 

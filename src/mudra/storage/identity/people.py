@@ -64,6 +64,7 @@ class PostgresPeople:
             password_hash=row["password_hash"],
             administers=tuple(one["entity_id"] for one in rows if one["entity_id"] is not None),
             entity_names=tuple(one["entity_name"] for one in rows if one["entity_id"] is not None),
+            language=row["language"] or "",
         )
         return read if row["user_id"] is not None else None
 
@@ -135,6 +136,14 @@ class PostgresPeople:
                 state=user.state.value,
                 created_at=await self._tx.now(),
             )
+        )
+
+    async def set_language(self, user_id: str, language: str) -> None:
+        """Store the language of a person's pages and emails."""
+        await self._tx.connection.execute(
+            sa.update(user_account)
+            .where(user_account.c.user_id == user_id)
+            .values(language=language)
         )
 
     async def add_admin(self, entity_id: str, user_id: str) -> None:

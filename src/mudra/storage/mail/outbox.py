@@ -15,7 +15,7 @@ from mudra.shared.email_message import Email, email_from_bytes, email_to_bytes
 from mudra.shared.ids import fresh_id
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import mail_outbox
+from mudra.storage.database.tables import mail_outbox, user_account
 
 OUTBOX_CHANGED: Final = "outbox"
 _TAKEN_FOR: Final = timedelta(minutes=2)
@@ -32,7 +32,7 @@ class PostgresOutbox:
         self,
         transaction: Transaction,
         encryption: DataEncryption,
-        compose: Callable[[Notice], Email],
+        compose: Callable[[Notice, str], Email],
         *,
         keep_here: bool,
     ) -> None:
@@ -43,8 +43,10 @@ class PostgresOutbox:
         self._keep_here = keep_here
 
     async def post(self, notice: Notice) -> None:
-        """Add an email; it is sent at least once after the commit."""
-        email = self._compose(notice)
+        """Add an email in its reader's language; it is sent at least once after the commit."""
+        chosen = sa.select(user_account.c.language).where(user_account.c.email == notice.to)
+        language = (await self._tx.connection.execute(chosen)).scalar()
+        email = self._compose(notice, language or "")
         mail_id = fresh_id()
         now = await self._tx.now()
         await self._tx.connection.execute(

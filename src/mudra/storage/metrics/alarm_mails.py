@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, time
+from datetime import UTC, datetime, time
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.alarm_mail import (
+    Habits,
     HeldAlarm,
     History,
     Mailing,
@@ -89,7 +90,7 @@ class PostgresAlarmMails:
         )
         found = await self._tx.connection.execute(
             sa.select(
-                _U.email, operates.label("operates"), _U.user_id.label("id"), *_P,
+                _U.email, _U.language, operates.label("operates"), _U.user_id.label("id"), *_P,
                 _W.webhook_id, _W.format, _W.problem,
             )
             .outerjoin(alarm_preference, _P.user_id == _U.user_id)
@@ -113,19 +114,23 @@ class PostgresAlarmMails:
                 OwnWebhook(row["webhook_id"], Format(row["format"]), row["problem"])
                 if row["webhook_id"]
                 else None,
+                row["language"],
             )
             for row in found.mappings()
         ]
 
-    async def zones(self, addresses: Collection[str]) -> Mapping[str, ZoneInfo]:
-        """Returns the time zones of those addresses whose person chose one."""
+    async def habits(self, addresses: Collection[str]) -> Mapping[str, Habits]:
+        """Returns the time zones and languages of those addresses that have an account."""
         typed = {one.strip().lower(): one for one in addresses}
         rows = await self._tx.connection.execute(
-            sa.select(_U.email, _P.time_zone)
-            .join(alarm_preference, _P.user_id == _U.user_id)
+            sa.select(_U.email, _P.time_zone, _U.language)
+            .outerjoin(alarm_preference, _P.user_id == _U.user_id)
             .where(_U.email.in_(typed))
         )
-        return {typed[email]: ZoneInfo(zone) for email, zone in rows}
+        return {
+            typed[email]: Habits(ZoneInfo(zone) if zone else UTC, language)
+            for email, zone, language in rows
+        }
 
     async def due(self, now: datetime) -> Sequence[HeldAlarm]:
         """Returns what has waited long enough."""

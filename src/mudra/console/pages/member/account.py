@@ -12,8 +12,10 @@ from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.pages.member.account_alarms import alarm_facts
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.identity.accounts.choose_language import choose_language
 from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.sessions.session import end_own_session, open_sessions
+from mudra.shared.refusal import Refusal
 
 
 @get("/account", include_in_schema=False)
@@ -33,6 +35,7 @@ async def account(
                 "here_id": page_context.session.session_id,
                 "enrolled": await work.second_factors.enrolled(user_id),
                 "done": page_context.query.get("told", ""),
+                **_language_facts(page_context),
                 **await alarm_facts(page_context),
             },
         )
@@ -75,4 +78,34 @@ async def end_session(
     return await own_form(request, dependencies, handle)
 
 
-handlers: Final[list[ControllerRouterHandler]] = [account, end_token, end_session]
+@post("/account/language", include_in_schema=False)
+async def change_language(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Change the language of the user's emails and pages."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        known = {one.tag for one in dependencies.languages.choices}
+        outcome = await choose_language(
+            page_context.work,
+            page_context.user,
+            page_context.caller,
+            fields.get("language", ""),
+            known,
+        )
+        return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=language")
+
+    return await own_form(request, dependencies, handle)
+
+
+def _language_facts(page_context: PageContext) -> dict[str, object]:
+    """Returns what the account page shows of languages."""
+    languages = page_context.dependencies.languages
+    return {
+        "languages": languages.choices,
+        "chosen_language": page_context.user.language,
+        "network_language": languages.name_of(languages.default.tag),
+    }
+
+
+handlers: Final[list[ControllerRouterHandler]] = [account, end_token, end_session, change_language]
