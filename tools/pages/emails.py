@@ -13,7 +13,8 @@ Made by `make docs` from the templates of `mudra.mail`, with sample facts. Your 
 `MUDRA_MAIL_TEMPLATES` have the same names and facts ([how](../operations/running.md)). Each email
 has a text part, shown here, and an HTML part of the same paragraphs. Facts that are times are
 ISO 8601 in UTC; the filter `when` writes them for people. `network` and `contact` may be used in
-all of them.
+all of them. The texts are shown in English; [catalogues](../how-to/add-a-language.md) have them in
+other languages, and your own templates may use `_()` and `{% trans %}` as ours do.
 """
 _SECRET_TIMES: Final = {
     "reset_at": "2026-03-02T09:30:00.000Z",
@@ -52,7 +53,8 @@ SAMPLES: Final[Mapping[str, str]] = {
     "incidents": "KAVERI-FIP: 80 % of calls failing | DECCAN-FIP: slow",
     "more": "1",
     "what": "was approved",
-    "done_by": "an operator of the network",
+    "done_by": "an admin of the entity",
+    "operator_name": "",
     "reason": "the new certificate",
     "changes": "certificate, baseurl",
     "number": "1",
