@@ -4,6 +4,9 @@ Tutorials and some guides are run word by word (test_tutorials.py); the others n
 and networks that no test has, so their commands are read as the command line reads them.
 """
 
+import ast
+import importlib
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -104,6 +107,29 @@ def test_every_command_of_a_document_is_there_with_its_options() -> None:
 
     assert wrong == [], "\n".join(wrong)
     assert len(COMMANDS) > 150
+
+
+def test_every_sample_in_python_compiles_and_imports_what_there_is() -> None:
+    samples = [
+        (file.name, body)
+        for file in FILES
+        for kind, body in BLOCK.findall(file.read_text(encoding="utf-8"))
+        if kind == "python"
+    ]
+
+    for file, body in samples:
+        for node in ast.walk(ast.parse(body, file)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("mudra"):
+                module = importlib.import_module(node.module or "")
+                assert [one.name for one in node.names if not hasattr(module, one.name)] == [], file
+    assert len(samples) > 8
+
+
+def test_every_sample_in_json_can_be_read() -> None:
+    for file in FILES:
+        for kind, body in BLOCK.findall(file.read_text(encoding="utf-8")):
+            if kind == "json":
+                json.loads(body.replace("…", "x"))
 
 
 def test_what_is_not_there_is_named() -> None:

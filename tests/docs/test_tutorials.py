@@ -30,6 +30,7 @@ RUN_TOO = (
 PAGES = [
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
     *(ROOT / "docs" / "how-to" / f"{name}.md" for name in RUN_TOO),
+    ROOT / "docs" / "explanation" / "percentiles.md",
 ]
 NODE = ROOT / "tests" / "conformance" / "node" / "node_modules"
 BLOCK = re.compile(
