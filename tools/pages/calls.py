@@ -9,7 +9,10 @@ from mudra.bootstrap.config import Settings
 from mudra.http.app import _litestar
 from mudra.http.openapi.document import _made
 
-_INTRO: Final = """# Calls
+_INTRO: Final = """---
+hide: [toc]
+---
+# Calls
 
 Made by `make docs` from the OpenAPI document of a service with default settings; a running service
 has its own at `/schema/openapi.json`, and a [form to try each call](api.md). Fields in **bold** are

@@ -16,7 +16,10 @@ from mudra.bootstrap.observability import telemetry as of_requests
 from mudra.jobs import telemetry as of_jobs
 
 RULES: Final = Path(__file__).resolve().parents[2] / "deploy" / "prometheus" / "mudra.rules.yml"
-_INTRO: Final = """# Metrics
+_INTRO: Final = """---
+hide: [toc]
+---
+# Metrics
 
 Made by `make docs` from the metrics themselves. A service shows its own at `/metrics` on
 `MUDRA_TELEMETRY_PORT`, for all processes of the node; an agent at `/metrics` of `http.listen`. A
