@@ -81,7 +81,8 @@ def test_a_member_with_the_handler_proves_its_key_and_the_page_shows_it(
         return KeyProofMiddleware(not_found, TokenVerifier(service.issuer), proof)
 
     with member_server(app_of) as url:
-        entity_id = submitted(service, url, entity, key)
+        versions = f"v1:http://127.0.0.1:9/none,v2:{url}"
+        entity_id = submitted(service, versions, entity, key)
         found = result(operator, service, entity_id)
 
         assert (found["status"], found["problem"], found["keyProven"]) == (200, "", True)

@@ -58,7 +58,10 @@ class Probe(Struct, frozen=True):
 
 
 class WaitingProbe(Struct, frozen=True):
-    """A probe to be run: what the version says, and who asked for it."""
+    """A probe to be run: what the version says, and who asked for it.
+
+    `base_url` is that of the newest version of the interface, where the entry has several.
+    """
 
     probe_id: str
     entity_id: str

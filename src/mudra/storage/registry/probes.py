@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from mudra.audit.event import Caller
 from mudra.registry.payload.entry import read_canonical
+from mudra.registry.payload.fields.url_rules import newest_url
 from mudra.registry.probe.probe import Probe, ProbeResult, WaitingProbe
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Transaction
@@ -92,7 +93,7 @@ def _waiting(row: sa.RowMapping) -> WaitingProbe:
         str(row["probe_id"]),
         str(row["entity_id"]),
         cast("int", row["version"]),
-        info.baseurl,
+        newest_url(info.baseurl),
         cast("Mapping[str, str]", msgspec.to_builtins(info.certificate)),
         caller,
     )

@@ -1,7 +1,7 @@
 """Addresses in an entry: `baseurl`, `webviewurl`, the gateway's URL.
 
-Only their form is judged. Nothing here, and nothing in Mudra, ever asks the
-network about an address that a member registered.
+Only their form is judged, and nothing here asks the network about them: a probe does, when an
+operator wants it (decision 0111).
 """
 
 import ipaddress
@@ -71,6 +71,13 @@ def baseurl_faults(text: str, policy: AddressPolicy) -> list[Fault]:
         for version in sorted({one for one in versions if versions.count(one) > 1})
     ]
     return faults
+
+
+def newest_url(baseurl: str) -> str:
+    """Return the URL of the highest version in `v1:URL,v2:URL`, or the bare URL of a valid one."""
+    found = [_VERSIONED.fullmatch(part) for part in baseurl.split(",")]
+    versions = [(int(one[1]), one[2]) for one in found if one is not None]
+    return max(versions)[1] if versions else baseurl
 
 
 def _unversioned(part: str) -> Fault:
