@@ -1,7 +1,7 @@
 """Every command and sample of the tutorials is run as it is written, against a sandbox of its own.
 
 Blocks of a page run in order in one shell. A block of text says what the block before it prints.
-Samples in Java and Go, whose compilers take longer, run apart: Go before a release.
+Samples in Java and Go, whose compilers take longer, run before a release.
 """
 
 import json
@@ -97,7 +97,8 @@ def test_a_tutorial_works_word_by_word(page: Path, sandbox: Service, tmp_path: P
     assert_it_works(blocks_of(page), page, sandbox, tmp_path)
 
 
-@pytest.mark.parametrize("language", ["java", pytest.param("go", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("language", COMPILED)
 def test_a_compiled_sample_verifies_a_token(
     language: str, sandbox: Service, tmp_path: Path
 ) -> None:

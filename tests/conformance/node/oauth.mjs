@@ -1,5 +1,5 @@
 // An OAuth 2.0 client that knows nothing of Mudra: discovery, client credentials, introspection,
-// revocation. Reads {issuer, id, secret, algorithm} from stdin.
+// revocation. Reads {issuer, id, secret} from stdin.
 import * as oauth from "openid-client";
 
 const chunks = [];
@@ -12,7 +12,7 @@ for (const [name, authentication] of [
   ["post", oauth.ClientSecretPost(asked.secret)],
 ]) {
   const config = await oauth.discovery(new URL(asked.issuer), asked.id, undefined, authentication, {
-    algorithm: asked.algorithm,
+    algorithm: "oauth2",
     execute: [oauth.allowInsecureRequests],
   });
   const token = await oauth.clientCredentialsGrant(config);
@@ -32,7 +32,7 @@ for (const [name, authentication] of [
   ["wrongPost", oauth.ClientSecretPost("wrong")],
 ]) {
   const config = await oauth.discovery(new URL(asked.issuer), asked.id, undefined, authentication, {
-    algorithm: asked.algorithm,
+    algorithm: "oauth2",
     execute: [oauth.allowInsecureRequests],
   });
   seen[name] = await oauth.clientCredentialsGrant(config).catch((error) => error.error ?? error.code);
