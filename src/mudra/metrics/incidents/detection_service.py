@@ -160,6 +160,9 @@ class DetectionService(Struct, frozen=True):
         self, within: TimeRange, since: Mapping[str, datetime], changed: frozenset[datetime]
     ) -> list[tuple[WindowReports, frozenset[str]]]:
         """The reports of each window, with the AAs that sent notifications for the one before."""
+        # Receipts first: what a push that is stored meanwhile adds is counted without its receipt,
+        # and judged again. The other way round its receipt would say that it brought nothing.
+        receipts = await self.store.received(TimeRange(within.start - WINDOW, within.end))
         packed = await self.store.packed_calls(within)
         calls: dict[datetime, list[CallSums]] = defaultdict(list)
         for window in within.windows:
@@ -167,7 +170,7 @@ class DetectionService(Struct, frozen=True):
                 calls[window] = [*await self.store.calls(TimeRange(window, window + WINDOW))]
         silences = await self.silences.ending_after(within.start)
         received: dict[datetime, list[Received]] = defaultdict(list)
-        for receipt in await self.store.received(TimeRange(within.start - WINDOW, within.end)):
+        for receipt in receipts:
             received[receipt.window].append(receipt)
         return [
             (

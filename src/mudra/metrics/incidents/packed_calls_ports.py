@@ -11,7 +11,10 @@ class PackedCallsStore(Protocol):
     """The calls of judged windows, packed."""
 
     async def packed_calls(self, within: TimeRange) -> Mapping[datetime, bytes]:
-        """Returns what was packed of these windows when they were judged (window_calls.py)."""
+        """Returns what was packed of these windows when they were judged (window_calls.py).
+
+        Not of a window with reports that came since.
+        """
         ...
 
     async def save_packed_calls(

@@ -98,10 +98,15 @@ class PostgresDetections(PostgresIncidents):
         return [CallSums(*row) for row in rows]
 
     async def packed_calls(self, within: TimeRange) -> Mapping[datetime, bytes]:
-        """Returns what was packed of these windows when they were judged."""
+        """Returns what was packed of these windows when they were judged.
+
+        Not of windows with reports that came since, also where these wait to be judged with others.
+        """
+        c = metrics_stale.c
+        came_since = sa.exists().where(c.grain == "window", c.at == _C.window_at)
         rows = await self._tx.connection.execute(
             sa.select(_C.window_at, _C.calls).where(
-                _C.window_at >= within.start, _C.window_at < within.end
+                _C.window_at >= within.start, _C.window_at < within.end, ~came_since
             )
         )
         return {one.window_at: one.calls for one in rows}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import MAX_DELAY, MAX_DELAY_OF_MANY, QUIET
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
@@ -130,5 +131,23 @@ def test_a_watch_clears_what_it_judged_and_keeps_what_came_meanwhile(conninfo):
         async with notes.database.transaction() as tx:
             await PostgresDetections(tx).clear(marks)
         assert await notes.windows() == [window]
+
+    with_notes(conninfo, act)
+
+
+def test_what_was_packed_of_a_window_is_not_read_once_more_has_come(conninfo):
+    """Also while that waits to be judged with others: its receipt is known already."""
+
+    async def act(notes):
+        other = LONG_AGO + timedelta(minutes=10)
+        within = TimeRange(LONG_AGO, other + timedelta(minutes=10))
+        async with notes.database.transaction() as tx:
+            store = PostgresDetections(tx)
+            await store.save_packed_calls({LONG_AGO: b"1", other: b"2"}, drop_before=LONG_AGO)
+            assert set(await store.packed_calls(within)) == {LONG_AGO, other}
+        await notes.leave(1, "window")
+        assert await notes.windows() == []
+        async with notes.database.transaction() as tx:
+            assert set(await PostgresDetections(tx).packed_calls(within)) == {other}
 
     with_notes(conninfo, act)

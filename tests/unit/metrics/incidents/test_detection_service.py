@@ -14,6 +14,7 @@ from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident import Ending, Fip, FipApi, Path, Subject
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.incidents.silence import Silence
+from mudra.metrics.incidents.window_calls import calls_from_bytes
 from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.alarm import timeline_lines
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
@@ -37,6 +38,8 @@ class Memory(DetectionMemory):
         self.read: list[TimeRange] = []
         self.reported_to = START
         self.calls_from: Callable[[datetime], int] = lambda _: CALLS
+        self.comes_meanwhile: tuple[str, datetime] | None = None
+        """A report that is stored after the first of the statements that read its window."""
 
     def incidents_of(self, subject: Subject) -> list[Any]:
         found = [one.incident for one in self.stored.values() if one.incident.subject == subject]
@@ -44,7 +47,7 @@ class Memory(DetectionMemory):
 
     async def calls(self, within: TimeRange) -> list[CallSums]:
         self.read.append(within)
-        return [
+        found = [
             _sums(
                 *(window, aa_id, fip_id, code),
                 self.failing(window, aa_id, fip_id, code),
@@ -56,15 +59,24 @@ class Memory(DetectionMemory):
             for fip_id in FIPS
             for code in ("cns", "fif", "adisc")
         ]
+        self._stored_meanwhile(within)
+        return found
 
     async def received(self, within: TimeRange) -> list[Received]:
-        return [
+        found = [
             Received(aa_id, tag, window, window + WINDOW + timedelta(minutes=1))
             for window in within.windows
             for aa_id in AAS
             if self._came(aa_id, window)
             for tag in Tag
         ]
+        self._stored_meanwhile(within)
+        return found
+
+    def _stored_meanwhile(self, within: TimeRange) -> None:
+        if self.comes_meanwhile is not None and self.comes_meanwhile[1] in within.windows:
+            self.missing.discard(self.comes_meanwhile)
+            self.comes_meanwhile = None
 
     def _came(self, aa_id: str, window: datetime) -> bool:
         return START <= window < self.reported_to and (aa_id, window) not in self.missing
@@ -293,6 +305,20 @@ def test_a_window_waits_for_the_last_report_until_its_time_is_over(detection: De
     detection.at(now + WINDOW + timedelta(minutes=15))
 
     assert (before, max(detection.memory.journals)) == (now - WINDOW, now)
+
+
+def test_a_report_that_is_stored_while_its_window_is_read_is_judged_whole(
+    detection: Detection,
+) -> None:
+    window = START + HOUR
+    detection.until(window)
+    report = ("B-AA", window)
+    detection.memory.missing, detection.memory.comes_meanwhile = {report}, report
+
+    detection.until(window + WINDOW)
+    detection.until(window + WINDOW)
+
+    assert calls_from_bytes(detection.memory.packed[window]).aas == AAS
 
 
 def test_no_one_waits_for_an_agent_that_is_silent(detection: Detection) -> None:
