@@ -79,7 +79,7 @@ def _draw(network: AnyNetwork, faults: list[Fault], window: int, oracle: Oracle)
     for fault in now:
         fault.count(drawn, window)
         fault.lie(drawn, window)
-    oracle.look(now, healthy, drawn, window)
+    oracle.look(now, healthy, network.times(window), drawn, window)
     return drawn.evidence
 
 

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.truth_network import FINOT, FIREQ, REQUESTS, VERIFY, Drawn, Floats, Odds
+from bench.truth_network import FINOT, FIREQ, REQUESTS, VERIFY, Drawn, Floats, Odds, Times
 from mudra.metrics.attribution.evidence.evidence import Evidence, empty_evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
 
 Calls = NDArray[np.int64]
 _SHARES = np.array([0.25, 0.2, 0.01, 0.25, 0.4, 0.2, 1.0, 0.8, 0.3])
 """Of the nine requests, by `CALL_APIS`."""
+_TAIL = 0.02
+_TAIL_INDEX = 1.8
 _PARTS = ("failed", "client_errors", "slower", "slower_share", "no_data", "arrives")
 
 
@@ -158,18 +160,22 @@ class ForeignNetwork:
         status[0], status[1] = good, bad
         status[2], status[3], status[5] = good * 2, denied, bad - denied
 
-    def _times(self, evidence: Evidence, timed: Calls, window: int, odds: Odds) -> None:
-        """Times with a Pareto tail, and four points by the AA's own way of estimating them."""
+    def times(self, window: int) -> Times:
+        """How long calls take in the window whose probabilities were asked for last."""
         hour, weekday = _clock(window)
         shift = 0.15 * self.wander[3] + 0.12 * np.log(self._load(window) + 0.3)
         shift = shift + 0.3 * self.batch * (1 <= hour < 3) + 0.1 * (weekday == 0)
+        return Times(self.median + shift, self.sigma[0, 0], _TAIL, _TAIL_INDEX)
+
+    def _times(self, evidence: Evidence, timed: Calls, window: int, odds: Odds) -> None:
+        """Times with a Pareto tail, and four points by the AA's own way of estimating them."""
         counts = timed.ravel()
         cell = np.repeat(np.arange(counts.size), counts)
         fip = cell % self.fips
-        median = (self.median + shift).ravel()
+        median = self.times(window).median.ravel()
         times = median[cell] + self.sigma.ravel()[fip] * self.rng.normal(size=cell.size)
-        tail = self.rng.random(cell.size) < 0.02
-        times += np.where(tail, np.log1p(self.rng.pareto(1.8, cell.size)), 0.0)
+        tail = self.rng.random(cell.size) < _TAIL
+        times += np.where(tail, np.log1p(self.rng.pareto(_TAIL_INDEX, cell.size)), 0.0)
         hit = self.rng.random(cell.size) < odds.slower_share.ravel()[cell]
         times = np.exp(times + np.where(hit, np.log(odds.slower.ravel()[cell]), 0.0))
         times = times[np.lexsort((times, cell))]

@@ -70,10 +70,26 @@ class Drawn:
     """All calls that were made, also those no one reported; API x AA x FIP."""
 
 
+@dataclass
+class Times:
+    """The distribution of the logarithms of times, without faults."""
+
+    median: Floats
+    """Timed API x AA x FIP."""
+    sigma: Floats
+    """By FIP."""
+    tail: float = 0.0
+    """Share of calls that take longer by a factor with a Pareto distribution."""
+    tail_index: float = 1.0
+
+
 class AnyNetwork(Protocol):
     """A simulated network; `volume` is calls a window, request API x AA x FIP."""
 
     volume: Floats
+
+    def times(self, window: int) -> Times:
+        """How long calls take in the window whose probabilities were asked for last."""
 
     def odds(self, window: int) -> Odds:
         """The probabilities of a window in which nothing is wrong."""
@@ -189,13 +205,18 @@ class Network:
         status[2], status[3], status[5] = came - bad, bad - timeout, timeout
         return np.asarray(bad, float)
 
+    def times(self, window: int) -> Times:
+        """How long calls take in the window whose probabilities were asked for last."""
+        s = self.settings
+        shift = s.latency_wobble * self.wander[2] + 0.2 * (_daily(window) - 0.5)
+        return Times(self.median + shift + np.zeros((1, s.aas, 1)), self.sigma[0, 0])
+
     def _times(self, evidence: Evidence, timed: Floats, window: int, odds: Odds) -> None:
         """Raw samples, and the four points by nearest rank."""
-        s, rng = self.settings, self.rng
+        rng = self.rng
         counts = timed.astype(int).ravel()
         cell = np.repeat(np.arange(counts.size), counts)
-        shift = s.latency_wobble * self.wander[2] + 0.2 * (_daily(window) - 0.5)
-        median = (self.median + shift + np.zeros((1, s.aas, 1))).ravel()
+        median = self.times(window).median.ravel()
         sigma = np.broadcast_to(self.sigma, timed.shape).ravel()
         times = np.exp(median[cell] + sigma[cell] * rng.normal(size=cell.size))
         hit = rng.random(cell.size) < odds.slower_share.ravel()[cell]

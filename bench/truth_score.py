@@ -1,12 +1,14 @@
 """bench/truth: which incident is about which fault, and the figures that follow."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import median
 
 from bench.truth_faults import NO_FAULT, Fault, FaultKind
-from bench.truth_oracle import OF_TIME
+from bench.truth_oracle import NO_ORACLE
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.incidents import Change, Incident
 
@@ -23,6 +25,9 @@ _ALLOWED = (
 
 
 _MINUTE = 0.1
+_DRIFTS = frozenset({FaultKind.ERROR_DRIFT, FaultKind.TIME_DRIFT})
+_DRIFT_WINDOWS = 9
+_DRIFT_CALLS = (0, 30, 60, 100, 200, 400, 1000, math.inf)
 
 
 @dataclass
@@ -65,6 +70,12 @@ class Verdict:
             (window for window, hits in sorted(self.fault.hits_by_window.items()) if hits >= 1000),
             None,
         )
+
+    @property
+    def early_hits(self) -> float:
+        """Calls that a drift changed in the 90 minutes from its first on."""
+        end = self.fault.first_hit + _DRIFT_WINDOWS
+        return sum(hits for window, hits in self.fault.hits_by_window.items() if window < end)
 
     @property
     def windows_to_close(self) -> int:
@@ -191,6 +202,7 @@ class Scores:
         _say("closed within 3 good windows", sum(one.windows_to_close <= 3 for one in found),
              len(found))  # fmt: skip
         self._print_times(found)
+        self._print_drifts()
         if self.windows:
             print(f"CPU a window {1000 * self.cpu_s / self.windows:.0f} ms")
 
@@ -204,12 +216,10 @@ class Scores:
             _say(f"{name} within {allowed} windows judged", judged, len(these))
             timely = sum(one.time_to_detect <= allowed + _MINUTE for one in these)
             _say(f"{name} within {allowed} windows of time", timely, len(these))
-            possible = [one for one in these if one.fault.kind not in OF_TIME]
+            possible = [one for one in these if one.fault.kind not in NO_ORACLE]
             if possible:
-                _say("  of these, by the oracle", sum(
-                    0 <= one.fault.found_by_oracle - one.fault.first_hit < allowed
-                    for one in possible
-                ), len(possible))  # fmt: skip
+                early = sum(_oracle_within(one.fault, allowed) for one in possible)
+                _say("  of these, by the oracle", early, len(possible))
         large = [
             one for one in found
             if one.fault.kind in _ALLOWED[0][1] and one.first_thousand is not None
@@ -217,6 +227,19 @@ class Scores:
         at_once = sum(min(i.detected for i in one.incidents) <= (one.first_thousand or 0)
                       for one in large)  # fmt: skip
         _say("FIP down with the first window of 1,000 calls hit", at_once, len(large))
+
+    def _print_drifts(self) -> None:
+        """Drifts by the calls that they changed in their first 90 minutes, found in these."""
+        drifts = [one for one in self.verdicts
+                  if one.fault.kind in _DRIFTS and one.fault.first_hit >= 0]  # fmt: skip
+        for fewest, most in (*pairwise(_DRIFT_CALLS), (ENOUGH, math.inf)):
+            these = [one for one in drifts if fewest <= one.early_hits < most]
+            timely = sum(bool(one.incidents) and one.windows_to_detect <= _DRIFT_WINDOWS
+                         for one in these)  # fmt: skip
+            oracle = sum(_oracle_within(one.fault, _DRIFT_WINDOWS) for one in these)
+            _say(f"drift of {fewest} to {most} calls in 90 minutes, found in them", timely,
+                 len(these))  # fmt: skip
+            _say("  by the oracle", oracle, len(these))
 
     def _print_table(self) -> None:
         said: dict[FaultKind, Counter[str]] = {}
@@ -247,6 +270,11 @@ class Scores:
             said_text = "".join(f"{row[name] or '.':>9}" for name in columns)
             print(f"{kind:<22}" + "{:>4}{:>6}{:>7}{:>6} |".format(*counts) + said_text
                   + f" | {_times(times)}  {_times(ends)}")  # fmt: skip
+
+
+def _oracle_within(fault: Fault, windows: int) -> bool:
+    """It may be sooner than the first whole call, since a fault starts with parts of calls."""
+    return 0 <= fault.found_by_oracle < fault.first_hit + windows
 
 
 def _say(name: str, part: int, whole: int) -> None:
