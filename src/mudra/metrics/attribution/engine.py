@@ -11,12 +11,17 @@ from mudra.metrics.attribution.baselines.latency_baseline import (
     thresholds,
     usual_median,
 )
-from mudra.metrics.attribution.baselines.rate_baseline import Seen, learn_rates, usual_rates, wander
+from mudra.metrics.attribution.baselines.rate_baseline import (
+    Seen,
+    learn_rates,
+    usual_rates,
+)
 from mudra.metrics.attribution.baselines.reporters import (
     Implausible,
     find_implausible,
     learn_history,
 )
+from mudra.metrics.attribution.baselines.wandering import Wander, wander
 from mudra.metrics.attribution.causes.active import Active, follow, look, new_active
 from mudra.metrics.attribution.causes.admission import Finding, admit
 from mudra.metrics.attribution.causes.agents import follow_agents
@@ -78,13 +83,8 @@ def evaluate_window(evidence: Evidence, state: State) -> Evaluation:
         evidence, evaluated, thresholds(state.latency, evidence.hour), state.previous_requests
     )
     usual = usual_rates(state.rates, evidence.hour, evidence.weekday)
-    work = _Window(
-        evidence,
-        counts,
-        usual,
-        wandered(usual, wander(state.rates, evidence.hour, evidence.weekday)),
-        state,
-    )
+    wandering = wander(state.rates, counts.events, evidence.hour, evidence.weekday)
+    work = _Window(evidence, counts, usual, wandering, state)
     work.follow_known()
     work.find_new()
     agents, silent = follow_agents(evidence, work.known, state.silent_windows, work.next_number)
@@ -108,12 +108,13 @@ class _Window:
     """The work on one window: what is explained so far, and by what."""
 
     def __init__(
-        self, evidence: Evidence, counts: LaneCounts, usual: Floats, limit: Floats, state: State
+        self, evidence: Evidence, counts: LaneCounts, usual: Floats, wander: Wander, state: State
     ) -> None:
         self.evidence = evidence
         self.counts = counts
         self.usual = usual
-        self.limit = limit
+        self.limit = wandered(usual, wander.log_odds)
+        self.voice = wander.voice[:, None, :]
         self.state = state
         self.known: tuple[Active, ...] = state.known
         self.running = state.running
@@ -271,7 +272,8 @@ class _Window:
         _mark(self.explained, one)
 
     def _unexplained(self) -> LaneCounts:
-        return _without(self.counts, self.explained)
+        voiced = LaneCounts(self.counts.bad * self.voice, self.counts.events * self.voice)
+        return _without(voiced, self.explained)
 
     def _ratios_without(self, taken: Locus) -> Ratios:
         """The ratios of what is left, now that what lies at this place is explained."""
@@ -361,9 +363,7 @@ def _mark(cells: Flags, one: Active) -> None:
 
 def _slow(cells: Flags) -> Flags:
     """Return whether any lane of slow calls is set, by `TIMED_APIS`."""
-    return np.asarray(
-        cells[LANES_OF[Symptom.SLOW]].reshape(2, len(TIMED_APIS), *cells.shape[1:]).any(0)
-    )
+    return np.asarray(cells[LANES_OF[Symptom.SLOW]])
 
 
 def _is_twin(first: Active, second: Active) -> bool:

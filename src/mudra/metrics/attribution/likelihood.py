@@ -20,10 +20,15 @@ TILTS: Final = (1.0, 2.0, 3.5, 6.0)
 """Steps of the log odds: at 2 % usual, rates of 5, 13, 40 and 89 %."""
 _ARRIVAL_TILTS: Final = (0.4, 0.8, 1.6, 4.0)
 """The same of notifications: 67, 45, 20 and 2 % of the usual number arrive."""
+_SLOW_TILTS: Final = (0.5, 1.0, 2.0, 4.0)
+"""The same of slow calls: at 25 % usual, 35, 48, 71 and 95 %."""
+_STEPS: Final = np.array(
+    [_SLOW_TILTS if lane.symptom is Symptom.SLOW else TILTS for lane in LANES], np.float32
+).T[:, :, None, None]
 _HARMLESS: Final = {
     Symptom.FAILURES: 0.025,
     Symptom.CLIENT_ERRORS: 0.05,
-    Symptom.SLOW: 0.12,
+    Symptom.SLOW: 0.3,
     Symptom.TAIL: 0.004,
     Symptom.OUTCOMES: 0.05,
     Symptom.MISSING: 0.0,
@@ -61,7 +66,7 @@ def wandered(rates: Floats, wander: Floats) -> Floats:
 
 def cell_ratios(counts: LaneCounts, rates: Floats, tilt: int) -> Floats:
     """Ratio of each lane in each cell for one tilt."""
-    step = np.float32(TILTS[tilt])
+    step = _STEPS[tilt]
     ratio = counts.bad * step - counts.events * np.log1p(rates * np.expm1(step))
     few = np.float32(_ARRIVAL_TILTS[tilt])
     due = counts.events[ARRIVALS] * rates[ARRIVALS]

@@ -22,7 +22,8 @@ _HOUR_CAP: Final = 200.0
 _HOUR_PRIOR: Final = 1000.0
 _USUAL_SPREAD: Final = 1.0  # log(p95 / p50) of a lognormal with sigma 0.6
 _SPREAD_SAMPLES: Final = 20.0
-_SLOW_FACTOR: Final = 2.5
+_SLOW_FACTOR: Final = 1.5
+"""Near the median a shift of all times changes the count of slow calls the most."""
 _TAIL_FACTOR: Final = 2.5
 NEVER_MS: Final = 1e12
 """A time that no call takes: without history nothing is slow."""

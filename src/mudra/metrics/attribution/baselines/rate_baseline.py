@@ -32,22 +32,17 @@ from mudra.metrics.attribution.evidence.lanes import (
 
 _KEEP: Final = np.float32(0.5 ** (1 / (7 * WINDOWS_PER_DAY)))
 _KEEP_HOUR: Final = _KEEP**6
-_PRIOR_BAD: Final = 2.0
+PRIOR_BAD: Final = 2.0
 """Weight of the network's rate in a FIP's own, in bad events."""
 _FACTOR_RANGE: Final = (0.2, 8.0)
 _PRIORS: Final = {"aa": 10.0, "path": 20.0}
 _LOWEST: Final = 0.0003
 _HIGHEST: Final = np.full((len(LANES), 1, 1), 0.9, np.float32)
 _HIGHEST[ARRIVALS] = 1.2
-_ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
-_ARRIVING[ARRIVALS] = True
-_RELATIVE: Final = np.array(
-    [lane.symptom not in {Symptom.FAILURES, Symptom.MISSING} for lane in LANES]
-)[:, None]
-"""Lanes without a limit of their own: only history says what is much."""
+ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
+ARRIVING[ARRIVALS] = True
 _RULE: Final = 0.05
 """Failures beyond the network's rule of 95 % do not become usual while a cause explains them."""
-_FEW_EVENTS: Final = 100.0
 _KNOWN_EVENTS: Final = 500.0
 _KNOWN_BAD: Final = 30.0
 """History from which on a sudden rise is not learned at once."""
@@ -55,14 +50,13 @@ _LARGE: Final = 5000.0
 """Events beyond which one FIP weighs no more in the rate of the network."""
 _FEW: Final = 3.0
 """Expected bad events of a group below which it says nothing about wandering."""
-_PRIOR_WINDOWS: Final = 30.0
-_CELL_SHARE: Final = 1.2
-"""Cells that wander alone even out in a group, so their standard deviation counts less."""
-_USUAL_VARIANCE: Final = 0.06
+USUAL_VARIANCE: Final = 0.06
 """Relative variance of a rate from window to window: a standard deviation of a quarter."""
 _STEADY: Final = np.full((SYMPTOMS, 1), 1.0, np.float32)
 _STEADY[Symptom.MISSING] = 0.1
-"""Notifications per request vary so much less than rates of bad events."""
+_STEADY[Symptom.SLOW] = 0.3
+"""Notifications per request vary so much less than rates of bad events; the usual median knows
+the hours of slow calls already."""
 
 
 class _Period(Struct, frozen=True):
@@ -75,8 +69,8 @@ class _Period(Struct, frozen=True):
     an hour count as one and a half, the 144 of a day as ten."""
 
 
-_HOUR: Final = _Period(factor=0.07, window=4 * _USUAL_VARIANCE)
-_WEEKDAY: Final = _Period(factor=0.02, window=15 * _USUAL_VARIANCE)
+_HOUR: Final = _Period(factor=0.07, window=4 * USUAL_VARIANCE)
+_WEEKDAY: Final = _Period(factor=0.02, window=15 * USUAL_VARIANCE)
 
 
 class RateBaseline(Struct, frozen=True):
@@ -130,7 +124,7 @@ def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
 def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
     """The rate of bad events (of arrivals, in their lanes) of each cell, lane first."""
     aa = _factor(baseline.aa_bad, baseline.aa_expected, _PRIORS["aa"])
-    rates = _fip_rates(baseline)[:, None, :] * aa[:, :, None]
+    rates = fip_rates(baseline)[:, None, :] * aa[:, :, None]
     cell = _factor(baseline.path_bad, baseline.path_expected, _PRIORS["path"])
     cell = cell * _time_factor(baseline, hour, weekday)[:, None, :]
     for symptom, lanes in enumerate(LANES_OF):
@@ -138,30 +132,11 @@ def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
     return np.clip(rates, _LOWEST, _HIGHEST, out=rates)
 
 
-def wander(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
-    """Return how far the log odds of a lane of a FIP may wander without meaning, lane x FIP.
-
-    To the wandering itself comes what is not known yet of this hour and weekday.
-    """
-    own = (baseline.variance + _PRIOR_WINDOWS * _lane_variance(baseline)[:, None]) / (
-        baseline.variance_windows + _PRIOR_WINDOWS
-    )
-    unknown_time = 1.0 / (baseline.hour_expected[..., hour] + _prior(_HOUR)) + 1.0 / (
-        baseline.weekday_expected[..., weekday] + _prior(_WEEKDAY)
-    )
-    own = own + unknown_time[LANE_SYMPTOM]
-    unknown = 1.5 / np.sqrt(baseline.fip_bad + _PRIOR_BAD)
-    unknown[ARRIVALS] *= 0.3
-    least = np.where(_ARRIVING[..., 0], 0.1, 0.3)
-    cells = (baseline.cell_variance + _PRIOR_WINDOWS * _USUAL_VARIANCE) / (
-        baseline.cell_windows + _PRIOR_WINDOWS
-    )
-    spread = np.maximum(
-        2.0 * np.sqrt(np.maximum(own, 0.0)), _CELL_SHARE * np.sqrt(np.maximum(cells, 0.0))[:, None]
-    )
-    known = np.minimum(least + spread + unknown, 2.0)
-    new = np.where(_RELATIVE, 3.0 / (1.0 + baseline.fip_events / _FEW_EVENTS), 0.0)
-    return np.asarray(known + new, np.float32)
+def unknown_time(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
+    """Relative variance of a rate as far as its hour and weekday are not known; lane x FIP."""
+    by_hour = 1.0 / (baseline.hour_expected[..., hour] + _prior(_HOUR))
+    by_weekday = 1.0 / (baseline.weekday_expected[..., weekday] + _prior(_WEEKDAY))
+    return np.asarray((by_hour + by_weekday)[LANE_SYMPTOM], np.float32)
 
 
 def learn_rates(
@@ -174,14 +149,15 @@ def learn_rates(
     """
     bad, weight = _cut(baseline, seen, seen.events * rates)
     bad, expected = bad * weight, seen.events * rates * weight
+    chance = np.where(ARRIVING, expected, expected * (1.0 - rates))
     variance, variance_windows = _learn_variance(
-        baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1)
+        baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1), chance.sum(1)
     )
-    beyond, cells = _beyond_chance(bad, expected)
+    beyond, cells = _beyond_chance(bad, expected, chance)
     cell_variance = baseline.cell_variance * _KEEP + beyond.sum((1, 2))
     cell_windows = baseline.cell_windows * _KEEP + cells.sum((1, 2))
     trusted = ~seen.doubtful
-    before = _fip_rates(baseline)
+    before = fip_rates(baseline)
     fip_bad = baseline.fip_bad * _KEEP + (bad * trusted).sum(1)
     fip_events = baseline.fip_events * _KEEP + (expected * trusted).sum(1) / before
     moved = _rates_of(fip_bad, fip_events) / before
@@ -218,16 +194,14 @@ def _cut(baseline: RateBaseline, seen: Seen, expected: Floats) -> tuple[Floats, 
     """
     bad = np.clip(
         seen.bad,
-        np.where(_ARRIVING, 0.6 * expected - 2.0, 0.0),
-        np.where(
-            _ARRIVING, 1.2 * seen.events + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0
-        ),
+        np.where(ARRIVING, 0.6 * expected - 2.0, 0.0),
+        np.where(ARRIVING, 1.2 * seen.events + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0),
     )
     bad = np.where(seen.events > 0, bad, np.float32(0.0)).astype(np.float32)
     nothing = seen.events * seen.limit
     room = 3.0 * np.sqrt(nothing) + 1.0
     near = np.where(
-        _ARRIVING,
+        ARRIVING,
         (seen.bad + room) / np.maximum(nothing, 1.0),
         (nothing + room) / np.maximum(seen.bad, 1.0),
     )
@@ -335,7 +309,8 @@ def _move(
     return bad, expected, _factor(bad, expected, prior) / before
 
 
-def _fip_rates(baseline: RateBaseline) -> Floats:
+def fip_rates(baseline: RateBaseline) -> Floats:
+    """The rate of each lane of each FIP, over all AAs, hours and weekdays."""
     return _rates_of(baseline.fip_bad, baseline.fip_events)
 
 
@@ -348,31 +323,26 @@ def _rates_of(bad: Floats, events: Floats) -> Floats:
         expected = (events[lanes] * pooled[lanes, None]).sum(0)
         level[lanes] = np.clip((bad[lanes].sum(0) + 3.0) / (expected + 3.0), *_FACTOR_RANGE)
     prior = pooled[:, None] * level
-    rates = (bad + _PRIOR_BAD) / (events + _PRIOR_BAD / prior)
+    rates = (bad + PRIOR_BAD) / (events + PRIOR_BAD / prior)
     # A FIP that was never seen to notify is not missing anything yet.
     rates[ARRIVALS] = (bad[ARRIVALS] + 0.01) / (events[ARRIVALS] + 10.0)
     return np.asarray(np.maximum(rates, _LOWEST), np.float32)
 
 
 def _learn_variance(
-    variance: Floats, windows: Floats, bad: Floats, expected: Floats
+    variance: Floats, windows: Floats, bad: Floats, expected: Floats, chance: Floats
 ) -> tuple[Floats, Floats]:
     """Relative variance of a lane of a FIP beyond chance, from windows with enough events."""
-    beyond, counts = _beyond_chance(bad, expected)
+    beyond, counts = _beyond_chance(bad, expected, chance)
     return (
         np.asarray(variance * _KEEP + beyond, np.float32),
         np.asarray(windows * _KEEP + counts, np.float32),
     )
 
 
-def _beyond_chance(bad: Floats, expected: Floats) -> tuple[Floats, Flags]:
-    safe = np.maximum(expected, _FEW)
+def _beyond_chance(bad: Floats, expected: Floats, chance: Floats) -> tuple[Floats, Flags]:
+    """Squared deviations less `chance`, the variance of the counts themselves, as relative ones."""
     counts = expected >= _FEW
-    beyond = np.clip(((bad - safe) ** 2 - safe) / safe**2, -0.5, 2.0)
+    safe = np.maximum(expected, _FEW)
+    beyond = np.clip(((bad - safe) ** 2 - chance) / safe**2, -0.5, 2.0)
     return np.where(counts, beyond, np.float32(0.0)), counts
-
-
-def _lane_variance(baseline: RateBaseline) -> Floats:
-    usual = np.where(_ARRIVING[:, 0, 0], 0.1, 1.0) * _USUAL_VARIANCE
-    total = baseline.variance.sum(1) + _PRIOR_WINDOWS * usual
-    return np.asarray(total / (baseline.variance_windows.sum(1) + _PRIOR_WINDOWS), np.float32)

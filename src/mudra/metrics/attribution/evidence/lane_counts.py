@@ -12,7 +12,6 @@ from mudra.metrics.attribution.evidence.lanes import (
     LANES,
     LANES_OF,
     MANY_CALLS,
-    TIMED_APIS,
     Api,
     Flags,
     Floats,
@@ -51,19 +50,9 @@ def lane_counts(
     bad[LANES_OF[Symptom.FAILURES]], events[LANES_OF[Symptom.FAILURES]] = evidence.failed, answered
     bad[LANES_OF[Symptom.CLIENT_ERRORS]] = evidence.client_errors
     events[LANES_OF[Symptom.CLIENT_ERRORS]] = evidence.total
-    for symptom, threshold, point in zip(
-        (Symptom.SLOW, Symptom.TAIL), thresholds, (_MEDIAN, _MAXIMUM), strict=True
-    ):
-        known = threshold < NEVER_MS
-        many = known & (evidence.samples >= MANY_CALLS)
-        few = known & (evidence.samples > 0) & ~many
-        above = np.zeros((len(TIMED_APIS), *shape[1:]), np.float32)
-        above[many] = calls_above(
-            evidence.samples[many], evidence.percentiles[many], threshold[many]
-        )
-        slow = few & (evidence.percentiles[..., point] > threshold)
-        bad[LANES_OF[symptom]] = np.concatenate((above, slow))
-        events[LANES_OF[symptom]] = np.concatenate((evidence.samples * many, few))
+    slow, tail = thresholds
+    bad[LANES_OF[Symptom.SLOW]], events[LANES_OF[Symptom.SLOW]] = _slow_calls(evidence, slow)
+    bad[LANES_OF[Symptom.TAIL]], events[LANES_OF[Symptom.TAIL]] = _tail_calls(evidence, tail)
     status = evidence.statuses
     outcomes = LANES_OF[Symptom.OUTCOMES].start
     bad[outcomes], events[outcomes] = status[_FAILED], status[_SUCCEEDED] + status[_FAILED]
@@ -78,6 +67,28 @@ def lane_counts(
     bad *= evaluated
     events *= evaluated
     return LaneCounts(bad, events)
+
+
+def _slow_calls(evidence: Evidence, threshold: Floats) -> tuple[Floats, Floats]:
+    """Every call is an event; of few calls only the median and the maximum are the same for all."""
+    points = evidence.percentiles.copy()
+    few = evidence.samples < MANY_CALLS
+    points[few, _MEDIAN + 1 : _MAXIMUM] = points[few, _MAXIMUM:]
+    known = (threshold < NEVER_MS) & (evidence.samples > 0)
+    slow = np.zeros_like(evidence.samples)
+    slow[known] = calls_above(evidence.samples[known], points[known], threshold[known])
+    return slow, evidence.samples * known
+
+
+def _tail_calls(evidence: Evidence, threshold: Floats) -> tuple[Floats, Floats]:
+    """Calls of pairs with many calls, then one event for each pair with few."""
+    known = (threshold < NEVER_MS) & (evidence.samples > 0)
+    many = known & (evidence.samples >= MANY_CALLS)
+    few = known & ~many
+    above = np.zeros_like(evidence.samples)
+    above[many] = calls_above(evidence.samples[many], evidence.percentiles[many], threshold[many])
+    late = few & (evidence.percentiles[..., _MAXIMUM] > threshold)
+    return np.concatenate((above, late)), np.concatenate((evidence.samples * many, few))
 
 
 def accepted_requests(evidence: Evidence) -> Floats:

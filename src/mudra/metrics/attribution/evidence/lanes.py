@@ -68,8 +68,7 @@ def _lanes() -> tuple[Lane, ...]:
     return (
         *(Lane(Symptom.FAILURES, api, 0.01) for api in CALL_APIS),
         *(Lane(Symptom.CLIENT_ERRORS, api, often_refused.get(api, 0.02)) for api in CALL_APIS),
-        *(Lane(Symptom.SLOW, api, 0.06) for api in TIMED_APIS),
-        *(Lane(Symptom.SLOW, api, 0.06) for api in TIMED_APIS),
+        *(Lane(Symptom.SLOW, api, 0.25) for api in TIMED_APIS),
         *(Lane(Symptom.TAIL, api, 0.006) for api in TIMED_APIS),
         *(Lane(Symptom.TAIL, api, 0.05) for api in TIMED_APIS),
         Lane(Symptom.OUTCOMES, Api.FI_NOTIFICATION, 0.05),
@@ -92,11 +91,11 @@ LANES_OF: Final = tuple(
 """The lanes of a symptom lie side by side, so that a slice selects them."""
 USUAL_RATES: Final = np.array([lane.usual_rate for lane in LANES], np.float32)
 MANY_CALLS: Final = 20.0
-"""From so many calls in a window on, the percentiles of a cell are counted as calls.
+"""From so many calls in a window on, all percentiles of a cell are counted as calls.
 
-Latency has two lanes for each API. The second is for cells with fewer calls:
-one event a window, bad if the median (for the tail: the maximum) is too long,
-since agents differ in what p95 of three calls is.
+The tail has two lanes for each API. The second is for cells with fewer calls: one
+event a window, bad if the maximum is too long, since agents differ in what p95 of
+three calls is. How many calls are longer than the usual median they agree on.
 """
 ARRIVALS: Final = LANES_OF[Symptom.MISSING]
 """Lanes that count what came instead of what was bad: notifications per request."""
