@@ -19,7 +19,16 @@ from babel.messages.pofile import read_po, write_po
 
 SOURCES: Final = Path(__file__).parents[1] / "src" / "mudra"
 LOCALES: Final = SOURCES / "localization" / "locales"
-_FOLDERS: Final = ("console", "identity", "localization", "mail", "metrics", "overview", "registry")
+_FOLDERS: Final = (
+    "console",
+    "http",
+    "identity",
+    "localization",
+    "mail",
+    "metrics",
+    "overview",
+    "registry",
+)
 _NO_SOURCES: Final = frozenset({"assets", "site", "static", "__pycache__"})
 _METHODS: Final = [("**.py", "python"), ("**.html", "jinja2"), ("**.j2", "jinja2")]
 _OPTIONS: Final = {

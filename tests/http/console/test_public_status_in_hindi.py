@@ -1,35 +1,18 @@
 """The public pages in the reader's language: by the address, else by the browser."""
 
-import html
 import re
 from pathlib import Path
 
 import httpx
 import pytest
+from tests.support.english_left import english_in
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import NO_TLS, Service, onboard, running_service
-
-ENGLISH = re.compile(r"[A-Za-z]{2,}(?: [A-Za-z]{2,})+")
-"""Two English words in a row: a sentence of ours that no one translated."""
 
 
 def get(service: Service, path: str, accept: str = "", **headers: str) -> httpx.Response:
     sent = headers | ({"Accept-Language": accept} if accept else {})
     return httpx.get(f"{service.root}{path}", headers=sent, timeout=20, verify=NO_TLS)
-
-
-def text_of(page: str) -> str:
-    """The words that a reader sees or hears, one piece a line."""
-    heard = re.findall(r'(?:aria-label|placeholder|title|alt)="([^"]*)"', page)
-    shown = re.sub(r"<(?:script|style).*?</(?:script|style)>|<[^>]+>", "\n", page, flags=re.DOTALL)
-    return html.unescape("\n".join([shown, *heard]))
-
-
-def english_in(page: str, *data: str) -> set[str]:
-    text = text_of(page)
-    for one in (*data, "Account Aggregator Network"):
-        text = text.replace(one, "")
-    return set(ENGLISH.findall(text))
 
 
 def has_its_own_tag(service: Service, path: str) -> bool:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from mudra.http.response.errors import problem_of
 from mudra.http.response.problem import WAIT_TEXT, ErrorCode, Problem
-from mudra.localization.language import gettext
+from mudra.localization.language import gettext, ngettext, translatable
 from mudra.shared.refusal import Refusal
 
 
@@ -46,7 +46,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             lambda _: Problem(
                 403,
                 ErrorCode.UNAUTHORIZED,
-                "this form was sent by another site; nothing was changed",
+                translatable("this form was sent by another site; nothing was changed"),
             ),
         ),
         _row(
@@ -54,8 +54,10 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             lambda _: Problem(
                 403,
                 ErrorCode.UNAUTHORIZED,
-                "this form was opened before you last signed in, so nothing was changed; "
-                "open the page again",
+                translatable(
+                    "this form was opened before you last signed in, so nothing was changed; "
+                    "open the page again"
+                ),
             ),
         ),
         _row(
@@ -70,7 +72,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         _row(
             NoSuchPage,
             lambda _: Problem(
-                404, ErrorCode.NOT_FOUND, gettext("there is no page at this address")
+                404, ErrorCode.NOT_FOUND, translatable("there is no page at this address")
             ),
         ),
     )
@@ -85,14 +87,20 @@ def page_problem(refusal: Refusal) -> Problem:
     own = _TABLE.get(type(refusal))
     problem = own(refusal) if own else problem_of(refusal)
     wait = _wait_text(int(problem.headers.get("Retry-After", "0")))
-    text = problem.sentence.replace(WAIT_TEXT, f"try again in {wait}")
+    text, limit, rest = problem.sentence.partition(f"; {WAIT_TEXT}")
+    if limit and not rest:
+        text = gettext("%(problem)s; try again in %(wait)s", problem=gettext(text), wait=wait)
+    else:
+        again = gettext("try again in %(wait)s", wait=wait)
+        text = gettext(problem.sentence).replace(WAIT_TEXT, again)
     return replace(problem, sentence=text)
 
 
 def _wait_text(seconds: int) -> str:
     if seconds < _SECONDS_SHOWN:
-        return f"{seconds} second{'' if seconds == 1 else 's'}"
-    return f"{math.ceil(seconds / 60)} minutes"
+        return ngettext("%(num)s second", "%(num)s seconds", seconds)
+    minutes = math.ceil(seconds / 60)
+    return ngettext("%(num)s minute", "%(num)s minutes", minutes)
 
 
 def console_refusals() -> frozenset[type[Refusal]]:

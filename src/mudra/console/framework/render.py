@@ -44,7 +44,13 @@ def instant(at: datetime | None) -> Markup:
 
 def sentence(text: str) -> str:
     """Make a sentence of an error's text: a capital first, a full stop last."""
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?", "!")) else ".")
+    end = "" if text.endswith((".", "?", "!")) else gettext(".")
+    return f"{text[:1].upper()}{text[1:]}{end}"
+
+
+def _bold(text: str) -> Markup:
+    """Return a value of a message in bold: messages themselves have no markup."""
+    return Markup("<strong>{}</strong>").format(text)
 
 
 @cache
@@ -57,7 +63,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR}
+    made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR, "bold": _bold}
     add_translation(made)
     made.filters |= {"instant": instant, "sentence": sentence}
     return made

@@ -3,6 +3,7 @@ const form = document.querySelector("form");
 const problem = document.getElementById("problem");
 const done = document.getElementById("done");
 const show = document.getElementById("show");
+const texts = document.getElementById("texts").dataset;
 let spaced = "";
 const field = form.querySelector("input:not([hidden])");
 
@@ -39,17 +40,17 @@ form.addEventListener("submit", async (event) => {
     body.password = form.elements.password.value;
   }
   if (form.id === "set-password" && [...body.password].length < Number(form.dataset.min)) {
-    showProblem(`The password needs at least ${form.dataset.min} characters.`);
+    showProblem(texts.short);
     return;
   }
   // A space at an end is easily pasted along, and then no one types it when signing in.
   if (form.id === "set-password" && body.password.trim() !== body.password && body.password !== spaced) {
     spaced = body.password;
-    showProblem("The password begins or ends with a space. Remove it, or submit again to keep it.");
+    showProblem(texts.space);
     return;
   }
   if (form.id === "forgot" && (!body.username || !field.checkValidity())) {
-    showProblem("Enter your email address.");
+    showProblem(texts.address);
     return;
   }
   button.disabled = true;
@@ -71,7 +72,7 @@ form.addEventListener("submit", async (event) => {
       showProblem(`${text[0].toUpperCase()}${text.slice(1)}.`);
     }
   } catch {
-    showProblem("The service did not answer. Please try again in a minute.");
+    showProblem(texts.silent);
   } finally {
     button.disabled = false;
   }

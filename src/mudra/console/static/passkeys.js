@@ -34,12 +34,9 @@ function encoded({ id, rawId, type, response }) {
   });
 }
 
-// What a browser says in its own words is of no help to most people.
-const reasons = {
-  NotAllowedError: "It was cancelled, or it took too long. Try again.",
-  InvalidStateError: "This device already holds a passkey of your account.",
-  SecurityError: "Passkeys do not work at this address of the service.",
-};
+// What a browser says in its own words is of no help to most people. The page has the texts of its
+// language at the place of the problem.
+const reasons = { NotAllowedError: "cancelled", InvalidStateError: "held", SecurityError: "address" };
 
 async function answer(button) {
   if (button.dataset.passkeyOptions) {
@@ -61,7 +58,7 @@ async function use(button) {
     form.elements.passkey.value = encoded(await answer(button));
     form.submit(); // without the checks of the fields that it replaces
   } catch (error) {
-    problem.textContent = reasons[error.name] ?? error.message ?? "The service did not answer.";
+    problem.textContent = problem.dataset[reasons[error.name]] ?? (error.message || problem.dataset.silent);
     problem.hidden = false;
     button.disabled = false;
     button.focus();

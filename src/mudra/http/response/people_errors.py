@@ -51,9 +51,11 @@ from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.identity.single_sign_on.claims import SignOnRefused
 from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff
 from mudra.identity.single_sign_on.ports import ProviderFailed
+from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal
 
-_WRONG_PASSWORD: Final = "username or password is wrong, or the account is not active"  # noqa: S105
+_WRONG_PASSWORD: Final = translatable("username or password is wrong, or the account is not active")
+_TOO_MANY: Final = translatable("too many sign-in attempts with this username or from this address")
 _LINK_TEXTS: Final[Mapping[LinkFault, str]] = {
     LinkFault.UNKNOWN: "token is not a valid link; request a new one with 'forgot password'",
     LinkFault.EXPIRED: "token has expired; request a new link with 'forgot password'",
@@ -62,12 +64,14 @@ _LINK_TEXTS: Final[Mapping[LinkFault, str]] = {
 }
 
 _PROVIDER_WAIT_S: Final = 10
-_NO_SIGN_ON: Final = "single sign-on did not sign you in: begin again"
+_NO_SIGN_ON: Final = translatable("single sign-on did not sign you in: begin again")
 _SIGN_ON_TEXTS: Final[Mapping[str, str]] = {
-    "not-an-operator": "no operator here has the email address of your account at the provider",
-    "no-scopes": "your account at the provider has no group that gives rights here",
-    "account-disabled": "your account here is disabled",
-    "email-not-verified": "the provider did not verify your email address",
+    "not-an-operator": translatable(
+        "no operator here has the email address of your account at the provider"
+    ),
+    "no-scopes": translatable("your account at the provider has no group that gives rights here"),
+    "account-disabled": translatable("your account here is disabled"),
+    "email-not-verified": translatable("the provider did not verify your email address"),
 }
 
 PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...]] = (
@@ -77,14 +81,14 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         lambda r: Problem(
             429,
             ErrorCode.TOO_MANY_ATTEMPTS,
-            f"too many sign-in attempts with this username or from this address; {WAIT_TEXT}",
+            f"{_TOO_MANY}; {WAIT_TEXT}",
             retry_after(r.retry_at, r.now),
         ),
     ),
     error_row(
         CodeRefused,
         lambda _: unauthorized(
-            "the code is wrong or was used already: wait for the next one of your app"
+            translatable("the code is wrong or was used already: wait for the next one of your app")
         ),
     ),
     error_row(
@@ -103,7 +107,7 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
     error_row(
         PasskeyRefused,
         lambda _: unauthorized(
-            "the passkey was not accepted: try again, or use another one or a code"
+            translatable("the passkey was not accepted: try again, or use another one or a code")
         ),
     ),
     error_row(
@@ -114,13 +118,15 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         ProviderFailed,
         lambda _: busy(
             _PROVIDER_WAIT_S,
-            "single sign-on could not be completed: try again, or ask an operator to look at the "
-            "service's log",
+            translatable(
+                "single sign-on could not be completed: try again, or ask an operator to look at "
+                "the service's log"
+            ),
         ),
     ),
     error_row(
         LocalSignInOff,
-        lambda _: unauthorized("operators sign in by single sign-on here"),
+        lambda _: unauthorized(translatable("operators sign in by single sign-on here")),
     ),
     error_row(
         PasskeyNameRefused,
@@ -138,7 +144,10 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         FactorRequired,
         lambda _: conflict("your role needs a second factor: replace it instead of removing it"),
     ),
-    error_row(HashingBusy, lambda r: busy(r.retry_after_s, "too many sign-ins at once; try again")),
+    error_row(
+        HashingBusy,
+        lambda r: busy(r.retry_after_s, translatable("too many sign-ins at once; try again")),
+    ),
     error_row(PasswordRefusal, lambda r: invalid(r.sentence)),
     error_row(LinkRefused, lambda r: unauthorized(_LINK_TEXTS[r.fault])),
     error_row(

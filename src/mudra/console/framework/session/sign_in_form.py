@@ -8,6 +8,7 @@ from litestar import Response
 from msgspec import Struct
 
 from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.page_language import remember_language, write_in_language
 from mudra.console.framework.page_responses import not_signed_in, own_page_path, site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.console.framework.session.cookie import sessions_are_safe
@@ -47,20 +48,18 @@ def sign_in_form(
     refusal: Refusal | None = None,
 ) -> Response[str]:
     """Show the form; after sign-in the user continues at `to`."""
+    facts = _facts(context, to)
     problem = page_problem(refusal) if refusal is not None else None
     headers = {} if problem is None else dict(problem.headers)
     headers.pop("WWW-Authenticate", None)  # a form, not HTTP's own dialog
-    facts = {
+    facts |= {
         "username": username[:_MAX_NAME],
         "problem": sentence(problem.sentence) if problem else "",
         "notice": context.request.query_params.get("told", ""),
     }
-    return page(
-        "sign_in.html",
-        _facts(context, to) | facts,
-        status=problem.status if problem else HTTPStatus.OK,
-        headers=headers,
-    )
+    status = problem.status if problem else HTTPStatus.OK
+    shown = page("sign_in.html", facts, status=status, headers=headers)
+    return remember_language(context.request, context.dependencies, shown)
 
 
 def form_without_session(
@@ -79,4 +78,10 @@ def form_without_session(
 
 def _facts(context: RequestContext, to: str) -> dict[str, object]:
     safe = sessions_are_safe(context.dependencies.settings)
-    return site_facts(context.dependencies) | {"to": to, "possible": safe, "typed": ()}
+    return {
+        **site_facts(context.dependencies),
+        **write_in_language(context.request, context.dependencies),
+        "to": to,
+        "possible": safe,
+        "typed": (),
+    }

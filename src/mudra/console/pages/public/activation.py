@@ -7,33 +7,40 @@ JSON to /user/password/set or /user/link/confirm.
 from litestar import Response, get
 from litestar.params import FromPath
 
+from mudra.console.framework.page_language import remember_language, write_in_language
 from mudra.console.framework.render import page
 from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
 from mudra.identity.accounts.change_address import ChangeHolder
 from mudra.identity.accounts.confirm_link import agreement_of_link
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
 from mudra.identity.accounts.set_password import holder_of_link
+from mudra.identity.accounts.user import User
 from mudra.identity.memberships.invite import InvitationHolder
+from mudra.localization.language import translatable
 from mudra.shared.secret_text import SecretText
 
 _SENTENCES = {
-    LinkFault.UNKNOWN: "This link is not valid. Part of it may be missing.",
-    LinkFault.EXPIRED: "This link has expired.",
-    LinkFault.USED: "This link has already been used.",
-    LinkFault.VOIDED: "A newer link was sent to you. Use that one.",
+    LinkFault.UNKNOWN: translatable("This link is not valid. Part of it may be missing."),
+    LinkFault.EXPIRED: translatable("This link has expired."),
+    LinkFault.USED: translatable("This link has already been used."),
+    LinkFault.VOIDED: translatable("A newer link was sent to you. Use that one."),
 }
 
 
 @get("/activate/{token:str}", include_in_schema=False)
-async def activate(token: FromPath[str], dependencies: InjectedDependencies) -> Response[str]:
+async def activate(
+    token: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str]:
     """Show the form, or the reason why the link is not valid and how to get a new one."""
     link = SecretText(token)
     async with dependencies.unit_of_work() as work:
         holder = await holder_of_link(work, link)
         agreement = await agreement_of_link(work, link)
     facts: dict[str, object] = {
+        **write_in_language(request, dependencies, _chosen(holder, agreement)),
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
         "min_length": MIN_LENGTH,
@@ -52,7 +59,13 @@ async def activate(token: FromPath[str], dependencies: InjectedDependencies) -> 
         response = page("activation.html", facts | {"user": user, "entities": user.entity_names})
     # Its address is the one-use link: never send it as a referrer; no form here needs an Origin.
     response.headers["Referrer-Policy"] = "no-referrer"
-    return response
+    return remember_language(request, dependencies, response)
+
+
+def _chosen(*holders: object) -> str:
+    """Return the language that the person of the link has chosen; empty for none."""
+    users = [getattr(one, "user", None) for one in holders]
+    return next((one.language for one in users if isinstance(one, User)), "")
 
 
 def activation_page(prefix: str) -> Router:

@@ -9,6 +9,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.console_errors import CrossSiteForm, StaleForm, page_problem
 from mudra.console.framework.navigation import CONSOLE
+from mudra.console.framework.page_language import write_in_language
 from mudra.console.framework.page_responses import (
     SECOND_STEP,
     SIGN_IN,
@@ -28,7 +29,6 @@ from mudra.identity.second_factor.ports import EnrolledFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
 from mudra.identity.sessions.session import (
     BegunSession,
-    Session,
     SignedIn,
     Stage,
     authenticate_session,
@@ -48,7 +48,7 @@ async def show_code_form(request: AnyRequest, dependencies: InjectedDependencies
             return redirect(context, SIGN_IN)
         enrolled = await work.second_factors.enrolled(waiting.user.user_id)
     to = own_page_path(request.query_params.get("to", ""))
-    return _form(context, waiting.session, enrolled, to)
+    return _form(context, waiting, enrolled, to)
 
 
 @post("/sign-in/code", include_in_schema=False)
@@ -74,7 +74,7 @@ async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) ->
         enrolled = await work.second_factors.enrolled(waiting.user.user_id)
     to = own_page_path(fields.get("to", "")) if isinstance(fields, Mapping) else own_page_path("")
     if isinstance(outcome, Refusal):
-        return _form(context, waiting.session, enrolled, to, outcome)
+        return _form(context, waiting, enrolled, to, outcome)
     response = redirect(context, to)
     set_session_cookie(response, outcome.cookie, dependencies.settings)
     return response
@@ -113,20 +113,22 @@ async def _checked(
 
 def _form(
     context: RequestContext,
-    session: Session,
+    waiting: SignedIn,
     enrolled: EnrolledFactors,
     to: str,
     refusal: Refusal | None = None,
 ) -> Response[str]:
+    links = write_in_language(context.request, context.dependencies, waiting.user.language)
     problem = page_problem(refusal) if refusal else None
     headers = {} if problem is None else dict(problem.headers)
     headers.pop("WWW-Authenticate", None)  # a form, not HTTP's own dialog
     return page(
         "second_step.html",
         site_facts(context.dependencies)
+        | links
         | {
             "action": SECOND_STEP,
-            "csrf_token": session.csrf_token,
+            "csrf_token": waiting.session.csrf_token,
             "enrolled": enrolled,
             "to": to,
             "problem": sentence(problem.sentence) if problem else "",

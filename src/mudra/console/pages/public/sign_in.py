@@ -14,6 +14,7 @@ from mudra.console.framework.navigation import (
 )
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, own_form, own_page
+from mudra.console.framework.page_language import remember_language, write_in_language
 from mudra.console.framework.page_responses import (
     SIGN_IN,
     after_sign_in,
@@ -164,9 +165,11 @@ async def sign_out(
 
 
 @get("/forgot-password", include_in_schema=False)
-async def forgot_password(dependencies: InjectedDependencies) -> Response[str]:
+async def forgot_password(request: AnyRequest, dependencies: InjectedDependencies) -> Response[str]:
     """Show the form that requests a link; it posts to /user/password/forgot."""
-    return page("forgot_password.html", site_facts(dependencies))
+    links = write_in_language(request, dependencies)
+    shown = page("forgot_password.html", site_facts(dependencies) | links)
+    return remember_language(request, dependencies, shown)
 
 
 @get("/{rest:path}", include_in_schema=False)

@@ -1,0 +1,51 @@
+"""The language of pages that no cache keeps: asked for, chosen by the person, remembered."""
+
+from typing import Final, TypeVar
+from urllib.parse import urlencode
+
+from litestar import Response
+from litestar.datastructures import Cookie
+
+from mudra.http.dependencies import HttpDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.localization.language import use
+
+_COOKIE: Final = "mudra-language"
+_YEAR_S: Final = 365 * 24 * 3600
+R = TypeVar("R", Response[str], Response[str] | Response[bytes])
+
+
+def write_in_language(
+    request: AnyRequest, dependencies: HttpDependencies, chosen: str = ""
+) -> dict[str, object]:
+    """Write in the reader's language, and return the links to the others.
+
+    What the address asks for comes first, then what the person of the page has `chosen`, what this
+    browser asked for before, and what it accepts.
+    """
+    languages = dependencies.languages
+    wanted = (request.query_params.get("lang", ""), chosen, request.cookies.get(_COOKIE, ""))
+    asked = next((one for one in wanted if languages.find(one) is not None), "")
+    use(languages.choose(asked, request.headers.get("accept-language", "")))
+    if request.method not in {"GET", "HEAD"}:
+        return {"languages": ()}  # a form that is answered has no address of its own
+    query = dict(request.query_params.items())
+    return {
+        "languages": [
+            (one, "?" + urlencode({**query, "lang": one.tag})) for one in languages.choices
+        ]
+    }
+
+
+def remember_language(request: AnyRequest, dependencies: HttpDependencies, response: R) -> R:
+    """Store in the browser what the address asked for."""
+    asked = request.query_params.get("lang", "")
+    if dependencies.languages.find(asked) is not None:
+        secure = dependencies.settings.issuer.startswith("https://")
+        response.set_cookie(
+            Cookie(
+                key=_COOKIE, value=asked, path="/", max_age=_YEAR_S, secure=secure, httponly=True,
+                samesite="lax",
+            )
+        )  # fmt: skip
+    return response
