@@ -199,8 +199,8 @@ class Settings(TracingSettings):
     )
     language: str = _setting(
         "LANGUAGE", "en", _language, "a tag such as en, en-IN or hi",
-        "language of pages and emails for those who have chosen none; operators' pages, the "
-        "command line and errors of the API are in English",
+        "language of public pages, sign-in and emails for those who have chosen none; the rest "
+        "of the console, the command line and errors of the API are in English",
     )  # fmt: skip
     locales_dir: Path | None = _setting(
         "LOCALES_DIR", None, Path, "a directory",
