@@ -128,7 +128,12 @@ test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
 	@$(BIN)/pytest -n 2 -m slow --ignore tests/browser
 
 bench: $(STAMP) ## the headline figures, as ratios
-	@for b in $$(grep -l __main__ bench/*.py); do $(BIN)/python -m bench.$$(basename $$b .py) || exit 1; done
+	@for b in $$(grep -l __main__ bench/*.py | grep -v soak); do $(BIN)/python -m bench.$$(basename $$b .py) || exit 1; done
+
+# Lower it to a few for a look, raise it for a night. SOAK_SEED=N repeats what was killed when.
+SOAK_MIN ?= 30
+soak: $(STAMP) ## twice a nation's load, then kill -9 of every part: nothing lost, drift (30 minutes)
+	@nice $(BIN)/python -m bench.soak $(SOAK_MIN)
 
 docs: $(STAMP) assets ## write the generated reference, and the site that the service shows at /docs
 	@$(BIN)/python -m tools.reference

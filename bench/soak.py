@@ -1,0 +1,293 @@
+"""Twice the load of a national network for many minutes, then the same with kills -9 of every part.
+
+    python -m bench.soak [MINUTES]        or: make soak SOAK_MIN=30
+
+20 AAs push both payloads of 2,000 FIPs, 600 members get a million tokens a day, 50 operators read
+the console, admins reset secrets; all of it twice as often. Windows come sooner still in a short
+run, so that each AA pushes at least 8. In the first half nothing is killed: memory, descriptors
+and latencies at its start and end are compared, and no answer may be an error. In the second half
+a worker, PostgreSQL or the supervisor is killed every few seconds, and an agent that delivers in
+fast time to an operator full of faults. What was acknowledged is then compared with what is there:
+each push once, each reset. The seed that decides what is killed when is printed; SOAK_SEED sets it.
+"""
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import psycopg
+from tests.support.agent.killed_agent import KilledAgent, kill_again_and_again
+from tests.support.people.console import reader
+from tests.support.people.operators import active_operator
+from tests.support.service import Service, running_service
+
+from bench.entity_token import make_members
+from bench.people import make_people
+from bench.sizes import argument, exit_code, sized
+from bench.soak_load import Actor, Admin, Journal, Pages, Pusher, Tokens
+from bench.support import data_directory, forks, percentile, pss_mb
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.node.serve import open_store
+from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
+from mudra.storage.database.embedded.server import embedded_server
+
+AAS = sized(20, 2)
+FIPS = sized(2000, 5)
+MEMBERS = sized(600, 5)
+ADMINS = sized(60, 2)
+TOKENS_A_SECOND = 2 * 1_000_000 / 86_400
+READERS = sized(50, 4)
+PAGE_EVERY_S = sized(15.0, 1.0)
+RESET_EVERY_S = sized(330.0, 60.0)
+WINDOW_S = 300.0
+"""Twice in the 10 minutes of a window."""
+GAP_S = (0.5, 4.0) if sized(1, 0) else (0.2, 0.5)
+AGENT_KILLS = sized(10, 1)
+DRAIN_S = 120
+VARIABLES = {
+    "MUDRA_SECOND_FACTOR": "none",
+    "MUDRA_METRICS_PUSH_UNKNOWN_FIPS": "100000",
+    "MUDRA_ENTITY_TOKEN_RATE": "100000",
+    "MUDRA_ENTITY_TOKEN_BURST": "100000",
+}
+
+
+class Held(NamedTuple):
+    """What the service's own processes hold."""
+
+    pss_mb: float
+    descriptors: int
+
+
+class Soak:
+    """The service under load and what kills it."""
+
+    def __init__(self, home: Path, seconds: float, seed: int) -> None:
+        self.data_dir = data_directory(str(home))
+        self._seconds, self._dice = seconds, random.Random(seed)
+        self.journal, self.kills = Journal(), Counter[str]()
+        self._end = threading.Event()
+        members = make_members(self.data_dir, MEMBERS + AAS, "AA")
+        self._members = dict(list(members.items())[AAS:])
+        self._aas = list(members.items())[:AAS]
+        settings = Settings(data_dir=self.data_dir)
+        with open_store(settings, create=False) as (conninfo, encryption):
+            self._people = make_people(conninfo, encryption, settings, ADMINS)
+        self.pushers: list[Pusher] = []
+        self.admins: list[Admin] = []
+        self.held: list[Held] = []
+        self.began = 0.0
+        self.steady_s = seconds / 2
+
+    def run(self) -> None:
+        """Load, kill, end, and start once more for what still waits for its answer."""
+        stack = contextlib.ExitStack()
+        service = stack.enter_context(self._service(0))
+        self._port = int(service.root.rpartition(":")[2])
+        actors = self._actors(service)
+        for actor in actors:
+            actor.start()
+        self.began = time.monotonic()
+        self._steadily(service)
+        self.journal.steady = False
+        while time.monotonic() < self.began + self._seconds:
+            time.sleep(self._dice.uniform(*GAP_S))
+            if self._kill(service):
+                stack.close()
+                service = stack.enter_context(self._service(self._port))
+        self._end.set()
+        deadline = time.monotonic() + DRAIN_S
+        for actor in actors:
+            actor.join(max(0.1, deadline - time.monotonic()))
+            assert not actor.is_alive(), "an actor still waits for an answer"
+        self.shown = {admin.entity_id: admin.shown() for admin in self.admins}
+        stack.close()
+
+    def _service(self, port: int) -> contextlib.AbstractContextManager[Service]:
+        return running_service(
+            self.data_dir, "--workers", "2", port=port, sandbox=False, **VARIABLES
+        )
+
+    def _actors(self, service: Service) -> list[Actor]:
+        browser = reader(service)
+        signed_in = browser.sign_in(active_operator(service))
+        assert signed_in.status_code == httpx.codes.SEE_OTHER, signed_in.text
+        paths = [
+            "/status",
+            *(operator_path(item.word) for item in OPERATOR_ITEMS if not item.sandbox),
+        ]
+        root, journal, threads = service.root, self.journal, 8
+        self.pushers = [Pusher(root, aa, secret, FIPS, journal) for aa, secret in self._aas]
+        self.admins = [Admin(root, one, email, journal) for one, email in self._people.items()]
+        window_s = min(WINDOW_S, self._seconds / 8)
+        cookies = httpx.Cookies(browser.client.cookies)
+        return [
+            *(Actor(one.push, window_s, self._end) for one in self.pushers),
+            *(Actor(one.reset, RESET_EVERY_S, self._end) for one in self.admins),
+            *(
+                Actor(
+                    Tokens(root, self._members, journal).ask, threads / TOKENS_A_SECOND, self._end
+                )
+                for _ in range(threads)
+            ),
+            *(
+                Actor(Pages(root, cookies, paths, journal).read, PAGE_EVERY_S, self._end)
+                for _ in range(READERS)
+            ),
+        ]
+
+    def _steadily(self, service: Service) -> None:
+        """The half without kills: look at what is held once all is warm, and at the end."""
+        for share in (0.3, 1.0):
+            time.sleep(max(0.0, self.began + share * self.steady_s - time.monotonic()))
+            own = [service.process.pid, *forks(service.process.pid)]
+            open_ = sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in own)
+            self.held.append(Held(sum(pss_mb(pid) for pid in own), open_))
+
+    def _kill(self, service: Service) -> bool:
+        """Kill something; True when it was all of the service."""
+        kind = self._dice.choices(["worker", "PostgreSQL", "supervisor"], [6, 3, 1])[0]
+        if sum(self.kills.values()) < 3:  # each kind, however short the run is
+            kind = ["worker", "PostgreSQL", "supervisor"][sum(self.kills.values())]
+        pid = service.process.pid
+        with contextlib.suppress(OSError, IndexError, ValueError):
+            if kind == "worker":
+                pid = self._dice.choice(forks(pid))
+            elif kind == "PostgreSQL":
+                file = self.data_dir / "postgres" / "postmaster.pid"
+                pid = int(file.read_text().split()[0])
+            os.kill(pid, signal.SIGKILL)
+            self.kills[kind] += 1
+            if kind == "supervisor":
+                service.process.wait(30)
+                return True
+        return False
+
+    def lost_and_doubled(self) -> tuple[int, int, int]:
+        """Compare with the database; gives acknowledged, lost and doubled pushes and resets."""
+        lost = doubled = 0
+        with embedded_server(self.data_dir) as url, psycopg.connect(url) as connection:
+            for one in self.pushers:
+                rows = connection.execute(_CALLS, [one.aa_id]).fetchall()
+                there = Counter({(tag, at): int(calls) for tag, at, calls in rows})
+                lost += sum(there[key] < calls for key, calls in one.expected.items())
+                doubled += sum(calls > one.expected[key] for key, calls in there.items())
+                kept = [str(row[0]) for row in connection.execute(_RECEIPTS, [one.aa_id])]
+                lost += len(set(one.acknowledged.values()) - set(kept))
+                doubled += max(0, len(kept) - len(one.acknowledged))
+            versions = dict(connection.execute(_VERSIONS).fetchall())
+        for admin in self.admins:
+            right = admin.unsure_since or not admin.acknowledged
+            lost += not right and self.shown[admin.entity_id] != admin.acknowledged[-1]
+            resets = versions[admin.entity_id] - 1
+            lost += resets < len(admin.acknowledged)
+            doubled += resets > len(admin.acknowledged) + admin.unsure
+        done = sum(len(one.acknowledged) for one in (*self.pushers, *self.admins))
+        return done, lost, doubled
+
+
+_CALLS = (
+    'SELECT tag, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
+    " FROM metrics_raw WHERE aa_id = %s GROUP BY 1, 2"
+)
+_RECEIPTS = "SELECT receipt_id FROM metrics_receipt WHERE aa_id = %s"
+_VERSIONS = "SELECT entity_id, max(version) FROM entity_secret GROUP BY 1"
+
+
+def main() -> int:
+    """Run and print; 1 when something was lost or doubled, or an answer was an error in peace."""
+    minutes = argument(1, 30.0, 0.06)
+    seed = int(os.environ.get("SOAK_SEED", random.randrange(10_000)))
+    print(f"seed {seed}: {minutes:g} minutes, half of them with kills", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        soak = Soak(Path(folder), minutes * 60, seed)
+        agents = Agents(Path(folder), minutes * 30, seed)
+        later = threading.Timer(minutes * 30, agents.start)  # with the second half
+        later.start()
+        soak.run()
+        agents.join()
+        done, lost, doubled = soak.lost_and_doubled()
+    kills = soak.kills + Counter({"agent": sum(one.kills for one in agents.found)})
+    print("kills -9: " + ", ".join(f"{number} {kind}" for kind, number in kills.items()))
+    failed = report(soak)
+    for one in agents.found:
+        lost += one.lost
+        doubled += one.doubled
+    calls = sum(one.acknowledged for one in agents.found)
+    print(
+        f"{done} pushes and resets and {calls} calls told to the agent acknowledged, lost {lost},"
+        f" doubled {doubled}; errors while nothing was killed: {failed}"
+    )
+    return exit_code(met=not (lost or doubled or failed))
+
+
+class Agents(threading.Thread):
+    """Agents that are killed again and again, each with a hostile operator of its own."""
+
+    def __init__(self, home: Path, seconds: float, seed: int) -> None:
+        super().__init__(daemon=True)
+        self._home, self._seconds, self._seed = home, seconds, seed
+        self.found: list[KilledAgent] = []
+
+    def run(self) -> None:
+        """One agent after the other, each killed so many times."""
+        until = time.monotonic() + self._seconds
+        while not self.found or time.monotonic() < until:
+            directory = self._home / f"agent-{len(self.found)}"
+            directory.mkdir()
+            seed = self._seed + len(self.found)
+            self.found.append(asyncio.run(kill_again_and_again(directory, AGENT_KILLS, seed)))
+
+
+def report(soak: Soak) -> int:
+    """Print statuses, drift and latencies; gives the errors of the half without kills."""
+    failed = 0
+    for steady, name in ((True, "nothing killed"), (False, "with kills")):
+        said = {
+            (kind, what): n
+            for (kind, when, what), n in soak.journal.statuses.items()
+            if when == steady
+        }
+        failed += steady * sum(n for (_, what), n in said.items() if not what.startswith("2"))
+        print(
+            f"{name}: "
+            + ", ".join(f"{kind} {what}: {n}" for (kind, what), n in sorted(said.items()))
+        )
+    first, last = soak.held
+    print(
+        f"memory (PSS) {first.pss_mb:.0f} MB, then {last.pss_mb:.0f} MB: drift"
+        f" {100 * (last.pss_mb / first.pss_mb - 1):+.1f} %; descriptors {first.descriptors},"
+        f" then {last.descriptors} (of the half without kills, from its third tenth on)"
+    )
+    for kind in ("token", "page", "push"):
+        parts = list(fifths(soak, kind))
+        shown = [
+            f"p50 {percentile(p, 0.5) * 1000:.0f} p99 {percentile(p, 0.99) * 1000:.0f} ms"
+            for p in parts
+        ]
+        print(f"{kind}: first fifth {shown[0]}, last fifth {shown[1]}")
+    return failed
+
+
+def fifths(soak: Soak, kind: str) -> Iterator[list[float]]:
+    """Latencies of the first and the last fifth of the half without kills."""
+    fifth = soak.steady_s / 5
+    for start in (soak.began, soak.began + 4 * fifth):
+        found = [
+            s for of, at, s in soak.journal.latencies if of == kind and start <= at < start + fifth
+        ]
+        yield found or [0.0]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,215 @@
+"""The load of the soak: who asks for what how often, and a journal of what was acknowledged."""
+
+import contextlib
+import random
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import httpx
+import msgspec
+from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
+from tests.support.service import NO_TLS
+
+from bench.people import PASSWORD
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.payload.report import Report
+
+RETRY_S = 0.3
+PUSH = "/metrics/perf/v1/push"
+
+
+@dataclass
+class Journal:
+    """What the service answered, by kind of request; shared by all threads."""
+
+    steady: bool = True
+    statuses: Counter[tuple[str, bool, str]] = field(default_factory=Counter)
+    """By kind, whether nothing was being killed, and status or error."""
+    latencies: list[tuple[str, float, float]] = field(default_factory=list)
+    """Kind, when (monotonic), and seconds; of answers of 2xx while nothing was being killed."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def asked(self, kind: str, ask: Callable[[], httpx.Response]) -> httpx.Response | None:
+        """Ask and note; None without an answer."""
+        began, steady = time.monotonic(), self.steady
+        try:
+            answer = ask()
+        except httpx.TransportError as error:
+            self._note(kind, type(error).__name__, steady)
+            return None
+        outcome = str(answer.status_code)
+        if answer.status_code == httpx.codes.NOT_FOUND:  # of which the path is what matters
+            outcome += " " + answer.request.url.path
+        with self._lock:
+            self.statuses[(kind, steady, outcome)] += 1
+            if answer.is_success and steady and self.steady:
+                self.latencies.append((kind, began, time.monotonic() - began))
+        return answer
+
+    def _note(self, kind: str, outcome: str, steady: bool) -> None:
+        with self._lock:
+            self.statuses[(kind, steady, outcome)] += 1
+
+
+class Actor(threading.Thread):
+    """Does one thing at an even rate until it is told to end; late turns are not made up for."""
+
+    def __init__(self, act: Callable[[], None], every_s: float, end: threading.Event) -> None:
+        super().__init__(daemon=True)
+        self._act, self._every_s, self._end = act, every_s, end
+
+    def run(self) -> None:
+        """Act, and wait for the next turn."""
+        if self._end.wait(random.uniform(0, self._every_s)):
+            return
+        while True:
+            began = time.monotonic()
+            self._act()
+            if self._end.wait(max(0.0, self._every_s - (time.monotonic() - began))):
+                return
+
+
+def client(root: str) -> httpx.Client:
+    """A client with connections of its own."""
+    return httpx.Client(base_url=root, timeout=20, verify=NO_TLS, trust_env=False)
+
+
+class Tokens:
+    """Members that get tokens, one after the other."""
+
+    def __init__(self, root: str, members: dict[str, str], journal: Journal) -> None:
+        self._members = list(members.items())
+        self._journal, self._client = journal, client(root)
+
+    def ask(self) -> None:
+        """Get one token for any member."""
+        entity_id, secret = random.choice(self._members)
+        form = {"id": entity_id, "secret": secret}
+        self._journal.asked(
+            "token", lambda: self._client.post("/iam/v1/entity/token/generate", data=form)
+        )
+
+
+class Pages:
+    """Operators who read the console."""
+
+    def __init__(
+        self, root: str, cookies: httpx.Cookies, paths: list[str], journal: Journal
+    ) -> None:
+        self._paths, self._journal = paths, journal
+        self._client = client(root)
+        self._client.cookies = cookies
+
+    def read(self) -> None:
+        """Open one page."""
+        path = random.choice(self._paths)
+        self._journal.asked("page", lambda: self._client.get(path))
+
+
+class Pusher:
+    """An AA that pushes both payloads of each window until they are acknowledged."""
+
+    def __init__(self, root: str, aa_id: str, secret: str, fips: int, journal: Journal) -> None:
+        self.aa_id, self._secret, self._journal = aa_id, secret, journal
+        self._client = client(root)
+        self._token = ""
+        self._window = window_start(datetime.now(UTC)) - WINDOW
+        self._models: list[Report] = [request_metrics(fips), notification_metrics(fips)]
+        self.acknowledged: dict[str, str] = {}
+        """Receipt by transaction."""
+        self.expected: Counter[tuple[str, str]] = Counter()
+        """Calls by tag and window that the payloads name."""
+
+    def push(self) -> None:
+        """Push both payloads of one window, the last closed one first, then ever older ones."""
+        self._window -= WINDOW
+        start = self._window
+        for tag, model in zip(("req", "not"), self._models, strict=True):
+            report = msgspec.structs.replace(
+                model,
+                aa_id=self.aa_id,
+                txn_id=str(uuid.uuid4()),
+                from_date_time=start.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                to_date_time=(start + WINDOW).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            )
+            self._deliver(report)
+            self.expected[(tag, report.from_date_time)] += sum(
+                block.counts[0] for fip in report.fips for block in fip.metrics
+            )
+
+    def _deliver(self, report: Report) -> None:
+        body = msgspec.json.encode(report)
+        while report.txn_id not in self.acknowledged:
+            answer = self._journal.asked("push", lambda: self._send(body))
+            if answer is not None and answer.status_code == httpx.codes.OK:
+                self.acknowledged[report.txn_id] = answer.json()["receiptId"]
+                return
+            if answer is not None and answer.status_code in {400, 403, 422}:
+                raise RuntimeError(f"a payload was refused: {answer.text[:300]}")
+            if answer is None or answer.status_code == httpx.codes.UNAUTHORIZED:
+                self._token = ""
+            time.sleep(RETRY_S)
+
+    def _send(self, body: bytes) -> httpx.Response:
+        if not self._token:
+            form = {"id": self.aa_id, "secret": self._secret}
+            answer = self._client.post("/iam/v1/entity/token/generate", data=form)
+            if answer.status_code != httpx.codes.OK:
+                return answer
+            self._token = answer.json()["accessToken"]
+        headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
+        return self._client.post(PUSH, content=body, headers=headers)
+
+
+class Admin:
+    """A member's admin, who resets its secret, each time after the wait between resets."""
+
+    def __init__(self, root: str, entity_id: str, email: str, journal: Journal) -> None:
+        self.entity_id, self._email, self._journal = entity_id, email, journal
+        self._client = client(root)
+        self._bearer: dict[str, str] = {}
+        self.acknowledged: list[str] = []
+        self.unsure = 0
+        """Resets without an answer, which may have been committed."""
+        self.unsure_since = False
+
+    def reset(self) -> None:
+        """Reset once; what comes of it is noted."""
+        with contextlib.suppress(httpx.TransportError):
+            if not self._bearer:
+                self.sign_in()
+        if not self._bearer:
+            return
+        order = {"entityId": self.entity_id, "oldSecretValidity": 0}
+        answer = self._journal.asked(
+            "reset",
+            lambda: self._client.post(
+                "/iam/v1/entity/secret/reset", json=order, headers=self._bearer
+            ),
+        )
+        if answer is not None and answer.status_code == httpx.codes.OK:
+            self.acknowledged.append(answer.json()["secret"])
+            self.unsure_since = False
+        elif answer is None or answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+            self.unsure += 1
+            self.unsure_since = True
+
+    def sign_in(self) -> None:
+        """Get a User Access Token, if the service answers."""
+        form = {"username": self._email, "password": PASSWORD}
+        answer = self._client.post("/iam/v1/user/token/generate", data=form)
+        if answer.status_code == httpx.codes.OK:
+            self._bearer = {"Authorization": f"Bearer {answer.json()['accessToken']}"}
+
+    def shown(self) -> str:
+        """The secret that reading shows."""
+        self.sign_in()
+        answer = self._client.post(
+            "/iam/v1/entity/secret/read", json={"entityId": self.entity_id}, headers=self._bearer
+        )
+        return str(answer.raise_for_status().json()["secret"])

@@ -1,0 +1,87 @@
+"""A real agent in fast time that is killed again and again, and what its operator has in the end."""
+
+import asyncio
+import random
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
+from tests.support.agent.fast_agent import FastClock
+from tests.support.agent.hostile_operator import HostileOperator, listening
+
+DELIVERED_S = 60
+
+
+@dataclass(frozen=True)
+class KilledAgent:
+    """Calls that the AA's application sent, that were acknowledged, and that reached the operator."""
+
+    kills: int
+    sent: int
+    acknowledged: int
+    counted: int
+    dead_letters: int
+    operator: HostileOperator
+
+    @property
+    def lost(self) -> int:
+        """Acknowledged calls that the operator does not have."""
+        return max(0, self.acknowledged - self.counted)
+
+    @property
+    def doubled(self) -> int:
+        """Calls that the operator has more often than they were sent."""
+        return max(0, self.counted - self.sent)
+
+    def describe(self) -> str:
+        """All figures, for one who looks into a failure."""
+        return (
+            f"{self.kills} kills {self.operator.describe()} sent={self.sent}"
+            f" acknowledged={self.acknowledged} counted={self.counted}"
+        )
+
+
+async def kill_again_and_again(directory: Path, kills: int, seed: int) -> KilledAgent:
+    """Kill an agent so many times while it is told of calls, and let it deliver in the end."""
+    chance, operator = random.Random(seed), HostileOperator(seed, rate=0.1)
+    anchor = time.time()
+    operator.now = FastClock(anchor, SPEED).datetime
+    async with listening(operator) as url:
+        port = free_port()
+        address = f"http://127.0.0.1:{port}"
+        config = configured(directory, url, port)
+        sender, stop = Sender(address), asyncio.Event()
+        process = await started(config, anchor, address)
+        sending = asyncio.create_task(sender.send_until(stop))
+        for _ in range(kills):
+            await asyncio.sleep(chance.uniform(0.02, 0.8))
+            process.send_signal(signal.SIGKILL)
+            await process.wait()
+            process = await started(config, anchor, address)
+        stop.set()
+        await sending
+        dead_letters = await _delivered(address)
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+    counted = sum(
+        block.counts[0]
+        for (tag, _), checked in operator.stored.items()
+        for fip in checked.report.fips
+        for block in fip.metrics
+        if tag.startswith("req")
+    )
+    return KilledAgent(kills, sender.sent, sender.acknowledged, counted, dead_letters, operator)
+
+
+async def _delivered(address: str) -> int:
+    """Wait until nothing is left to deliver; gives the number of dead letters."""
+    async with httpx.AsyncClient() as http, asyncio.timeout(DELIVERED_S):
+        while True:
+            status = (await http.get(f"{address}/status")).json()
+            metrics = (await http.get(f"{address}/metrics")).text
+            if not status["backlogPayloads"] and "mudra_agent_open_windows 0.0" in metrics:
+                return int(status["deadLetters"])
+            await asyncio.sleep(0.2)
