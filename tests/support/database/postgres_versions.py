@@ -66,7 +66,7 @@ def postgres_of(major: int, home: Path) -> Iterator[str]:
     for folder in (data, run):
         folder.mkdir(mode=0o700)
         os.chown(folder, account.uid, account.gid)
-    options = "-U postgres -E UTF8 --locale=C.UTF-8 -A trust".split()
+    options = ["-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-A", "trust"]
     initdb = [*account.prefix, str(binaries / "initdb"), "-D", str(data), *options]
     made = subprocess.run(initdb, capture_output=True, text=True, check=False, cwd="/", timeout=120)
     assert made.returncode == 0, made.stderr
