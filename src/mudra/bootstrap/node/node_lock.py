@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from mudra.bootstrap.data_directory import using
-from mudra.bootstrap.node.supervisor import CannotListen
+from mudra.bootstrap.node.supervisor import STOP_S, CannotListen
 
 FILE: Final = "serve.pid"
-_WAIT_S: Final = 5.0
-"""Workers of a node that was killed hold the lock until they notice."""
+_WAIT_S: Final = STOP_S + 5
+"""Workers and jobs of a node that was killed hold the lock until they have ended in order."""
 
 
 class AlreadyServed(CannotListen):
