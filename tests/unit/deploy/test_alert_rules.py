@@ -85,6 +85,26 @@ def test_a_dashboard_asks_for_what_there_is(dashboard: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda one: one.stem)
+def test_what_a_dashboard_shows_by_name_comes_from_its_query(dashboard: Path) -> None:
+    """A legend names labels that its expression keeps, a variable a metric that there is."""
+    shown = json.loads(dashboard.read_text())
+    for variable in shown["templating"]["list"]:
+        if variable["type"] == "query":
+            asked = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["query"])
+            assert asked is not None, variable
+            assert asked[1] in exposed()
+    for target in (target for panel in shown["panels"] for target in panel["targets"]):
+        kept = {
+            label
+            for labels in re.findall(r"\bby ?\(([^)]*)\)", target["expr"])
+            for label in re.split(r",\s*", labels)
+        }
+        named = set(re.findall(r"\{\{\s*(\w+)\s*\}\}", target.get("legendFormat", "")))
+        aggregated = re.search(r"\b(sum|max|min|avg|histogram_quantile)\b", target["expr"])
+        assert not aggregated or named <= kept, target
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda one: one.stem)
 def test_a_dashboard_has_the_shape_that_grafana_reads(dashboard: Path) -> None:
     shown = json.loads(dashboard.read_text())
     panels = shown["panels"]
