@@ -22,7 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import httpx
 import psycopg
@@ -114,8 +114,9 @@ class Soak:
         stack.close()
 
     def _service(self, port: int) -> contextlib.AbstractContextManager[Service]:
+        words = ("--workers", "2")
         return running_service(
-            self.data_dir, "--workers", "2", port=port, sandbox=False, **VARIABLES
+            self.data_dir, *words, port=port, sandbox=False, **cast("dict[str, Any]", VARIABLES)
         )
 
     def _actors(self, service: Service) -> list[Actor]:
@@ -185,14 +186,15 @@ class Soak:
                 kept = [str(row[0]) for row in connection.execute(_RECEIPTS, [one.aa_id])]
                 lost += len(set(one.acknowledged.values()) - set(kept))
                 doubled += max(0, len(kept) - len(one.acknowledged))
-            versions = dict(connection.execute(_VERSIONS).fetchall())
+            versions: dict[str, int] = dict(connection.execute(_VERSIONS).fetchall())
         for admin in self.admins:
             right = admin.unsure_since or not admin.acknowledged
             lost += not right and self.shown[admin.entity_id] != admin.acknowledged[-1]
             resets = versions[admin.entity_id] - 1
             lost += resets < len(admin.acknowledged)
             doubled += resets > len(admin.acknowledged) + admin.unsure
-        done = sum(len(one.acknowledged) for one in (*self.pushers, *self.admins))
+        done = sum(len(one.acknowledged) for one in self.pushers)
+        done += sum(len(one.acknowledged) for one in self.admins)
         return done, lost, doubled
 
 

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import random
 import urllib.parse
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -239,13 +239,13 @@ class _Half(httpx.AsyncByteStream):
     def __init__(self, body: bytes) -> None:
         self._body = body
 
-    async def __aiter__(self):
+    async def __aiter__(self) -> AsyncIterator[bytes]:
         yield self._body[: len(self._body) // 2]
         raise httpx.RemoteProtocolError("the answer ended in its middle")
 
 
 @contextlib.asynccontextmanager
-async def listening(operator: HostileOperator):
+async def listening(operator: HostileOperator) -> AsyncIterator[str]:
     """The operator on a socket, for tests with a real agent; gives its address."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -262,8 +262,8 @@ async def listening(operator: HostileOperator):
                 except Fault:
                     break
                 await asyncio.sleep(reply.after / operator.hurry)
-                headers = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
-                text = f"HTTP/1.1 {reply.status} X\r\ncontent-length: {len(reply.body)}\r\ndate: {format_datetime(operator.now(), usegmt=True)}\r\n{headers}\r\n"
+                lines = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
+                text = f"HTTP/1.1 {reply.status} X\r\ncontent-length: {len(reply.body)}\r\ndate: {format_datetime(operator.now(), usegmt=True)}\r\n{lines}\r\n"
                 writer.write(
                     text.encode()
                     + (reply.body[: len(reply.body) // 2] if reply.half else reply.body)
