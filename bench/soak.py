@@ -227,7 +227,7 @@ def main() -> int:
         doubled += one.doubled
     calls = sum(one.acknowledged for one in agents.found)
     print(
-        f"{done} pushes and resets and {calls} calls told to the agent acknowledged, lost {lost},"
+        f"{done} pushes and resets and {calls} calls reported to the agent acknowledged, lost {lost},"
         f" doubled {doubled}; errors while nothing was killed: {failed}"
     )
     return exit_code(met=not (lost or doubled or failed))

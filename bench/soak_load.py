@@ -57,7 +57,7 @@ class Journal:
 
 
 class Actor(threading.Thread):
-    """Does one thing at an even rate until it is told to end; late turns are not made up for."""
+    """Does one thing at an even rate until it is to end; late turns are not made up for."""
 
     def __init__(self, act: Callable[[], None], every_s: float, end: threading.Event) -> None:
         super().__init__(daemon=True)

@@ -25,7 +25,7 @@ PRINTED = {
     "push": "CPU of a push / (json.loads + bare COPY): ",
     "sign_in_branches": "an over-long password next to an invented name",
     "size": "write-ahead log a second: ",
-    "soak": "told to the agent acknowledged, lost 0, doubled 0;",
+    "soak": "reported to the agent acknowledged, lost 0, doubled 0;",
     "start": "import mudra.bootstrap.node.processes: ",
     "truth": "precision",
     "verify": "TokenVerifier.verify",

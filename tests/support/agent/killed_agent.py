@@ -45,7 +45,7 @@ class KilledAgent:
 
 
 async def kill_again_and_again(directory: Path, kills: int, seed: int) -> KilledAgent:
-    """Kill an agent so many times while it is told of calls, and let it deliver in the end."""
+    """Kill an agent so many times while calls are reported to it, and let it deliver in the end."""
     chance, operator = random.Random(seed), HostileOperator(seed, rate=0.1)
     anchor = time.time()
     operator.now = FastClock(anchor, SPEED).datetime

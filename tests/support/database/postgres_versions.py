@@ -40,10 +40,10 @@ def programs_of(major: int) -> Path:
 def _install() -> None:
     for name in ("package.json", "package-lock.json"):
         shutil.copy2(LOCKED / name, INSTALLED / name)
-    beside = Path(sys.executable).parent
+    node = Path(sys.executable).parent
     done = subprocess.run(
         ["npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"],
-        cwd=INSTALLED, env={**os.environ, "PATH": f"{beside}:{os.environ['PATH']}"},
+        cwd=INSTALLED, env={**os.environ, "PATH": f"{node}:{os.environ['PATH']}"},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     if done.returncode:
