@@ -227,8 +227,8 @@ def main() -> int:
         doubled += one.doubled
     calls = sum(one.acknowledged for one in agents.found)
     print(
-        f"{done} pushes and resets and {calls} calls reported to the agent acknowledged, lost {lost},"
-        f" doubled {doubled}; errors while nothing was killed: {failed}"
+        f"{done} pushes and resets and {calls} calls reported to the agent acknowledged,"
+        f" lost {lost}, doubled {doubled}; errors while nothing was killed: {failed}"
     )
     return exit_code(met=not (lost or doubled or failed))
 
