@@ -10,8 +10,8 @@ from mudra.bootstrap.node.supervisor import STOP_S
 def on_parent_exit(parent_pipe: int, then: Callable[[], None], *, within_s: float = STOP_S) -> None:
     """Call `then` once, in the running loop, when the pipe that the supervisor holds has closed.
 
-    A process that has not ended `within_s` seconds later is ended by SIGALRM, as the supervisor would
-    have done: else a long job of a killed node kept the data directory from the next one.
+    A process that has not ended `within_s` seconds later is ended by SIGALRM, as the supervisor
+    would have done: else a long job of a killed node kept the data directory from the next one.
     """
     loop = asyncio.get_running_loop()
 
