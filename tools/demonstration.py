@@ -108,6 +108,7 @@ def operator_pages(email: str, aa_id: str, fip_id: str, incident_id: str) -> lis
     deeper = {
         "member": f"members/{fip_id}",
         "onboard": "onboard",
+        "import": "import",
         "search": "search?q=bank",
         "approval": f"approvals/{fip_id}",
         "health-fip": f"health/fip/{fip_id}",

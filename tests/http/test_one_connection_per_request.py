@@ -73,6 +73,9 @@ SENT: dict[str, dict[str, object]] = {
         "adminEmail": "nia@new.example",
     },
     "/operator/v1/members/{entity_id}/status": {"status": "active", "reason": "a test"},
+    "/operator/v1/members/import": {
+        "csv": "entityId,type,name,adminEmail\nFILE-FIP,FIP,New Bank,file@fip.example\n"
+    },
     "/operator/v1/members/admins/add": SOMEONE,
     "/operator/v1/members/admins/remove": SOMEONE,
     "/operator/v1/members/admins/handover": {**SOMEONE, "leaving": "no@fip.example"},

@@ -24,6 +24,7 @@ SERIOUS: dict[str, dict[str, str]] = {
     f"{_STAFF}/approvals/{{entity}}": {"act": "approve", "version": "1"},
     f"{_STAFF}/members/{{entity}}/admins": {"email": "asked@member.example"},
     f"{_STAFF}/onboard": {"entityId": "ASKED-FIP", "adminEmail": "asked@member.example"},
+    f"{_STAFF}/import": {"csv": "entityId,type,name,adminEmail\n"},
     f"{_STAFF}/people": {"email": "asked@network.example", "health": "on"},
     f"{_STAFF}/people/second-factor": {"email": "asked@network.example"},
     f"{_STAFF}/keys/rotate": {"kind": "user"},
@@ -51,6 +52,7 @@ NOT_SERIOUS = {
         "account/language",
         "secret/retire",
         "registration/check",
+        "import/check",
     ),
     *(
         "approvals/{entity_id:str}/probe",

@@ -21,6 +21,7 @@ from mudra.http.request.request_context import (
     RequestContext,
     new_context,
     receive_document,
+    receive_file,
     receive_form,
     receive_json,
     receive_query,
@@ -116,6 +117,11 @@ def post(
         status=status,
         conflict=conflict,
     )
+
+
+def post_file(path: str, summary: str) -> Mount:
+    """Mount a handler that reads a JSON body with a file in it, and so a large one."""
+    return Mount(method="POST", path=path, summary=summary, receive=receive_file)
 
 
 def submit_document(

@@ -26,3 +26,8 @@ def safe_cell(cell: object) -> object:
     if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS):
         return f"'{cell}"
     return cell
+
+
+def plain_cell(cell: str) -> str:
+    """Return the text that `safe_cell` was given: a file that was exported reads as it was."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(_FORMULA_STARTS) else cell

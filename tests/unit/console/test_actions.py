@@ -92,6 +92,8 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "registry lint",
     ),
     ("operator_onboard", "/console/operator/onboard"): (MEMBERS, "member onboard"),
+    ("operator_import", "/console/operator/import/check"): (f"{MEMBERS}/import", "member import"),
+    ("operator_import", "/console/operator/import"): (f"{MEMBERS}/import", "member import"),
     ("operator_member", "{{ path }}/invitation"): (
         "/operator/v1/users/{user_id:uuid}/invite",
         "admin invite",

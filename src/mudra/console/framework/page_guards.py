@@ -23,7 +23,7 @@ from mudra.console.framework.identity_proof import (
 )
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import frame, not_signed_in
-from mudra.console.framework.page_results import Outcome, StreamedPage
+from mudra.console.framework.page_results import LongAct, Outcome, StreamedPage
 from mudra.console.framework.session.cookie import session_cookie
 from mudra.console.framework.session.csrf import CSRF_FIELD, is_same_origin, token_matches
 from mudra.console.framework.session.sign_in_form import form_without_session, typed
@@ -45,7 +45,7 @@ Fields = Mapping[str, str]
 
 
 PageHandler = Callable[[PageContext], Awaitable[Outcome]]
-FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome]]
+FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome | LongAct]]
 _Gate = Callable[[PageContext], Awaitable[PageContext | Refusal]]
 _FULL: Final = frozenset({Stage.FULL})
 _ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
@@ -92,7 +92,7 @@ async def member_form_with_proof(
     gate = _own(entity_id)
     proof = await _prove(context, fields, gate, _FULL)
 
-    async def with_proof(page_context: PageContext, sent: Fields) -> Outcome:
+    async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
         return await handle(replace(page_context, proof_refused=proof.refusal), sent)
 
     async with turns.of(entity_id) if turns else nullcontext():
@@ -229,13 +229,15 @@ async def _handle_form(
         if page_context is None:
             return form_without_session(context, fields)
         passed = _form_refused(page_context, fields) or await gate(page_context)
-        outcome: Outcome
+        outcome: Outcome | LongAct
         if isinstance(passed, Refusal):
             outcome = passed
         elif isinstance(fields, Refusal):
             outcome = fields
         else:
             page_context, outcome = passed, await handle(passed, fields)
+    if isinstance(outcome, LongAct):
+        outcome = await outcome.run()
     kept = () if isinstance(outcome, CrossSiteForm) else typed(fields)
     return frame(page_context, outcome, kept)
 
@@ -256,7 +258,7 @@ async def _handle_proven_form(
     """
     proof = await _prove(context, fields, gate, stages)
 
-    async def with_proof(page_context: PageContext, sent: Fields) -> Outcome:
+    async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
         proven = replace(page_context, proof_refused=proof.refusal)
         enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
         recent = proven.is_proven and not (each_code and enrolled.any)

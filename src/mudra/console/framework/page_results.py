@@ -48,5 +48,11 @@ class StreamedPage(Struct, frozen=True):
     rest: Callable[[PageContext], Awaitable[Mapping[str, object] | Download]]
 
 
+class LongAct(Struct, frozen=True):
+    """An act of many transactions, which begins when that of its form has ended."""
+
+    run: Callable[[], Awaitable[RenderedPage | Refusal]]
+
+
 Outcome = RenderedPage | StreamedPage | GoTo | Download | Refusal
 """A refusal is shown on a page of its own, with the text of http/response/errors.py."""

@@ -17,16 +17,21 @@ from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
 
-class OperatorCall(Call[B], frozen=True, kw_only=True):
-    """A request of an operator in an open unit of work, in which its right was checked."""
+class LongOperatorCall(Call[B], frozen=True, kw_only=True):
+    """A request of an operator whose right was checked; it opens the units of work itself."""
 
     operator: Operator
-    work: UnitOfWork
 
     @property
     def caller(self) -> Caller:
         """The operator, for the audit log."""
         return self.context.caller(self.operator.actor)
+
+
+class OperatorCall(LongOperatorCall[B], frozen=True, kw_only=True):
+    """A request of an operator in an open unit of work, in which its right was checked."""
+
+    work: UnitOfWork
 
     @property
     def by(self) -> ActingOperator:
@@ -64,6 +69,32 @@ def as_operator(
                     return await called(handler, call, path)
             async with context.dependencies.reads(within_s=within_s) as work:
                 return await called(handler, replace(call, work=work), path)
+
+        return Endpoint(handler=handler, respond=respond, bearer=True)
+
+    return endpoint
+
+
+def as_operator_at_length(
+    scope: Scope,
+) -> Callable[[Handler[LongOperatorCall[B], P]], Endpoint]:
+    """Let operators who have the scope call a handler whose work is many transactions."""
+
+    def endpoint(handler: Handler[LongOperatorCall[B], P]) -> Endpoint:
+        async def respond(
+            context: RequestContext, received: object, path: Mapping[str, object]
+        ) -> HandlerResult:
+            if is_body_refusal(received):
+                return received
+            token = await verified_bearer(context)
+            async with context.dependencies.unit_of_work() as work:
+                operator = await calling_operator(token, context, work, scope)
+            if isinstance(operator, Refusal):
+                return operator
+            if isinstance(received, Refusal):
+                return received
+            call = LongOperatorCall(context=context, body=received, operator=operator)
+            return await called(handler, call, path)
 
         return Endpoint(handler=handler, respond=respond, bearer=True)
 

@@ -82,16 +82,21 @@ class MemberResponse(ResponseBody, kw_only=True):
     invited: bool
 
 
+def member_filter(query: MemberQuery) -> MemberFilter:
+    """Return what a query selects."""
+    return MemberFilter(
+        entity_type=query.type,
+        status=query.status,
+        text=query.words,
+        without_admin=query.without_admin == "true",
+    )
+
+
 @get("/members", "List members")
 @as_operator(Scope.MEMBERS)
 async def list_members(call: OperatorCall[MemberQuery]) -> MembersPage:
     """List members by entity ID, a page at a time."""
-    which = MemberFilter(
-        entity_type=call.body.type,
-        status=call.body.status,
-        text=call.body.words,
-        without_admin=call.body.without_admin == "true",
-    )
+    which = member_filter(call.body)
     limit = int(call.body.limit)
     rows = await call.work.member_search.members(which, call.body.after, limit + 1)
     shown, following = cut_page(rows, limit, lambda row: row.entity_id)

@@ -12,6 +12,7 @@ from mudra.audit.event import Caller
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.body.body_errors import MalformedBody
 from mudra.http.request.body.request_body import (
+    MEMBER_FILE_LIMITS,
     REGISTRATION_LIMITS,
     TOKEN_LIMITS,
     read_document,
@@ -64,6 +65,14 @@ async def receive_json(
 ) -> tuple[RequestContext, S | Refusal]:
     """Read a strict JSON object; the second part is a refusal if it is not accepted."""
     parsed = await read_json(request.receive, request.scope["headers"], TOKEN_LIMITS)
+    return _received(request, dependencies, parsed, into)
+
+
+async def receive_file(
+    request: AnyRequest, dependencies: HttpDependencies, into: type[S]
+) -> tuple[RequestContext, S | Refusal]:
+    """Read a strict JSON object one of whose members is a whole file."""
+    parsed = await read_json(request.receive, request.scope["headers"], MEMBER_FILE_LIMITS)
     return _received(request, dependencies, parsed, into)
 
 

@@ -109,7 +109,7 @@ def response_of(envelope: Envelope, outcome: HandlerResult, status: int = 200) -
     if isinstance(outcome, CsvText):
         return Response(
             outcome.text.encode(),
-            media_type="text/csv; charset=utf-8",
+            media_type="text/csv",
             headers={"Cache-Control": "no-store", "X-Request-Id": envelope.txn_id},
         )
     if outcome.txn_id_of_document:

@@ -30,6 +30,7 @@ from mudra.identity.memberships.admins import (
     NotAnAdmin,
 )
 from mudra.identity.memberships.invitation import MAX_INVITATIONS, TooManyInvitations
+from mudra.identity.memberships.member_file import FileRefused
 from mudra.identity.memberships.member_status import AlreadyRetired, EntryNotLive
 from mudra.identity.memberships.onboard import MemberDiffers
 from mudra.identity.operators.manage_operators import NotAnOperator
@@ -199,6 +200,10 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         lambda _: not_found("no change of this user to this email waits for confirmation"),
     ),
     error_row(ValueRefused, lambda r: invalid(f"{r.field} {r.problem}")),
+    error_row(
+        FileRefused,
+        lambda r: invalid(f"the file{f', line {r.line},' if r.line else ''} {r.problem}"),
+    ),
     error_row(NoSuchEntity, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),
     error_row(
         AlreadyRetired,

@@ -165,22 +165,30 @@ async def set_contact(
     member = await _authorized(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
+    checked = checked_contact(contact)
+    if isinstance(checked, ValueRefused):
+        return checked
+    await work.memberships.set_contact(entity_id, checked)
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.ENTITY_CONTACT_CHANGE,
+            requester.caller,
+            entity_id,
+            detail={"change": "set" if checked != Contact() else "ended"},
+        )
+    )
+    return await _read(work, entity_id)
+
+
+def checked_contact(contact: Contact) -> Contact | ValueRefused:
+    """Return a contact with its values in their one form, or why one is not accepted."""
     address = normalize_email(contact.email) if contact.email else ""
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
     phone = contact.phone.strip()
     if phone and not _PHONE.fullmatch(phone):
         return ValueRefused("phone", "must be a telephone number, such as +91 80 4000 1234")
-    await work.memberships.set_contact(entity_id, Contact(address, phone))
-    await work.audit_log.append(
-        AuditEntry(
-            EventName.ENTITY_CONTACT_CHANGE,
-            requester.caller,
-            entity_id,
-            detail={"change": "set" if address or phone else "ended"},
-        )
-    )
-    return await _read(work, entity_id)
+    return Contact(address, phone)
 
 
 async def _authorized(

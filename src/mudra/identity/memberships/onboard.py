@@ -58,7 +58,7 @@ OnboardResult = Onboarded | ValueRefused | MemberDiffers
 
 async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Caller) -> OnboardResult:
     """Store the member, its admin and its first secret; invite an admin who has no account."""
-    checked = _checked(new)
+    checked = checked_member(new)
     if isinstance(checked, ValueRefused):
         return checked
     existing = await work.people.member(checked.entity_id)
@@ -91,7 +91,8 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
     return Onboarded(member, admin, created=True, invited=invited)
 
 
-def _checked(new: NewMember) -> NewMember | ValueRefused:
+def checked_member(new: NewMember) -> NewMember | ValueRefused:
+    """Return a new member with its values in their one form, or why one is not accepted."""
     if not ENTITY_ID.fullmatch(new.entity_id):
         return ValueRefused(
             "entityId", "must be 1 to 64 characters out of letters, digits, @ . _ -"
@@ -110,13 +111,19 @@ def _checked(new: NewMember) -> NewMember | ValueRefused:
     return NewMember(new.entity_id, new.entity_type, name, email, admin_name)
 
 
-async def _again(existing: Member, checked: NewMember, work: IdentityUnitOfWork) -> OnboardResult:
+def differing_field(existing: Member, checked: NewMember) -> str:
+    """Name the field in which a member differs from the one onboarded again; empty for none."""
     if existing.entity_type != checked.entity_type:
-        return MemberDiffers(existing, "type")
+        return "type"
     if existing.name != checked.name:
-        return MemberDiffers(existing, "name")
-    if checked.admin_email not in existing.admins:
-        return MemberDiffers(existing, "admin")
+        return "name"
+    return "" if checked.admin_email in existing.admins else "admin"
+
+
+async def _again(existing: Member, checked: NewMember, work: IdentityUnitOfWork) -> OnboardResult:
+    field = differing_field(existing, checked)
+    if field:
+        return MemberDiffers(existing, field)
     admin = await work.people.by_username(checked.admin_email)
     assert admin is not None
     return Onboarded(existing, admin, created=False, invited=False)

@@ -1,6 +1,7 @@
 """Members: search, filter, onboard with an invitation."""
 
 from typing import Final
+from urllib.parse import urlencode
 
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
@@ -9,19 +10,22 @@ from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_form, operator_page
-from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import member_link, tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.account_requests import OnboardRequest
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
+from mudra.identity.memberships.import_members import export_members
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 
 MAX_COUNT: Final = 5000
+FILE: Final = "file"
+"""The export that an import reads; the one of the table has what its reader sees."""
 TYPES: Final = ("AA", "FIP", "FIU")
 STATES: Final = ("active", "suspended", "retired")
 TABLE: Final = Table[MemberRow](
@@ -64,6 +68,9 @@ async def members(
             status=status if status in STATES else "",
             without_admin=alone,
         )
+        if page_context.query.get("export") == FILE:
+            text = await export_members(page_context.work, which)
+            return Download("members-for-import.csv", "text/csv", text.encode())
         rows = await page_context.work.member_search.members(which, "", MAX_COUNT)
         return TABLE.export(rows, page_context.query) or RenderedPage(
             "operator_members.html",
@@ -74,6 +81,7 @@ async def members(
                 "type": kind,
                 "status": status,
                 "alone": alone,
+                "file_link": "?" + urlencode({**page_context.query, "export": FILE}),
                 "notice": page_context.query.get("told", ""),
             },
         )

@@ -60,6 +60,7 @@ class BodyLimits(Struct, frozen=True):
 FORM_LIMITS: Final = BodyLimits(8 * 1024)
 TOKEN_LIMITS: Final = BodyLimits(16 * 1024)
 REGISTRATION_LIMITS: Final = BodyLimits(64 * 1024)
+MEMBER_FILE_LIMITS: Final = BodyLimits(2 * 1024 * 1024)
 METRICS_LIMITS: Final = BodyLimits(8 * 1024 * 1024, encodings=("gzip", "zstd"))
 
 

@@ -1,0 +1,120 @@
+"""Import of members from a CSV file: what would become of each row, then the import."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
+from mudra.console.framework.page_results import LongAct, Outcome, RenderedPage
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.body.request_body import BodyLimits
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.memberships.import_members import (
+    RowOutcome,
+    RowResult,
+    import_members,
+    preview_import,
+)
+from mudra.identity.memberships.member_file import (
+    COLUMNS,
+    MAX_BYTES,
+    MAX_ROWS,
+    REQUIRED,
+    read_member_file,
+)
+from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
+
+_LIMITS: Final = BodyLimits(3 * MAX_BYTES)
+"""A form encodes one byte in up to three."""
+
+
+@get("/operator/import", include_in_schema=False)
+async def show_import(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Show the form of a file."""
+
+    async def handle(page_context: PageContext) -> Outcome:
+        del page_context
+        return _page("")
+
+    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
+
+
+@post("/operator/import/check", include_in_schema=False)
+async def check_import(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Show what would become of each row of a file."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        text = fields.get("csv", "")
+        rows = read_member_file(text)
+        if isinstance(rows, Refusal):
+            return _page(text, rows)
+        return _page(text, outcomes=await preview_import(page_context.work, rows))
+
+    return await operator_form(request, dependencies, Scope.MEMBERS, handle, _LIMITS)
+
+
+@post("/operator/import", include_in_schema=False)
+async def import_file(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Onboard the members of a file and invite their admins."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
+        text = fields.get("csv", "")
+        rows = read_member_file(text)
+        if isinstance(rows, Refusal):
+            return _page(text, rows)
+
+        async def run() -> RenderedPage:
+            open_work = page_context.dependencies.unit_of_work
+            outcomes = await import_members(open_work, rows, page_context.caller)
+            return _page(text, outcomes=outcomes, done=True)
+
+        return LongAct(run)
+
+    return await operator_form(
+        request, dependencies, Scope.MEMBERS, handle, _LIMITS, needs_proof=True
+    )
+
+
+def _page(
+    text: str,
+    refusal: Refusal | None = None,
+    *,
+    outcomes: Sequence[RowOutcome] = (),
+    done: bool = False,
+) -> RenderedPage:
+    problem = None if refusal is None else page_problem(refusal)
+    of = {result: [one for one in outcomes if one.result is result] for result in RowResult}
+    return RenderedPage(
+        "operator_import.html",
+        {
+            "text": text,
+            "checked": bool(outcomes) and not done,
+            "done": done,
+            "refused": [
+                (one, page_problem(one.refusal).sentence if one.refusal else "")
+                for one in of[RowResult.REFUSED]
+            ],
+            "new": of[RowResult.NEW],
+            "left": of[RowResult.LEFT],
+            "unchanged": of[RowResult.UNCHANGED],
+            "columns": COLUMNS,
+            "required": REQUIRED,
+            "max_rows": MAX_ROWS,
+            "problem": problem.sentence if problem else "",
+        },
+        status=problem.status if problem else 200,
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show_import, check_import, import_file]

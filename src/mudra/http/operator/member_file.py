@@ -1,0 +1,72 @@
+"""/operator/v1/members/import and export: members as a CSV file (scope members)."""
+
+from typing import Annotated, Final
+
+from litestar.types import ControllerRouterHandler
+from msgspec import Meta, Struct, field
+
+from mudra.http.auth.as_operator import (
+    LongOperatorCall,
+    OperatorCall,
+    as_operator,
+    as_operator_at_length,
+)
+from mudra.http.operator.members import MemberQuery, member_filter
+from mudra.http.response.import_responses import ImportResponse, import_response
+from mudra.http.response.response_body import CsvText
+from mudra.http.route import get, post_file
+from mudra.identity.memberships.import_members import (
+    export_members,
+    import_members,
+    preview_import,
+)
+from mudra.identity.memberships.member_file import COLUMNS, MAX_BYTES, MAX_ROWS, read_member_file
+from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
+
+
+class ImportRequest(Struct, frozen=True):
+    """A file of members; with `dryRun` nothing is changed."""
+
+    csv: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_BYTES,
+            description=f"CSV of at most {MAX_ROWS} rows with the columns {', '.join(COLUMNS)}; "
+            "the last three are optional",
+            examples=[
+                "entityId,type,name,adminEmail\r\nTAPI-FIP,FIP,Tapi Bank,ila@tapi.example\r\n"
+            ],
+        ),
+    ]
+    dry_run: bool = field(name="dryRun", default=False)
+
+
+@post_file("/members/import", "Onboard the members of a file")
+@as_operator_at_length(Scope.MEMBERS)
+async def import_file(call: LongOperatorCall[ImportRequest]) -> ImportResponse | Refusal:
+    """Onboard each member of a CSV file whose row has no fault; the same again changes nothing.
+
+    Each row is kept or refused for itself. Rows that were not begun within 20 seconds have the
+    result `left`: send the same file again.
+    """
+    open_work = call.dependencies.unit_of_work
+    rows = read_member_file(call.body.csv)
+    if isinstance(rows, Refusal):
+        return rows
+    if call.body.dry_run:
+        async with open_work() as work:
+            return import_response(await preview_import(work, rows), dry_run=True)
+    outcomes = await import_members(open_work, rows, call.caller)
+    return import_response(outcomes, dry_run=False)
+
+
+@get("/members/export", "Export members as a file")
+@as_operator(Scope.MEMBERS)
+async def export_file(call: OperatorCall[MemberQuery]) -> CsvText:
+    """Export the members of a filter as CSV, which an import reads; without pages."""
+    return CsvText(await export_members(call.work, member_filter(call.body)))
+
+
+handlers: Final[list[ControllerRouterHandler]] = [import_file, export_file]

@@ -1,0 +1,175 @@
+"""Onboard the members of a file: first what becomes of each row, then the rows without a fault.
+
+Each row is onboarded as a single member is. The same file again changes nothing.
+"""
+
+import enum
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.audit.event import Caller
+from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.memberships.admins import Requester, checked_contact, set_contact
+from mudra.identity.memberships.member import Contact, Member
+from mudra.identity.memberships.member_file import FileRow, member_file
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter
+from mudra.identity.memberships.onboard import (
+    MemberDiffers,
+    NewMember,
+    Onboarded,
+    checked_member,
+    differing_field,
+    onboard_member,
+)
+from mudra.identity.ports import IdentityUnitOfWork, MemberSearch
+from mudra.shared.refusal import Refusal
+
+IMPORT_S: Final = 20.0
+"""A request begins rows for so long, in seconds: proxies wait for an answer for a minute."""
+_PAGE: Final = 1000
+_COLUMN_OF: Final = {"admin": "adminEmail", "email": "contactEmail", "phone": "contactPhone"}
+
+
+class RowResult(enum.StrEnum):
+    """What becomes of a row."""
+
+    NEW = "new"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+    LEFT = "left"
+    """Not begun in the time of the request."""
+
+
+class RowOutcome(Struct, frozen=True):
+    """What becomes of a row; of a refused one why, and the column where one is to blame."""
+
+    row: FileRow
+    result: RowResult
+    refusal: Refusal | None = None
+    column: str = ""
+
+
+class ImportWork(IdentityUnitOfWork, Protocol):
+    """What an import needs of one transaction."""
+
+    @property
+    def member_search(self) -> MemberSearch:
+        """Lists of members and users."""
+
+
+async def preview_import(work: ImportWork, rows: Iterable[FileRow]) -> Sequence[RowOutcome]:
+    """Say what becomes of each row, in the order of the file. Changes nothing, holds no lock."""
+    known = {row.entity_id: row for row in await _all_members(work, MemberFilter())}
+    lines: dict[str, int] = {}
+    outcomes: list[RowOutcome] = []
+    for row in rows:
+        first = lines.setdefault(row.new.entity_id, row.line)
+        outcome = _checked(row, known)
+        if first != row.line and outcome.result is not RowResult.REFUSED:
+            outcome = _refused(row, ValueRefused("entityId", f"is on line {first}, too"))
+        outcomes.append(outcome)
+    return outcomes
+
+
+async def import_row(work: IdentityUnitOfWork, planned: RowOutcome, caller: Caller) -> RowOutcome:
+    """Onboard the member of a row that is new by its preview; any other stays as it is.
+
+    What was onboarded since the preview is checked once more. Nothing is written for a row that
+    is refused.
+    """
+    if planned.result is not RowResult.NEW:
+        return planned
+    row = planned.row
+    onboarded = await onboard_member(work, row.new, caller)
+    if not isinstance(onboarded, Onboarded):
+        return _refused(row, onboarded)
+    if not onboarded.created:
+        return replace(planned, result=RowResult.UNCHANGED)
+    if row.contact != Contact():
+        contact = await set_contact(work, Requester(caller), row.new.entity_id, row.contact)
+        assert not isinstance(contact, Refusal), contact  # checked by the preview
+    return planned
+
+
+async def import_members(
+    open_work: Callable[[], AbstractAsyncContextManager[ImportWork]],
+    rows: Iterable[FileRow],
+    caller: Caller,
+    clock: Callable[[], float] = time.monotonic,
+) -> Sequence[RowOutcome]:
+    """Onboard every row that has no fault, each in a transaction of its own; report the others.
+
+    After `IMPORT_S` no further row is begun: those are left, and the same file again goes on.
+    """
+    end = clock() + IMPORT_S
+    async with open_work() as work:
+        planned = await preview_import(work, rows)
+    outcomes: list[RowOutcome] = []
+    for one in planned:
+        if one.result is not RowResult.NEW:
+            outcomes.append(one)
+        elif clock() >= end:
+            outcomes.append(replace(one, result=RowResult.LEFT))
+        else:
+            async with open_work() as work:
+                outcomes.append(await import_row(work, one, caller))
+    return outcomes
+
+
+async def export_members(work: ImportWork, which: MemberFilter) -> str:
+    """Write the members that a filter selects as a file for an import."""
+    names: dict[str, str] = {}
+    after = ""
+    while found := await work.member_search.users(UserFilter(), after, _PAGE):
+        names |= {row.email: row.name for row in found}
+        after = found[-1].email
+    return member_file(await _all_members(work, which), names)
+
+
+async def _all_members(work: ImportWork, which: MemberFilter) -> Sequence[MemberRow]:
+    rows: list[MemberRow] = []
+    after = ""
+    while found := await work.member_search.members(which, after, _PAGE):
+        rows += found
+        after = found[-1].entity_id
+    return rows
+
+
+def _checked(row: FileRow, known: Mapping[str, MemberRow]) -> RowOutcome:
+    if row.fault is not None:
+        return _refused(row, row.fault)
+    new = checked_member(row.new)
+    if not isinstance(new, NewMember):
+        return _refused(row, new)
+    contact = checked_contact(row.contact)
+    if not isinstance(contact, Contact):
+        return _refused(row, contact)
+    existing = known.get(new.entity_id)
+    if existing is None:
+        return RowOutcome(row, RowResult.NEW)
+    member = Member(
+        existing.entity_id, existing.entity_type, existing.name, existing.status, existing.admins
+    )
+    field = differing_field(member, new) or _other_contact(existing, contact)
+    return (
+        _refused(row, MemberDiffers(member, field))
+        if field
+        else RowOutcome(row, RowResult.UNCHANGED)
+    )
+
+
+def _other_contact(existing: MemberRow, contact: Contact) -> str:
+    """Name what differs of the contact; an empty cell says nothing of it."""
+    if contact.email not in {"", existing.contact}:
+        return "contactEmail"
+    return "" if contact.phone in {"", existing.phone} else "contactPhone"
+
+
+def _refused(row: FileRow, refusal: ValueRefused | MemberDiffers) -> RowOutcome:
+    column = _COLUMN_OF.get(refusal.field, refusal.field)
+    return RowOutcome(row, RowResult.REFUSED, refusal, "" if column == "row" else column)

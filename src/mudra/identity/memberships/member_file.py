@@ -1,0 +1,150 @@
+"""Members in a CSV file (RFC 4180): what an import reads, and an export writes. Pure."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.memberships.member import Contact
+from mudra.identity.memberships.member_search import MemberRow
+from mudra.identity.memberships.onboard import NewMember
+from mudra.shared.csv_export import csv_text, plain_cell
+from mudra.shared.refusal import Refusal
+
+COLUMNS: Final = (
+    "entityId",
+    "type",
+    "name",
+    "adminEmail",
+    "adminName",
+    "contactEmail",
+    "contactPhone",
+)
+REQUIRED: Final = COLUMNS[:4]
+MAX_ROWS: Final = 2000
+MAX_BYTES: Final = 1024 * 1024
+_MAX_CELL: Final = 500
+_MAX_COLUMNS: Final = 50
+
+
+class FileRefused(Refusal, frozen=True):
+    """No file of members: nothing of it was read further. `line` is 0 where no one line is it."""
+
+    line: int
+    problem: str
+
+
+class FileRow(Struct, frozen=True):
+    """A row as the file has it; `line` is the first of it, as an editor counts.
+
+    `fault` says why it is not even tried.
+    """
+
+    line: int
+    new: NewMember
+    contact: Contact = Contact()
+    fault: ValueRefused | None = None
+
+
+class _Reader(Protocol):
+    """A reader of the library, which counts the lines that it has read."""
+
+    line_num: int
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+
+    def __next__(self) -> list[str]: ...
+
+
+def read_member_file(content: bytes | str) -> Sequence[FileRow] | FileRefused:
+    """Read the rows of a file in UTF-8 whose first line names its columns, in any order.
+
+    Separated by comma or semicolon, with or without a byte order mark. Other columns are refused:
+    what an operator wrote there would be lost without a word.
+    """
+    if len(content) > MAX_BYTES:
+        return FileRefused(0, f"is larger than {MAX_BYTES} bytes")
+    try:
+        text = content if isinstance(content, str) else content.decode()
+    except UnicodeDecodeError as wrong:
+        line = wrong.object.count(b"\n", 0, wrong.start) + 1
+        return FileRefused(line, "is not UTF-8: save the file as CSV in UTF-8")
+    text = text.removeprefix("\ufeff")
+    head = text.partition("\n")[0]
+    delimiter = ";" if head.count(";") > head.count(",") else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return _rows(reader)
+    except csv.Error as wrong:
+        return FileRefused(reader.line_num, f"is not CSV: {wrong}")
+
+
+def member_file(rows: Iterable[MemberRow], names: Mapping[str, str]) -> str:
+    """Write members as an import reads them; `names` are those of the admins, by address.
+
+    Of several admins it has the first.
+    """
+    return csv_text(
+        COLUMNS,
+        (
+            (
+                *(row.entity_id, row.entity_type, row.name),
+                *((row.admins[0], names.get(row.admins[0], "")) if row.admins else ("", "")),
+                *(row.contact, row.phone),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _rows(reader: _Reader) -> Sequence[FileRow] | FileRefused:
+    columns = [cell.strip() for cell in next(reader, [])]
+    refused = _columns_refused(columns)
+    if refused:
+        return FileRefused(1, refused)
+    rows: list[FileRow] = []
+    before = reader.line_num
+    for cells in reader:
+        if any(cell.strip() for cell in cells):
+            if len(rows) == MAX_ROWS:
+                return FileRefused(before + 1, f"has more than {MAX_ROWS} rows: import it in parts")
+            rows.append(_row(before + 1, columns, cells))
+        before = reader.line_num
+    return rows or FileRefused(0, "has no row after the line of its columns")
+
+
+def _columns_refused(columns: Sequence[str]) -> str:
+    missing = [name for name in REQUIRED if name not in columns]
+    if missing or len(columns) > _MAX_COLUMNS:
+        return f"must name the columns {', '.join(REQUIRED)}: {', '.join(missing)} is missing"
+    for number, name in enumerate(columns, start=1):
+        if name not in COLUMNS:
+            return f"column {number} must be one of {', '.join(COLUMNS)}"
+        if name in columns[: number - 1]:
+            return f"column {number} is {name} again"
+    return ""
+
+
+def _row(line: int, columns: Sequence[str], cells: Sequence[str]) -> FileRow:
+    given = {name: plain_cell(cell.strip()) for name, cell in zip(columns, cells, strict=False)}
+    new = NewMember(*(given.get(name, "") for name in COLUMNS[:5]))
+    return FileRow(
+        line,
+        new,
+        Contact(given.get("contactEmail", ""), given.get("contactPhone", "")),
+        _fault(given, columns, cells),
+    )
+
+
+def _fault(
+    given: Mapping[str, str], columns: Sequence[str], cells: Sequence[str]
+) -> ValueRefused | None:
+    if len(cells) != len(columns):
+        return ValueRefused("row", f"has {len(cells)} cells, and the first line {len(columns)}")
+    for name, cell in given.items():
+        if len(cell) > _MAX_CELL:
+            return ValueRefused(name, f"must have at most {_MAX_CELL} characters")
+    return None
