@@ -52,6 +52,8 @@ _WORD = st.integers(0, 16**20 - 1).map("{:x}".format)
 schemathesis.openapi.format("email", _WORD.map(lambda word: f"{word[::2]}.{word}@d{word}.example"))
 schemathesis.openapi.format("webhook-url", _WORD.map("https://{}.example/alarms".format))
 schemathesis.openapi.format("plain-line", _WORD.map("Ravi {}".format))
+_FILE = "entityId,type,name,adminEmail\r\n{0}-FIP,FIP,Bank,{0}@file.example\r\n"
+schemathesis.openapi.format("member-file", _WORD.map(_FILE.format))
 
 # Each of the examples is drawn again. Else half of the run goes into thousands of variants of one
 # that are thrown away unsent: the search for more answers of 2xx, where half of all are already.

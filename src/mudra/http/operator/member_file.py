@@ -38,6 +38,7 @@ class ImportRequest(Struct, frozen=True):
             examples=[
                 "entityId,type,name,adminEmail\r\nTAPI-FIP,FIP,Tapi Bank,ila@tapi.example\r\n"
             ],
+            extra_json_schema={"format": "member-file"},
         ),
     ]
     dry_run: bool = field(name="dryRun", default=False)
