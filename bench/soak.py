@@ -109,7 +109,8 @@ class Soak:
         deadline = time.monotonic() + DRAIN_S
         for actor in actors:
             actor.join(max(0.1, deadline - time.monotonic()))
-            assert not actor.is_alive(), "an actor still waits for an answer"
+            said = dict(self.journal.statuses)
+            assert not actor.is_alive(), f"one still waits for an answer: {said}, {self.kills}"
         self.shown = {admin.entity_id: admin.shown() for admin in self.admins}
         stack.close()
 
