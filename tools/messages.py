@@ -28,6 +28,7 @@ _FOLDERS: Final = (
     "metrics",
     "overview",
     "registry",
+    "tokens",
 )
 _NO_SOURCES: Final = frozenset({"assets", "site", "static", "__pycache__"})
 _METHODS: Final = [("**.py", "python"), ("**.html", "jinja2"), ("**.j2", "jinja2")]

@@ -3,15 +3,15 @@
 What comes out of a catalogue is text: it is escaped wherever the template escapes.
 """
 
-from datetime import date, timedelta
+from datetime import date
 from typing import Final
 
 import jinja2
 from jinja2.nodes import EvalContext
 from markupsafe import escape
 
-from mudra.localization.language import TranslatedLanguage, current, gettext, ngettext
-from mudra.shared.time_text import span
+from mudra.localization.duration import span_text
+from mudra.localization.language import current
 
 EXTENSION: Final = "jinja2.ext.i18n"
 
@@ -54,28 +54,3 @@ def _number(value: float, places: int = 0) -> str:
 
 def _day(day: date) -> str:
     return current().day(day)
-
-
-def span_text(length: timedelta) -> str:
-    """Return a length of time in its two largest units, in the current language."""
-    if not isinstance(current(), TranslatedLanguage):
-        return span(length)
-    seconds = max(0, int(length.total_seconds()))
-    days, hours = divmod(seconds // 3600, 24)
-    minutes, rest = divmod(seconds % 3600, 60)
-    if days:
-        return ngettext("%(num)s day", "%(num)s days", days)
-    if hours:
-        text = gettext("%(hours)s h", hours=hours)
-        return f"{text} {_minutes(minutes)}" if minutes else text
-    if minutes:
-        return f"{_minutes(minutes)} {_seconds(rest)}" if rest else _minutes(minutes)
-    return _seconds(rest)
-
-
-def _minutes(count: int) -> str:
-    return gettext("%(minutes)s min", minutes=count)
-
-
-def _seconds(count: int) -> str:
-    return gettext("%(seconds)s s", seconds=count)

@@ -1,4 +1,4 @@
-"""What needs a member's attention now, the most urgent first.
+"""What needs a member's attention now, the most urgent first, in the current language.
 
 `action_items` is pure; `member_attention` gathers its facts over all areas.
 """
@@ -14,6 +14,8 @@ from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity, able_admins
 from mudra.identity.memberships.member_search import MemberFilter
+from mudra.localization.duration import span_text
+from mudra.localization.language import current, gettext, ngettext
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.incident import (
     AaApi,
@@ -30,7 +32,6 @@ from mudra.metrics.payload.held_reports import HeldReport
 from mudra.overview.ports import AttentionReads
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.entity_type import EntityType
-from mudra.shared.time_text import span
 from mudra.tokens.secrets.secret_service import SecretUsage
 
 _DAY: Final = timedelta(days=1)
@@ -133,107 +134,128 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
 
 def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
     incident, page = stored.incident, f"health?incident={stored.incident_id}"
-    lasts = f"For {span(now - incident.began)}"
-    found = f"{symptom_text(incident)} in its bad windows"
+    lasts = span_text(now - incident.began)
+    found = gettext("%(symptom)s in its bad windows", symptom=symptom_text(incident))
+    reported = gettext("For %(time)s, as reported by the AAs: %(found)s.", time=lasts, found=found)
+    seen = gettext("For %(time)s: %(found)s.", time=lasts, found=found)
     match incident.subject:
         case Fip():
-            what, act = "Your APIs are failing", "Compare AAs"
-            why = f"{lasts}, as reported by the AAs: {found}."
+            what, why, act = gettext("Your APIs are failing"), reported, gettext("Compare AAs")
         case FipApi(_, code):
             api = api_names(code)
-            what, act = f"{api[:1].upper()}{api[1:]} failing", "Compare AAs"
-            why = f"{lasts}, as reported by the AAs: {found}."
+            what = gettext("%(api)s failing", api=f"{api[:1].upper()}{api[1:]}")
+            why, act = reported, gettext("Compare AAs")
         case AaCalls():
-            what, act = "Your calls to FIPs are failing", "See which"
-            why = f"{lasts}: {found}."
+            what, why, act = gettext("Your calls to FIPs are failing"), seen, gettext("See which")
         case AaApi(_, code):
-            what, act = f"Your calls to FIPs are failing: {api_names(code)}", "See which"
-            why = f"{lasts}: {found}."
+            what = gettext("Your calls to FIPs are failing: %(apis)s", apis=api_names(code))
+            why, act = seen, gettext("See which")
         case AaReporting():
-            what, act = "Your agent is not reporting", "See missing reports"
-            why = f"{lasts}. Run mudra agent status on its host to check it."
+            what, act = gettext("Your agent is not reporting"), gettext("See missing reports")
+            why = gettext(
+                "For %(time)s. Run %(command)s on its host to check it.",
+                time=lasts,
+                command="mudra agent status",
+            )
         case Path(aa_id, fip_id):
-            what, act = f"The path between {aa_id} and {fip_id} is failing", "See the calls"
-            why = f"{lasts}: {found}. Both reach others."
+            what = gettext("The path between %(aa)s and %(fip)s is failing", aa=aa_id, fip=fip_id)
+            others, act = gettext("Both reach others."), gettext("See the calls")
+            why = f"{seen} {others}"
         case Network():
-            what, act = "The whole network is failing", "See the calls"
-            why = f"{lasts}: {found}."
+            what, why = gettext("The whole network is failing"), seen
+            act = gettext("See the calls")
     return ActionItem(Weight.NOW, what, why, page, act)
 
 
 def _secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:
     left = used.current.expires_at - now
+    act = gettext("Reset it")
     if left <= timedelta():
-        why = "Your programs get no new tokens until it is reset."
-        return [ActionItem(Weight.NOW, "The secret has expired", why, "secret", "Reset it")]
+        why = gettext("Your programs get no new tokens until it is reset.")
+        return [ActionItem(Weight.NOW, gettext("The secret has expired"), why, "secret", act)]
     if left > _NEAR:
         return []
     weight = Weight.NOW if left <= _SOON else Weight.SOON
-    why = "Reset it with a grace period so that no program stops."
-    return [ActionItem(weight, f"The secret expires in {span(left)}", why, "secret", "Reset it")]
+    why = gettext("Reset it with a grace period so that no program stops.")
+    what = gettext("The secret expires in %(time)s", time=span_text(left))
+    return [ActionItem(weight, what, why, "secret", act)]
 
 
 def _old_secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:
     if used.old is None or used.old.grace_until is None:
         return []
-    rest = span(used.old.grace_until - now)
-    places = len(used.old_use.addresses)
+    rest = span_text(used.old.grace_until - now)
     if used.old_use.count_in_grace == 0:
-        why = f"It stays valid for {rest} unless you retire it."
-        what = "The old secret is no longer used"
-        return [ActionItem(Weight.GOOD_TO_KNOW, what, why, "secret", "Retire it")]
-    what = f"The old secret is still used from {places} address{'' if places == 1 else 'es'}"
-    why = f"These programs stop getting tokens in {rest}."
-    return [ActionItem(Weight.SOON, what, why, "secret", "See from where")]
+        why = gettext("It stays valid for %(time)s unless you retire it.", time=rest)
+        what = gettext("The old secret is no longer used")
+        return [ActionItem(Weight.GOOD_TO_KNOW, what, why, "secret", gettext("Retire it"))]
+    what = ngettext(
+        "The old secret is still used from %(num)s address",
+        "The old secret is still used from %(num)s addresses",
+        len(used.old_use.addresses),
+    )
+    why = gettext("These programs stop getting tokens in %(time)s.", time=rest)
+    return [ActionItem(Weight.SOON, what, why, "secret", gettext("See from where"))]
 
 
 def _reporting(facts: Facts) -> Sequence[ActionItem]:
     if not facts.missing:
         return []
-    windows = f"{facts.missing} window{'' if facts.missing == 1 else 's'}"
-    why = "Missing reports are left out of the figures. The agent can send them for up to 7 days."
-    what = f"{windows} of the last 24 hours not reported"
-    return [ActionItem(Weight.SOON, what, why, "health", "See missing reports")]
+    why = gettext(
+        "Missing reports are left out of the figures. The agent can send them for up to 7 days."
+    )
+    what = ngettext(
+        "%(num)s window of the last 24 hours not reported",
+        "%(num)s windows of the last 24 hours not reported",
+        facts.missing,
+    )
+    return [ActionItem(Weight.SOON, what, why, "health", gettext("See missing reports"))]
 
 
 def _held(held: Sequence[HeldReport]) -> Sequence[ActionItem]:
     if not held:
         return []
     latest, number = held[0], len(held)
-    what = "A report is held as implausible"
+    what = gettext("A report is held as implausible")
     if number > 1:
-        what = f"{number} reports are held as implausible"
-    why = (
-        f"The latest claims {latest.doubt.claimed:,} {latest.doubt.what} in the window of"
-        f" {latest.window:%Y-%m-%d %H:%M} UTC; at most {latest.doubt.limit:,} are plausible."
-        " It counts in no sum until an operator admits it. When it is wrong, push the window again."
+        what = gettext("%(count)s reports are held as implausible", count=number)
+    why = gettext(
+        "The latest claims %(claimed)s %(what)s in the window of %(at)s UTC; at most %(limit)s are"
+        " plausible. It counts in no sum until an operator admits it. When it is wrong, push the"
+        " window again.",
+        claimed=current().number(latest.doubt.claimed),
+        what=gettext(latest.doubt.what),
+        at=f"{latest.window:%Y-%m-%d %H:%M}",
+        limit=current().number(latest.doubt.limit),
     )
-    return [ActionItem(Weight.SOON, what, why, "health", "See reports")]
+    return [ActionItem(Weight.SOON, what, why, "health", gettext("See reports"))]
 
 
 def _registration(record: Record | None) -> Sequence[ActionItem]:
     page = "registration"
     if record is None:
-        why = "Other members cannot find you in the registry."
-        return [ActionItem(Weight.SOON, "No registration yet", why, page, "Register")]
+        what = gettext("No registration yet")
+        why = gettext("Other members cannot find you in the registry.")
+        return [ActionItem(Weight.SOON, what, why, page, gettext("Register"))]
     if record.status is EntityStatus.SUSPENDED:
-        why = "No new tokens are issued; ask the operator of the network."
-        return [ActionItem(Weight.NOW, "The registration is suspended", why, page, "See why")]
+        what = gettext("The registration is suspended")
+        why = gettext("No new tokens are issued; ask the operator of the network.")
+        return [ActionItem(Weight.NOW, what, why, page, gettext("See why"))]
     last = record.versions[-1]
     if last.status is VersionStatus.REJECTED:
-        why = f"The operator's reason: {last.reason}"
-        return [
-            ActionItem(Weight.NOW, f"Version {last.number} was rejected", why, page, "Correct it")
-        ]
+        what = gettext("Version %(number)s was rejected", number=last.number)
+        why = gettext("The operator's reason: %(reason)s", reason=last.reason)
+        return [ActionItem(Weight.NOW, what, why, page, gettext("Correct it"))]
     if last.status is VersionStatus.SUBMITTED:
-        why = "You need not do anything; what others see has not changed yet."
-        what = f"Version {last.number} is awaiting the operator's approval"
-        return [ActionItem(Weight.GOOD_TO_KNOW, what, why, page, "See it")]
+        why = gettext("You need not do anything; what others see has not changed yet.")
+        what = gettext("Version %(number)s is awaiting the operator's approval", number=last.number)
+        return [ActionItem(Weight.GOOD_TO_KNOW, what, why, page, gettext("See it"))]
     return []
 
 
 def _people(able: int) -> Sequence[ActionItem]:
     if able > 1:
         return []
-    why = "When that person is away, no one can reset the secret."
-    return [ActionItem(Weight.GOOD_TO_KNOW, "Only one admin can act", why, "people", "Add one")]
+    what = gettext("Only one admin can act")
+    why = gettext("When that person is away, no one can reset the secret.")
+    return [ActionItem(Weight.GOOD_TO_KNOW, what, why, "people", gettext("Add one"))]

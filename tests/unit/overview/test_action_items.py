@@ -1,13 +1,32 @@
 """What needs a member's attention now: the worst first, nothing when all is well. Pure."""
 
+import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
+import pytest
 from msgspec.structs import replace
+from tests.support.english_left import english_in
 from tests.support.metrics.incidents import an_incident
 
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, StoredIncident, Subject
+from mudra.localization.language import ENGLISH, written_in
+from mudra.localization.languages import Languages
+from mudra.metrics.incidents.incident import (
+    AaApi,
+    AaCalls,
+    AaReporting,
+    Fip,
+    FipApi,
+    Network,
+    Path,
+    StoredIncident,
+    Subject,
+)
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.held_reports import HeldReport, HeldState
+from mudra.metrics.payload.plausibility import Doubt, doubt_time
 from mudra.overview.action_items import Facts, action_items
-from mudra.registry.lifecycle.record import EntityStatus, Record
+from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.shared.entity_type import EntityType
 from mudra.tokens.secrets.old_secret_use import NEVER_USED, AddressUse, SecretUse
 from mudra.tokens.secrets.reset_rule import ResetPermitted
@@ -90,3 +109,51 @@ def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
     )
     assert lines[0].page == "health?incident=the-id"
     assert {line.weight for line in lines[:4]} == {0}
+
+
+def every_item() -> list[Facts]:
+    """Facts that need attention for every reason that there is."""
+    subjects: list[Subject] = [
+        Fip("BANK"), FipApi("BANK", "fif"), AaCalls("ONE"), AaApi("ONE", "cns"),
+        AaReporting("ONE"), Path("ONE", "BANK"), Network(),
+    ]  # fmt: skip
+    began = NOW - timedelta(hours=6, minutes=5)
+    incidents = [StoredIncident("id", an_incident(one, began), None) for one in subjects]
+    ends = NOW + timedelta(days=5)
+    old = EntitySecret("A-FIP", 1, SecretState.GRACE, NOW, NOW + timedelta(days=9), ends, 7)
+    calls = SecretUse((AddressUse("192.0.2.1", 3, NOW), AddressUse("192.0.2.2", 1, NOW)), 4)
+    in_grace = replace(used(12), old=old)
+    held = [_held(doubt_time(9_000_000)), _held(Doubt("calls", 90_000, 1_000))]
+    any_entry: Any = None
+
+    def registered(status: VersionStatus) -> Record:
+        version = Version(2, any_entry, any_entry, status, "user", NOW, reason="यह")
+        return Record("A-FIP", EntityType.FIP, EntityStatus.UNLISTED, (version,))
+
+    suspended = Record("A-FIP", EntityType.FIP, EntityStatus.SUSPENDED, ())
+    return [
+        Facts("AA", used(-1), 1, None, 1, NOW, incidents, held),
+        Facts("AA", in_grace, 2, suspended, 3, NOW, (), held[:1]),
+        Facts(
+            "AA", replace(in_grace, old_use=calls), 2, registered(VersionStatus.REJECTED), 0, NOW
+        ),
+        Facts("AA", used(40), 2, registered(VersionStatus.SUBMITTED), 0, NOW),
+    ]
+
+
+def _held(doubt: Doubt) -> HeldReport:
+    return HeldReport("id", "ONE", Tag.REQUESTS, NOW, NOW, doubt, HeldState.WAITING, "", None)
+
+
+@pytest.mark.parametrize("facts", every_item(), ids=["worst", "grace", "rejected", "submitted"])
+def test_no_word_is_left_in_english(facts: Facts) -> None:
+    with written_in(Languages().find("hi") or ENGLISH):
+        items = action_items(facts)
+    for text in (text for item in items for text in (item.what, item.why, item.act)):
+        assert english_in(text, "mudra agent status") == set(), text
+        assert re.search("[\u0900-\u097f]", text), text
+    english = action_items(facts)
+    assert [one.page for one in items] == [one.page for one in english]
+    digits = re.compile(r"\d+")
+    for item, same in zip(items, english, strict=True):
+        assert sorted(digits.findall(item.what)) == sorted(digits.findall(same.what))

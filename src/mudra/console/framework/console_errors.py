@@ -65,8 +65,10 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             lambda _: Problem(
                 403,
                 ErrorCode.UNAUTHORIZED,
-                "you last confirmed that it is you some minutes ago, so nothing was shown or "
-                "changed; confirm again",
+                translatable(
+                    "you last confirmed that it is you some minutes ago, so nothing was shown or "
+                    "changed; confirm again"
+                ),
             ),
         ),
         _row(

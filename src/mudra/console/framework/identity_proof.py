@@ -21,6 +21,7 @@ from mudra.identity.second_factor.check_code import FactorKind
 from mudra.identity.second_factor.ports import EnrolledFactors
 from mudra.identity.second_factor.show_factor import second_factor_shown
 from mudra.identity.sign_in.sign_in import SignInRefused
+from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
@@ -90,7 +91,7 @@ def ask_again(
     refusal = page_context.proof_refused
     text = page_problem(refusal).sentence if refusal else ""
     if isinstance(refusal, SignInRefused):
-        text = "that is not your password; nothing was changed"
+        text = gettext("that is not your password; nothing was changed")
     kept = {k: v for k, v in without_proof(fields).items() if k != CSRF_FIELD}
     return RenderedPage(
         "confirm_identity.html",

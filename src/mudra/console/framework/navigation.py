@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import gettext, translatable
 
 CONSOLE: Final = "/console"
 ACCOUNT: Final = f"{CONSOLE}/account"
@@ -25,6 +26,8 @@ class MemberItem(Struct, frozen=True):
     types: frozenset[str] = frozenset()
     sandbox: bool = False
     """Whether only a sandbox has the page."""
+    translated: bool = False
+    """Whether the page and all that answers its forms is translated."""
 
 
 class OperatorItem(Struct, frozen=True):
@@ -49,17 +52,19 @@ class Link(Struct, frozen=True):
 
 
 MEMBER_ITEMS: Final = (
-    MemberItem("", "Overview"),
-    MemberItem("secret", "Secret"),
-    MemberItem("addresses", "Addresses"),
-    MemberItem("try", "Try it"),
-    MemberItem("health", "Health"),
-    MemberItem("webhooks", "Webhooks"),
-    MemberItem("registration", "Registration"),
-    MemberItem("people", "People"),
-    MemberItem("activity", "Activity"),
-    MemberItem(FAULTS_ITEM, "Faults", sandbox=True),
+    MemberItem("", translatable("Overview"), translated=True),
+    MemberItem("secret", translatable("Secret"), translated=True),
+    MemberItem("addresses", translatable("Addresses")),
+    MemberItem("try", translatable("Try it")),
+    MemberItem("health", translatable("Health")),
+    MemberItem("webhooks", translatable("Webhooks")),
+    MemberItem("registration", translatable("Registration")),
+    MemberItem("people", translatable("People")),
+    MemberItem("activity", translatable("Activity")),
+    MemberItem(FAULTS_ITEM, translatable("Faults"), sandbox=True),
 )
+
+_TRANSLATED: Final = frozenset(item.word for item in MEMBER_ITEMS if item.translated)
 
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("board", "Board", None),
@@ -84,6 +89,12 @@ def member_path(entity_id: str, word: str = "") -> str:
     return f"{CONSOLE}/entity/{entity_id}" + (f"/{word}" if word else "")
 
 
+def is_translated(path: str) -> bool:
+    """Return whether the page at this address is translated, and what answers its forms."""
+    area, _, below = path.removeprefix(f"{CONSOLE}/").partition("/")
+    return area == "entity" and "".join(below.split("/")[1:2]) in _TRANSLATED
+
+
 def operator_path(word: str) -> str:
     """Address of a page of operators."""
     return f"{CONSOLE}/operator/{word}"
@@ -94,7 +105,7 @@ def member_links(
 ) -> list[Link]:
     """The menu of an entity; `here` is the address of the page that shows it."""
     return [
-        _link(item.title, member_path(entity_id, item.word), here, exact=not item.word)
+        _link(gettext(item.title), member_path(entity_id, item.word), here, exact=not item.word)
         for item in MEMBER_ITEMS
         if not item.types or entity_type in item.types
         if sandbox or not item.sandbox

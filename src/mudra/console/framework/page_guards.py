@@ -22,6 +22,7 @@ from mudra.console.framework.identity_proof import (
     without_proof,
 )
 from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_language import write_in_own_language
 from mudra.console.framework.page_responses import frame, not_signed_in
 from mudra.console.framework.page_results import LongAct, Outcome, StreamedPage
 from mudra.console.framework.session.cookie import session_cookie
@@ -304,7 +305,9 @@ async def _signed_in(
     )
     if found is None:
         return None
-    return PageContext(context, work, found.user, found.scopes, found.session, found.now)
+    visit = PageContext(context, work, found.user, found.scopes, found.session, found.now)
+    write_in_own_language(visit)
+    return visit
 
 
 def _form_refused(page_context: PageContext, fields: Mapping[str, str] | Refusal) -> Refusal | None:

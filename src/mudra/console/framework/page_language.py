@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 from litestar import Response
 from litestar.datastructures import Cookie
 
+from mudra.console.framework.navigation import is_translated
+from mudra.console.framework.page_context import PageContext
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import use
@@ -35,6 +37,15 @@ def write_in_language(
             (one, "?" + urlencode({**query, "lang": one.tag})) for one in languages.choices
         ]
     }
+
+
+def write_in_own_language(page_context: PageContext) -> None:
+    """Write in the language that the person chose where the page is translated, else in English.
+
+    Operators' menu is in English, and so is each page that shows it.
+    """
+    if is_translated(page_context.context.request.url.path) and not page_context.scopes:
+        use(page_context.dependencies.languages.of(page_context.user.language))
 
 
 def remember_language(request: AnyRequest, dependencies: HttpDependencies, response: R) -> R:

@@ -22,6 +22,7 @@ from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.sessions.session import Stage
+from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 from mudra.tokens.faults.fault import Fault
 
@@ -32,15 +33,18 @@ _OWN_PAGE: Final = re.compile(
 )
 _UNAUTHORIZED: Final = 401
 _FORBIDDEN: Final = 403
-_UNCHANGED: Final = "Nothing was changed"
+_UNCHANGED: Final = translatable("Nothing was changed")
+_NO_ACCESS: Final = translatable(
+    "page not found, or you lack access; an operator can tell you who has it"
+)
 HEADINGS: Final = {
-    400: "That could not be read",
-    403: "Not yours to see",
-    404: "Nothing here",
-    409: "That does not fit what is there",
-    429: "Not yet",
-    500: "That went wrong",
-    503: "Out of reach for the moment",
+    400: translatable("That could not be read"),
+    403: translatable("Not yours to see"),
+    404: translatable("Nothing here"),
+    409: translatable("That does not fit what is there"),
+    429: translatable("Not yet"),
+    500: translatable("That went wrong"),
+    503: translatable("Out of reach for the moment"),
 }
 
 
@@ -187,12 +191,12 @@ def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
     text = problem.sentence
     if problem.status == _UNAUTHORIZED:
-        text = "page not found, or you lack access; an operator can tell you who has it"
+        text = gettext(_NO_ACCESS)
     heading = HEADINGS.get(status, HEADINGS[400])
     return RenderedPage(
         "refused.html",
         {
-            "heading": _UNCHANGED if stale else heading,
+            "heading": gettext(_UNCHANGED if stale else heading),
             "again": page_context.context.request.url.path if stale else "",
             "words": sentence(text),
             "txn_id": page_context.context.txn_id,

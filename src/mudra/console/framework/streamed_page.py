@@ -22,6 +22,7 @@ from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.framework.render import HEADERS, opening, remainder, sentence
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.instrumentation import note_late_fault
+from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 from mudra.shared.unavailable import ServiceUnavailable
 
@@ -75,7 +76,7 @@ async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[s
     problem = page_problem(refusal)
     note_late_fault(page_context.context.request.scope, problem.status)
     fault = {
-        "heading": HEADINGS[problem.status],
+        "heading": gettext(HEADINGS[problem.status]),
         "words": sentence(problem.sentence),
         "txn_id": page_context.context.txn_id,
     }

@@ -79,13 +79,13 @@ async function copy(button) {
   button.dataset.said = said;
   try {
     await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
-    button.textContent = "Copied";
+    button.textContent = button.dataset.copied;
   } catch {
     const range = document.createRange();
     range.selectNodeContents(document.getElementById(button.dataset.copies));
     getSelection().removeAllRanges();
     getSelection().addRange(range);
-    button.textContent = "Selected";
+    button.textContent = button.dataset.selected;
   }
   setTimeout(() => { button.textContent = said; }, 2000);
 }

@@ -46,6 +46,7 @@ from mudra.http.response.problem import (
     unauthorized,
 )
 from mudra.identity.memberships.member import NotYourEntity
+from mudra.localization.language import translatable
 from mudra.metrics.incidents.acts.act import (
     Acknowledged,
     ActRefused,
@@ -236,7 +237,8 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         error_row(ResetTooSoon, lambda r: reset_too_soon(r.retry_at, r.now)),
         error_row(ResetLimitReached, lambda r: reset_limit_reached(r.retry_at, r.now)),
         error_row(
-            NothingInGrace, lambda _: conflict("no old secret of entityId is in its grace period")
+            NothingInGrace,
+            lambda _: conflict(translatable("no old secret of entityId is in its grace period")),
         ),
         error_row(
             RateLimited,

@@ -9,11 +9,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import gettext, ngettext
 from mudra.tokens.secrets.secret import EntitySecret
 
 OLD_SECRET_IN_USE: Final = -1
 """The mark of that email, next to those of reminder.py."""
 _LAST_SPAN: Final = timedelta(days=1)
+_DAY_HOURS: Final = 24
 
 
 class AddressUse(Struct, frozen=True):
@@ -57,21 +59,26 @@ def still_in_use(old: EntitySecret, use: SecretUse, now: datetime) -> bool:
 
 
 def last_use_sentence(use: SecretUse, now: datetime) -> str:
-    """Return when a secret was last used, as text for people."""
+    """Return when a secret was last used, as text for people in the current language."""
     if use.last_used_at is None:
-        return "never used"
-    places = len(use.addresses)
-    return (
-        f"last used {_ago(now - use.last_used_at)} from "
-        f"{places} address{'' if places == 1 else 'es'}"
+        return gettext("never used")
+    return ngettext(
+        "last used %(ago)s from %(num)s address",
+        "last used %(ago)s from %(num)s addresses",
+        len(use.addresses),
+        ago=_ago(now - use.last_used_at),
     )
 
 
 def _ago(span: timedelta) -> str:
     minutes = max(0, int(span.total_seconds())) // 60
-    for size, unit in ((60 * 48, "day"), (60, "hour"), (1, "minute")):
-        if minutes >= size:
-            # Up to two days in hours: `26 hours ago` says more than `a day ago`.
-            number = minutes // (60 * 24) if unit == "day" else minutes // size
-            return f"{number} {unit}{'' if number == 1 else 's'} ago"
-    return "just now"
+    hours = minutes // 60
+    # Up to two days in hours: `26 hours ago` says more than `a day ago`.
+    if hours >= 2 * _DAY_HOURS:
+        days = hours // _DAY_HOURS
+        return ngettext("%(num)s day ago", "%(num)s days ago", days)
+    if hours:
+        return ngettext("%(num)s hour ago", "%(num)s hours ago", hours)
+    if minutes:
+        return ngettext("%(num)s minute ago", "%(num)s minutes ago", minutes)
+    return gettext("just now")

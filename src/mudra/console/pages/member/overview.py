@@ -12,10 +12,26 @@ from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.localization.language import gettext, translatable
 from mudra.overview.action_items import member_attention
+from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.refusal import Refusal
 
 _DAY: Final = timedelta(days=1)
+_ENTRY: Final = {
+    EntityStatus.UNLISTED: translatable("unlisted"),
+    EntityStatus.LIVE: translatable("live"),
+    EntityStatus.SUSPENDED: translatable("suspended"),
+    EntityStatus.RETIRED: translatable("retired"),
+}
+_VERSION: Final = {
+    VersionStatus.SUBMITTED: translatable("submitted"),
+    VersionStatus.APPROVED: translatable("approved"),
+    VersionStatus.LIVE: translatable("live"),
+    VersionStatus.REJECTED: translatable("rejected"),
+    VersionStatus.WITHDRAWN: translatable("withdrawn"),
+    VersionStatus.SUPERSEDED: translatable("superseded"),
+}
 
 
 @get("/entity/{entity_id:str}", include_in_schema=False)
@@ -36,7 +52,7 @@ async def overview(
                 "notice": page_context.query.get("told", ""),
                 "items": found.items,
                 "used": found.facts.used,
-                "record": found.facts.record,
+                "registration": _registration(found.facts.record),
                 "able": found.facts.able_admins,
                 "tokens": sum(day.issued for day in days),
                 "refused": sum(day.refused for day in days),
@@ -44,6 +60,22 @@ async def overview(
         )
 
     return await member_page(request, dependencies, entity_id, handle)
+
+
+def _registration(record: Record | None) -> str:
+    """Return the state of the registry entry, such as "live with version 2; …"."""
+    if record is None:
+        return gettext("none yet")
+    text, last = gettext(_ENTRY[record.status]), record.versions[-1]
+    if record.live is not None:
+        number = record.live.number
+        text = gettext("%(state)s with version %(number)s", state=text, number=number)
+    if record.live == last:
+        return text
+    state = gettext(_VERSION[last.status])
+    return gettext(
+        "%(entry)s; version %(number)s is %(state)s", entry=text, number=last.number, state=state
+    )
 
 
 handlers: Final[list[ControllerRouterHandler]] = [overview]

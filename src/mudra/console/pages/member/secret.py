@@ -22,14 +22,21 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.problem import ErrorCode, Problem
+from mudra.http.response.problem import Problem
 from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.sign_in.sign_in import SignInRefused
+from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.secrets.old_secret_use import AddressUse, last_use_sentence
-from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetPermitted
+from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetPermitted, ResetTooSoon
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS, ExpiryDays, GraceDays
-from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails, SecretUsage
+from mudra.tokens.secrets.secret_service import (
+    ResetCommand,
+    SecretChanged,
+    SecretDetails,
+    SecretUsage,
+)
 
 _PATH: Final = "/entity/{entity_id:str}/secret"
 _PAGES = Response[str] | Response[bytes]
@@ -47,16 +54,16 @@ def _uses(name: str, title: str) -> Table[AddressUse]:
         name,
         title,
         (
-            Column("address", "Address", lambda use: use.address, "code"),
-            Column("count", "Tokens", lambda use: use.count, "number"),
-            Column("last", "Last used", lambda use: use.last_used_at, "time"),
+            Column("address", translatable("Address"), lambda use: use.address, "code"),
+            Column("count", translatable("Tokens"), lambda use: use.count, "number"),
+            Column("last", translatable("Last used"), lambda use: use.last_used_at, "time"),
         ),
         first_sort="-last",
     )
 
 
-_CURRENT = _uses("use", "Use of the secret")
-_OLD = _uses("old", "Use of the old secret")
+_CURRENT = _uses("use", translatable("Use of the secret"))
+_OLD = _uses("old", translatable("Use of the old secret"))
 
 
 @get(_PATH, include_in_schema=False)
@@ -175,7 +182,7 @@ async def _outcome(
     if isinstance(usage, Refusal):
         return usage
     if isinstance(details, Refusal):
-        return await _page(page_context, usage, problem=page_problem(details), typed=typed)
+        return await _page(page_context, usage, refusal=details, typed=typed)
     return await _page(page_context, usage, text=details.text, done=done)
 
 
@@ -184,11 +191,12 @@ async def _page(
     usage: SecretUsage,
     *,
     text: SecretText | None = None,
-    problem: Problem | None = None,
+    refusal: Refusal | None = None,
     done: str = "",
     typed: Fields | None = None,
 ) -> RenderedPage:
     """Show the page; with what was `typed` into the dialog of a reset, that is open again."""
+    problem = page_problem(refusal) if refusal is not None else None
     next_reset = usage.next_reset
     enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
     permitted = isinstance(next_reset, ResetPermitted)
@@ -201,7 +209,7 @@ async def _page(
             "current_summary": last_use_sentence(usage.current_use, usage.now),
             "old_view": _OLD.view(usage.old_use.addresses, page_context.query),
             "old_summary": last_use_sentence(usage.old_use, usage.now),
-            "problem": sentence(_problem_text(problem)) if problem else "",
+            "problem": sentence(_problem_text(refusal, problem)) if refusal and problem else "",
             "typed": typed,
             "done": done or page_context.query.get("told", ""),
             "proven": page_context.is_proven,
@@ -217,11 +225,18 @@ async def _page(
     )
 
 
-def _problem_text(problem: Problem) -> str:
-    if problem.code in {ErrorCode.RESET_TOO_SOON, ErrorCode.RESET_LIMIT_REACHED}:
-        return "nothing was reset; see below when the next reset is permitted"
-    if problem.status == 401 and "code" not in problem.sentence:  # noqa: PLR2004  # a password
-        return "that is not your password; nothing was shown or changed"
+def _problem_text(refusal: Refusal, problem: Problem) -> str:
+    match refusal:
+        case ResetTooSoon() | ResetLimitReached():
+            return gettext("nothing was reset; see below when the next reset is permitted")
+        case SignInRefused():
+            return gettext("that is not your password; nothing was shown or changed")
+        case SecretChanged(version):
+            return gettext(
+                "the secret was reset since this page was opened: version %(version)s is the "
+                "current one; nothing was changed now",
+                version=version,
+            )
     return problem.sentence
 
 

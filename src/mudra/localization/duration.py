@@ -1,0 +1,31 @@
+"""Lengths of time in the current language."""
+
+from datetime import timedelta
+
+from mudra.localization.language import TranslatedLanguage, current, gettext, ngettext
+from mudra.shared.time_text import span
+
+
+def span_text(length: timedelta) -> str:
+    """Return a length of time in its two largest units, in the current language."""
+    if not isinstance(current(), TranslatedLanguage):
+        return span(length)
+    seconds = max(0, int(length.total_seconds()))
+    days, hours = divmod(seconds // 3600, 24)
+    minutes, rest = divmod(seconds % 3600, 60)
+    if days:
+        return ngettext("%(num)s day", "%(num)s days", days)
+    if hours:
+        text = gettext("%(hours)s h", hours=hours)
+        return f"{text} {_minutes(minutes)}" if minutes else text
+    if minutes:
+        return f"{_minutes(minutes)} {_seconds(rest)}" if rest else _minutes(minutes)
+    return _seconds(rest)
+
+
+def _minutes(count: int) -> str:
+    return gettext("%(minutes)s min", minutes=count)
+
+
+def _seconds(count: int) -> str:
+    return gettext("%(seconds)s s", seconds=count)
