@@ -69,6 +69,13 @@ class Held(NamedTuple):
     descriptors: int
 
 
+def held_by(pid: int) -> Held:
+    """What one process holds; nothing when it has just ended."""
+    with contextlib.suppress(OSError, ValueError):
+        return Held(pss_mb(pid), len(list(Path(f"/proc/{pid}/fd").iterdir())))
+    return Held(0.0, 0)
+
+
 class Soak:
     """The service under load and what kills it."""
 
@@ -152,9 +159,8 @@ class Soak:
         """The half without kills: look at what is held once all is warm, and at the end."""
         for share in (0.3, 1.0):
             time.sleep(max(0.0, self.began + share * self.steady_s - time.monotonic()))
-            own = [service.process.pid, *forks(service.process.pid)]
-            open_ = sum(len(list(Path(f"/proc/{pid}/fd").iterdir())) for pid in own)
-            self.held.append(Held(sum(pss_mb(pid) for pid in own), open_))
+            held = [held_by(pid) for pid in (service.process.pid, *forks(service.process.pid))]
+            self.held.append(Held(sum(h.pss_mb for h in held), sum(h.descriptors for h in held)))
 
     def _kill(self, service: Service) -> bool:
         """Kill something; True when it was all of the service."""
