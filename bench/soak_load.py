@@ -12,14 +12,26 @@ from datetime import UTC, datetime
 
 import httpx
 import msgspec
-from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import (
+    notification_block,
+    notification_metrics,
+    request_block,
+    request_metrics,
+)
 from tests.support.service import NO_TLS
 
 from bench.people import PASSWORD
-from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.metrics.payload.report import Report
+from mudra.metrics.payload.catalogue import (
+    WINDOW,
+    NotificationType,
+    RequestType,
+    window_start,
+)
+from mudra.metrics.payload.report import NotificationFip, Report, RequestFip
 
 RETRY_S = 0.3
+CALLS = 15
+"""Of each FIP and type in a window."""
 PUSH = "/metrics/perf/v1/push"
 
 
@@ -111,6 +123,25 @@ class Pages:
         self._journal.asked("page", lambda: self._client.get(path))
 
 
+def plausible_reports(fips: int) -> list[Report]:
+    """Both payloads, with fewer calls than the service holds back as implausible (decision 47)."""
+    places = [f"BANK-{place:04}" for place in range(fips)]
+    requests = tuple(
+        RequestFip(place, tuple(request_block(code, calls=CALLS) for code in RequestType))
+        for place in places
+    )
+    notifications = tuple(
+        NotificationFip(
+            place, tuple(notification_block(code, calls=CALLS) for code in NotificationType)
+        )
+        for place in places
+    )
+    return [
+        msgspec.structs.replace(request_metrics(0), fips=requests),
+        msgspec.structs.replace(notification_metrics(0), fips=notifications),
+    ]
+
+
 class Pusher:
     """An AA that pushes both payloads of each window until they are acknowledged."""
 
@@ -119,7 +150,7 @@ class Pusher:
         self._client = client(root)
         self._token = ""
         self._window = window_start(datetime.now(UTC)) - WINDOW
-        self._models: list[Report] = [request_metrics(fips), notification_metrics(fips)]
+        self._models = plausible_reports(fips)
         self.acknowledged: dict[str, str] = {}
         """Receipt by transaction."""
         self.expected: Counter[tuple[str, str]] = Counter()
