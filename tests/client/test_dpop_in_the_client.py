@@ -1,6 +1,7 @@
 """The library binds our tokens to a key, and checks the proofs of callers (RFC 9449)."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -174,6 +175,50 @@ def test_the_memory_of_proofs_forgets_none_that_is_valid() -> None:
     assert not memory(b"c", now + timedelta(seconds=120)), "full of valid ones"
     assert memory(b"c", now + timedelta(seconds=121))
     assert memory(b"a", now + timedelta(seconds=121)), "it has ended long ago"
+
+
+def test_a_full_memory_of_proofs_costs_as_little_as_a_small_one() -> None:
+    now = datetime(2026, 3, 1, tzinfo=UTC)
+
+    def costs(size: int) -> float:
+        memory = ProofMemory(size)
+        for i in range(size):
+            assert memory(b"%d" % i, now + timedelta(seconds=i % 100))
+        taken = []
+        for i in range(20):
+            begin = time.perf_counter()
+            assert not memory(b"further %d" % i, now + timedelta(seconds=100))
+            taken.append(time.perf_counter() - begin)
+        return min(taken)
+
+    assert costs(50_000) < 30 * costs(100)
+
+
+def test_a_path_without_its_slash_is_no_part_of_the_host(issuer: Issuer) -> None:
+    token, path = bound(issuer), ".evil.example/a"
+    sent = proof(token, url=f"{ORIGIN}{path}")
+    sync = wsgi.EntityTokenMiddleware(
+        wsgi_app, TokenVerifier(issuer.url, wall=Hands()), origins=[ORIGIN], wall=Hands()
+    )
+    statuses: list[str] = []
+    environ = {"REQUEST_METHOD": "POST", "PATH_INFO": path, "HTTP_DPOP": sent}
+    environ["HTTP_AUTHORIZATION"] = f"DPoP {token}"
+
+    sync(environ, lambda status, _: statuses.append(status))
+
+    async def send(message):
+        statuses.append(str(message.get("status", "")))
+
+    async def call() -> None:
+        verifier = AsyncTokenVerifier(issuer.url, wall=Hands())
+        app = asgi.EntityTokenMiddleware(asgi_app, verifier, origins=[ORIGIN], wall=Hands())
+        headers = [(b"authorization", f"DPoP {token}".encode()), (b"dpop", sent.encode())]
+        scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+        await app(scope | {"raw_path": path.encode()}, None, send)
+        await verifier.aclose()
+
+    asyncio.run(call())
+    assert statuses == ["401 Unauthorized", "401", ""]
 
 
 def test_our_calls_prove_the_key_of_their_token(aa: Member) -> None:

@@ -95,14 +95,21 @@ _CHECK_ADDRESS = (
 )
 
 
+_ANOTHER_SECRET: Final = "an admin can read or reset the secret; put it where the program reads it"
+_NOT_THE_SECRET: Final = {
+    "AddressNotListed": "call from an address in the ips of the registry entry, or add this one to"
+    " it; the secret is right",
+    "ProofInvalid": "compare this machine's clock with the token service's (NTP), and base_url with"
+    " the address that the token service has for itself; the secret is right",
+}
+
+
 def _raise_refusal(status: int, headers: Mapping[str, str], body: bytes) -> None:
     code = _error_code(body)
     pause = _retry_after(headers)
     if status == HTTPStatus.UNAUTHORIZED:
-        raise SecretRefused(
-            f"the token service refused this entity and secret ({code})",
-            "an admin can read or reset the secret; put it where the program reads it",
-        )
+        way_out = _NOT_THE_SECRET.get(code, _ANOTHER_SECRET)
+        raise SecretRefused(f"the token service refused this entity and secret ({code})", way_out)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         raise TooManyRequests(
             f"too many requests for tokens ({code})",

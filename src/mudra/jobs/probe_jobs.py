@@ -4,21 +4,26 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
+import structlog
+
 from mudra.registry.probe.probe import ProbeResult, WaitingProbe
+from mudra.shared.unavailable import ServiceUnavailable
 from mudra.unit_of_work import OpenUnitOfWork
 
 _AT_ONCE: Final = 5
+_log = structlog.get_logger()
 RunProbe: TypeAlias = Callable[[WaitingProbe], Awaitable[ProbeResult]]
 
 
 async def run_probes(open_work: OpenUnitOfWork, run: RunProbe) -> None:
     """Run every probe that waits, some at a time; no connection is held while a server answers.
 
-    One that dies in between leaves its probes waiting, for the next run.
+    One that dies in between leaves its probes waiting, for the next run. A probe that fails in
+    itself is done all the same: waiting on, it would keep others from their turn.
     """
 
     async def one(waiting: WaitingProbe) -> None:
-        result = await run(waiting)
+        result = await _outcome(run, waiting)
         async with open_work() as work:
             await work.probes.complete(waiting, result)
 
@@ -28,3 +33,13 @@ async def run_probes(open_work: OpenUnitOfWork, run: RunProbe) -> None:
         await asyncio.gather(*map(one, found))
         if len(found) < _AT_ONCE:
             return
+
+
+async def _outcome(run: RunProbe, waiting: WaitingProbe) -> ProbeResult:
+    try:
+        return await run(waiting)
+    except ServiceUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001  # by a stranger's server, likely
+        _log.exception("probe failed", entity_id=waiting.entity_id)
+        return ProbeResult(0, f"the probe failed: {type(error).__name__}", "nothing was learned")

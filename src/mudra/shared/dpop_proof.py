@@ -138,7 +138,9 @@ def _claims_problem(
         return f"jti must have 1 to {_MAX_JTI} characters"
     if claims.htm != presented.method:
         return f"htm must be {presented.method}"
-    if _normalized(claims.htu) not in {_normalized(url) for url in presented.urls}:
+    asked = _normalized(claims.htu)
+    # What is no URL equals nothing, not even another that is none.
+    if asked is None or asked not in map(_normalized, presented.urls):
         return f"htu must be {' or '.join(presented.urls)}"
     if not 0 <= claims.iat <= _LAST_INSTANT:
         return "iat must be seconds since the epoch"

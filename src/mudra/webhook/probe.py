@@ -32,6 +32,10 @@ _HTTPS: Final = 443
 _NOT_ASKED: Final = "the server was not asked"
 
 
+class _NoHandshake(Exception):
+    """The server did not get to its certificate, or has one that cannot be read."""
+
+
 async def probe(
     waiting: WaitingProbe,
     challenge: Challenge,
@@ -67,6 +71,8 @@ async def probe(
                 url, addresses[0], challenge, signature, waiting, context
             )
             return ProbeResult(status, "", key_problem, seen[0] if seen else None)
+    except _NoHandshake as error:
+        problem = str(error)
     except TimeoutError:
         problem = f"no answer within {within_s:g} seconds"
     except socket.gaierror:
@@ -92,13 +98,16 @@ async def _certificate(
 
 
 async def _handshake(url: httpx.URL, address: AnyIp, context: ssl.SSLContext) -> bytes:
-    async with asyncio.timeout(_CONNECT_S):
-        _, writer = await asyncio.open_connection(
-            str(address),
-            url.port or _HTTPS,
-            ssl=context,
-            server_hostname=url.raw_host.decode("ascii"),
-        )
+    try:
+        async with asyncio.timeout(_CONNECT_S):
+            _, writer = await asyncio.open_connection(
+                str(address),
+                url.port or _HTTPS,
+                ssl=context,
+                server_hostname=url.raw_host.decode("ascii"),
+            )
+    except TimeoutError as error:
+        raise _NoHandshake(f"no TLS handshake within {_CONNECT_S:g} seconds") from error
     try:
         der = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
     finally:
@@ -109,14 +118,22 @@ async def _handshake(url: httpx.URL, address: AnyIp, context: ssl.SSLContext) ->
 
 
 def _read(der: bytes, problem: str) -> ServerCertificate:
-    found = x509.load_der_x509_certificate(der)
+    try:
+        found = x509.load_der_x509_certificate(der)
+    except (ValueError, x509.InvalidVersion) as error:
+        raise _NoHandshake("the certificate cannot be read") from error
     try:
         alternative = found.extensions.get_extension_for_oid(
             ExtensionOID.SUBJECT_ALTERNATIVE_NAME
         ).value
         assert isinstance(alternative, x509.SubjectAlternativeName)
         names: Sequence[str] = alternative.get_values_for_type(x509.DNSName)
-    except (x509.ExtensionNotFound, ValueError):
+    except (
+        x509.ExtensionNotFound,
+        x509.DuplicateExtension,
+        x509.UnsupportedGeneralNameType,
+        ValueError,
+    ):
         names = ()
     return ServerCertificate(
         subject=_plain(found.subject.rfc4514_string()),

@@ -4,6 +4,7 @@ import json
 import threading
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
@@ -130,3 +131,25 @@ def test_no_one_there_is_shown_and_an_entity_without_an_entry_is_none(
 
     assert (found["status"], found["keyProven"]) == (0, False)
     assert found["problem"] == "the call failed: ConnectError"
+
+
+def test_one_probe_of_an_entity_waits_at_a_time(service: Service, operator: Operator) -> None:
+    entity, over = Registry(new_member(service)), threading.Event()
+
+    def slow(_: Any, start_response: Any) -> list[bytes]:
+        over.wait(20)
+        return not_found(_, start_response)
+
+    with member_server(lambda _: slow) as url:
+        entity_id = submitted(service, url, entity, new_key())
+        path = f"/registry/entries/{entity_id}/probe"
+        never = operator.get(path)
+        with ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda _: operator.post(path), range(8)))
+        over.set()
+        service.wait_until(lambda: operator.get(path).json()["doneAt"] is not None)
+
+    assert never.status_code == 404
+    assert never.json()["errorMsg"] == f"the base URL of {entity_id} has not been probed"
+    assert {one.status_code for one in answers} == {200}
+    assert len({one.json()["requestedAt"] for one in answers}) == 1

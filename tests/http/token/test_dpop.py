@@ -121,6 +121,13 @@ def test_wherever_a_token_is_accepted_a_bound_one_needs_a_proof(
         assert bearer.headers["WWW-Authenticate"].startswith("DPoP error=")
 
 
+def test_a_path_of_any_length_needs_a_proof_for_it(holder: Holder) -> None:
+    token, path = holder.token(), f"/cr/v2/entityInfo/AA/{'X' * 2100}"
+    headers = {"Authorization": f"DPoP {token}", "DPoP": holder.proof("GET", "x", token)}
+
+    assert holder.call("GET", path, headers).status_code == 401
+
+
 def test_a_proof_for_something_else_is_refused(holder: Holder) -> None:
     token, path = holder.token(), "/cr/v2/entityInfo/AA"
     url = holder.service.root + path

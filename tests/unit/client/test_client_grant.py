@@ -58,6 +58,17 @@ def test_each_refusal_has_its_kind(status, kind):
         read_response(status, {}, b'{"errorCode":"Unauthorized"}', 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("code", "way_out"), [("AddressNotListed", "ips"), ("ProofInvalid", "clock")]
+)
+def test_no_one_is_sent_to_reset_a_secret_that_is_right(code, way_out):
+    with pytest.raises(SecretRefused) as refusal:
+        read_response(401, {}, b'{"errorCode":"%s"}' % code.encode(), 0, 0)
+
+    assert way_out in refusal.value.way_out
+    assert "reset" not in str(refusal.value)
+
+
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"errorCode":"<b>"}', b'{"errorCode":1}'])
 def test_an_unreadable_refusal_is_not_repeated(body):
     with pytest.raises(ServiceUnavailable, match=r"502 \(no errorCode\)"):

@@ -116,6 +116,13 @@ def test_a_url_is_compared_as_the_rfc_says(htu: str) -> None:
     assert isinstance(checked(proof(htu=htu)), DpopProof)
 
 
+@pytest.mark.parametrize("htu", ["", "x", "https://[", f"https://else.example/{'x' * 2048}"])
+def test_what_is_no_url_equals_no_other(htu: str) -> None:
+    too_long = f"https://iam.example.org/{'x' * 2048}"
+
+    assert "htu must be" in problem(proof(htu=htu), url=too_long)
+
+
 @pytest.mark.parametrize("seconds", [-60, 0, 60])
 def test_the_ends_of_the_window_are_in_it(seconds: int) -> None:
     assert isinstance(checked(proof(iat=int(NOW.timestamp()) + seconds)), DpopProof)

@@ -264,6 +264,33 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.fixture(scope="module")
+def plain_certificate() -> tuple[bytes, bytes]:
+    """A certificate with two extensions of no meaning and one name, as DER, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fip.example.org")])
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(dt.datetime(2020, 1, 1, tzinfo=dt.UTC))
+        .not_valid_after(dt.datetime(2099, 1, 1, tzinfo=dt.UTC))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("a.b")]), critical=False)
+    )
+    for oid in ("1.2.3.4", "1.2.3.5"):
+        extension = x509.UnrecognizedExtension(x509.ObjectIdentifier(oid), b"\x05\x00")
+        made = made.add_extension(extension, critical=False)
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    whole = made.sign(key, hashes.SHA256())
+    return whole.public_bytes(serialization.Encoding.DER), private
+
+
 def tls_of(file: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
@@ -294,3 +321,38 @@ def test_a_certificate_that_no_authority_signed_is_shown_and_nothing_is_sent(
     assert "self-signed" in found.certificate.problem
     assert found.problem.startswith("the certificate is not trusted")
     assert not found.is_key_proven
+
+
+@pytest.mark.parametrize(
+    ("changed", "to", "problem"),
+    [
+        # An extension twice, a name of a kind that is not in use, a version that there is not.
+        (b"\x06\x03\x2a\x03\x05", b"\x06\x03\x2a\x03\x04", "the certificate is not trusted"),
+        (b"\x82\x03a.b", b"\xa3\x03\x05\x00\x00", "the certificate is not trusted"),
+        (b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x05", "the certificate cannot be read"),
+    ],
+)
+def test_a_certificate_against_the_rules_ends_the_probe(
+    plain_certificate: tuple[bytes, bytes], tmp_path: Path, changed: bytes, to: bytes, problem: str
+) -> None:
+    der, private = plain_certificate
+    assert changed in der
+    odd = ssl.DER_cert_to_PEM_cert(der.replace(changed, to, 1))
+    file = tmp_path / "server.pem"
+    file.write_bytes(private + odd.encode())
+
+    with server(proof(), tls_of(file)) as (url, asked):
+        found = probed(url, OPENED)
+
+    assert found.problem.startswith(problem)
+    assert (asked, found.is_key_proven) == ([], False)
+
+
+def test_a_server_that_says_nothing_is_not_waited_for_to_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mudra.webhook.probe._CONNECT_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        found = probed(f"https://127.0.0.1:{silent.getsockname()[1]}/aa", OPENED)
+
+    assert found.problem == "no TLS handshake within 0.2 seconds"

@@ -29,7 +29,9 @@ class ProofMemory:
 
     def __init__(self, size: int = 100_000) -> None:
         self._size = size
-        self._seen: dict[bytes, datetime] = {}
+        self._seen: set[bytes] = set()
+        # By the second in which they end: what has ended is found without a look at all of them.
+        self._ending: dict[int, list[bytes]] = {}
         self._lock = threading.Lock()
 
     def __call__(self, use_hash: bytes, expires_at: datetime) -> bool:
@@ -41,12 +43,15 @@ class ProofMemory:
                 self._drop_before(expires_at)
             if len(self._seen) >= self._size:
                 return False  # to forget one that is valid would let it be used twice
-            self._seen[use_hash] = expires_at
+            self._seen.add(use_hash)
+            self._ending.setdefault(int(expires_at.timestamp()), []).append(use_hash)
             return True
 
     def _drop_before(self, latest: datetime) -> None:
         # What ends two windows before the latest one has ended by any clock that passed.
-        self._seen = {one: ends for one, ends in self._seen.items() if ends + 2 * WINDOW >= latest}
+        ended = (latest - 2 * WINDOW).timestamp()
+        for second in [one for one in self._ending if one + 1 <= ended]:
+            self._seen.difference_update(self._ending.pop(second))
 
 
 def check_binding(

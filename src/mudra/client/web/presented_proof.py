@@ -28,4 +28,6 @@ def presented_proof(
     """
     if not values:
         return None
-    return PresentedProof(tuple(values), method, tuple(f"{one}{path}" for one in origins))
+    # A path without its slash would become a part of the host.
+    below = path.removeprefix("/")
+    return PresentedProof(tuple(values), method, tuple(f"{one}/{below}" for one in origins))

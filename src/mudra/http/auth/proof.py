@@ -28,6 +28,7 @@ def presented_proof(scope: Scope | HTTPScope, settings: HttpSettings) -> Present
     """
     values = tuple(value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER)
     method = str(scope.get(SENT_METHOD) or scope.get("method", ""))
-    path = scope["raw_path"].decode("latin-1")
-    urls = tuple(f"{origin}{path}" for origin in settings.public_origins)
+    # A path without its slash would become a part of the host.
+    path = scope["raw_path"].decode("latin-1").removeprefix("/")
+    urls = tuple(f"{origin}/{path}" for origin in settings.public_origins)
     return PresentedProof(values, method, urls)

@@ -26,7 +26,7 @@ from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide
-from mudra.registry.probe.probe import Probe
+from mudra.registry.probe.probe import NotProbed, Probe
 from mudra.shared.refusal import Refusal
 
 
@@ -91,7 +91,7 @@ async def show_probe(
 ) -> ProbeResponse | Refusal:
     """Show what the latest probe found; without `doneAt` it is not done yet."""
     found = await call.work.probes.probes.latest(entity_id)
-    return UnknownEntity(entity_id) if found is None else probe_response(found)
+    return NotProbed(entity_id) if found is None else probe_response(found)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on, probe, show_probe]

@@ -22,7 +22,8 @@ BINDING_ROWS: Final[Sequence[tuple[type[Refusal], Callable[[Refusal], Problem]]]
             401,
             ErrorCode.ADDRESS_NOT_LISTED,
             f"{r.address} is not among the ips of the registry entry of {r.entity_id}: add it "
-            "there, or switch the binding off (mudra registry binding, or the console)",
+            "there, or, unless the network requires the binding, switch it off (mudra registry "
+            "binding, or the console)",
         ),
     ),
     error_row(

@@ -90,7 +90,7 @@ from mudra.registry.lifecycle.refusal import (
     WrongType,
 )
 from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
-from mudra.registry.probe.probe import NothingToProbe
+from mudra.registry.probe.probe import NothingToProbe, NotProbed
 from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.refusal import Refusal
@@ -268,6 +268,9 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         error_row(
             NothingToProbe,
             lambda r: conflict(f"{r.entity_id} has neither a pending version nor a live one"),
+        ),
+        error_row(
+            NotProbed, lambda r: not_found(f"the base URL of {r.entity_id} has not been probed")
         ),
         error_row(UnknownEntity, lambda r: not_found(r.sentence())),
         error_row(UnknownVersion, lambda r: not_found(r.sentence())),

@@ -16,6 +16,12 @@ class NothingToProbe(Refusal, frozen=True):
     entity_id: str
 
 
+class NotProbed(Refusal, frozen=True):
+    """No one has asked for a probe of the entity's base URL."""
+
+    entity_id: str
+
+
 class ServerCertificate(Struct, frozen=True):
     """The certificate by which a server answered; `problem` says why it is not trusted."""
 
@@ -73,6 +79,9 @@ class WaitingProbe(Struct, frozen=True):
 
 class Probes(Protocol):
     """Probes, in the caller's transaction."""
+
+    async def hold(self, entity_id: str) -> None:
+        """Let no one else ask for a probe of an entity until this transaction ends."""
 
     async def latest(self, entity_id: str) -> Probe | None:
         """Return the latest probe of an entity."""

@@ -26,6 +26,7 @@ class ProbeService(Struct, frozen=True):
         version = record.pending or record.live
         if version is None:
             return NothingToProbe(entity_id)
+        await self.probes.hold(entity_id)
         latest = await self.probes.latest(entity_id)
         if latest is not None and latest.done_at is None:
             return latest

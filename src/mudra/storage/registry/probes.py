@@ -12,7 +12,7 @@ from mudra.registry.payload.fields.url_rules import newest_url
 from mudra.registry.probe.probe import Probe, ProbeResult, WaitingProbe
 from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Transaction
-from mudra.storage.registry.tables import registry_probe, registry_version
+from mudra.storage.registry.tables import registry_entity, registry_probe, registry_version
 
 PROBE_ASKED: Final = "probes"
 """The name under which a probe that waits is announced."""
@@ -25,6 +25,11 @@ class PostgresProbes:
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
+
+    async def hold(self, entity_id: str) -> None:
+        """Let no one else ask for a probe of an entity until this transaction ends."""
+        row = sa.select(registry_entity.c.entity_id).where(registry_entity.c.entity_id == entity_id)
+        await self._tx.connection.execute(row.with_for_update(key_share=True))
 
     async def latest(self, entity_id: str) -> Probe | None:
         """Return the latest probe of an entity."""
