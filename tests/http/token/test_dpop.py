@@ -121,6 +121,18 @@ def test_wherever_a_token_is_accepted_a_bound_one_needs_a_proof(
         assert bearer.headers["WWW-Authenticate"].startswith("DPoP error=")
 
 
+def test_a_copied_token_does_not_use_the_limits_of_its_holder_up(holder: Holder) -> None:
+    token, path = holder.token(), "/cr/v2/lint/AA"
+    copied = {"Authorization": f"DPoP {token}", "DPoP": holder.proof("GET", "x", token)}
+
+    flood = {holder.call("POST", path, copied).status_code for _ in range(320)}
+    proof = holder.proof("POST", holder.service.root + path, token)
+    own = holder.call("POST", path, {"Authorization": f"DPoP {token}", "DPoP": proof})
+
+    assert flood == {401}
+    assert own.status_code not in {401, 429}, own.text
+
+
 def test_a_path_of_any_length_needs_a_proof_for_it(holder: Holder) -> None:
     token, path = holder.token(), f"/cr/v2/entityInfo/AA/{'X' * 2100}"
     headers = {"Authorization": f"DPoP {token}", "DPoP": holder.proof("GET", "x", token)}

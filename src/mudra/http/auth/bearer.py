@@ -65,6 +65,14 @@ async def calling_entity(
     return await dependencies.bearer.authenticate_entity(token, *of_types)
 
 
+async def admission(request: AnyRequest, dependencies: HttpDependencies) -> TokenRefusal | None:
+    """Refuse what `calling_entity` will, before a limit is counted; the proof is not used up."""
+    token = presented_token(request, dependencies)
+    if isinstance(token, NoAuthorization):
+        return token
+    return await dependencies.bearer.admission(token)
+
+
 async def is_still_admitted(
     request: AnyRequest, dependencies: HttpDependencies, *of_types: EntityType
 ) -> bool:

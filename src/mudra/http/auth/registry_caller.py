@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
-from mudra.http.auth.bearer import TokenRefusal, calling_entity, calling_user, verified_token
+from mudra.http.auth.bearer import (
+    TokenRefusal,
+    admission,
+    calling_entity,
+    calling_user,
+    verified_token,
+)
 from mudra.http.endpoint import B, Call, Endpoint, Handler, P, called
 from mudra.http.request.request_context import Document, RequestContext, address_of
 from mudra.http.response.http_refusals import NoAuthorization
@@ -69,6 +75,10 @@ async def _admit(context: RequestContext) -> Refusal | None:
     token = await verified_token(context)
     if not isinstance(token, VerifiedToken):
         return token
+    if token.kind is TokenKind.ENTITY:
+        refused = await admission(context.request, context.dependencies)
+        if refused is not None:
+            return refused
     wait_s = context.dependencies.registry_rate.wait_s(token.subject)
     return TooManyWrites(wait_s) if wait_s else None
 

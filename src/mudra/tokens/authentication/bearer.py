@@ -71,6 +71,17 @@ class BearerAuthenticator(Struct, frozen=True):
             return caller
         return await self.proofs.refusal(presented, caller.token) or caller
 
+    async def admission(self, presented: PresentedToken) -> BearerRefusal | None:
+        """Refuse an entity as `authenticate_entity` does, without using its proof up.
+
+        For what is decided before, such as limits: only the entity itself may use them up.
+        """
+        caller = await self.entity_of(presented.text)
+        if not isinstance(caller, EntityCaller):
+            return caller
+        found = self.proofs.unused(presented, caller.token)
+        return found if isinstance(found, ProofInvalid) else None
+
     async def entity_of(
         self, token: SecretText, *of_types: EntityType
     ) -> EntityCaller | BearerRefusal:

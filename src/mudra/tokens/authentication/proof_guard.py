@@ -80,6 +80,16 @@ class ProofGuard(Struct, frozen=True):
 
     async def refusal(self, presented: PresentedToken, token: VerifiedToken) -> ProofInvalid | None:
         """Refuse a token that is bound to a key and comes without a new proof of it."""
+        proof = self.unused(presented, token)
+        if not isinstance(proof, DpopProof):
+            return proof
+        async with self.open_work() as work:
+            return None if await work.used_proofs.use(proof) else USED
+
+    def unused(
+        self, presented: PresentedToken, token: VerifiedToken
+    ) -> DpopProof | ProofInvalid | None:
+        """Check the proof of a bound token, but not whether it is new; None for a plain token."""
         bound_to = bound_key(token.claims)
         if not bound_to:
             return _NOT_BOUND if presented.is_dpop else None
@@ -88,7 +98,4 @@ class ProofGuard(Struct, frozen=True):
         proof = check_proof(presented.proof, self.clock(), presented.text.reveal())
         if isinstance(proof, ProofInvalid):
             return proof
-        if proof.thumbprint != bound_to:
-            return _OTHER_KEY
-        async with self.open_work() as work:
-            return None if await work.used_proofs.use(proof) else USED
+        return proof if proof.thumbprint == bound_to else _OTHER_KEY
