@@ -95,7 +95,7 @@ _CHECK_ADDRESS = (
 )
 
 
-_ANOTHER_SECRET: Final = "an admin can read or reset the secret; put it where the program reads it"
+_OTHERWISE: Final = "an admin can read or reset the secret; put it where the program reads it"
 _NOT_THE_SECRET: Final = {
     "AddressNotListed": "call from an address in the ips of the registry entry, or add this one to"
     " it; the secret is right",
@@ -108,7 +108,7 @@ def _raise_refusal(status: int, headers: Mapping[str, str], body: bytes) -> None
     code = _error_code(body)
     pause = _retry_after(headers)
     if status == HTTPStatus.UNAUTHORIZED:
-        way_out = _NOT_THE_SECRET.get(code, _ANOTHER_SECRET)
+        way_out = _NOT_THE_SECRET.get(code, _OTHERWISE)
         raise SecretRefused(f"the token service refused this entity and secret ({code})", way_out)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         raise TooManyRequests(
