@@ -122,6 +122,28 @@ def test_what_is_exported_is_harmless_in_a_spreadsheet_and_imports_unchanged(
     assert results(send(staff, answer.text.splitlines()[1])) == ["unchanged"]
 
 
+def test_an_operators_address_is_no_members_admin(service: Service, staff: Operator) -> None:
+    (entity_id,) = new_ids(1)
+    row = f"{entity_id},FIP,Tapi Bank,{staff.email},,,"
+    new = {"entityId": entity_id, "type": "FIP", "name": "Tapi Bank", "adminEmail": staff.email}
+    browser: Reader = reader(service)
+    browser.sign_in(staff.email)
+    page = "/console/operator/onboard"
+
+    answer = staff.post("/members", **new)
+    shown = browser.act(page, page, **new, password=PASSWORD)
+    command = ("member", "onboard", entity_id, "--type", "FIP", "--name", "Tapi Bank")
+    ran = service.cli(*command, "--admin", staff.email, check=False)
+    rows = [send(staff, row, dry_run=dry)["rows"][0] for dry in (True, False)]
+
+    assert (answer.status_code, shown.status_code, ran.exit_code) == (409, 409, 1)
+    for text in (answer.json()["errorMsg"], shown.text, ran.stderr):
+        assert "accounts of their own" in text
+    assert rows[0] == rows[1]
+    assert (rows[0]["result"], rows[0]["column"]) == ("refused", "adminEmail")
+    assert exported(staff, entity_id) == []
+
+
 def test_a_file_that_is_none_is_refused_with_its_line(staff: Operator) -> None:
     answer = staff.post("/members/import", csv=f"{HEAD},status\n")
     assert answer.status_code == 400

@@ -5,7 +5,7 @@ Each row is onboarded as a single member is. The same file again changes nothing
 
 import enum
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
 
@@ -13,15 +13,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.audit.event import Caller
-from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.memberships.admins import Requester, checked_contact, set_contact
 from mudra.identity.memberships.member import Contact, Member
 from mudra.identity.memberships.member_file import FileRow, member_file
-from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter
+from mudra.identity.memberships.member_search import (
+    MemberFilter,
+    MemberRow,
+    UserFilter,
+    UserRow,
+)
 from mudra.identity.memberships.onboard import (
     MemberDiffers,
     NewMember,
     Onboarded,
+    OnboardRefused,
     checked_member,
     differing_field,
     onboard_member,
@@ -64,12 +70,13 @@ class ImportWork(IdentityUnitOfWork, Protocol):
 
 async def preview_import(work: ImportWork, rows: Iterable[FileRow]) -> Sequence[RowOutcome]:
     """Say what becomes of each row, in the order of the file. Changes nothing, holds no lock."""
-    known = {row.entity_id: row for row in await _all_members(work, MemberFilter())}
+    known = {row.entity_id: row for row in await all_members(work, MemberFilter())}
+    operators = {row.email for row in await all_users(work, UserFilter(operators_only=True))}
     lines: dict[str, int] = {}
     outcomes: list[RowOutcome] = []
     for row in rows:
         first = lines.setdefault(row.new.entity_id, row.line)
-        outcome = _checked(row, known)
+        outcome = _checked(row, known, operators)
         if first != row.line and outcome.result is not RowResult.REFUSED:
             outcome = _refused(row, ValueRefused("entityId", f"is on line {first}, too"))
         outcomes.append(outcome)
@@ -123,15 +130,27 @@ async def import_members(
 
 async def export_members(work: ImportWork, which: MemberFilter) -> str:
     """Write the members that a filter selects as a file for an import."""
-    names: dict[str, str] = {}
+    return await written_file(work, await all_members(work, which))
+
+
+async def written_file(work: ImportWork, rows: Iterable[MemberRow]) -> str:
+    """Write these members as a file for an import."""
+    names = {row.email: row.name for row in await all_users(work, UserFilter())}
+    return member_file(rows, names)
+
+
+async def all_users(work: ImportWork, which: UserFilter) -> Sequence[UserRow]:
+    """List all users that a filter selects, by address."""
+    rows: list[UserRow] = []
     after = ""
-    while found := await work.member_search.users(UserFilter(), after, _PAGE):
-        names |= {row.email: row.name for row in found}
+    while found := await work.member_search.users(which, after, _PAGE):
+        rows += found
         after = found[-1].email
-    return member_file(await _all_members(work, which), names)
+    return rows
 
 
-async def _all_members(work: ImportWork, which: MemberFilter) -> Sequence[MemberRow]:
+async def all_members(work: ImportWork, which: MemberFilter) -> Sequence[MemberRow]:
+    """List all members that a filter selects, by entity ID."""
     rows: list[MemberRow] = []
     after = ""
     while found := await work.member_search.members(which, after, _PAGE):
@@ -140,7 +159,9 @@ async def _all_members(work: ImportWork, which: MemberFilter) -> Sequence[Member
     return rows
 
 
-def _checked(row: FileRow, known: Mapping[str, MemberRow]) -> RowOutcome:
+def _checked(
+    row: FileRow, known: Mapping[str, MemberRow], operators: Collection[str]
+) -> RowOutcome:
     if row.fault is not None:
         return _refused(row, row.fault)
     new = checked_member(row.new)
@@ -151,7 +172,8 @@ def _checked(row: FileRow, known: Mapping[str, MemberRow]) -> RowOutcome:
         return _refused(row, contact)
     existing = known.get(new.entity_id)
     if existing is None:
-        return RowOutcome(row, RowResult.NEW)
+        is_operator = new.admin_email in operators
+        return _refused(row, WrongAccountKind()) if is_operator else RowOutcome(row, RowResult.NEW)
     member = Member(
         existing.entity_id, existing.entity_type, existing.name, existing.status, existing.admins
     )
@@ -170,6 +192,7 @@ def _other_contact(existing: MemberRow, contact: Contact) -> str:
     return "" if contact.phone in {"", existing.phone} else "contactPhone"
 
 
-def _refused(row: FileRow, refusal: ValueRefused | MemberDiffers) -> RowOutcome:
-    column = _COLUMN_OF.get(refusal.field, refusal.field)
+def _refused(row: FileRow, refusal: OnboardRefused) -> RowOutcome:
+    field = "admin" if isinstance(refusal, WrongAccountKind) else refusal.field
+    column = _COLUMN_OF.get(field, field)
     return RowOutcome(row, RowResult.REFUSED, refusal, "" if column == "row" else column)

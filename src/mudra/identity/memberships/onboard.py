@@ -15,7 +15,7 @@ from mudra.identity.accounts.email_address import (
     display_name,
     normalize_email,
 )
-from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import create_admin_account
@@ -53,7 +53,8 @@ class Onboarded(Struct, frozen=True):
     invited: bool
 
 
-OnboardResult = Onboarded | ValueRefused | MemberDiffers
+OnboardRefused = ValueRefused | MemberDiffers | WrongAccountKind
+OnboardResult = Onboarded | OnboardRefused
 
 
 async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Caller) -> OnboardResult:
@@ -66,8 +67,12 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
         return await _again(existing, checked, work)
     entity_id, name = checked.entity_id, checked.name
     status = await work.memberships.entry_status(entity_id)
-    await work.people.add_member(entity_id, checked.entity_type, name, status)
+    # So that no operator's account becomes an admin's at the same moment.
+    await work.memberships.lock_operators()
     admin = await work.people.by_username(checked.admin_email)
+    if admin is not None and await work.memberships.scopes(admin.user_id):
+        return WrongAccountKind()
+    await work.people.add_member(entity_id, checked.entity_type, name, status)
     invited = admin is None
     if admin is None:
         admin = await create_admin_account(

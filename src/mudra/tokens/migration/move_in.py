@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.identity.accounts.refusals import WrongAccountKind
 from mudra.identity.memberships.onboard import (
     ENTITY_ID,
     MemberDiffers,
@@ -105,6 +106,9 @@ async def move_member(
         return Line("member", member.entity_id, "new", _new_detail(client))
     if isinstance(outcome, MemberDiffers):
         return Line("member", member.entity_id, "unchanged")
+    if isinstance(outcome, WrongAccountKind):
+        why = "adminEmail is an operator's: admins use accounts of their own"
+        return Line("member", member.entity_id, "refused", why)
     return Line("member", member.entity_id, "refused", f"{outcome.field} {outcome.problem}")
 
 

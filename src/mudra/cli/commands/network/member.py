@@ -13,7 +13,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.errors import problem_of
-from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.memberships.onboard import (
@@ -64,6 +64,8 @@ def onboard(
             fail(f"{_OPTIONS.get(result.field, result.field)} {result.problem}", Exit.USAGE)
         case MemberDiffers():
             fail(_differs(result))
+        case WrongAccountKind():
+            fail(problem_of(result).sentence)
     _show(result, as_json=as_json)
 
 
