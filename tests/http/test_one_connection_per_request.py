@@ -73,6 +73,7 @@ SENT: dict[str, dict[str, object]] = {
         "adminEmail": "nia@new.example",
     },
     "/operator/v1/members/{entity_id}/status": {"status": "active", "reason": "a test"},
+    "/operator/v1/members/bulk": {"act": "invite", "entityIds": ["NO-SUCH"]},
     "/operator/v1/members/import": {
         "csv": "entityId,type,name,adminEmail\nFILE-FIP,FIP,New Bank,file@fip.example\n"
     },

@@ -25,6 +25,7 @@ SERIOUS: dict[str, dict[str, str]] = {
     f"{_STAFF}/members/{{entity}}/admins": {"email": "asked@member.example"},
     f"{_STAFF}/onboard": {"entityId": "ASKED-FIP", "adminEmail": "asked@member.example"},
     f"{_STAFF}/import": {"csv": "entityId,type,name,adminEmail\n"},
+    f"{_STAFF}/bulk": {"act": "suspend", "members": "NO-SUCH", "reason": "asked"},
     f"{_STAFF}/people": {"email": "asked@network.example", "health": "on"},
     f"{_STAFF}/people/second-factor": {"email": "asked@network.example"},
     f"{_STAFF}/keys/rotate": {"kind": "user"},
@@ -53,6 +54,8 @@ NOT_SERIOUS = {
         "secret/retire",
         "registration/check",
         "import/check",
+        "bulk/check",
+        "bulk/export",
     ),
     *(
         "approvals/{entity_id:str}/probe",

@@ -29,6 +29,7 @@ from mudra.console.pages.operator import dashboard as operator_dashboard
 from mudra.console.pages.operator import keys as operator_keys
 from mudra.console.pages.operator import mails as operator_mails
 from mudra.console.pages.operator import member as operator_member
+from mudra.console.pages.operator import member_bulk as operator_member_bulk
 from mudra.console.pages.operator import member_file as operator_member_file
 from mudra.console.pages.operator import members as operator_members
 from mudra.console.pages.operator import operators as operator_people
@@ -77,6 +78,7 @@ def console_pages(
         *held_reports.handlers,
         *operator_members.handlers,
         *operator_member_file.handlers,
+        *operator_member_bulk.handlers,
         *operator_member.handlers,
         *operator_approvals.handlers,
         *operator_probes.handlers,

@@ -32,6 +32,7 @@ from mudra.http.operator import audit as operator_audit
 from mudra.http.operator import dashboard as operator_dashboard
 from mudra.http.operator import keys as operator_keys
 from mudra.http.operator import mails as operator_mails
+from mudra.http.operator import member_bulk as operator_member_bulk
 from mudra.http.operator import member_file as operator_member_file
 from mudra.http.operator import members as operator_members
 from mudra.http.operator import operators as operator_people
@@ -83,6 +84,7 @@ _ONLY_HTTPS: Final = ResponseHeader(name="Strict-Transport-Security", value="max
 _OPERATOR_HANDLERS: Final = [
     *operator_members.handlers,
     *operator_member_file.handlers,
+    *operator_member_bulk.handlers,
     *address_binding.operator_handlers,
     *operator_users.handlers,
     *operator_mails.handlers,

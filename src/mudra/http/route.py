@@ -120,7 +120,7 @@ def post(
 
 
 def post_file(path: str, summary: str) -> Mount:
-    """Mount a handler that reads a JSON body with a file in it, and so a large one."""
+    """Mount a handler that reads a JSON body with a file or a long list, and so a large one."""
     return Mount(method="POST", path=path, summary=summary, receive=receive_file)
 
 

@@ -131,6 +131,12 @@ ROWS = (
         scope="members",
         csv="entityId,type,name,adminEmail\n,FIP,Bank,no@member.example\n",
     ),
+    _row(
+        *("POST", f"{_MEMBERS}/bulk", 200),
+        scope="members",
+        act="invite",
+        entityIds=["NO-SUCH"],
+    ),
     _row("GET", f"{_MEMBERS}/export?words={{entity}}", 200, scope="members"),
     _row("POST", f"{_MEMBERS}/contact", 200, 404, scope="members", entityId="{entity}", email=""),
     _row("GET", f"{_MEMBERS}/{{entity}}/address-binding", 200, 404, scope="members"),

@@ -94,6 +94,9 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
     ("operator_onboard", "/console/operator/onboard"): (MEMBERS, "member onboard"),
     ("operator_import", "/console/operator/import/check"): (f"{MEMBERS}/import", "member import"),
     ("operator_import", "/console/operator/import"): (f"{MEMBERS}/import", "member import"),
+    ("operator_members", "/console/operator/bulk/check"): (f"{MEMBERS}/bulk", "member bulk"),
+    ("operator_bulk", "/console/operator/bulk"): (f"{MEMBERS}/bulk", "member bulk"),
+    ("operator_bulk", "/console/operator/bulk/export"): (f"{MEMBERS}/bulk", "member bulk"),
     ("operator_member", "{{ path }}/invitation"): (
         "/operator/v1/users/{user_id:uuid}/invite",
         "admin invite",

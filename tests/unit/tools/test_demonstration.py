@@ -20,6 +20,7 @@ NO_PAGES = {
     "/console/sign-in/sso",  # goes on to the provider
     "/console/sign-in/sso/callback",  # comes from it
     "/console/operator/entry",  # goes on to an entry
+    "/console/operator/bulk",  # goes on to the list in which members are chosen
     "/status/network.json",
     "/status/feed.atom",
     "/status/badge.svg",

@@ -92,6 +92,9 @@ class TableView(Struct, frozen=True, kw_only=True):
     rows: Sequence[Sequence[Cell]]
     below: Sequence[str]
     """What is below each row; empty for nothing."""
+    ticks: Sequence[tuple[str, str]]
+    """The name of each row's checkbox in the form `act_on` and what it chooses; empty for none."""
+    act_on: str
     words: str
     may_filter: bool
     kept: Mapping[str, str]
@@ -105,16 +108,20 @@ class TableView(Struct, frozen=True, kw_only=True):
 
 
 class Table(Struct, Generic[R], frozen=True):
-    """A table by name: `title` names it to those who cannot see it."""
+    """A table by name: `title` names it to those who cannot see it.
+
+    Where rows can be chosen, `choose` names each, for the form `NAME-act` of the page.
+    """
 
     name: str
     title: str
     columns: Sequence[Column[R]]
     first_sort: str = ""
+    choose: Callable[[R], str] | None = None
 
     def view(self, rows: Sequence[R], query: Mapping[str, str]) -> TableView:
         """Show the page of rows that the address asks for; an address in error shows the first."""
-        chosen = self._chosen(rows, query)
+        chosen = self.chosen(rows, query)
         pages = max(1, -(-len(chosen) // PAGE))
         number = min(_whole(query.get(self._name("page"), "1")), pages)
         words = self._words(query)
@@ -126,6 +133,8 @@ class Table(Struct, Generic[R], frozen=True):
             heads=[self._head(column, query) for column in across],
             rows=_cells(across, shown),
             below=self._below(shown),
+            ticks=self._ticks(shown),
+            act_on=f"{self.name}-act",
             words=words,
             may_filter=bool(words) or len(rows) > 1,
             kept={
@@ -149,11 +158,16 @@ class Table(Struct, Generic[R], frozen=True):
         text = io.StringIO()
         writer = csv.writer(text)
         writer.writerow([column.title for column in self.columns])
-        for row in self._chosen(rows, query):
+        for row in self.chosen(rows, query):
             writer.writerow([_plain(column.value(row)) for column in self.columns])
         return Download(f"{self.name}.csv", "text/csv", text.getvalue().encode())
 
-    def _chosen(self, rows: Sequence[R], query: Mapping[str, str]) -> Sequence[R]:
+    def tick(self, row: str) -> str:
+        """Return the name of the field that chooses a row."""
+        return f"{self.name}.tick.{row}"
+
+    def chosen(self, rows: Sequence[R], query: Mapping[str, str]) -> Sequence[R]:
+        """Return the rows of all pages that the address asks for, in its order."""
         words = self._words(query).casefold()
         found = [row for row in rows if not words or self._holds(row, words)]
         key, down = self._order(query)
@@ -174,6 +188,11 @@ class Table(Struct, Generic[R], frozen=True):
             " · ".join(f"{one.title}: {value}" for one in columns if (value := one.value(row)))
             for row in shown
         ]
+
+    def _ticks(self, shown: Sequence[R]) -> Sequence[tuple[str, str]]:
+        if self.choose is None:
+            return ()
+        return [(self.tick(name), name) for name in map(self.choose, shown)]
 
     def _words(self, query: Mapping[str, str]) -> str:
         return query.get(self._name("q"), "").strip()[:_MAX_WORDS]

@@ -27,16 +27,16 @@ class LongOperatorCall(Call[B], frozen=True, kw_only=True):
         """The operator, for the audit log."""
         return self.context.caller(self.operator.actor)
 
+    @property
+    def by(self) -> ActingOperator:
+        """The operator, for an act on a person, which depends on all its scopes."""
+        return ActingOperator(self.caller, self.operator.user_id, self.operator.scopes)
+
 
 class OperatorCall(LongOperatorCall[B], frozen=True, kw_only=True):
     """A request of an operator in an open unit of work, in which its right was checked."""
 
     work: UnitOfWork
-
-    @property
-    def by(self) -> ActingOperator:
-        """The operator, for an act on a person, which depends on all its scopes."""
-        return ActingOperator(self.caller, self.operator.user_id, self.operator.scopes)
 
 
 def as_operator(

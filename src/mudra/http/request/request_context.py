@@ -71,7 +71,7 @@ async def receive_json(
 async def receive_file(
     request: AnyRequest, dependencies: HttpDependencies, into: type[S]
 ) -> tuple[RequestContext, S | Refusal]:
-    """Read a strict JSON object one of whose members is a whole file."""
+    """Read a strict JSON object one of whose members is a whole file, or a long list."""
     parsed = await read_json(request.receive, request.scope["headers"], MEMBER_FILE_LIMITS)
     return _received(request, dependencies, parsed, into)
 

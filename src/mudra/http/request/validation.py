@@ -53,7 +53,7 @@ def _sentence(found: str, source: Mapping[str, object], into: type[msgspec.Struc
     if place is None:
         return "the body must be a JSON object"
     field = _field(place["name"], into)
-    shown = "" if _is_secret(field) else _not_this(source.get(field.encode_name))
+    shown = "" if _is_unshown(field) else _not_this(source.get(field.encode_name))
     return f"{field.encode_name} must be {_allowed(field)}{shown}"
 
 
@@ -76,9 +76,12 @@ def _field(name: str, into: type[msgspec.Struct]) -> shape.Field:
     return next(field for field in info.fields if field.encode_name == name)
 
 
-def _is_secret(field: shape.Field) -> bool:
+def _is_unshown(field: shape.Field) -> bool:
+    """Return whether its value is a secret, or a list of which one item may be wrong."""
     inner = field.type.type if isinstance(field.type, shape.Metadata) else field.type
-    return isinstance(inner, shape.CustomType) and inner.cls is SecretText
+    return isinstance(inner, shape.ListType) or (
+        isinstance(inner, shape.CustomType) and inner.cls is SecretText
+    )
 
 
 def _allowed(field: shape.Field) -> str:

@@ -29,6 +29,12 @@ from mudra.identity.memberships.admins import (
     NoSuchEntity,
     NotAnAdmin,
 )
+from mudra.identity.memberships.bulk_act import (
+    MAX_MEMBERS,
+    AlreadySuspended,
+    NoAdminInvited,
+    TooManyMembers,
+)
 from mudra.identity.memberships.invitation import MAX_INVITATIONS, TooManyInvitations
 from mudra.identity.memberships.member_file import FileRefused
 from mudra.identity.memberships.member_status import AlreadyRetired, EntryNotLive
@@ -208,6 +214,18 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
     error_row(
         AlreadyRetired,
         lambda r: conflict(f"{r.entity_id} is retired for good: onboard it under another ID"),
+    ),
+    error_row(
+        AlreadySuspended,
+        lambda r: conflict(f"{r.entity_id} is suspended already"),
+    ),
+    error_row(
+        NoAdminInvited,
+        lambda r: conflict(f"no admin of {r.entity_id} has an account that waits for activation"),
+    ),
+    error_row(
+        TooManyMembers,
+        lambda r: invalid(f"at most {MAX_MEMBERS} members at a time, not {r.chosen}"),
     ),
     error_row(
         EntryNotLive,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller
-from mudra.cli.commands.network import member_file
+from mudra.cli.commands.network import member_bulk, member_file
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
@@ -32,6 +32,7 @@ _OPTIONS = {"entityId": "ENTITY_ID", "adminEmail": "admin", "adminName": "admin-
 """Fields of a new member as this command calls them."""
 app = typer.Typer(no_args_is_help=True, help="Members of the network.")
 member_file.add_commands(app)
+member_bulk.add_commands(app)
 
 
 @app.command(

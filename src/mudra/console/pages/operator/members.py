@@ -1,5 +1,6 @@
 """Members: search, filter, onboard with an invitation."""
 
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
@@ -17,6 +18,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.account_requests import OnboardRequest
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
+from mudra.identity.memberships.bulk_act import MAX_MEMBERS
 from mudra.identity.memberships.import_members import export_members
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.onboard import onboard_member
@@ -51,7 +53,18 @@ TABLE: Final = Table[MemberRow](
         Column("since", "Onboarded", lambda r: r.created_at, "time"),
     ),
     first_sort="entity",
+    choose=lambda r: r.entity_id,
 )
+
+
+def shown_filter(query: Mapping[str, str]) -> MemberFilter:
+    """Return what the filters above the list select; a value in error selects all."""
+    kind, status = query.get("type", ""), query.get("status", "")
+    return MemberFilter(
+        entity_type=kind if kind in TYPES else "",
+        status=status if status in STATES else "",
+        without_admin=query.get("alone") == "true",
+    )
 
 
 @get("/operator/members", include_in_schema=False)
@@ -61,13 +74,7 @@ async def members(
     """List members."""
 
     async def handle(page_context: PageContext) -> Outcome:
-        kind, status = page_context.query.get("type", ""), page_context.query.get("status", "")
-        alone = page_context.query.get("alone") == "true"
-        which = MemberFilter(
-            entity_type=kind if kind in TYPES else "",
-            status=status if status in STATES else "",
-            without_admin=alone,
-        )
+        which = shown_filter(page_context.query)
         if page_context.query.get("export") == FILE:
             text = await export_members(page_context.work, which)
             return Download("members-for-import.csv", "text/csv", text.encode())
@@ -78,9 +85,15 @@ async def members(
                 "view": TABLE.view(rows, page_context.query),
                 "types": TYPES,
                 "states": STATES,
-                "type": kind,
-                "status": status,
-                "alone": alone,
+                "type": which.entity_type,
+                "status": which.status,
+                "alone": which.without_admin,
+                "sent": {
+                    name: page_context.query[name]
+                    for name in ("type", "status", "alone", "members.q")
+                    if name in page_context.query
+                },
+                "most": MAX_MEMBERS,
                 "file_link": "?" + urlencode({**page_context.query, "export": FILE}),
                 "notice": page_context.query.get("told", ""),
             },

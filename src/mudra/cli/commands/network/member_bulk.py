@@ -1,0 +1,129 @@
+"""mudra member bulk: one act on many members."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from msgspec import UNSET, Struct, to_builtins
+from rich.progress import track
+
+from mudra.audit.event import Caller
+from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import Dependencies
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_store
+from mudra.cli.output.output import Exit, console, fail, show_facts, show_json, show_table
+from mudra.http.response.bulk_responses import bulk_response
+from mudra.http.response.errors import problem_of
+from mudra.identity.memberships.bulk_act import (
+    BulkAct,
+    BulkOutcome,
+    TooManyMembers,
+    act_on_member,
+    checked_reason,
+    export_chosen,
+    exported,
+    preview_bulk,
+)
+from mudra.identity.operators.person_rule import owner
+from mudra.shared.unavailable import DatabaseUnavailable
+
+
+class _Acted(Struct, frozen=True):
+    outcomes: Sequence[BulkOutcome]
+    csv: str = ""
+    interrupted: bool = False
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Add the command of this file."""
+    app.command(
+        "bulk", epilog="Example: mudra member bulk invite KAVERI-FIP TAPI-FIP --dry-run --json"
+    )(bulk)
+
+
+def bulk(
+    act: Annotated[BulkAct, typer.Argument(help="What to do to each.")],
+    entity_ids: Annotated[list[str], typer.Argument(help="IDs of the members, at most 500.")],
+    reason: Annotated[str, typer.Option(help="Why, for the audit; a suspension needs it.")] = "",
+    dry_run: Annotated[
+        bool, typer.Option(help="Show what becomes of each member; change nothing.")
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Invite admins who have not activated again, suspend, or export many members.
+
+    Each member is acted on or refused for itself.
+    """
+    wrong = None if dry_run else checked_reason(act, reason)
+    if wrong is not None:
+        fail(f"--{wrong.field} {wrong.problem}", Exit.USAGE)
+
+    async def run(dependencies: Dependencies) -> _Acted | TooManyMembers:
+        return await _run(
+            dependencies, act, entity_ids, "" if dry_run else reason, dry_run=dry_run, quiet=as_json
+        )
+
+    acted = with_store(run, data_dir)
+    if isinstance(acted, TooManyMembers):
+        fail(problem_of(acted).sentence, Exit.USAGE)
+    _show(act, acted, dry_run=dry_run, as_json=as_json)
+    if acted.interrupted:
+        fail(
+            f"the database did not answer after {len(acted.outcomes)} members: "
+            "run the command again with the others",
+            Exit.UNREACHABLE,
+        )
+    if any(one.refusal for one in acted.outcomes):
+        raise typer.Exit(int(Exit.FAILED))
+
+
+async def _run(  # the words of the command
+    dependencies: Dependencies,
+    act: BulkAct,
+    entity_ids: Sequence[str],
+    reason: str,
+    *,
+    dry_run: bool,
+    quiet: bool,
+) -> _Acted | TooManyMembers:
+    """Act member by member, each in a transaction of its own: what is done stays done."""
+    by = owner(Caller(operator_name()))
+    async with dependencies.unit_of_work() as work:
+        planned = await preview_bulk(work, act, entity_ids, by)
+        if isinstance(planned, TooManyMembers):
+            return planned
+        if dry_run:
+            return _Acted(planned)
+        if act is BulkAct.EXPORT:
+            return _Acted(exported(planned), await export_chosen(work, entity_ids))
+    outcomes, reached = list[BulkOutcome](), set[str]()
+    for one in track(planned, "working", console=console, disable=quiet):
+        try:
+            async with dependencies.unit_of_work() as work:
+                outcomes.append(await act_on_member(work, act, one, reason, by, reached))
+        except DatabaseUnavailable:
+            return _Acted(outcomes, interrupted=True)
+    return _Acted(outcomes)
+
+
+def _show(act: BulkAct, acted: _Acted, *, dry_run: bool, as_json: bool) -> None:
+    csv = acted.csv or UNSET
+    shown = bulk_response(act, acted.outcomes, dry_run=dry_run, csv=csv)
+    if as_json:
+        show_json(to_builtins(shown))
+        return
+    if acted.csv:
+        typer.echo(acted.csv, nl=False)
+        return
+    show_table(
+        ["ENTITY", "RESULT", "PEOPLE", "PROBLEM"],
+        [
+            [ascii(one.entity_id)[1:-1], one.result, ", ".join(one.people), one.problem]
+            for one in shown.members
+        ],
+    )
+    show_facts({"ready": shown.ready, "done": shown.done, "refused": shown.refused})
+    if dry_run:
+        typer.echo("Nothing was changed. Run it without --dry-run to act.")

@@ -1,0 +1,166 @@
+"""One act on many members: which were chosen and what becomes of each, then the act."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
+from mudra.console.framework.page_results import Download, GoTo, LongAct, Outcome, RenderedPage
+from mudra.console.framework.render import sentence
+from mudra.console.pages.operator.members import MAX_COUNT, TABLE, shown_filter
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.body.request_body import BodyLimits
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.memberships.bulk_act import (
+    MAX_REASON,
+    BulkAct,
+    BulkOutcome,
+    BulkResult,
+    act_in_bulk,
+    checked_reason,
+    export_chosen,
+    preview_bulk,
+)
+from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
+
+_LIMITS: Final = BodyLimits(128 * 1024)
+"""500 entity IDs of 64 characters, each of which a form may encode in three."""
+_NONE_CHOSEN: Final = InvalidField("choose members: tick some, or take all that the filter shows")
+
+
+@get("/operator/bulk", include_in_schema=False)
+async def show_bulk(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Go to the list in which members are chosen."""
+
+    async def handle(page_context: PageContext) -> Outcome:
+        del page_context
+        return GoTo(operator_path("members"))
+
+    return await operator_page(request, dependencies, Scope.MEMBERS, handle)
+
+
+@post("/operator/bulk/check", include_in_schema=False)
+async def check_bulk(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Show what would become of each member chosen."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        act = _act(fields)
+        if isinstance(act, Refusal):
+            return _page(BulkAct.INVITE, refusal=act)
+        chosen = await _chosen(page_context, fields)
+        if not chosen:
+            return _page(act, refusal=_NONE_CHOSEN)
+        by = page_context.acting_operator
+        planned = await preview_bulk(page_context.work, act, chosen, by)
+        if isinstance(planned, Refusal):
+            return _page(act, refusal=planned)
+        return _page(act, planned)
+
+    return await operator_form(request, dependencies, Scope.MEMBERS, handle, _LIMITS)
+
+
+@post("/operator/bulk", include_in_schema=False)
+async def act_on_many(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Invite again or suspend the members of the preview, each by itself."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
+        act, reason = _act(fields), fields.get("reason", "")
+        if isinstance(act, Refusal):
+            return _page(BulkAct.INVITE, refusal=act)
+        if act is BulkAct.EXPORT:
+            return _page(act, refusal=InvalidField("act must be one of invite, suspend"))
+        chosen = fields.get("members", "").split()
+        wrong = checked_reason(act, reason) or (None if chosen else _NONE_CHOSEN)
+        if wrong is not None:
+            return _page(act, refusal=wrong)
+
+        async def run() -> RenderedPage:
+            open_work = page_context.dependencies.unit_of_work
+            by = page_context.acting_operator
+            outcomes = await act_in_bulk(open_work, act, chosen, reason, by)
+            if isinstance(outcomes, Refusal):
+                return _page(act, refusal=outcomes)
+            return _page(act, outcomes, reason)
+
+        return LongAct(run)
+
+    return await operator_form(
+        request, dependencies, Scope.MEMBERS, handle, _LIMITS, needs_proof=True
+    )
+
+
+@post("/operator/bulk/export", include_in_schema=False)
+async def export_many(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Export the members of the preview as a file, which an import reads."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        text = await export_chosen(page_context.work, fields.get("members", "").split())
+        return Download("members-for-import.csv", "text/csv", text.encode())
+
+    return await operator_form(request, dependencies, Scope.MEMBERS, handle, _LIMITS)
+
+
+def _act(fields: Fields) -> BulkAct | InvalidField:
+    typed = fields.get("act", "")
+    if typed not in set(BulkAct):
+        return InvalidField(f"act must be one of {', '.join(BulkAct)}")
+    return BulkAct(typed)
+
+
+async def _chosen(page_context: PageContext, fields: Fields) -> Sequence[str]:
+    """Return the members that were ticked, or all that the filter of the list shows."""
+    if fields.get("which") == "all":
+        search = page_context.work.member_search
+        rows = await search.members(shown_filter(fields), "", MAX_COUNT)
+        return [row.entity_id for row in TABLE.chosen(rows, fields)]
+    ticked = TABLE.tick("")
+    return [name.removeprefix(ticked) for name in fields if name.startswith(ticked)]
+
+
+def _page(
+    act: BulkAct,
+    outcomes: Sequence[BulkOutcome] = (),
+    reason: str = "",
+    refusal: Refusal | None = None,
+) -> RenderedPage:
+    problem = None if refusal is None else page_problem(refusal)
+    of = {result: [one for one in outcomes if one.result is result] for result in BulkResult}
+    acted = of[BulkResult.DONE] or of[BulkResult.LEFT]
+    return RenderedPage(
+        "operator_bulk.html",
+        {
+            "act": act.value,
+            "total": len(outcomes),
+            "done": bool(acted),
+            "ready": of[BulkResult.READY],
+            "acted": of[BulkResult.DONE],
+            "left": of[BulkResult.LEFT],
+            "refused": [
+                (one, sentence(page_problem(one.refusal).sentence) if one.refusal else "")
+                for one in of[BulkResult.REFUSED]
+            ],
+            "people": {address for one in of[BulkResult.READY] for address in one.people},
+            "reason": reason,
+            "max_reason": MAX_REASON,
+            "problem": sentence(problem.sentence) if problem else "",
+        },
+        status=problem.status if problem else 200,
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show_bulk, check_bulk, act_on_many, export_many]

@@ -1,0 +1,78 @@
+"""/operator/v1/members/bulk: one act on many members (scope members)."""
+
+from typing import Annotated, Final, Literal
+
+from litestar.types import ControllerRouterHandler
+from msgspec import Meta, Struct, field
+
+from mudra.http.auth.as_operator import LongOperatorCall, as_operator_at_length
+from mudra.http.request.fields import EntityId
+from mudra.http.response.bulk_responses import BulkResponse, bulk_response
+from mudra.http.route import post_file
+from mudra.identity.memberships.bulk_act import (
+    MAX_MEMBERS,
+    MAX_REASON,
+    BulkAct,
+    BulkResult,
+    act_in_bulk,
+    export_chosen,
+    preview_bulk,
+)
+from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
+
+
+class BulkRequest(Struct, frozen=True):
+    """One act on many members; with `dryRun` nothing is changed."""
+
+    act: Annotated[
+        Literal["invite", "suspend", "export"], Meta(description="invite, suspend or export")
+    ]
+    entity_ids: Annotated[
+        list[EntityId],
+        Meta(
+            min_length=1,
+            max_length=MAX_MEMBERS,
+            description=f"an array of 1 to {MAX_MEMBERS} entity IDs",
+            examples=[["FINSIGHT-FIU", "KAVERI-FIP"]],
+        ),
+    ] = field(name="entityIds")
+    reason: Annotated[
+        str,
+        Meta(
+            max_length=MAX_REASON,
+            description=f"a reason of at most {MAX_REASON} characters, which a suspension needs",
+            examples=["secret leaked, INC-1042"],
+        ),
+    ] = ""
+    dry_run: bool = field(name="dryRun", default=False)
+
+
+@post_file("/members/bulk", "Act on many members")
+@as_operator_at_length(Scope.MEMBERS)
+async def act_on_many(call: LongOperatorCall[BulkRequest]) -> BulkResponse | Refusal:
+    """Invite admins who have not activated again, suspend, or export up to 500 members.
+
+    Each member is acted on or refused for itself. Members that were not begun within 20 seconds
+    have the result `left`: send those again.
+    """
+    body, open_work = call.body, call.dependencies.unit_of_work
+    act = BulkAct(body.act)
+    if body.dry_run:
+        async with open_work() as work:
+            planned = await preview_bulk(work, act, body.entity_ids, call.by)
+        return (
+            planned if isinstance(planned, Refusal) else bulk_response(act, planned, dry_run=True)
+        )
+    outcomes = await act_in_bulk(open_work, act, body.entity_ids, body.reason, call.by)
+    if isinstance(outcomes, Refusal):
+        return outcomes
+    if act is not BulkAct.EXPORT:
+        return bulk_response(act, outcomes, dry_run=False)
+    done = [one.entity_id for one in outcomes if one.result is BulkResult.DONE]
+    async with open_work() as work:
+        text = await export_chosen(work, done)
+    return bulk_response(act, outcomes, dry_run=False, csv=text)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [act_on_many]

@@ -1,0 +1,248 @@
+"""One act on many members: first what becomes of each, then the act on each (decision 0079).
+
+Each member is acted on by the use case of the single act, in a transaction of its own.
+"""
+
+import enum
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.identity.accounts.manage_accounts import invite_admin
+from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.accounts.user import UserState
+from mudra.identity.memberships.admins import NoSuchEntity
+from mudra.identity.memberships.import_members import (
+    IMPORT_S,
+    ImportWork,
+    all_members,
+    all_users,
+    written_file,
+)
+from mudra.identity.memberships.member import MemberStatus
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
+from mudra.identity.memberships.member_status import AlreadyRetired, set_member_status
+from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.person_rule import ActingOperator, may_act
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.refusal import Refusal
+
+MAX_MEMBERS: Final = 500
+MAX_REASON: Final = 200
+
+
+class BulkAct(enum.StrEnum):
+    """What is done to each of the members."""
+
+    INVITE = "invite"
+    """Send a new link to each admin who has not activated the account."""
+    SUSPEND = "suspend"
+    EXPORT = "export"
+
+
+class BulkResult(enum.StrEnum):
+    """What becomes of a member."""
+
+    READY = "ready"
+    """The act can be done; nothing was changed yet."""
+    DONE = "done"
+    REFUSED = "refused"
+    LEFT = "left"
+    """Not begun in the time of the request."""
+
+
+class NoAdminInvited(Refusal, frozen=True):
+    """No admin of the member waits to activate an account: there is no one to invite again."""
+
+    entity_id: str
+
+
+class AlreadySuspended(Refusal, frozen=True):
+    """The member gets no tokens already; its first reason stays the one of the audit."""
+
+    entity_id: str
+
+
+class TooManyMembers(Refusal, frozen=True):
+    """More members were chosen than one act is done to."""
+
+    chosen: int
+
+
+class BulkOutcome(Struct, frozen=True):
+    """What becomes of a member: `people` are the addresses that get a link; of a refused one why.
+
+    A refused one has in `people` those who got their link before the refusal.
+    """
+
+    entity_id: str
+    name: str
+    result: BulkResult
+    people: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+
+
+async def preview_bulk(
+    work: ImportWork, act: BulkAct, entity_ids: Sequence[str], by: ActingOperator
+) -> Sequence[BulkOutcome] | TooManyMembers:
+    """Say what becomes of each member, once each, in the order given.
+
+    Changes nothing, holds no lock.
+    """
+    chosen = tuple(dict.fromkeys(entity_ids))
+    if len(chosen) > MAX_MEMBERS:
+        return TooManyMembers(len(chosen))
+    known = {row.entity_id: row for row in await all_members(work, MemberFilter())}
+    invited = await _invited(work) if act is BulkAct.INVITE else {}
+    return [_planned(act, one, known.get(one), invited.get(one, ()), by) for one in chosen]
+
+
+async def act_in_bulk(
+    open_work: Callable[[], AbstractAsyncContextManager[ImportWork]],
+    act: BulkAct,
+    entity_ids: Sequence[str],
+    reason: str,
+    by: ActingOperator,
+    clock: Callable[[], float] = time.monotonic,
+) -> Sequence[BulkOutcome] | TooManyMembers | ValueRefused:
+    """Act on each member that can be acted on; report the others.
+
+    After `IMPORT_S` no further member is begun: those are left, for a next request.
+    """
+    end = clock() + IMPORT_S
+    if (wrong := checked_reason(act, reason)) is not None:
+        return wrong
+    async with open_work() as work:
+        planned = await preview_bulk(work, act, entity_ids, by)
+    if isinstance(planned, TooManyMembers):
+        return planned
+    if act is BulkAct.EXPORT:
+        return exported(planned)
+    outcomes: list[BulkOutcome] = []
+    reached: set[str] = set()
+    for one in planned:
+        if one.result is not BulkResult.READY:
+            outcomes.append(one)
+        elif clock() >= end:
+            outcomes.append(replace(one, result=BulkResult.LEFT))
+        else:
+            async with open_work() as work:
+                outcomes.append(await act_on_member(work, act, one, reason, by, reached))
+    return outcomes
+
+
+async def act_on_member(  # one member of an order, and who was reached by it
+    work: IdentityUnitOfWork,
+    act: BulkAct,
+    planned: BulkOutcome,
+    reason: str,
+    by: ActingOperator,
+    reached: set[str],
+) -> BulkOutcome:
+    """Invite or suspend a member that is ready by its preview; any other stays as it is.
+
+    An admin of several members gets one link: `reached` are the addresses that have theirs.
+    """
+    if planned.result is not BulkResult.READY:
+        return planned
+    if act is BulkAct.INVITE:
+        return await _invite(work, planned, by, reached)
+    outcome = await set_member_status(
+        work, planned.entity_id, MemberStatus.SUSPENDED, reason, by.caller
+    )
+    if isinstance(outcome, Refusal):
+        return replace(planned, result=BulkResult.REFUSED, refusal=outcome)
+    return replace(planned, result=BulkResult.DONE)
+
+
+def exported(planned: Sequence[BulkOutcome]) -> Sequence[BulkOutcome]:
+    """Return the members of a preview as those of a file, which is written once for all."""
+    return [
+        replace(one, result=BulkResult.DONE) if one.result is BulkResult.READY else one
+        for one in planned
+    ]
+
+
+async def export_chosen(work: ImportWork, entity_ids: Sequence[str]) -> str:
+    """Write those of the members that exist as a file for an import, by entity ID."""
+    chosen = set(entity_ids)
+    rows = await all_members(work, MemberFilter())
+    return await written_file(work, [row for row in rows if row.entity_id in chosen])
+
+
+def checked_reason(act: BulkAct, reason: str) -> ValueRefused | None:
+    """Return why a reason is not accepted: a suspension has one, as the single act does."""
+    if act is BulkAct.SUSPEND and not 1 <= len(reason.strip()) <= MAX_REASON:
+        return ValueRefused("reason", f"must be a reason of 1 to {MAX_REASON} characters")
+    return None
+
+
+async def _invite(
+    work: IdentityUnitOfWork, planned: BulkOutcome, by: ActingOperator, reached: set[str]
+) -> BulkOutcome:
+    admins = await work.memberships.admins(planned.entity_id)
+    waiting = [admin.email for admin in admins if admin.state is UserState.INVITED]
+    if not waiting:
+        refusal = NoAdminInvited(planned.entity_id)
+        return replace(planned, result=BulkResult.REFUSED, people=(), refusal=refusal)
+    for number, email in enumerate(waiting):
+        if email in reached:
+            continue
+        sent = await invite_admin(work, by, planned.entity_id, email)
+        if isinstance(sent, Refusal):
+            done = tuple(waiting[:number])
+            return replace(planned, result=BulkResult.REFUSED, people=done, refusal=sent)
+        reached.add(email)
+    return replace(planned, result=BulkResult.DONE, people=tuple(waiting))
+
+
+async def _invited(work: ImportWork) -> Mapping[str, Sequence[UserRow]]:
+    """Return the admins who have not activated their account, by member."""
+    found: dict[str, list[UserRow]] = {}
+    for row in await all_users(work, UserFilter(state=UserState.INVITED.value)):
+        for entity_id in row.administers:
+            found.setdefault(entity_id, []).append(row)
+    return found
+
+
+def _planned(
+    act: BulkAct,
+    entity_id: str,
+    row: MemberRow | None,
+    invited: Sequence[UserRow],
+    by: ActingOperator,
+) -> BulkOutcome:
+    if row is None:
+        refusal: Refusal | None = NoSuchEntity(entity_id)
+    elif act is BulkAct.INVITE:
+        refusal = _invite_refused(entity_id, invited, by)
+    elif act is BulkAct.SUSPEND:
+        refusal = _suspend_refused(row)
+    else:
+        refusal = None
+    result = BulkResult.READY if refusal is None else BulkResult.REFUSED
+    people = () if refusal else tuple(one.email for one in invited)
+    return BulkOutcome(entity_id, row.name if row else "", result, people, refusal)
+
+
+def _invite_refused(
+    entity_id: str, invited: Sequence[UserRow], by: ActingOperator
+) -> Refusal | None:
+    if not invited:
+        return NoAdminInvited(entity_id)
+    for one in invited:
+        held = frozenset(Scope(scope) for scope in one.scopes)
+        refused = may_act(by.scopes, held, own=one.user_id == by.user_id)
+        if refused is not None:
+            return refused
+    return None
+
+
+def _suspend_refused(row: MemberRow) -> Refusal | None:
+    if row.status == MemberStatus.RETIRED:
+        return AlreadyRetired(row.entity_id)
+    return AlreadySuspended(row.entity_id) if row.status == MemberStatus.SUSPENDED else None
