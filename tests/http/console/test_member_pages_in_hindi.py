@@ -6,6 +6,8 @@ import httpx
 from tests.support.english_left import english_in
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
+from tests.support.people.second_factor import PAGE as FACTOR
+from tests.support.people.second_factor import begin, csrf
 from tests.support.service import PASSWORD, Member, Service, new_member
 
 ACCOUNT = "/console/account"
@@ -102,3 +104,52 @@ def test_operators_pages_are_in_english_whatever_they_chose(service: Service) ->
         assert '<html lang="en">' in page
         assert "Sign out" in page
         assert _DEVANAGARI.search(page.replace("हिन्दी", "")) is None
+
+
+def test_the_account_page_answers_every_act_in_hindi(service: Service) -> None:
+    member = new_member(service)
+    browser, other = hindi(member), reader(service)
+    other.sign_in(member.email)
+    sent = {"username": member.email, "password": PASSWORD}
+    assert member.client.post("/v1/user/token/generate", data=sent).status_code == 200
+    page = whole(browser.get(ACCOUNT))
+    session, token = (
+        re.findall(f'name="{name}" value="([^"]+)"', page)[0] for name in ("session", "jti")
+    )
+    alarms = {"timeZone": "Asia/Kolkata", "channel": "email", "ofMembers": "major"}
+    for path, fields, words in (
+        ("session", {"session": session}, "उस ब्राउज़र को साइन आउट कर दिया गया है।"),
+        ("token", {"jti": token}, "टोकन समाप्त कर दिया गया है।"),
+        ("token", {"jti": token}, "वह पहले ही समाप्त हो चुका था।"),
+        ("language", {"language": "hi"}, "आपकी भाषा सहेज ली गई है।"),
+        ("alarms", alarms, "अलर्ट की आपकी पसंद सहेज ली गई है।"),
+    ):
+        answer = browser.act(ACCOUNT, f"{ACCOUNT}/{path}", **fields)
+        assert words in whole(browser.get(answer.headers["location"]), "mudra login")
+    for wrong, words in (
+        ({"timeZone": "Nowhere"}, "समय क्षेत्र Asia/Kolkata या UTC जैसा होना चाहिए।"),
+        ({"quietFrom": "22:00"}, "अंत नहीं दिया गया है।"),
+        ({"channel": "webhook"}, "आपका अपना वेबहुक चाहिए"),
+    ):
+        refused = browser.act(ACCOUNT, f"{ACCOUNT}/alarms", **(alarms | wrong))
+        assert words in whole(refused)
+
+
+def test_a_second_factor_is_set_up_and_removed_in_hindi(service: Service) -> None:
+    member = new_member(service)
+    browser = hindi(member)
+    assert "पासकी बंद हैं" in whole(browser.get(FACTOR))
+    app, setup = begin(browser, service)
+    assert "ऐप जो कोड दिखाता है उसे डालें" in whole(setup)
+    code = {"csrf_token": csrf(setup), "new_code": "not a code"}
+    wrong = browser.post(f"{FACTOR}/confirm", code)
+    assert "कोड ग़लत है" in whole(wrong)
+    shown = browser.post(f"{FACTOR}/confirm", code | {"new_code": app.code()})
+    assert "ये केवल अभी दिखाए जा रहे हैं।" in whole(shown)
+    whole(browser.get(FACTOR))
+    whole(browser.get(ACCOUNT), "mudra login")
+    asked = browser.act(FACTOR, f"{FACTOR}/remove")
+    assert "पुष्टि करें कि यह आप ही हैं" in whole(asked)
+    removed = browser.act(FACTOR, f"{FACTOR}/remove", code=app.fresh_code())
+    after = whole(browser.get(removed.headers["location"]))
+    assert "ऑथेंटिकेटर ऐप हटा दिया गया।" in after

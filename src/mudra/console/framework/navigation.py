@@ -64,6 +64,7 @@ MEMBER_ITEMS: Final = (
     MemberItem(FAULTS_ITEM, translatable("Faults"), sandbox=True),
 )
 
+_ENGLISH_OF_ACCOUNT: Final = frozenset({"webhooks"})
 _TRANSLATED: Final = frozenset(item.word for item in MEMBER_ITEMS if item.translated)
 
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
@@ -92,6 +93,8 @@ def member_path(entity_id: str, word: str = "") -> str:
 def is_translated(path: str) -> bool:
     """Return whether the page at this address is translated, and what answers its forms."""
     area, _, below = path.removeprefix(f"{CONSOLE}/").partition("/")
+    if area == "account":
+        return below.partition("/")[0] not in _ENGLISH_OF_ACCOUNT
     return area == "entity" and "".join(below.split("/")[1:2]) in _TRANSLATED
 
 

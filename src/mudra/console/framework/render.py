@@ -53,6 +53,11 @@ def _bold(text: str) -> Markup:
     return Markup("<strong>{}</strong>").format(text)
 
 
+def _code(text: str) -> Markup:
+    """Return a value of a message as code."""
+    return Markup("<code>{}</code>").format(text)
+
+
 @cache
 def environment() -> jinja2.Environment:
     """The one of all pages."""
@@ -63,7 +68,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR, "bold": _bold}
+    made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR, "bold": _bold, "as_code": _code}
     add_translation(made)
     made.filters |= {"instant": instant, "sentence": sentence}
     return made

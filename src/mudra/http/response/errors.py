@@ -356,7 +356,9 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         error_row(PreferenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
         error_row(
             NoOwnWebhook,
-            lambda _: conflict("channel needs a webhook of your own: add its address first"),
+            lambda _: conflict(
+                translatable("channel needs a webhook of your own: add its address first")
+            ),
         ),
         # The form is right, but the network has no such FIP or the webhook is not of a FIU.
         error_row(FipsRefused, lambda r: conflict(f"fips {r.problem}")),

@@ -110,7 +110,7 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         EnrollFirst,
         lambda _: unauthorized("this account needs a second factor: set it up in the console"),
     ),
-    error_row(NoSecondFactor, lambda _: conflict("there is no such second factor")),
+    error_row(NoSecondFactor, lambda _: conflict(translatable("there is no such second factor"))),
     error_row(
         PasskeyRefused,
         lambda _: unauthorized(
@@ -145,11 +145,15 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
     ),
     error_row(
         PasskeysOff,
-        lambda _: conflict("passkeys are off: the service's address is no host name with https"),
+        lambda _: conflict(
+            translatable("passkeys are off: the service's address is no host name with https")
+        ),
     ),
     error_row(
         FactorRequired,
-        lambda _: conflict("your role needs a second factor: replace it instead of removing it"),
+        lambda _: conflict(
+            translatable("your role needs a second factor: replace it instead of removing it")
+        ),
     ),
     error_row(
         HashingBusy,

@@ -20,6 +20,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import translatable
 from mudra.metrics.notifications.webhook import Owner
 from mudra.shared.refusal import Refusal
 
@@ -30,23 +31,30 @@ ZONES: Final = (
 )
 """Offered; any other name of the time zone database may be typed."""
 _FROM: Final = {
-    "minor": "all: also slow calls, refused requests and silent agents",
-    "major": "major: calls fail",
-    "critical": "critical: half of the calls or more fail",
-    "none": "none",
+    "minor": translatable("all: also slow calls, refused requests and silent agents"),
+    "major": translatable("major: calls fail"),
+    "critical": translatable("critical: half of the calls or more fail"),
+    "none": translatable("none"),
 }
 _CHANNELS: Final = {
-    "email": "by email",
-    "webhook": "to your webhook",
-    "both": "by email and to your webhook",
-    "none": "not at all",
+    "email": translatable("by email"),
+    "webhook": translatable("to your webhook"),
+    "both": translatable("by email and to your webhook"),
+    "none": translatable("not at all"),
 }
 _BREAKS: Final = {
-    "none": "nothing",
-    "critical": "critical ones",
-    "major": "major and critical ones",
-    "minor": "all",
+    "none": translatable("nothing"),
+    "critical": translatable("critical ones"),
+    "major": translatable("major and critical ones"),
+    "minor": translatable("all"),
 }
+_REFUSALS: Final = (
+    translatable("timeZone must be a time zone such as Asia/Kolkata or UTC"),
+    translatable("quietFrom must be given with the other end of the quiet hours"),
+    translatable("quietUntil must be given with the other end of the quiet hours"),
+    translatable("quietUntil must differ from quietFrom"),
+)
+"""Texts of the API that what a person types can lead to: `page_problem` translates them."""
 
 
 async def alarm_facts(page_context: PageContext) -> dict[str, object]:

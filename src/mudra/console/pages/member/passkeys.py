@@ -28,10 +28,16 @@ from mudra.identity.sessions.session import (
     complete_session,
     end_other_sessions,
 )
+from mudra.localization.language import gettext, translatable
 from mudra.shared.refusal import Refusal
 
 _PAGES = Response[str] | Response[bytes]
 _PATH: Final = "/account/second-factor/passkey"
+_REFUSALS: Final = (
+    translatable("name must be 1 to 40 printable characters"),
+    translatable("you have 10 passkeys: remove one first"),
+)
+"""Texts of the API with its limits, which `page_problem` translates."""
 
 
 @post(f"{_PATH}/begin", include_in_schema=False, status_code=200)
@@ -96,7 +102,7 @@ async def add(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES
         )
         if not codes:
             return GoTo(f"{SECOND_FACTOR}?told=passkey-added")
-        return shown_codes(codes, "The passkey was added.", begun[0])
+        return shown_codes(codes, gettext("The passkey was added."), begun[0])
 
     await dependencies.passkeys.load()
     response = await own_form(request, dependencies, handle, enrolling=True)

@@ -42,6 +42,7 @@ from mudra.identity.sessions.session import (
     complete_session,
     end_other_sessions,
 )
+from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
@@ -121,7 +122,7 @@ async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _P
                 random_bytes=dependencies.random_bytes,
             )
         )
-        return shown_codes(codes, "The authenticator app is set up.", begun[0])
+        return shown_codes(codes, gettext("The authenticator app is set up."), begun[0])
 
     response = await own_form(request, dependencies, handle, enrolling=True)
     if begun and isinstance(response.content, str):
@@ -142,7 +143,7 @@ async def renew(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
         )
         if isinstance(codes, Refusal):
             return codes
-        return shown_codes(codes, "The earlier codes have ended.")
+        return shown_codes(codes, gettext("The earlier codes have ended."))
 
     return await own_form_with_proof(request, dependencies, handle)
 

@@ -1,0 +1,63 @@
+"""What a translated page of the console refuses: in its language, whatever the API says."""
+
+import re
+from datetime import UTC, datetime, time, timedelta
+
+import pytest
+from msgspec.structs import replace
+from tests.support.english_left import english_in
+
+from mudra.console.framework.console_errors import (
+    CrossSiteForm,
+    ProofTooOld,
+    StaleForm,
+    page_problem,
+)
+from mudra.identity.passkeys.check_passkey import PasskeyRefused
+from mudra.identity.passkeys.manage_passkeys import (
+    PasskeyNameRefused,
+    PasskeysOff,
+    TooManyPasskeys,
+)
+from mudra.identity.ports import HashingBusy
+from mudra.identity.second_factor.check_code import CodeRefused
+from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor
+from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
+from mudra.localization.language import ENGLISH, written_in
+from mudra.localization.languages import Languages
+from mudra.metrics.notifications.preferences import (
+    USUAL,
+    NoOwnWebhook,
+    PreferenceRefused,
+    checked,
+)
+from mudra.shared.refusal import Refusal
+from mudra.tokens.secrets.secret_service import NothingInGrace
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+EVENING = time(22)
+WRONG_PREFERENCES = [
+    checked(replace(USUAL, time_zone="Nowhere")),
+    checked(replace(USUAL, quiet_from=EVENING, quiet_until=None)),
+    checked(replace(USUAL, quiet_from=None, quiet_until=EVENING)),
+    checked(replace(USUAL, quiet_from=EVENING, quiet_until=EVENING)),
+]
+REFUSALS: list[Refusal] = [
+    CrossSiteForm(), ProofTooOld(), StaleForm(), PasskeyRefused(), PasskeyNameRefused(),
+    PasskeysOff(), TooManyPasskeys(), HashingBusy(2), CodeRefused(), FactorRequired(),
+    NoSecondFactor(), SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
+    NoOwnWebhook(), NothingInGrace(),
+    *(one for one in WRONG_PREFERENCES if isinstance(one, PreferenceRefused)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda one: type(one).__name__)
+def test_no_word_of_a_refusal_is_left_in_english(refusal: Refusal) -> None:
+    with written_in(Languages().find("hi") or ENGLISH):
+        text = page_problem(refusal).sentence
+    assert english_in(text) == set()
+    assert re.search("[\u0900-\u097f]", text), text
+
+
+def test_every_wrong_preference_is_refused() -> None:
+    assert all(isinstance(one, PreferenceRefused) for one in WRONG_PREFERENCES)
