@@ -13,6 +13,8 @@ PAGE = (ROOT / "docs" / "reference" / "clients.md").read_text()
 ROW = re.compile(r"^\| (.+?) \| (.+?) \| (.+?) \| `(\S+)::(\w+)` \|$", re.MULTILINE)
 OF_THE_MACHINE = {"curl": "the machine's", "Java, JDK alone": "17", "Go, standard library": "1.19"}
 """Debian 12's, which tools/install_program.sh installs."""
+NO_CLIENTS = {"@grafana/schema"}
+"""What describes dashboards calls no service."""
 
 
 def locked() -> dict[str, set[str]]:
@@ -56,4 +58,4 @@ def test_each_test_of_the_table_is_there() -> None:
 def test_no_package_that_the_tests_run_is_left_out() -> None:
     packages = json.loads((NODE / "package.json").read_text())["dependencies"]
 
-    assert packages.keys() <= {client for client, *_ in ROW.findall(PAGE)}
+    assert packages.keys() - NO_CLIENTS <= {client for client, *_ in ROW.findall(PAGE)}

@@ -194,7 +194,7 @@ class _NoSecrets:
     def __init__(self, *_: object) -> None:
         pass
 
-    async def credentials(self, entity_ids: object) -> dict[str, Any]:
+    async def credentials(self, entity_ids: object, **_: bool) -> dict[str, Any]:
         assert entity_ids
         return {}
 

@@ -139,7 +139,8 @@ def test_an_old_secret_in_use_is_notified_in_its_last_day_once(own: Service):
 
     assert used not in quiet
     assert about(member).count(used) == 1
-    assert "2 times since the reset, from 1 address." in mails(own, member.email)[-1]["text"]
+    text = mails(own, member.email)[-1]["text"]
+    assert "2 times since the reset. The calls came from 1 address." in text
 
 
 def test_an_admin_sees_the_use_of_both_secrets(own: Service):
