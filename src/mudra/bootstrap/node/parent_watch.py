@@ -11,7 +11,7 @@ def on_parent_exit(parent_pipe: int, then: Callable[[], None], *, within_s: floa
     """Call `then` once, in the running loop, when the pipe that the supervisor holds has closed.
 
     A process that has not ended `within_s` seconds later is ended by SIGALRM, as the supervisor
-    would have done: else a long job of a killed node kept the data directory from the next one.
+    would have done: what is left of a killed node keeps the data directory from the next one.
     """
     loop = asyncio.get_running_loop()
 

@@ -28,7 +28,7 @@ _STEPS: Final = np.array(
 _HARMLESS: Final = {
     Symptom.FAILURES: 0.025,
     Symptom.CLIENT_ERRORS: 0.05,
-    Symptom.SLOW: 0.3,
+    Symptom.SLOW: 0.45,
     Symptom.TAIL: 0.004,
     Symptom.OUTCOMES: 0.05,
     Symptom.MISSING: 0.0,
