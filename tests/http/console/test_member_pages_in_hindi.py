@@ -153,3 +153,35 @@ def test_a_second_factor_is_set_up_and_removed_in_hindi(service: Service) -> Non
     removed = browser.act(FACTOR, f"{FACTOR}/remove", code=app.fresh_code())
     after = whole(browser.get(removed.headers["location"]))
     assert "ऑथेंटिकेटर ऐप हटा दिया गया।" in after
+
+
+def test_the_page_of_people_answers_every_act_in_hindi(service: Service) -> None:
+    member = new_member(service)
+    browser, page = hindi(member), at(member, "people")
+    assert "केवल एक एडमिन सक्रिय है।" in whole(browser.get(page))
+    second = f"second-{member.email}"
+    for form, fields, words in (
+        ("add", {"email": second, "name": "Ravi Das"}, "आमंत्रण भेज दिया गया।"),
+        ("add", {"email": second, "name": "Ravi Das"}, "वह व्यक्ति पहले से एडमिन है"),
+        ("contact", {"email": "", "phone": "+91 80 4000 1234"}, "वैकल्पिक संपर्क सहेज लिया गया है।"),
+        ("remove", {"email": second}, "एडमिन हटा दिया गया।"),
+    ):
+        done = browser.act(page, f"{page}/{form}", **fields)
+        assert words in whole(browser.get(done.headers["location"]), "Ravi Das")
+    for form, fields, words in (
+        ("add", {"email": "no address"}, "@ से पहले सामान्य अक्षर हों"),
+        ("add", {"email": "a@b@c"}, "ईमेल पता"),
+        ("add", {"email": "x"}, "यह ईमेल पता होना चाहिए, &#34;x&#34; नहीं।"),
+        ("add", {"email": second, "name": "see://there"}, "हाइफ़न और आद्याक्षर"),
+        ("contact", {"email": "", "phone": "call me"}, "टेलीफ़ोन नंबर +91 80 4000 1234 जैसा"),
+        ("hand-over", {"email": member.email}, "किसी अन्य व्यक्ति का होना चाहिए।"),
+        ("remove", {"email": member.email}, "अंतिम सक्रिय एडमिन है"),
+        ("remove", {"email": second}, "अब इस एंटिटी का एडमिन नहीं है।"),
+    ):
+        refused = browser.act(page, f"{page}/{form}", **fields)
+        assert words in whole(refused)
+    service.advance("PT6M")
+    asked = browser.act(page, f"{page}/remove", email=member.email)
+    assert "अभी तक कुछ नहीं बदला गया है।" in whole(asked)
+    wrong = browser.act(page, f"{page}/remove", email=member.email, password="not mine at all")
+    assert "यह आपका पासवर्ड नहीं है; कुछ नहीं बदला गया।" in whole(wrong)

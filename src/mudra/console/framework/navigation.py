@@ -59,7 +59,7 @@ MEMBER_ITEMS: Final = (
     MemberItem("health", translatable("Health")),
     MemberItem("webhooks", translatable("Webhooks")),
     MemberItem("registration", translatable("Registration")),
-    MemberItem("people", translatable("People")),
+    MemberItem("people", translatable("People"), translated=True),
     MemberItem("activity", translatable("Activity")),
     MemberItem(FAULTS_ITEM, translatable("Faults"), sandbox=True),
 )

@@ -32,11 +32,44 @@ from mudra.identity.memberships.admins import (
     admins_of,
 )
 from mudra.identity.memberships.member import NotYourEntity, able_admins
+from mudra.localization.language import current, gettext, translatable
 from mudra.shared.refusal import Refusal
 
 _PATH: Final = "/entity/{entity_id:str}/people"
 _PAGES = Response[str] | Response[bytes]
 _FIELDS: Final = {"email": "the email address", "name": "the name", "phone": "the telephone"}
+_STATES: Final = {
+    "active": translatable("active"),
+    "invited": translatable("invited"),
+    "disabled": translatable("disabled"),
+}
+_REFUSALS: Final = (
+    translatable(
+        "the email address must be one email address with plain letters before the @, such as "
+        "admin@bank.example"
+    ),
+    translatable("the email address must be one email address with a valid domain after the @"),
+    translatable("the email address must be at most 254 characters"),
+    translatable("the email address must be an email address"),
+    translatable("the email address must be an email address, not empty"),
+    translatable("the email address must be another person's than the one who leaves"),
+    translatable("the telephone must be a telephone number, such as +91 80 4000 1234"),
+    translatable(
+        "the telephone must be a telephone number that is answered day and night, or empty"
+    ),
+    translatable("the name must be at most 64 letters, with spaces, hyphens and initials"),
+    translatable("the name must be 1 to 100 characters"),
+    translatable("the name must be a name of at most 100 characters"),
+    translatable("the name must not contain control characters or '=?'"),
+    translatable("the name must be a name, not an address of the web ('://')"),
+    translatable(
+        "the email address has an account of the other kind: operators and admins of entities "
+        "use accounts of their own"
+    ),
+    translatable("an entity sends at most 10 invitations in 24 hours"),
+)
+"""Texts of the API, in terms of the page's fields: `_text` and `page_problem` translate them."""
+_NOT_THIS: Final = ', not "'
 
 
 @get(_PATH, include_in_schema=False)
@@ -92,6 +125,7 @@ async def _page(
         "people.html",
         {
             "admins": admins,
+            "states": _STATES,
             "able": able_admins(admins),
             "contact": found.contact.email,
             "phone": found.contact.phone,
@@ -108,11 +142,17 @@ def _text(refusal: Refusal, text: str) -> str:
     """Return the API's text in terms of the page's fields."""
     match refusal:
         case LastAdmin():
-            return "that is the last admin who can act for this entity: add another one first"
+            return gettext(
+                "that is the last admin who can act for this entity: add another one first"
+            )
         case NotAnAdmin():
-            return "that person is no longer an admin of this entity"
+            return gettext("that person is no longer an admin of this entity")
     field, _, rest = text.partition(" ")
-    return f"{_FIELDS[field]} {rest}" if field in _FIELDS else text
+    if field not in _FIELDS:
+        return text
+    rule, no, value = rest.partition(_NOT_THIS)
+    rule = current().translate(f"{_FIELDS[field]} {rule}")
+    return gettext('%(rule)s, not "%(value)s', rule=rule, value=value) if no else rule
 
 
 handlers: Final[list[ControllerRouterHandler]] = [
