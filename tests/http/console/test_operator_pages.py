@@ -345,7 +345,8 @@ def test_an_actor_is_found_by_the_address_that_the_audit_shows(
     form = operator_path("onboard")
     browser = signed_in(service, other)
     entity_id, _ = onboard(service)
-    made = {"entityId": f"{entity_id}-X", "type": "FIU", "name": "X", "adminEmail": other.email}
+    address = f"admin-of-{entity_id.lower()}@member.example"
+    made = {"entityId": f"{entity_id}-X", "type": "FIU", "name": "X", "adminEmail": address}
     assert browser.act(form, form, **made).status_code == 303
 
     by_page = boss.get(operator_path(f"audit?actor={other.email.upper()}&export=events")).text
