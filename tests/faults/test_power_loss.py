@@ -20,6 +20,7 @@ from tests.faults.test_metrics_kills import Pusher, assert_stored_once
 from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
 from tests.support.agent.fast_agent import FastClock
 from tests.support.agent.hostile_operator import HostileOperator, listening
+from tests.support.agent.killed_agent import calls_stored
 from tests.support.database.template_database import prepare
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.power.disk import NEEDS_FUSE, PowerlessDisk
@@ -76,13 +77,7 @@ async def _agent_story(volatile: PowerlessDisk, losses: int) -> None:
         status = await _delivered(address)
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
-    counted = sum(
-        block.counts[0]
-        for (tag, _), checked in operator.stored.items()
-        for fip in checked.report.fips
-        for block in fip.metrics
-        if tag.startswith("req")
-    )
+    counted = calls_stored(operator)
     summary = f"{losses} losses, sent={sender.sent} acknowledged={sender.acknowledged} counted={counted} {status}"
     print(summary)
     assert sender.acknowledged <= counted <= sender.sent, summary

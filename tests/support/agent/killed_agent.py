@@ -66,14 +66,19 @@ async def kill_again_and_again(directory: Path, kills: int, seed: int) -> Killed
         dead_letters = await _delivered(address)
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
-    counted = sum(
+    acknowledged, counted = sender.acknowledged, calls_stored(operator)
+    return KilledAgent(kills, sender.sent, acknowledged, counted, dead_letters, operator)
+
+
+def calls_stored(operator: HostileOperator) -> int:
+    """The calls in all request metrics that the operator has stored."""
+    return sum(
         block.counts[0]
         for (tag, _), checked in operator.stored.items()
         for fip in checked.report.fips
         for block in fip.metrics
         if tag.startswith("req")
     )
-    return KilledAgent(kills, sender.sent, sender.acknowledged, counted, dead_letters, operator)
 
 
 async def _delivered(address: str) -> int:
