@@ -28,7 +28,7 @@ PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
-.PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation fuzz lint $(LINTS) \
+.PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation fuzz kills lint $(LINTS) \
 	bench docs messages sbom clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -128,12 +128,17 @@ test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
 	@$(BIN)/pytest -n 2 -m slow --ignore tests/browser
 
 bench: $(STAMP) ## the headline figures, as ratios
-	@for b in $$(grep -l __main__ bench/*.py | grep -v soak); do $(BIN)/python -m bench.$$(basename $$b .py) || exit 1; done
+	@for b in $$(grep -l __main__ bench/*.py | grep -v 'soak\|kills'); do $(BIN)/python -m bench.$$(basename $$b .py) || exit 1; done
 
 # Lower it to a few for a look, raise it for a night. SOAK_SEED=N repeats what was killed when.
 SOAK_MIN ?= 30
 soak: $(STAMP) ## twice a nation's load, then kill -9 of every part: nothing lost, drift (30 minutes)
 	@nice $(BIN)/python -m bench.soak $(SOAK_MIN)
+
+# What was done is kept in .build/kills.jsonl, so that a run that is stopped goes on from there.
+KILLS ?= 1000
+kills: $(STAMP) ## kill -9 of worker, supervisor, PostgreSQL and agent, 1,000 times each (hours)
+	@nice -n 19 $(BIN)/python -m bench.kills $(KILLS)
 
 docs: $(STAMP) assets ## write the generated reference, and the site that the service shows at /docs
 	@$(BIN)/python -m tools.reference

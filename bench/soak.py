@@ -34,7 +34,16 @@ from tests.support.service import Service, running_service
 from bench.entity_token import make_members
 from bench.people import make_people
 from bench.sizes import argument, exit_code, sized
-from bench.soak_load import Actor, Admin, Journal, Pages, Pusher, Tokens
+from bench.soak_load import (
+    Actor,
+    Admin,
+    Journal,
+    Pages,
+    Pusher,
+    Tokens,
+    pushes_lost_and_doubled,
+    secret_versions,
+)
 from bench.support import data_directory, forks, percentile, pss_mb
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
@@ -67,6 +76,18 @@ class Held(NamedTuple):
 
     pss_mb: float
     descriptors: int
+
+
+@contextlib.contextmanager
+def loaded_service(data_dir: Path, workers: int, port: int) -> Iterator[Service]:
+    """A service for a load, on `port`, 0 for a free one. Its log is read: it never waits."""
+    words = ("--workers", str(workers))
+    variables = cast("dict[str, Any]", VARIABLES)
+    with running_service(data_dir, *words, port=port, sandbox=False, **variables) as service:
+        assert service.process.stdout is not None
+        log = os.dup(service.process.stdout.fileno())
+        threading.Thread(target=drain, args=[log], daemon=True).start()
+        yield service
 
 
 def drain(log: int) -> None:
@@ -106,7 +127,7 @@ class Soak:
     def run(self) -> None:
         """Load, kill, end, and start once more for what still waits for its answer."""
         stack = contextlib.ExitStack()
-        service = stack.enter_context(self._service(0))
+        service = stack.enter_context(loaded_service(self.data_dir, 2, 0))
         self._port = int(service.root.rpartition(":")[2])
         actors = self._actors(service)
         for actor in actors:
@@ -118,7 +139,7 @@ class Soak:
             time.sleep(self._dice.uniform(*GAP_S))
             if self._kill(service):
                 stack.close()
-                service = stack.enter_context(self._service(self._port))
+                service = stack.enter_context(loaded_service(self.data_dir, 2, self._port))
         self._end.set()
         deadline = time.monotonic() + DRAIN_S
         for actor in actors:
@@ -127,18 +148,6 @@ class Soak:
             assert not actor.is_alive(), f"one still waits for an answer: {said}, {self.kills}"
         self.shown = {admin.entity_id: admin.shown() for admin in self.admins}
         stack.close()
-
-    @contextlib.contextmanager
-    def _service(self, port: int) -> Iterator[Service]:
-        words = ("--workers", "2")
-        variables = cast("dict[str, Any]", VARIABLES)
-        with running_service(
-            self.data_dir, *words, port=port, sandbox=False, **variables
-        ) as service:
-            assert service.process.stdout is not None
-            log = os.dup(service.process.stdout.fileno())
-            threading.Thread(target=drain, args=[log], daemon=True).start()
-            yield service
 
     def _actors(self, service: Service) -> list[Actor]:
         browser = reader(service)
@@ -196,17 +205,9 @@ class Soak:
 
     def lost_and_doubled(self) -> tuple[int, int, int]:
         """Compare with the database; gives acknowledged, lost and doubled pushes and resets."""
-        lost = doubled = 0
         with embedded_server(self.data_dir) as url, psycopg.connect(url) as connection:
-            for one in self.pushers:
-                rows = connection.execute(_CALLS, [one.aa_id]).fetchall()
-                there = Counter({(tag, at): int(calls) for tag, at, calls in rows})
-                lost += sum(there[key] < calls for key, calls in one.expected.items())
-                doubled += sum(calls > one.expected[key] for key, calls in there.items())
-                kept = [str(row[0]) for row in connection.execute(_RECEIPTS, [one.aa_id])]
-                lost += len(set(one.acknowledged.values()) - set(kept))
-                doubled += max(0, len(kept) - len(one.acknowledged))
-            versions: dict[str, int] = dict(connection.execute(_VERSIONS).fetchall())
+            lost, doubled = pushes_lost_and_doubled(connection, self.pushers)
+            versions = secret_versions(connection)
         for admin in self.admins:
             right = admin.unsure_since or not admin.acknowledged
             lost += not right and self.shown[admin.entity_id] != admin.acknowledged[-1]
@@ -216,14 +217,6 @@ class Soak:
         done = sum(len(one.acknowledged) for one in self.pushers)
         done += sum(len(one.acknowledged) for one in self.admins)
         return done, lost, doubled
-
-
-_CALLS = (
-    'SELECT tag, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
-    " FROM metrics_raw WHERE aa_id = %s GROUP BY 1, 2"
-)
-_RECEIPTS = "SELECT receipt_id FROM metrics_receipt WHERE aa_id = %s"
-_VERSIONS = "SELECT entity_id, max(version) FROM entity_secret GROUP BY 1"
 
 
 def main() -> int:

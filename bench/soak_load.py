@@ -6,12 +6,13 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import httpx
 import msgspec
+import psycopg
 from tests.support.metrics.metrics_payloads import (
     notification_block,
     notification_metrics,
@@ -244,3 +245,32 @@ class Admin:
             "/iam/v1/entity/secret/read", json={"entityId": self.entity_id}, headers=self._bearer
         )
         return str(answer.raise_for_status().json()["secret"])
+
+
+_CALLS = (
+    'SELECT tag, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
+    " FROM metrics_raw WHERE aa_id = %s GROUP BY 1, 2"
+)
+_RECEIPTS = "SELECT receipt_id FROM metrics_receipt WHERE aa_id = %s"
+_VERSIONS = "SELECT entity_id, max(version) FROM entity_secret GROUP BY 1"
+
+
+def pushes_lost_and_doubled(
+    connection: psycopg.Connection, pushers: Sequence[Pusher]
+) -> tuple[int, int]:
+    """Compare the stored calls and receipts with what each pusher was acknowledged."""
+    lost = doubled = 0
+    for one in pushers:
+        rows = connection.execute(_CALLS, [one.aa_id]).fetchall()
+        there = Counter({(tag, at): int(calls) for tag, at, calls in rows})
+        lost += sum(there[key] < calls for key, calls in one.expected.items())
+        doubled += sum(calls > one.expected[key] for key, calls in there.items())
+        kept = [str(row[0]) for row in connection.execute(_RECEIPTS, [one.aa_id])]
+        lost += len(set(one.acknowledged.values()) - set(kept))
+        doubled += max(0, len(kept) - len(one.acknowledged))
+    return lost, doubled
+
+
+def secret_versions(connection: psycopg.Connection) -> dict[str, int]:
+    """Return the newest version of each entity's secret."""
+    return dict(connection.execute(_VERSIONS).fetchall())

@@ -149,7 +149,7 @@ def commands_page() -> str:
         parts += [
             f"## {' '.join(words)}",
             "",
-            "```",
+            "```text",
             usage,
             "```",
             "",

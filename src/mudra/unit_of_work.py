@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from mudra.audit.ports import AuditChain, AuditLog, AuditSearch
 from mudra.identity.accounts.email_link import LinkFactory
+from mudra.identity.accounts.link_requests import LinkRequests
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import (
     AddressChanges,
     Attempts,
     FirstSecret,
     Invitations,
-    LinkRequests,
     Links,
     MemberSearch,
     Memberships,
@@ -30,11 +30,14 @@ from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
+from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
+from mudra.metrics.subscriptions.ports import Subscriptions
+from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
 from mudra.overview.mail_queue import Mailbox, MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.registry.lifecycle.registration import RegistrationService
@@ -106,6 +109,9 @@ class UnitOfWork(Struct, frozen=True):
     silences: SilenceService
     webhooks: WebhookService
     alarm_preferences: AlarmPreferenceService
+    follows: FollowService
+    subscriptions: Subscriptions
+    status_webhooks: StatusWebhooks
 
 
 class OpenUnitOfWork(Protocol):

@@ -18,7 +18,7 @@ MINUTE_MS = 60_000
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The demonstration network, with a FIP whose consent has been failing for an hour."""
     folder = tmp_path_factory.mktemp("incident") / "data"
-    with running_service(folder, "--demo", "--no-traffic") as running:
+    with running_service(folder, "--demo", "--no-traffic", keeps_store=True) as running:
         words = ("--days", "0.1667", "--load", "3000", "--incident", "DECCAN-FIP:cns@180+60")
         in_thread(running.cli, "sandbox", "traffic", *words)
         yield running

@@ -3,15 +3,31 @@
 import re
 
 import httpx
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Visit, in_thread
 from tests.support.alarm_network import as_entity
 from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.people.operators import new_operator
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import PASSWORD, Member, latest_link, new_member, onboard, set_password
+from tests.support.service import (
+    PASSWORD,
+    Member,
+    Service,
+    latest_link,
+    new_member,
+    onboard,
+    set_password,
+)
 from tools.demonstration import public_pages
 
 from mudra.console.framework.navigation import member_path
+
+_REFRESH = """() => new Promise((done) => {
+  document.addEventListener("htmx:afterSettle", () => done(), { once: true });
+  const look = () => window.htmx ? htmx.trigger("#live", "look") : setTimeout(look, 50);
+  look();
+})"""
+"""A live page looks at once for what is new, and shows it."""
 
 
 def is_sound(visit: Visit) -> None:
@@ -135,6 +151,63 @@ def test_the_public_pages_are_usable_by_everybody(tour: Visit) -> None:
         assert answer.status == 200, one.path
         expect(tour.page.get_by_role("heading", level=1)).to_be_visible()
         is_sound(tour)
+
+
+def test_the_bars_name_each_day_to_pointer_and_keys(tour: Visit) -> None:
+    fip_id, _ = in_thread(onboard, tour.service, "FIP")
+    address = f"{tour.service.root}/status/fip/{fip_id}"
+    in_thread(tour.service.wait_until, lambda: httpx.get(address, timeout=20).status_code == 200)
+    page = tour.page
+    page.goto(address)
+    bars, note = page.get_by_role("slider"), page.locator("#day-note")
+
+    bars.focus()
+    page.keyboard.press("Home")
+    expect(note).to_have_text(re.compile(r"\d{4}: no data$"))
+    first = note.inner_text()
+    page.keyboard.press("ArrowRight")
+    expect(bars).to_have_attribute("aria-valuenow", "2")
+    expect(note).not_to_have_text(first)
+    page.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+    bars.hover(position={"x": 2, "y": 5})
+    expect(note).to_have_text(first)
+    is_sound(tour)
+
+
+def test_fields_are_in_the_zone_of_the_browser_once_it_is_known(
+    browser: Browser, service: Service
+) -> None:
+    operator = in_thread(new_operator, service, "health")
+    context = browser.new_context(timezone_id="Europe/Berlin")
+    page = context.new_page()
+    health = "/console/operator/health"
+    pinned = f"{health}?from=2026-07-01T10:00:00Z&to=2026-07-01T12:00:00Z"
+    page.goto(f"{service.root}/console/sign-in?to={health}")
+    page.get_by_label("Email address").fill(operator.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Network health")).to_be_visible()
+
+    expect(page.locator("head script[src*='htmx']")).to_be_attached()
+    page.locator(".pickers summary").first.click()
+    start = page.get_by_label("From (Europe/Berlin)")
+    start.fill("2026-07-01T09:00")
+    page.evaluate(_REFRESH)
+    expect(start).to_have_value("2026-07-01T09:00")  # a refresh leaves what is being typed
+
+    page.goto(service.root + pinned)
+    page.locator(".pickers summary").first.click()
+    expect(page.get_by_label("From (Europe/Berlin)")).to_have_value("2026-07-01T12:00")
+    page.get_by_label("From (Europe/Berlin)").fill("2026-07-01T11:30")
+    page.get_by_role("button", name="Show").click()
+
+    shown = page.locator(".pickers summary time").first
+    expect(shown).to_have_attribute("datetime", "2026-07-01T09:30:00Z")
+    expect(shown).to_have_text(re.compile("11:30"))
+    page.get_by_role("button", name="IST").click()
+    expect(shown).to_have_text(re.compile(r"0?3:00"))
+    context.close()
 
 
 def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) -> None:

@@ -25,9 +25,12 @@ from mudra.client import (
     PresentedProof,
     ProofMemory,
     ProofRefused,
+    ProofUse,
     TokenVerifier,
+    TooManyProofs,
     UnexpectedResponse,
 )
+from mudra.client.dpop.proof_memory import UseProof
 from mudra.client.web import asgi, wsgi
 
 ORIGIN = "https://fip.example.org"
@@ -62,17 +65,21 @@ async def asgi_app(scope, receive, send):
     await send({"type": "http.response.body", "body": body})
 
 
-def by_wsgi(issuer: Issuer, calls: list[dict[str, str]], *origins: str) -> list[httpx.Response]:
-    verifier = TokenVerifier(issuer.url, wall=Hands())
+def by_wsgi(
+    issuer: Issuer, calls: list[dict[str, str]], *origins: str, use_proof: UseProof | None = None
+) -> list[httpx.Response]:
+    verifier = TokenVerifier(issuer.url, wall=Hands(), use_proof=use_proof)
     app = wsgi.EntityTokenMiddleware(wsgi_app, verifier, origins=origins, wall=Hands())
     transport = httpx.WSGITransport(app=app)
     with httpx.Client(transport=transport, base_url="http://inside") as client:
         return [client.post("/v2/Consent%20a?x=1", headers=one) for one in calls]
 
 
-def by_asgi(issuer: Issuer, calls: list[dict[str, str]], *origins: str) -> list[httpx.Response]:
+def by_asgi(
+    issuer: Issuer, calls: list[dict[str, str]], *origins: str, use_proof: UseProof | None = None
+) -> list[httpx.Response]:
     async def call() -> list[httpx.Response]:
-        verifier = AsyncTokenVerifier(issuer.url, wall=Hands())
+        verifier = AsyncTokenVerifier(issuer.url, wall=Hands(), use_proof=use_proof)
         app = asgi.EntityTokenMiddleware(asgi_app, verifier, origins=origins, wall=Hands())
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://inside") as client:
@@ -166,28 +173,70 @@ def test_an_origin_has_scheme_and_host_alone(issuer: Issuer, origin: str) -> Non
         wsgi.EntityTokenMiddleware(wsgi_app, TokenVerifier(issuer.url), origins=[origin])
 
 
-def test_the_memory_of_proofs_forgets_none_that_is_valid() -> None:
-    memory, now = ProofMemory(2), datetime(2026, 3, 1, tzinfo=UTC)
+def use(number: int, ends: datetime, peer: str = "SAARTHI-AA") -> ProofUse:
+    return ProofUse(peer, b"%d" % number, ends)
 
-    assert memory(b"a", now)
-    assert not memory(b"a", now)
-    assert memory(b"b", now)
-    assert not memory(b"c", now + timedelta(seconds=120)), "full of valid ones"
-    assert memory(b"c", now + timedelta(seconds=121))
-    assert memory(b"a", now + timedelta(seconds=121)), "it has ended long ago"
+
+MARCH = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def test_the_memory_of_proofs_forgets_none_that_is_valid() -> None:
+    memory = ProofMemory(2)
+
+    assert memory(use(1, MARCH))
+    assert not memory(use(1, MARCH))
+    assert memory(use(2, MARCH))
+    with pytest.raises(TooManyProofs):
+        memory(use(3, MARCH + timedelta(seconds=120)))
+    assert memory(use(3, MARCH + timedelta(seconds=121)))
+    assert memory(use(1, MARCH + timedelta(seconds=121))), "it has ended long ago"
+
+
+def test_a_peer_that_floods_the_memory_of_proofs_hurts_no_other() -> None:
+    memory = ProofMemory(3)
+    for number in range(3):
+        assert memory(use(number, MARCH))
+
+    with pytest.raises(TooManyProofs, match="SAARTHI-AA has 3 proofs"):
+        memory(use(3, MARCH))
+    assert memory(use(4, MARCH, "KAVERI-FIU"))
+    assert not memory(use(0, MARCH)), "none was forgotten"
+    assert not memory(use(4, MARCH)), "another's proof is no one's"
+
+
+@BOTH
+def test_a_peer_with_too_many_proofs_is_asked_to_wait_whatever_its_keys(
+    issuer: Issuer, calls
+) -> None:
+    keys = [KeyOfClient() for _ in range(3)]
+    tokens = [issuer.token(cnf={"jkt": key.thumbprint}) for key in keys]
+    other = issuer.token(
+        azp="KAVERI-FIU", clientId="KAVERI-FIU", client_id="KAVERI-FIU", roles="FIU",
+        cnf={"jkt": KEY.thumbprint},
+    )  # fmt: skip
+    sent = [
+        {"Authorization": f"DPoP {token}", "DPoP": proof(token, key)}
+        for token, key in zip([*tokens, other], [*keys, KEY], strict=True)
+    ]
+
+    *accepted, refused, another = calls(issuer, sent, ORIGIN, use_proof=ProofMemory(2))
+
+    assert [one.status_code for one in (*accepted, refused, another)] == [200, 200, 429, 200]
+    assert refused.json()["errorCode"] == "TooManyAttempts"
+    assert int(refused.headers["Retry-After"]) > 0
 
 
 def test_a_full_memory_of_proofs_costs_as_little_as_a_small_one() -> None:
-    now = datetime(2026, 3, 1, tzinfo=UTC)
-
     def costs(size: int) -> float:
         memory = ProofMemory(size)
         for i in range(size):
-            assert memory(b"%d" % i, now + timedelta(seconds=i % 100))
+            assert memory(use(i, MARCH + timedelta(seconds=i % 100)))
         taken = []
         for i in range(20):
+            further = use(size + i, MARCH + timedelta(seconds=100))
             begin = time.perf_counter()
-            assert not memory(b"further %d" % i, now + timedelta(seconds=100))
+            with pytest.raises(TooManyProofs):
+                memory(further)
             taken.append(time.perf_counter() - begin)
         return min(taken)
 
@@ -269,6 +318,12 @@ def test_a_service_that_does_not_bind_tokens_is_reported(issuer: Issuer) -> None
 
     with pytest.raises(UnexpectedResponse, match="does not bind"):
         source.token()
+
+
+def test_a_proof_names_the_address_alone() -> None:
+    made = DpopKey().proof("GET", "https://us%65r:word@fip.example.org/a%2Fb?x=1#y")
+
+    assert jwt.decode(made, options={"verify_signature": False})["htu"] == f"{ORIGIN}/a%2Fb"
 
 
 def pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> bytes:

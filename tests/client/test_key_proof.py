@@ -1,6 +1,7 @@
 """A member answers the registry's question whether it holds its key, and no one else's."""
 
 import asyncio
+import functools
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.issuer import NOW, Hands, Issuer
 
 from mudra.client import (
@@ -20,7 +22,7 @@ from mudra.client import (
 )
 from mudra.client.web import key_proof_asgi, key_proof_wsgi
 
-KEY = RSAKey.generate_key(2048, {"kid": "ours", "alg": "RS256"})
+KEY = rsa_key(kid="ours", alg="RS256")
 BASE = "https://fip.example.org/aa"
 PATH = "/aa/.well-known/entity-key-proof"
 
@@ -33,8 +35,17 @@ def issuer() -> Iterator[Issuer]:
 
 
 def proof(issuer: Issuer) -> KeyProof:
-    signer = BodySigner(KEY.as_pem(private=True), "ours")
-    return KeyProof("KAVERI-FIP", BASE, issuer.url, signer, Hands())
+    return KeyProof("KAVERI-FIP", BASE, issuer.url, signer_of(KEY, "ours"), Hands())
+
+
+def signer_of(key: RSAKey, kid: str) -> BodySigner:
+    return _signer(key.as_pem(private=True), kid)
+
+
+@functools.cache
+def _signer(pem: bytes, kid: str) -> BodySigner:
+    """Made once: a key that is read is checked for 40 ms."""
+    return BodySigner(pem, kid)
 
 
 def question(by: Issuer, **changes: object) -> bytes:
@@ -51,8 +62,7 @@ def question(by: Issuer, **changes: object) -> bytes:
 
 def signed(issuer: Issuer, body: bytes, key: RSAKey | None = None) -> dict[str, str]:
     signing = key or issuer.keys[0]
-    by = BodySigner(signing.as_pem(private=True), str(issuer.keys[0].kid))
-    return {"x-jws-signature": by.sign(body)}
+    return {"x-jws-signature": signer_of(signing, str(issuer.keys[0].kid)).sign(body)}
 
 
 def wsgi_app(environ: Any, start_response: Any) -> list[bytes]:

@@ -10,5 +10,7 @@ from tests.support.service import Service, running_service
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of its own: thousands of refused sign-ins would throttle others' tests."""
     data_dir = tmp_path_factory.mktemp("fuzzed") / "data"
-    with running_service(data_dir, MUDRA_REGISTRY_WRITES_PER_HOUR="100000") as running:
+    with running_service(
+        data_dir, keeps_store=True, MUDRA_REGISTRY_WRITES_PER_HOUR="100000"
+    ) as running:
         yield running

@@ -22,7 +22,7 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         "MUDRA_REALM_PATHS": f"{REALM},/auth/realms/older",
         "MUDRA_REGISTRY_PUBLISHED_RESPONSES": "true",
     }
-    with running_service(data_dir, **settings) as service:
+    with running_service(data_dir, keeps_store=True, **settings) as service:
         yield service
 
 

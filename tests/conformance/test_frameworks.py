@@ -44,7 +44,7 @@ def answers(caller: Member, python: Path) -> dict[str, list[tuple[int, str]]]:
     done = subprocess.run(
         [python, HERE / "examples.py", caller.service.issuer, str(caller.service.wall())],
         input=token,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        env={**os.environ, "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -5,6 +5,7 @@ import os
 import random
 from pathlib import Path
 
+import pytest
 from tests.support.agent.killed_agent import kill_again_and_again
 
 KILLS = int(os.environ.get("MUDRA_AGENT_KILLS", "7"))
@@ -12,6 +13,7 @@ TOGETHER = 50
 """Of one agent: in its fast time seven days, after which a payload may be dropped, pass soon."""
 
 
+@pytest.mark.slow
 def test_kill_9_at_any_moment_loses_no_acknowledged_call_and_doubles_none(tmp_path: Path) -> None:
     """G6: set MUDRA_AGENT_KILLS for more. 1,025 kills by 2026-11-22: none lost, none doubled."""
     for done in range(0, KILLS, TOGETHER):

@@ -45,6 +45,7 @@ def test_a_hostile_operator_gets_every_window_and_none_twice(tmp_path: Path, see
     asyncio.run(story())
 
 
+@pytest.mark.slow
 def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(7, down=True)

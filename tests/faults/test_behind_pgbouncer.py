@@ -18,7 +18,9 @@ from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
 from tests.support.programs import program
 from tests.support.service import NO_TLS, Service, new_member, running_service
+from typer.testing import CliRunner
 
+from mudra.bootstrap.command_line import app
 from mudra.storage.database.embedded.account import choose_accounts
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import programs
@@ -86,6 +88,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
             yield running
 
 
+@pytest.mark.slow
 def test_many_callers_at_once_share_few_sessions_and_none_fails(service: Service) -> None:
     """Reads and writes, each in a transaction that any of four sessions may get."""
     members = [new_member(service) for _ in range(CALLERS)]
@@ -144,6 +147,16 @@ def test_jobs_run_once_and_the_doctor_recommends_sizes(service: Service) -> None
     with psycopg.connect(service.environment["MUDRA_DATABASE_DIRECT_URL"]) as connection:
         failed = connection.execute("SELECT name, error FROM job_run WHERE failures > 0").fetchall()
     assert failed == []
+
+
+def test_pgbouncer_in_front_of_the_metrics_database_is_refused(service: Service) -> None:
+    """The pool of the second database sets its sessions up, which PgBouncer does not pass on."""
+    variables = {"MUDRA_METRICS_DATABASE_URL": service.environment["MUDRA_DATABASE_URL"]}
+    done = CliRunner().invoke(app, ["mail", "list"], env=service.environment | variables)
+
+    assert done.exit_code == 1
+    assert "PgBouncer cannot be in front of the metrics database" in done.output
+    assert "MUDRA_METRICS_DATABASE_URL" in done.output
 
 
 def doctor(service: Service) -> dict[str, dict[str, object]]:

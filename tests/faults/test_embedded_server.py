@@ -117,6 +117,7 @@ def test_holders_that_start_at_once_share_one_server(tmp_path):
     assert is_gone(tmp_path)
 
 
+@pytest.mark.slow
 def test_holders_that_come_and_go_all_the_time_always_find_a_server(tmp_path):
     for _ in range(3):
         with holder(tmp_path) as first:

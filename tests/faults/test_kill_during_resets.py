@@ -23,13 +23,7 @@ from tests.support.service import NO_TLS, Member, Service, new_member, running_s
 from mudra.storage.database.embedded.server import embedded_server
 
 MEMBERS = 3
-MOMENTS = [
-    0,
-    pytest.param(1, marks=pytest.mark.slow),
-    2,
-    pytest.param(3, marks=pytest.mark.slow),
-    4,
-]
+MOMENTS = [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 3, 4))]
 """Powers of two: how many times 5 ms after the first reset something is killed."""
 
 

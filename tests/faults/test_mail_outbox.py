@@ -143,6 +143,7 @@ def test_a_email_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_pa
     assert len(emails(sink, email)) == 1
 
 
+@pytest.mark.slow
 def test_a_kill_loses_no_email_and_a_day_without_a_service_no_reminder(tmp_path: Path):
     """F6, S9: killed between change and email; then down on the day of a reminder."""
     with smtp_sink() as sink:
@@ -183,6 +184,7 @@ async def expire_claims(dependencies: Dependencies) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_kill_between_the_servers_yes_and_our_mark_sends_twice_at_most(tmp_path: Path):
     """F6: the mail server has the email, and the one who sent it dies before noting so."""
     with smtp_sink() as sink:

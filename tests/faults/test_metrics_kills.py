@@ -12,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import psycopg
+import pytest
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import running_service
 
@@ -81,6 +82,7 @@ def postmaster(data_dir):
     return int(pid_file.read_text().splitlines()[0])
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_is_there_exactly_once_after_many_kills(tmp_path):
     data_dir = tmp_path / "data"
     dice = random.Random(11)

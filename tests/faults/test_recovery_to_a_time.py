@@ -172,7 +172,7 @@ def node(machine: Machine, *options: str) -> Iterator[Service]:
 
 
 def commands(heading: str) -> list[list[str]]:
-    return documented(HOW_TO.read_text(), heading)
+    return documented(HOW_TO, heading)
 
 
 def mudra(machine: Machine, words: list[str]) -> str:

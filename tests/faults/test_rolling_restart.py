@@ -92,6 +92,7 @@ def database(tmp_path: Path) -> Iterator[dict[str, str]]:
         }
 
 
+@pytest.mark.slow
 def test_rolling_restarts_lose_no_request(tmp_path: Path, database: dict[str, str]) -> None:
     ports = [free_port(), free_port()]
     key = tmp_path / "0" / "master.key"

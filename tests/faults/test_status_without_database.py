@@ -4,12 +4,14 @@ import signal
 from pathlib import Path
 
 import httpx
+import pytest
 from tests.faults.test_database_gone import freeze
 from tests.support.service import NO_TLS, onboard, running_service
 
 NOTICE = "Live data is not available right now"
 
 
+@pytest.mark.slow
 def test_the_status_is_shown_from_the_last_snapshot(data_dir: Path) -> None:
     with running_service(data_dir) as service:
         onboard(service, "FIP", name="Narmada Bank")

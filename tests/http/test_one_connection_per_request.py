@@ -1,4 +1,4 @@
-"""A request holds one database connection at most: a pool of one serves every route.
+"""A request holds one connection of a database at most: a pool of one serves every route.
 
 A request that opened a second one would wait for itself, and answer 503.
 """
@@ -9,11 +9,13 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import msgspec
 import pytest
+from tests.support.database.own_postgres import own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
@@ -32,11 +34,12 @@ from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.registry.lifecycle.register import submit_entry
+from mudra.shared.secret_text import SecretText
 from mudra.storage.database import database
 from mudra.storage.database.database import MAX_CONNECTIONS
 
-AA, FIP = "SAARTHI-AA", "KAVERI-FIP"
-ADMINS = {AA: "meera@aa.example", FIP: "lakshmi@fip.example"}
+AA, FIP, FIU = "SAARTHI-AA", "KAVERI-FIP", "FINSIGHT-FIU"
+ADMINS = {AA: "meera@aa.example", FIP: "lakshmi@fip.example", FIU: "asha@fiu.example"}
 STAFF = "vikram@network.example"
 PASSWORD = "granite otter velvet lamp"
 CALLER = Caller("operator:test")
@@ -111,7 +114,7 @@ class Network:
         self.served = served
         self.operator = self._user(STAFF)
         self.admin = self._user(ADMINS[FIP])
-        self.entity = self._entity()
+        self.entity, self.fiu = self._entity(AA), self._entity(FIU)
 
     def _user(self, email: str) -> str:
         login = {"username": email, "password": PASSWORD}
@@ -119,10 +122,10 @@ class Network:
         assert answer.status_code == 200, answer.text
         return answer.json()["accessToken"]
 
-    def _entity(self) -> str:
-        own = self.served.client(self._user(ADMINS[AA]))
-        secret = own.post("/iam/v1/entity/secret/read", json={"entityId": AA}).json()["secret"]
-        form = {"id": AA, "secret": secret}
+    def _entity(self, entity_id: str) -> str:
+        own = self.served.client(self._user(ADMINS[entity_id]))
+        read = own.post("/iam/v1/entity/secret/read", json={"entityId": entity_id})
+        form = {"id": entity_id, "secret": read.json()["secret"]}
         answer = self.served.client().post("/iam/v1/entity/token/generate", data=form)
         assert answer.status_code == 200, answer.text
         return answer.json()["accessToken"]
@@ -130,6 +133,8 @@ class Network:
     def token_for(self, method: str, path: str) -> str:
         if path.startswith("/operator/") or (path.startswith("/cr/") and method != "GET"):
             return self.operator
+        if "/followed-fips" in path:
+            return self.fiu
         return self.entity if path.startswith(("/cr/", "/metrics/")) else self.admin
 
     def call(self, method: str, path: str) -> httpx.Response:
@@ -174,16 +179,29 @@ async def _set_up(settings: Settings, conninfo: str, encryption: Any) -> None:
         await submit_entry(work.registry, checked(fip(1, id=FIP)), OPERATOR, approved=True)
     await activate(dependencies, made.user, hashed)
     await dependencies.invalidation.stop()
-    await dependencies.database.close()
+    await dependencies.close()
 
 
-@pytest.fixture(scope="module", params=["valid", "never valid"], ids=["cached", "uncached"])
-def network(request: pytest.FixtureRequest, store: tuple[Any, ...]) -> Iterator[Network]:
-    """A worker with one connection, whose caches are valid, then one whose caches never are."""
-    with in_process(*store, connections=1) as served:
-        if request.param == "never valid":
+@pytest.fixture(scope="module", params=["together", "apart"], ids=["cached", "uncached-apart"])
+def network(
+    request: pytest.FixtureRequest,
+    store: tuple[Any, ...],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Network]:
+    """A worker with one connection, whose caches are valid.
+
+    Then one whose caches never are, and which has one connection to the metrics besides.
+    """
+    if request.param == "together":
+        with in_process(*store, connections=1) as served:
+            yield Network(served)
+        return
+    settings, *opened = store
+    with own_postgres(tmp_path_factory.mktemp("second") / "data") as second:
+        apart = replace(settings, metrics_database_url=SecretText(second))
+        with in_process(apart, *opened, connections=1) as served:
             served.edge.dependencies.invalidation.is_valid = lambda _: False
-        yield Network(served)
+            yield Network(served)
 
 
 def operations(network: Network) -> list[tuple[str, str]]:

@@ -10,10 +10,16 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
-from tests.support.mailbox import mails
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Service, latest_link, new_member, running_service, set_password
+from tests.support.service import (
+    Service,
+    latest_link,
+    mails,
+    new_member,
+    running_service,
+    set_password,
+)
 
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import (
@@ -278,7 +284,7 @@ def test_a_refused_change_is_in_the_audit(service: Service, chief: Operator) -> 
 @pytest.fixture(scope="module")
 def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A network of its own, whose operators can be counted."""
-    with running_service(tmp_path_factory.mktemp("lone") / "data") as service:
+    with running_service(tmp_path_factory.mktemp("lone") / "data", keeps_store=True) as service:
         yield service
 
 

@@ -1,6 +1,7 @@
 """A restore is distinguished from tampering, and never stops sealing (issue 17, defect h)."""
 
 import contextlib
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.support.audit.audited_nodes import AuditedNodes, Server, audit_server, audited_nodes
+from tests.support.documents.blocks import blocks_of
 
 from mudra.audit.verdict import AuditState
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
@@ -32,9 +34,17 @@ def original(tmp_path: Path) -> Iterator[tuple[Server, AuditedNodes]]:
 
 
 def dump(server: Server, tmp_path: Path) -> Path:
-    file = tmp_path / "dump"
-    subprocess.run([programs() / "pg_dump", "-Fc", "-f", file, server.url], check=True)
-    return file
+    by_the_page("pg_dump", tmp_path, server.url)
+    return tmp_path / "mudra.dump"
+
+
+def by_the_page(program: str, folder: Path, url: str) -> None:
+    """Run what docs/operations/running.md says of a program, in a folder."""
+    blocks = blocks_of("docs/operations/running.md")
+    (words,) = (one.body for one in blocks if one.first.startswith(f"{program} "))
+    path = f"{programs()}:{os.environ['PATH']}"
+    environment = {"PATH": path, "MUDRA_DATABASE_OWNER_URL": url}
+    subprocess.run(["bash", "-ec", words], cwd=folder, env=environment, check=True)
 
 
 def lose_more(nodes: AuditedNodes) -> None:
@@ -84,13 +94,11 @@ def test_a_dump_restored_to_another_cluster(
     original: tuple[Server, AuditedNodes], tmp_path: Path
 ) -> None:
     server, nodes = original
-    file = dump(server, tmp_path)
+    dump(server, tmp_path)
     lose_more(nodes)
 
     with embedded_server(tmp_path / "restored") as url:
-        # As docs/operations/running.md has it: a start of the service grants rights again.
-        plain = ("--no-owner", "--no-privileges")
-        subprocess.run([programs() / "pg_restore", *plain, "-d", url, file], check=True)
+        by_the_page("pg_restore", tmp_path, url)  # a start of the service grants rights again
         with audited_nodes(url, tmp_path, server.encryption) as restored:
             assert_distinguished(restored)
 

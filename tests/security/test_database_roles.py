@@ -1,6 +1,7 @@
 """The service's role on the real server: anyone who speaks SQL through it cannot get further (X4)."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import psycopg
 import pytest
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.template_database import prepare
+from tests.support.documents.blocks import blocks_of
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
@@ -188,15 +190,21 @@ def test_an_own_database_is_prepared_by_one_command(tmp_path: Path) -> None:
     with own_postgres(tmp_path / "database") as url:
         empty = url.replace("/mudra?", "/fresh?")
         as_superuser(url, "CREATE DATABASE fresh")
+        settings, command = (
+            block.body for block in blocks_of("docs/how-to/prepare-the-database.md")
+        )
+        of_service, of_owner = re.findall(r"^\w+", settings, re.MULTILINE)
+        superuser, _, *words = re.split(r"[= ]", command.strip())
         environment = {
-            "MUDRA_DATABASE_URL": as_role(empty, "serving"),
-            "MUDRA_DATABASE_OWNER_URL": as_role(empty, "owning"),
+            of_service: as_role(empty, "serving"),
+            of_owner: as_role(empty, "owning"),
             "MUDRA_DATA_DIR": str(tmp_path / "node"),
         }
         refused = mudra("database", "prepare", **environment)
         as_reader = as_role(url, READER)
         weak = mudra("database", "prepare", MUDRA_DATABASE_ADMIN_URL=as_reader, **environment)
-        done = mudra("database", "prepare", MUDRA_DATABASE_ADMIN_URL=empty, **environment)
+        assert words.pop(0) == "mudra"
+        done = mudra(*words, **{superuser: empty}, **environment)
         again = mudra("database", "prepare", **environment)
         with psycopg.connect(as_role(empty, "serving")) as connection:
             assert excess_rights(connection) == []

@@ -248,6 +248,7 @@ def test_all_refusals_of_a_sign_in_have_the_same_bytes(own: Service, member: Mem
     assert [name.lower() for name, _ in headers] == [name.lower() for name, _ in seen["wrong"][1]]
 
 
+@pytest.mark.slow
 def test_five_hundred_sign_ins_at_once_take_no_more_memory_and_no_token_away(
     own: Service, member: Member
 ):

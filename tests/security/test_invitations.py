@@ -9,13 +9,13 @@ import httpx
 import psycopg
 import pytest
 from tests.support.error_body import assert_error
-from tests.support.mailbox import mails
 from tests.support.people.operators import new_operator
 from tests.support.service import (
     PASSWORD,
     Member,
     Service,
     latest_link,
+    mails,
     new_member,
     set_password,
 )

@@ -200,7 +200,7 @@ def test_a_service_writes_to_one_reader_whatever_an_operator_sends(tmp_path: Pat
     with (
         smtp_sink() as outside,
         running_service(
-            tmp_path / "data", MUDRA_SMTP_URL=f"smtp://127.0.0.1:{outside.port}"
+            tmp_path / "data", keeps_store=True, MUDRA_SMTP_URL=f"smtp://127.0.0.1:{outside.port}"
         ) as service,
     ):
         operator, taken = new_operator(service, "members"), 0

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from tests.support.mailbox import mails
 from tests.support.passkeys import (
     PROVE,
     SIGN_IN,
@@ -24,7 +23,7 @@ from tests.support.passkeys import (
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.people.second_factor import CODE, PAGE, csrf, enroll, recovery_codes, user_id
-from tests.support.service import PASSWORD, Member, Service, new_member
+from tests.support.service import PASSWORD, Member, Service, mails, new_member
 
 CHALLENGE = f"{SIGN_IN}/challenge"
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
-from tests.support.mailbox import mails
 from tests.support.passkeys import (
     PROVE,
     SIGN_IN,
@@ -24,7 +23,7 @@ from tests.support.passkeys import (
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.people.second_factor import CODE, user_id
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Member, Service, mails, new_member
 
 CHALLENGE = f"{SIGN_IN}/challenge"
 

@@ -1,7 +1,6 @@
 """Recovery codes: each replaces the second factor once, and how many are left (issue 16)."""
 
 import pytest
-from tests.support.mailbox import mails
 from tests.support.people.console import Reader, reader
 from tests.support.people.second_factor import (
     PAGE,
@@ -12,7 +11,7 @@ from tests.support.people.second_factor import (
     recovery_codes,
     sign_in,
 )
-from tests.support.service import Member, Service
+from tests.support.service import Member, Service, mails
 
 
 @pytest.fixture

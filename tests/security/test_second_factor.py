@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from tests.support.mailbox import mails
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.people.second_factor import (
@@ -23,6 +22,7 @@ from tests.support.service import (
     Member,
     Service,
     latest_link,
+    mails,
     set_password,
 )
 

@@ -1,6 +1,5 @@
 """No operator alone gives a member another key or address (issue 16, medium 6)."""
 
-import json
 from collections.abc import Iterator
 
 import pytest
@@ -9,7 +8,7 @@ from tests.support.registry.registry_actions import ENTITY, order, submit, updat
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import fip, with_key
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import Service, mails, new_member, running_service
 
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.diagnosis import _two_operators
@@ -133,7 +132,9 @@ def test_a_setting_for_networks_with_one_operator_is_said_loudly() -> None:
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service whose operators decide by two, as outside of the sandbox."""
     data_dir = tmp_path_factory.mktemp("strict") / "data"
-    with running_service(data_dir, MUDRA_REGISTRY_ONE_OPERATOR="false") as running:
+    with running_service(
+        data_dir, keeps_store=True, MUDRA_REGISTRY_ONE_OPERATOR="false"
+    ) as running:
         yield running
 
 
@@ -142,9 +143,9 @@ def operators(strict: Service) -> tuple[Operator, Operator]:
     return new_operator(strict, "registry"), new_operator(strict, "registry")
 
 
-def mails(service: Service, email: str) -> list[str]:
-    found = json.loads(service.cli("mail", "list", "--to", email, "--json").stdout)
-    return [mail["subject"] for mail in found if "registry entry" in mail["subject"]]
+def about_entries(service: Service, email: str) -> list[str]:
+    subjects = [mail["subject"] for mail in mails(service, email)]
+    return [subject for subject in subjects if "registry entry" in subject]
 
 
 def test_one_operator_cannot_change_a_members_key_and_the_member_is_notified(
@@ -169,7 +170,8 @@ def test_one_operator_cannot_change_a_members_key_and_the_member_is_notified(
     for act in ("suspend", "restore", "retire"):
         assert first.post(decide, act=act, reason="asked for").status_code == 200
     shown = [
-        subject.partition(member.entity_id)[2].strip() for subject in mails(strict, member.email)
+        subject.partition(member.entity_id)[2].strip()
+        for subject in about_entries(strict, member.email)
     ]
     assert shown == [
         "was submitted for approval",
@@ -196,7 +198,7 @@ def test_the_email_says_what_differs_and_who_did_it(
     registry.update(payload, **operators[0].headers)
     operators[1].post(decide, act="reject", reason="not asked for")
 
-    found = json.loads(strict.cli("mail", "list", "--to", member.email, "--json").stdout)
+    found = mails(strict, member.email)
     text = strict.cli("mail", "show", found[-1]["id"]).output
 
     assert "was rejected" in text

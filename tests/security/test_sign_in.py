@@ -1,7 +1,6 @@
 """Signing in against one who guesses (quality A1 to A13; decisions 3)."""
 
 import asyncio
-import json
 import re
 from collections import Counter
 
@@ -17,6 +16,7 @@ from tests.support.service import (
     Service,
     in_store,
     latest_link,
+    mails,
     new_member,
     onboard,
     set_password,
@@ -264,8 +264,7 @@ def test_three_links_in_six_hours_and_five_in_a_day_go_to_one_person(service: Se
     member, client = new_member(service), service.client()
 
     def links() -> int:
-        emails = json.loads(service.cli("mail", "list", "--to", member.email, "--json").stdout)
-        return sum(len(message["links"]) for message in emails)
+        return sum(len(message["links"]) for message in mails(service, member.email))
 
     def links_after(moved: str, expected: int) -> int:
         service.advance(moved)

@@ -11,9 +11,9 @@ import jwt
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.hostile.simultaneous import at_once
-from tests.support.mailbox import eventually, mails
+from tests.support.mailbox import eventually
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, new_address, new_member, onboard, running_service
+from tests.support.service import Service, mails, new_address, new_member, onboard, running_service
 
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.password_rules import (

@@ -51,6 +51,8 @@ NOT_SERIOUS = {
         "account/token",
         "account/alarms",
         "account/language",
+        "account/zone",
+        "health/follow",
         "secret/retire",
         "registration/check",
         "import/check",

@@ -70,6 +70,7 @@ def p99_during(load: Load, port: int, requests: list[HostileRequest]) -> float:
     return percentile(latencies, 0.99)
 
 
+@pytest.mark.slow  # its limit is a time: bench/hostile shows it in the short form
 def test_the_worst_body_of_every_operation_delays_no_one_else(
     watched: tuple[Service, str],
 ) -> None:

@@ -5,9 +5,7 @@ from typing import Any
 
 from tests.support.metrics.health_network import HealthNetwork, at_fip
 from tests.support.people.operators import Operator
-from tests.support.service import Member, Service, in_store
-
-from mudra.bootstrap.dependencies import Dependencies
+from tests.support.service import Member, Service, mails
 
 
 @dataclass
@@ -52,9 +50,4 @@ def as_entity(member: Member) -> dict[str, str]:
 
 def emails_to(service: Service, to: str) -> list[str]:
     """The texts of the emails to an address."""
-
-    async def read(dependencies: Dependencies) -> list[str]:
-        async with dependencies.database.transaction() as transaction:
-            return [one.email.text for one in await dependencies.outbox(transaction).mails(to)]
-
-    return in_store(service, read)
+    return [one["text"] for one in mails(service, to)]

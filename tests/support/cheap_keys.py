@@ -9,11 +9,13 @@ used, and for other sizes, the primes are found as they always are.
 import itertools
 import os
 import secrets
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Final
 
 import gmpy2
 from cryptography.hazmat.primitives.asymmetric import rsa
+from joserfc.jwk import RSAKey
 
 from mudra.storage.crypto import key_pairs
 
@@ -39,6 +41,23 @@ def install(number_of_primes: int = _PRIMES) -> None:
         return _of(*pairs[int.from_bytes(number)])
 
     key_pairs.rsa = SimpleNamespace(generate_private_key=generate_private_key)  # type: ignore[assignment]
+
+
+def rsa_key(**parameters: str) -> RSAKey:
+    """A key pair of its own for a test, with these parameters of a JWK, such as `kid`."""
+    pair = _of(*next(_own))
+    return RSAKey(pair, pair, dict(parameters))
+
+
+def _pairs() -> Iterator[tuple[int, int]]:
+    found: list[int] = []
+    while True:
+        last = _prime()
+        yield from ((one, last) for one in found)
+        found.append(last)
+
+
+_own: Final = _pairs()
 
 
 def _prime() -> int:

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 import httpx
 from joserfc import jwt
 from joserfc.jwk import Key, RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.people.console import Reader
 
 CLIENT_ID = "mudra console"
@@ -24,7 +25,7 @@ BACK = "/console/sign-in/sso/callback"
 
 
 def _key() -> RSAKey:
-    return RSAKey.generate_key(2048, {"kid": "one"}, private=True)
+    return rsa_key(kid="one")
 
 
 @dataclass

@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
 from joserfc import jws, jwt
-from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 
 NOW = 1_772_366_400
 
@@ -62,7 +62,7 @@ class Issuer:
 
     @staticmethod
     def new_key(kid):
-        return RSAKey.generate_key(2048, {"kid": kid, "use": "sig", "alg": "RS256"})
+        return rsa_key(kid=kid, use="sig", alg="RS256")
 
     def close(self):
         self.hold.set()

@@ -1,17 +1,11 @@
 """The development mailbox of a running service, and waiting for what comes into it."""
 
-import json
 import time
 from collections.abc import Callable
 
-from tests.support.service import Service
+from tests.support.service import Service, mails
 
 WAIT_S = 20.0
-
-
-def mails(service: Service, to: str) -> list[dict]:
-    """All mails to an address, oldest first."""
-    return json.loads(service.cli("mail", "list", "--to", to, "--json").stdout)
 
 
 def subjects(service: Service, to: str) -> list[str]:

@@ -143,6 +143,7 @@ def main() -> None:
         importlib.import_module(name)
     for name in ("cheap_keys", "shared_tls"):
         importlib.import_module(f"tests.support.{name}").install()
+    _compile_templates()
     gc.collect()
     gc.freeze()
     wanted = _fork_for_each(channel)
@@ -154,6 +155,14 @@ def main() -> None:
     except SystemExit as end:
         _leave(end.code)
     _leave(None)
+
+
+def _compile_templates() -> None:
+    """Those of pages and emails, which each worker and each start compile otherwise."""
+    pages = importlib.import_module("mudra.console.framework.render").environment()
+    for name in pages.list_templates():
+        pages.get_template(name)
+    importlib.import_module("mudra.mail.compose").EmailComposer("tests").check()
 
 
 def _run(wanted: Wanted) -> None:

@@ -19,9 +19,10 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
+import msgspec
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.open_store import OpenStore
 from tests.support.database.template_database import prepare
@@ -34,11 +35,12 @@ from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.activation import activate, hash_once
+from mudra.http.response.sandbox_responses import mail_response
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 
 T = TypeVar("T")
 PASSWORD = "a-password-for-tests-only"
-START_S = 60.0
+START_S = 180.0
 # One for all: to load the authorities' certificates takes 40 ms for each client.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _addresses = itertools.count(2)
@@ -90,12 +92,22 @@ class Service:
         """The service's time in seconds since 1970: other tests may have moved it by years."""
         return self.advance("PT0S").timestamp()
 
-    def wait_until(self, condition: Callable[[], bool], seconds: float = 20) -> None:
-        """Return once a condition holds; what this waits for is done by a process of the service."""
-        deadline = time.monotonic() + seconds
+    def wait_until(
+        self,
+        condition: Callable[[], bool],
+        seconds: float = 20,
+        show: Callable[[], object] = lambda: "",
+    ) -> None:
+        """Return once a condition holds; what this waits for is done by a process of the service.
+
+        `show` gives what a failure shows, such as the answer that the condition is about. It is
+        asked ever more rarely, since to ask takes the time that the service needs.
+        """
+        start = time.monotonic()
         while not condition():
-            assert time.monotonic() < deadline, "waited in vain"
-            time.sleep(0.05)
+            waited = time.monotonic() - start
+            assert waited < seconds, f"waited in vain: {show()}"
+            time.sleep(min(0.5, 0.02 + waited / 10))
 
     def introspected(self, token: str, entity_id: str, secret: str) -> dict[str, object]:
         """What introspection says of a token, asked by an entity (RFC 7662)."""
@@ -299,13 +311,21 @@ def onboard(
     return new.entity_id, new.admin_email
 
 
+def mails(service: Service, to: str) -> list[dict[str, Any]]:
+    """All mails to an address as `mudra mail list --json` shows them, the oldest first."""
+
+    async def read(dependencies: Dependencies) -> list[dict[str, Any]]:
+        async with dependencies.unit_of_work() as work:
+            return [msgspec.to_builtins(mail_response(m)) for m in await work.mailbox.mails(to=to)]
+
+    return in_store(service, read)
+
+
 def latest_link(service: Service, email: str) -> str:
     """The link of the latest mail to an address, from the development mailbox."""
-    import json  # noqa: PLC0415
-
-    mails = json.loads(service.cli("mail", "list", "--to", email, "--json").stdout)
-    assert mails, f"no mail to {email}"
-    link = mails[-1]["links"][0]
+    found = mails(service, email)
+    assert found, f"no mail to {email}"
+    link = found[-1]["links"][0]
     assert isinstance(link, str)
     return link
 

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -46,6 +46,8 @@ class WebhookSink:
     posted: list[Posted] = field(default_factory=list)
     answers: list[int] = field(default_factory=list)
     location: str = ""
+    answer: Callable[[Posted], bytes] = lambda _: b""
+    """The body of what it answers."""
     may_answer: threading.Event = field(default_factory=threading.Event)
     """Cleared, a message is received and not answered."""
 
@@ -62,8 +64,8 @@ class WebhookSink:
 
 
 @contextmanager
-def webhook_sink() -> Iterator[WebhookSink]:
-    """Run the server on a free port of 127.0.0.1."""
+def webhook_sink(host: str = "127.0.0.1") -> Iterator[WebhookSink]:
+    """Run the server on a free port of this machine; `host` is one of its addresses."""
     sink = WebhookSink()
 
     class Handler(BaseHTTPRequestHandler):
@@ -75,16 +77,18 @@ def webhook_sink() -> Iterator[WebhookSink]:
             self.send_response(sink.answers.pop(0) if sink.answers else 204)
             if sink.location:
                 self.send_header("Location", sink.location)
-            self.send_header("Content-Length", "0")
+            answer = sink.answer(sink.posted[-1])
+            self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
+            self.wfile.write(answer)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer((host, 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
-    sink.url = f"http://127.0.0.1:{server.server_port}/alarms"
+    sink.url = f"http://{host}:{server.server_port}/alarms"
     try:
         yield sink
     finally:

@@ -1,5 +1,6 @@
 """The migrations make what storage/ queries, and may be run twice and by two nodes at once."""
 
+import re
 import threading
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from mudra.storage.database.migrate import HEAD, migrate
 from mudra.storage.database.schema import metadata
 from mudra.storage.database.upgrade import alembic_config
 
+RELEASED = sorted((Path(__file__).parent / "released").glob("*.sql"))
 _MADE_BY_HAND = {"xid", "audit_event_written"}
 """A column, and its index, that only the sealer reads."""
 
@@ -42,6 +44,26 @@ def test_the_migrations_make_exactly_the_tables_that_are_queried(tmp_path: Path)
         migrate(url)
 
         assert differences(url) == []
+
+
+@pytest.mark.parametrize("released", RELEASED, ids=lambda file: file.stem)
+def test_a_database_of_each_release_becomes_that_of_this_one(
+    tmp_path: Path, released: Path
+) -> None:
+    with embedded_server(tmp_path / "data") as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(released.read_bytes())
+
+        migrate(url)
+
+        assert differences(url) == []
+
+
+def test_this_version_s_schema_is_kept_once_it_is_released() -> None:
+    changes = Path("CHANGELOG.md").read_text(encoding="utf-8")
+    released = set(re.findall(r"^## \[(\d+\.\d+\.\d+)\]", changes, re.MULTILINE))
+
+    assert {file.stem for file in RELEASED} == released
 
 
 def test_nodes_that_start_at_once_migrate_once(tmp_path: Path) -> None:

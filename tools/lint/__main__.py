@@ -8,6 +8,7 @@ from pathlib import Path
 from tools.lint.commit_rule import no_commit_outside_database
 from tools.lint.docstring_rule import docstring_begins_with_a_verb, package_says_never
 from tools.lint.language_rule import only_plain_words
+from tools.lint.migration_rule import clashing_migrations
 from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
 from tools.lint.secret_rule import no_secret_in_a_sentence
@@ -43,7 +44,9 @@ def main(root: Path) -> int:
         only_plain_words,
         no_foreign_place(root, Path.home()),
     )
-    faults = [fault for source in sources(root) for rule in rules for fault in rule(source)]
+    found = list(sources(root))
+    faults = [fault for source in found for rule in rules for fault in rule(source)]
+    faults += clashing_migrations(found)
     faults += bad_subjects(root)
     for fault in faults:
         print(fault)

@@ -67,6 +67,13 @@ SAMPLES: Final[Mapping[str, str]] = {
     "enforced": "yes",
     "changed_by": "Meera Rao",
     "listed": "192.0.2.10",
+    "institution": "Kaveri Bank",
+    "webhook": "",
+    "days": "3",
+    "apis": "FI fetch",
+    "began": "2026-03-02 14:50 IST (09:20 UTC)",
+    "ended": "",
+    "end_link": "https://tokens.network.example/status/subscription/sample",
 }
 """A value for each fact. `make docs` fails for a fact without one."""
 _OTHER: Final[Mapping[str, dict[str, str]]] = {
@@ -92,7 +99,7 @@ def emails_page() -> str:
             "",
             f"Facts: {', '.join(f'`{name}`' for name in names)}.",
             "",
-            "```",
+            "```text",
             f"Subject: {email.subject}",
             "",
             email.text.strip(),

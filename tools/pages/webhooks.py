@@ -40,6 +40,24 @@ from mudra.metrics.notifications.webhook import (
     message_of,
 )
 from mudra.metrics.notifications.webhook_formats import Format
+from mudra.metrics.subscriptions.public_news import News, NewsState
+from mudra.metrics.subscriptions.subscription import MAX_CONFIRMATIONS
+from mudra.metrics.subscriptions.webhook_subscription import (
+    ENDS_AFTER,
+    MAX_ANSWER,
+    MAX_CHALLENGES,
+    MAX_CHALLENGES_OF_EMAIL,
+    MAX_CHALLENGES_OF_HOST,
+    MAX_OF_EMAIL,
+    MAX_OF_HOST,
+    MAX_PROVEN,
+    MAX_WAITING_MESSAGES,
+    ChallengeAnswer,
+    ChallengeMessage,
+    StatusMessage,
+    challenge_body,
+    status_body,
+)
 from mudra.shared.secret_text import SecretText
 from mudra.webhook.sign import signed_headers
 
@@ -59,11 +77,39 @@ HMAC-SHA256 with the key that was shown once (Base64 after `whsec_`). After a ro
 signatures for a day. Answer 2xx within 10 seconds; else the message comes again for 24 hours under
 the same `webhook-id`. Bodies are shown with line breaks here; they are sent without.
 
+[Subscribers of the public status](#public-status) get messages of their own.
+
 The headers of the first message, with the key `{key}`:
 
-```
+```text
 {headers}
 ```
+"""
+_STATUS: Final = "https://tokens.network.example/status/fip/KAVERI-FIP"
+_PUBLIC: Final = """\
+Anyone subscribes on the status page, with an https address (port 443) and an email address
+([decision 0121](../decisions/0121-the-public-subscribes-by-webhook.md)):
+
+1. The link in an email confirms the email address, as for emails. The page then shows the key
+   that signs messages, only once. Store it at the receiver.
+2. The button "Send a challenge" posts one message, which the receiver has to answer within 10
+   seconds. Check its signature first: then it is this subscription that asks. After that the
+   page says "You are subscribed".
+3. Messages follow when an institution is disrupted, and when it works again. Answer 2xx within
+   10 seconds; else a message comes again some seven times in 24 hours, under the same
+   `webhook-id`.
+
+To end it, open the link of the email, or answer 410. Redirects are not followed, of answers
+only the status is read, of that to a challenge at most {answer} bytes.
+
+Limits: {emails} emails with a link to one email address in 24 hours; {of_email} webhooks of one
+email address, {of_host} of one host, {proven} in all; in 24 hours {asked} challenges of one
+email address, {asked_host} to one host, {asked_all} in all; {waiting} messages that wait for
+one webhook, further ones are dropped. When a message is given up, the email address hears of
+it; when nothing was taken for {days} days, the subscription ends with an email, and all that is
+stored of it is deleted.
+
+### subscription.challenge
 """
 _MEANING: Final = {
     Event.OPENED: "A cause was found.",
@@ -92,14 +138,40 @@ def webhooks_page() -> str:
     announcement = _announcement(_changes()[Event.OPENED])
     for name, body in chat_messages_of(announcement, _ID, CONSOLE).items():
         parts += ["", f"`{name.value}`:", "", *_json(body)]
+    parts += _public()
     parts += ["## JSON schemas", ""]
     for title, message in (
+        ("of `status.…`", StatusMessage),
+        ("of `subscription.challenge`", ChallengeMessage),
+        ("of the answer to a challenge", ChallengeAnswer),
         ("of `incident.…`", Message),
         ("of `webhook.test`", SampleMessage),
         ("of `alarms`", AlarmsMessage),
     ):
         parts += [f"### {title}", "", *_json(msgspec.json.encode(msgspec.json.schema(message)))]
     return "\n".join(parts)
+
+
+def _public() -> Iterator[str]:
+    limits = {
+        "emails": MAX_CONFIRMATIONS, "of_email": MAX_OF_EMAIL, "of_host": MAX_OF_HOST,
+        "proven": MAX_PROVEN, "waiting": MAX_WAITING_MESSAGES, "days": ENDS_AFTER.days,
+        "asked": MAX_CHALLENGES_OF_EMAIL, "asked_host": MAX_CHALLENGES_OF_HOST,
+        "asked_all": MAX_CHALLENGES, "answer": MAX_ANSWER,
+    }  # fmt: skip
+    yield from ("", "## Public status", "", _PUBLIC.format(**limits))
+    challenge = challenge_body(lambda n: b"only for this page.".ljust(n, b"."), NOW)
+    yield from _json(challenge)
+    yield from ("Answer with status 200 and nothing but the value, as JSON:", "")
+    known = msgspec.json.decode(challenge, type=ChallengeMessage).data.challenge
+    yield from _json(msgspec.json.encode(ChallengeAnswer(known)))
+    yield from ("### status.disrupted", "")
+    began = NOW.replace(minute=20, second=0)
+    news = News(_ID, "KAVERI-FIP", "fif", NewsState.OPEN, began, None, NOW)
+    yield from _json(status_body(news, "Kaveri Bank", _STATUS)[1])
+    yield from ("### status.operational", "")
+    over = replace(news, state=NewsState.OVER, ended=began + timedelta(minutes=20))
+    yield from _json(status_body(over, "Kaveri Bank", _STATUS)[1])
 
 
 def _json(body: bytes) -> Iterator[str]:

@@ -152,6 +152,8 @@ class EventName(enum.StrEnum):
     """A silence or a planned maintenance was announced."""
     METRICS_SILENCE_END = "metrics:silence:end"
     """A silence or a planned maintenance was ended by hand."""
+    METRICS_FIPS_FOLLOW = "metrics:fips:follow"
+    """A FIU follows a FIP, or no longer does."""
     METRICS_WEBHOOK_ADD = "metrics:webhook:add"
     """A webhook was added."""
     METRICS_WEBHOOK_REMOVE = "metrics:webhook:remove"

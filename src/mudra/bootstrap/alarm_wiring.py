@@ -8,6 +8,7 @@ from mudra.bootstrap.config import Settings
 from mudra.localization.languages import Languages
 from mudra.metrics.notifications.alarm_mail import StormRule
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
+from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.shared.ids import fresh_id
@@ -15,7 +16,11 @@ from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.mail.outbox import PostgresOutbox
-from mudra.storage.metrics.alarm_mails import PostgresAlarmMails, PostgresAlarmPreferences
+from mudra.storage.metrics.alarm_mails import (
+    PostgresAlarmMails,
+    PostgresAlarmPreferences,
+    PostgresFollowedFips,
+)
 from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.webhook.reach import Reach
@@ -78,6 +83,13 @@ def preference_service(
     """Return the service of people's preferences."""
     webhooks = PostgresWebhooks(transaction, parts.encryption)
     return AlarmPreferenceService(PostgresAlarmPreferences(transaction), webhooks, audit_log)
+
+
+def follow_service(
+    transaction: Transaction, members: OnboardedMembers, audit_log: PostgresAuditLog
+) -> FollowService:
+    """Return the service of the FIPs that FIUs follow."""
+    return FollowService(PostgresFollowedFips(transaction), members, audit_log)
 
 
 def alarm_mailer(parts: AlarmDependencies, transaction: Transaction) -> AlarmMailer:

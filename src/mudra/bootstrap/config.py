@@ -245,6 +245,16 @@ class Settings(TracingSettings):
     entity_token_burst: int = _setting(
         "ENTITY_TOKEN_BURST", 200, _whole(1, 100000), "1 to 100000", "tokens at once above the rate"
     )
+    proof_rate: int = _setting(
+        "PROOF_RATE",
+        20,
+        _whole(1, 100000),
+        "1 to 100000",
+        "DPoP proofs in a second that one worker accepts of one entity",
+    )
+    proof_burst: int = _setting(
+        "PROOF_BURST", 200, _whole(1, 100000), "1 to 100000", "proofs at once above the rate"
+    )
     argon2_memory_mib: int = _setting(
         "ARGON2_MEMORY_MIB", 64, _whole(19, 1024), "19 to 1024", "memory of one password hash, MiB"
     )

@@ -13,36 +13,32 @@ from msgspec import Struct
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller
 from mudra.audit.ports import AuditChain, Witness
-from mudra.bootstrap.alarm_wiring import alarm_mailer, preference_service, webhook_service
+from mudra.bootstrap.alarm_wiring import follow_service, preference_service, webhook_service
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.fault_store import fault_service
 from mudra.bootstrap.health_store import health_service
 from mudra.bootstrap.master_key_rotation import rewrap_all
+from mudra.bootstrap.metrics_store import history, maintenance, reporting
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
 from mudra.bootstrap.token_store import binding_service, secret_service
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer
+from mudra.metrics.health.recorded_history import HistoryService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
-from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.maintenance import MaintenanceWork
-from mudra.metrics.notifications.escalation import Escalation
-from mudra.metrics.notifications.notifier import Notifier
-from mudra.metrics.payload.held_reports import HeldReportService
-from mudra.metrics.payload.push_report import PushService
-from mudra.metrics.payload.receipt_service import ReceiptService
-from mudra.metrics.payload.validation import ContentLimits
-from mudra.metrics.rollup.rollup_service import RollupService
+from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
 from mudra.overview.administration import Rewrapped
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.ids import fresh_id
+from mudra.shared.unavailable import METRICS_DATABASE
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.archives import PostgresArchives
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -51,7 +47,11 @@ from mudra.storage.audit.checkpoints import PostgresCheckpoints
 from mudra.storage.audit.search import PostgresAuditSearch
 from mudra.storage.audit.token_issues import PostgresTokenIssues
 from mudra.storage.audit.witness import open_witness, read_collected
-from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.caching.cache_invalidation import (
+    IDLE_PROOF_S,
+    SANDBOX_PROOF_S,
+    CacheInvalidation,
+)
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.key_pairs import KeyPairs
 from mudra.storage.database.clock_watch import ClockWatch
@@ -71,15 +71,14 @@ from mudra.storage.identity.sessions import PostgresSessions
 from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
-from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
-from mudra.storage.metrics.attribution import PostgresDetections
-from mudra.storage.metrics.held_reports import PostgresHeldReports
+from mudra.storage.metrics.alarms import PostgresSilences
+from mudra.storage.metrics.apart.carry_over import carry_over
+from mudra.storage.metrics.apart.metrics_database import Both, MetricsDatabase
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
-from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
-from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
-from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
-from mudra.storage.metrics.rollups.rollups import PostgresRollups
+from mudra.storage.metrics.receipts import OnboardedMembers
+from mudra.storage.metrics.reports import KnownPartitions
+from mudra.storage.metrics.subscriptions import PostgresSubscriptions
 from mudra.storage.registry.pending_entries import PostgresPendingEntries
 from mudra.storage.registry.probes import PostgresProbes
 from mudra.storage.registry.registry import PostgresRegistry
@@ -103,6 +102,7 @@ if TYPE_CHECKING:
 
 ACTIVATION_PATH = "/activate"
 CONSOLE_PATH = "/console"
+STATUS_PATH = "/status"
 _PUSH_RATE_S = 600
 
 
@@ -115,6 +115,7 @@ class Dependencies(Struct, frozen=True):
     invalidation: CacheInvalidation
     database: Database
     replica: ReplicaReads
+    metrics: MetricsDatabase
     encryption: DataEncryption
     languages: Languages
     writer: EmailComposer
@@ -127,14 +128,15 @@ class Dependencies(Struct, frozen=True):
     @contextlib.asynccontextmanager
     async def unit_of_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
         """Open a transaction with all its ports; it must end `within_s` seconds."""
-        async with self.database.transaction(within_s=within_s) as transaction:
-            yield self._work(transaction)
+        opened = self.metrics.both(self.database.transaction, within_s=within_s)
+        async with opened as both:
+            yield self._work(both)
 
     @contextlib.asynccontextmanager
     async def reads(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
         """Open one for reads alone, which a replica may serve."""
-        async with self.replica.transaction(within_s=within_s) as transaction:
-            yield self._work(transaction)
+        async with self.metrics.both(self.replica.transaction, within_s=within_s) as both:
+            yield self._work(both)
 
     async def rewrap(
         self, caller: Caller, begin: Callable[[int], None], on_progress: Callable[[int], None]
@@ -155,6 +157,22 @@ class Dependencies(Struct, frozen=True):
         from mudra.demo.history import fill_history  # noqa: PLC0415  # the sandbox's alone
 
         return await fill_history(self, past, aa_ids, on_progress)
+
+    @contextlib.asynccontextmanager
+    async def history(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[HistoryService]:
+        """Open a transaction for windows of the past."""
+        async with self.metrics.both(self.database.transaction, within_s=within_s) as both:
+            yield await history(both, self.partitions, within_s)
+
+    async def carry_over(self) -> int:
+        """Carry what metrics in a second database handed over to the first one."""
+        return await carry_over(self.metrics, self._notices)
+
+    async def close(self) -> None:
+        """Close all connections but those of `invalidation`."""
+        await self.metrics.close()
+        await self.replica.close()
+        await self.database.close()
 
     def audit_chain(self, transaction: Transaction) -> AuditChain:
         """The audit chain in a transaction, with this node's second place."""
@@ -187,6 +205,16 @@ class Dependencies(Struct, frozen=True):
         return Reach(self.address_policy, self.settings.webhook_networks)
 
     @property
+    def public_reach(self) -> Reach:
+        """Return where messages of public subscriptions may go: no network that is opened here."""
+        return Reach(self.address_policy, only_https_port=not self.settings.sandbox)
+
+    @property
+    def public_status(self) -> str:
+        """Return the address of the public status: next to the token service."""
+        return urljoin(self.settings.issuer, STATUS_PATH)
+
+    @property
     def console(self) -> str:
         """Return the address of the console: next to the token service, not under its path."""
         return urljoin(self.settings.issuer, CONSOLE_PATH)
@@ -203,52 +231,26 @@ class Dependencies(Struct, frozen=True):
     @contextlib.asynccontextmanager
     async def metrics_maintenance(self, *, within_s: float) -> AsyncIterator[MaintenanceWork]:
         """Open a transaction for the scheduled jobs of metrics."""
-        async with self.database.transaction(within_s=within_s) as transaction:
-            members = OnboardedMembers(transaction)
-            incidents = PostgresDetections(transaction)
-            messages = PostgresWebhooks(transaction, self.encryption)
-            silences = PostgresSilences(transaction)
-            escalation = Escalation(
-                timedelta(minutes=self.settings.health_escalation_minutes),
-                self.settings.health_escalation_to,
-            )
-            notifier = Notifier(
-                messages, alarm_mailer(self, transaction), self.outbox(transaction), escalation
-            )
-            yield MaintenanceWork(
-                now=await transaction.now(),
-                detection=DetectionService(
-                    store=incidents,
-                    members=members,
-                    silences=silences,
-                    notifier=notifier,
-                    new_id=fresh_id,
-                ),
-                rollups=RollupService(PostgresRollups(transaction)),
-                tables=PostgresMetricsTables(transaction),
-                messages=messages,
-                health=health_service(transaction, members, incidents),
-                incidents=IncidentService(incidents),
-                silences=silences,
-            )
+        async with self.metrics.both(self.database.transaction, within_s=within_s) as both:
+            yield await maintenance(self, both)
 
-    def _work(self, transaction: Transaction) -> UnitOfWork:
+    def _notices(self, transaction: Transaction) -> NoticeService:
+        return NoticeService(PostgresMemberships(transaction), self.outbox(transaction))
+
+    def _work(self, both: Both) -> UnitOfWork:
+        transaction = both.first
         audit_log = PostgresAuditLog(transaction)
-        links = PostgresLinks(transaction)
         outbox = self.outbox(transaction)
-        memberships = PostgresMemberships(transaction)
-        tokens = PostgresIssuedTokens(transaction)
-        notices = NoticeService(memberships, outbox)
+        notices = self._notices(transaction)
         registration = self._registration(transaction, notices)
         secret_store = PostgresSecrets(transaction, self.encryption)
         secret_uses = PostgresSecretUses(transaction)
-        network = OnboardedMembers(transaction)
-        pushes, held_reports = self._reporting(transaction, network, notices, audit_log)
-        incidents = PostgresIncidents(transaction)
+        network, incidents = OnboardedMembers(*both), PostgresIncidents(transaction)
+        pushes, held_reports, receipts = reporting(self, both, network, notices)
         return UnitOfWork(
             audit_log=audit_log,
             people=PostgresPeople(transaction),
-            links=links,
+            links=PostgresLinks(transaction),
             link_factory=LinkFactory(secrets.token_bytes, self.settings.issuer + ACTIVATION_PATH),
             address_changes=PostgresAddressChanges(transaction),
             invitations=PostgresInvitations(transaction),
@@ -256,7 +258,7 @@ class Dependencies(Struct, frozen=True):
             attempts=PostgresAttempts(transaction, self.encryption),
             second_factors=PostgresSecondFactors(transaction, self.encryption),
             outbox=outbox,
-            memberships=memberships,
+            memberships=PostgresMemberships(transaction),
             sessions=PostgresSessions(transaction),
             single_sign_on=PostgresSingleSignOn(transaction),
             notices=notices,
@@ -270,7 +272,7 @@ class Dependencies(Struct, frozen=True):
             secret_service=secret_service(secret_store, secret_uses, notices, audit_log),
             uses=secret_uses,
             reminders=PostgresReminders(transaction),
-            tokens=tokens,
+            tokens=PostgresIssuedTokens(transaction),
             used_proofs=PostgresUsedProofs(transaction),
             token_counts=PostgresTokenCounts(transaction),
             registered_keys=PostgresRegisteredKeys(transaction),
@@ -284,31 +286,21 @@ class Dependencies(Struct, frozen=True):
             probes=ProbeService(PostgresProbes(transaction), registration.registry, audit_log),
             pushes=pushes,
             held_reports=held_reports,
-            receipts=ReceiptService(PostgresReceipts(transaction), network),
-            health=health_service(transaction, network, incidents),
+            receipts=receipts,
+            health=health_service(both, network, incidents),
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
             webhooks=webhook_service(self, transaction, network, audit_log),
             alarm_preferences=preference_service(self, transaction, audit_log),
+            follows=follow_service(transaction, network, audit_log),
+            subscriptions=PostgresSubscriptions(transaction, self.encryption),
+            status_webhooks=self._status_webhooks(transaction),
         )
 
-    def _reporting(
-        self,
-        transaction: Transaction,
-        network: OnboardedMembers,
-        notices: NoticeService,
-        audit_log: PostgresAuditLog,
-    ) -> tuple[PushService, HeldReportService]:
-        reports = PostgresReports(transaction, self.partitions)
-        held = PostgresHeldReports(transaction, reports)
-        limits = ContentLimits(
-            self.settings.metrics_push_blocks, self.settings.metrics_push_unknown_fips
-        )
-        return (
-            PushService(reports, held, notices, network, audit_log, limits),
-            HeldReportService(held, audit_log),
-        )
+    def _status_webhooks(self, transaction: Transaction) -> StatusWebhooks:
+        subscriptions = PostgresSubscriptions(transaction, self.encryption)
+        return StatusWebhooks(subscriptions, secrets.token_bytes, self.public_reach.url_fault)
 
     def _registration(
         self, transaction: Transaction, notices: NoticeService
@@ -353,10 +345,9 @@ def build_dependencies(
     own, replica = settings.database_direct_url, settings.database_replica_url
     direct = of_primary(own.reveal()) if own else conninfo
     invalidation = CacheInvalidation(
-        # The time machine waits for every process of a sandbox.
         direct,
         clock_watch,
-        never_idle=settings.sandbox,
+        idle_proof_s=SANDBOX_PROOF_S if settings.sandbox else IDLE_PROOF_S,
         without_database_s=settings.tokens_without_database_s,
     )
     database = Database(
@@ -377,6 +368,7 @@ def build_dependencies(
             database.replica(replica.reveal(), connections) if replica else None,
             settings.database_replica_lag_ms / 1000,
         ),
+        metrics=_metrics_database(settings, database, connections),
         encryption=encryption,
         languages=languages,
         writer=EmailComposer(
@@ -386,3 +378,11 @@ def build_dependencies(
         partitions=KnownPartitions(),
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
     )
+
+
+def _metrics_database(settings: Settings, database: Database, connections: int) -> MetricsDatabase:
+    url = settings.metrics_database_url
+    if url is None:
+        return MetricsDatabase(database, None)
+    own = database.second(of_primary(url.reveal()), connections, METRICS_DATABASE)
+    return MetricsDatabase(database, own)

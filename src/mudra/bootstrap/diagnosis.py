@@ -15,6 +15,7 @@ from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.diagnosis_of_metrics import metrics_database
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed
@@ -145,6 +146,8 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
     ]
     if dependencies.settings.database_replica_url is not None:
         checks.append(_replica)
+    if dependencies.metrics.own is not None:
+        checks.append(metrics_database)
     return [await check(dependencies) for check in checks]
 
 

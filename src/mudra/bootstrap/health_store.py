@@ -1,8 +1,8 @@
 """The health service over the database: wired here for pages and for jobs."""
 
 from mudra.metrics.health.health_service import HealthService
-from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences
+from mudra.storage.metrics.apart.metrics_database import Both
 from mudra.storage.metrics.attribution import PostgresFipStates
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
@@ -11,14 +11,14 @@ from mudra.storage.metrics.rollups.series import PostgresSeries
 
 
 def health_service(
-    transaction: Transaction, members: OnboardedMembers, incidents: PostgresIncidents
+    both: Both, members: OnboardedMembers, incidents: PostgresIncidents
 ) -> HealthService:
-    """Return the health service of a transaction."""
+    """Return the health service of a unit of work."""
     return HealthService(
-        PostgresRollupQueries(transaction),
-        PostgresSeries(transaction),
+        PostgresRollupQueries(both.metrics),
+        PostgresSeries(both.metrics),
         members,
         incidents,
-        PostgresFipStates(transaction),
-        PostgresSilences(transaction),
+        PostgresFipStates(both.metrics),
+        PostgresSilences(both.first),
     )

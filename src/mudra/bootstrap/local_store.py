@@ -31,6 +31,12 @@ from mudra.storage.database.embedded.server import EmbeddedServerError
 from mudra.storage.database.migrate import SchemaUnknown
 from mudra.storage.database.outage import outage_of
 from mudra.storage.database.roles import AdminTooWeak
+from mudra.storage.metrics.apart.pairing import (
+    FACT,
+    MetricsMisplaced,
+    MetricsUnreachable,
+    require_together,
+)
 
 T = TypeVar("T")
 
@@ -64,6 +70,7 @@ def opening() -> Iterator[None]:
         EmbeddedServerError,
         MailUrlError,
         MasterKeyError,
+        MetricsMisplaced,
         SchemaUnknown,
         TemplateError,
     ) as error:
@@ -75,6 +82,8 @@ def opening() -> Iterator[None]:
         ) from error
     except (CiphertextInvalid, MasterVersionMissing) as error:
         raise CommandFailed(f"{error}: is this the master key of this database?") from error
+    except MetricsUnreachable as error:
+        raise CommandFailed(str(error), Exit.UNREACHABLE) from error
     except DatabaseUnavailable as error:
         raise CommandFailed(_way_out(error), Exit.UNREACHABLE) from error
     except (psycopg.Error, DBAPIError) as error:
@@ -125,20 +134,22 @@ def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]])
 
 
 async def _run(dependencies: Dependencies, action: Callable[[Dependencies], Awaitable[T]]) -> T:
-    async with _listening(dependencies):
+    async with _in_use(dependencies):
         return await action(dependencies)
 
 
 @contextlib.asynccontextmanager
-async def _listening(dependencies: Dependencies) -> AsyncIterator[None]:
-    """A command that changes something waits for the nodes that must apply it."""
-    await dependencies.invalidation.start()
+async def _in_use(dependencies: Dependencies) -> AsyncIterator[None]:
+    """Take the time of the store, and leave it at the end.
+
+    A command whose change no node may miss listens from then on, others never.
+    """
     await dependencies.time_machine.load()
     try:
         yield
     finally:
         await dependencies.invalidation.stop()
-        await dependencies.database.close()
+        await dependencies.close()
 
 
 def _with_recorded(settings: Settings, conninfo: str) -> Settings:
@@ -146,10 +157,12 @@ def _with_recorded(settings: Settings, conninfo: str) -> Settings:
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         facts: dict[str, str] = dict(
             connection.execute(
-                "SELECT name, value FROM service_fact"
-                " WHERE name IN ('base-url', 'registry-one-operator')"
+                "SELECT name, value FROM service_fact WHERE name = ANY(%s)",
+                [["base-url", "registry-one-operator", FACT]],
             ).fetchall()
         )
+    if settings.metrics_database_url is None:
+        require_together(facts.get(FACT))
     if not settings.base_url and "base-url" in facts:
         settings = replace(settings, base_url=facts["base-url"])
     if settings.registry_one_operator is None and "registry-one-operator" in facts:

@@ -85,8 +85,7 @@ class Edge(Struct, frozen=True):
         await self.key_fetches.stop()
         await self.issue_log.stop()
         await self.dependencies.invalidation.stop()
-        await self.dependencies.replica.close()
-        await self.dependencies.database.close()
+        await self.dependencies.close()
 
 
 def open_http_edge(dependencies: Dependencies) -> Edge:
@@ -102,9 +101,10 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     entities = _entity_authenticator(dependencies, tokens.credentials, issue_log)
     terms, node = token_terms(settings), _node_state(dependencies)
     push_limits = _push_limits(dependencies)
-    guard = ProofGuard(dependencies.unit_of_work, dependencies.clock)
+    proof_rate = KeyedRateLimit(settings.proof_rate, settings.proof_burst, monotonic)
+    guard = ProofGuard(dependencies.unit_of_work, dependencies.clock, proof_rate)
     by_secret = EntityTokenIssuer(entities, signer, issue_log, terms, fresh_id)
-    by_assertion = _assertion_issuer(dependencies, entities, signer, terms)
+    by_assertion = _assertion_issuer(dependencies, entities, signer, guard)
     http = HttpDependencies(
         settings=settings,
         languages=dependencies.languages,
@@ -149,11 +149,12 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
 
 
 def _assertion_issuer(
-    dependencies: Dependencies, entities: EntityAuthenticator, signer: Signer, terms: TokenTerms
+    dependencies: Dependencies, entities: EntityAuthenticator, signer: Signer, guard: ProofGuard
 ) -> AssertionTokenIssuer:
     audiences = oauth.assertion_audiences(dependencies.settings)
     authenticator = AssertionAuthenticator(entities, dependencies.unit_of_work, audiences)
-    return AssertionTokenIssuer(authenticator, signer, terms, fresh_id)
+    terms = token_terms(dependencies.settings)
+    return AssertionTokenIssuer(authenticator, signer, terms, fresh_id, guard)
 
 
 def _token_sources(dependencies: Dependencies, keys: NodeKeys) -> TokenSources:
@@ -175,7 +176,10 @@ def _token_sources(dependencies: Dependencies, keys: NodeKeys) -> TokenSources:
 
 def _node_state(dependencies: Dependencies) -> NodeState:
     return NodeState(
-        dependencies.database, dependencies.clock_watch, dependencies.encryption.keyring
+        dependencies.database,
+        dependencies.metrics.own,
+        dependencies.clock_watch,
+        dependencies.encryption.keyring,
     )
 
 

@@ -29,7 +29,7 @@ from mudra.client.directory.async_directory import AsyncDirectory
 from mudra.client.directory.copy import DirectoryEntry
 from mudra.client.directory.directory import Directory
 from mudra.client.dpop.key import DpopKey
-from mudra.client.dpop.proof_check import ProofMemory
+from mudra.client.dpop.proof_memory import ProofMemory, ProofUse
 from mudra.client.entity_token import EntityToken, Role
 from mudra.client.errors import (
     BadSignature,
@@ -48,6 +48,7 @@ from mudra.client.errors import (
     TokenNotYetValid,
     TokenRefused,
     TokenRevoked,
+    TooManyProofs,
     TooManyRequests,
     UnexpectedResponse,
     UnknownKey,
@@ -88,6 +89,7 @@ __all__ = [
     "PresentedProof",
     "ProofMemory",
     "ProofRefused",
+    "ProofUse",
     "RegisteredKey",
     "RevocationsUnavailable",
     "Role",
@@ -101,6 +103,7 @@ __all__ = [
     "TokenRefused",
     "TokenRevoked",
     "TokenVerifier",
+    "TooManyProofs",
     "TooManyRequests",
     "UnexpectedResponse",
     "UnknownKey",

@@ -7,7 +7,7 @@ import httpx
 
 from mudra.client import clock
 from mudra.client.async_revocation_follower import AsyncRevocationFollower
-from mudra.client.dpop.proof_check import ProofMemory, UseProof
+from mudra.client.dpop.proof_memory import ProofMemory, UseProof
 from mudra.client.entity_token import EntityToken
 from mudra.client.signing.body_signature import signing_key_id
 from mudra.client.verification.check import Expected

@@ -3,7 +3,8 @@
     MudraClientError
       TokenRefused        the token that was presented: answer 401 to its bearer
         TokenMalformed  BadSignature  UnknownKey  TokenExpired  TokenNotYetValid
-        WrongIssuer  WrongAudience  NotAnEntityToken  TokenRevoked  ProofRefused
+        WrongIssuer  WrongAudience  NotAnEntityToken  TokenRevoked
+        ProofRefused    TooManyProofs: answer 429
       SignatureRefused    a body that its sender did not sign as registered
       DirectoryUnavailable                no proven copy of the registry yet
       KeysUnavailable  RevocationsUnavailable     answer 503: the issuer could not be asked
@@ -76,6 +77,10 @@ class TokenRevoked(TokenRefused):
 
 class ProofRefused(TokenRefused):
     """It is bound to a key, and came without a valid, new proof of it (DPoP)."""
+
+
+class TooManyProofs(ProofRefused):
+    """Its entity has more valid proofs than are remembered for one: this one may be a used one."""
 
 
 class SignatureRefused(MudraClientError):

@@ -6,7 +6,7 @@ import threading
 import httpx
 
 from mudra.client import clock
-from mudra.client.dpop.proof_check import ProofMemory, UseProof
+from mudra.client.dpop.proof_memory import ProofMemory, UseProof
 from mudra.client.entity_token import EntityToken
 from mudra.client.revocation_follower import RevocationFollower
 from mudra.client.signing.body_signature import signing_key_id

@@ -12,6 +12,7 @@ from mudra.console.pages import webhooks
 from mudra.console.pages.member import (
     account,
     account_alarms,
+    account_zone,
     activity,
     addresses,
     health,
@@ -66,6 +67,7 @@ def console_pages(
         *single_sign_on.handlers,
         *account.handlers,
         *account_alarms.handlers,
+        *account_zone.handlers,
         *second_factor.handlers,
         *passkeys.handlers,
         *overview.handlers,

@@ -5,12 +5,11 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Protocol
 
+from mudra.metrics.health.recorded_history import HistoryService
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.database import Database
 from mudra.storage.database.time_machine import MovableClock, PostgresTimeMachine
-from mudra.storage.metrics.reports import KnownPartitions
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
 
@@ -65,13 +64,13 @@ class Dependencies(Protocol):
     def address_policy(self) -> AddressPolicy:
         """The addresses that registry entries may contain."""
 
-    @property
-    def database(self) -> Database:
-        """The database, for past windows."""
+    def history(
+        self, *, within_s: float = TRANSACTION_S
+    ) -> AbstractAsyncContextManager[HistoryService]:
+        """Opens a transaction for past windows."""
 
-    @property
-    def partitions(self) -> KnownPartitions:
-        """The partitions that exist."""
+    async def close(self) -> None:
+        """Closes the connections."""
 
     def unit_of_work(
         self, *, within_s: float = TRANSACTION_S

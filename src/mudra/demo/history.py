@@ -14,17 +14,14 @@ from typing import Final
 from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import DEMO_NETWORK
 from mudra.demo.past import Past
-from mudra.metrics.health.recorded_history import HistoryService, PastReport, take_history
+from mudra.metrics.health.recorded_history import PastReport, take_history
 from mudra.metrics.incidents.detection_service import WATCHED
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.metrics.copy_rows import storable
-from mudra.storage.metrics.receipts import PostgresReceipts
-from mudra.storage.metrics.reports import PostgresReports
 
 _DAY: Final = timedelta(days=1)
 _PUSH_DELAY_S: Final = (35, 95)
@@ -56,9 +53,9 @@ async def reported(
 ) -> set[tuple[str, datetime]]:
     """Returns the windows of these AAs for which anything was received."""
     found: set[tuple[str, datetime]] = set()
-    async with dependencies.database.transaction() as transaction:
+    async with dependencies.history() as history:
         for aa_id in aa_ids:
-            by_tag = await PostgresReceipts(transaction).windows(aa_id, within)
+            by_tag = await history.receipts.windows(aa_id, within)
             found.update((aa_id, window) for windows in by_tag.values() for window in windows)
     return found
 
@@ -75,14 +72,8 @@ async def fill_history(
     for day in past.days:
         for aa_id in aa_ids:
             reports = list(_reports(past, aa_id, day))
-            async with dependencies.database.transaction(within_s=_CHUNK_S) as transaction:
-                store = PostgresReports(transaction, dependencies.partitions)
-                await store.take_time(_CHUNK_S)  # another fill, or the agent, may hold the lock
-                history = HistoryService(
-                    store,
-                    PostgresReceipts(transaction),
-                    PostgresAuditLog(transaction),
-                )
+            async with dependencies.history(within_s=_CHUNK_S) as history:
+                # So long since another fill, or the agent, may hold the lock.
                 stored += await take_history(aa_id, reports, _NO_MARKS, history)
             on_progress()
     if stored:

@@ -89,7 +89,7 @@ async def _live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> Non
             for aa in aas
         ]
         ended = await until_stopped(stop, tasks, agents)
-    await dependencies.database.close()
+    await dependencies.close()
     if ended:
         raise PartEnded(", ".join(task.get_name() for task in ended)) from ended[0].exception()
 

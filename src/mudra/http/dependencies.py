@@ -135,6 +135,9 @@ class NodeState(Protocol):
     async def outage(self) -> ServiceUnavailable | None:
         """Return why a load balancer should choose another node; asks the database too."""
 
+    async def impairment(self) -> ServiceUnavailable | None:
+        """Return what this node cannot do while it is ready, as no other node could."""
+
 
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""

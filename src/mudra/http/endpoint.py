@@ -12,7 +12,7 @@ from typing import Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, get_args
 from msgspec import Struct
 
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.request.request_context import RequestContext
+from mudra.http.request.request_context import Admitted, RequestContext
 from mudra.http.response.json_response import HandlerResult
 from mudra.shared.refusal import Refusal
 
@@ -27,7 +27,7 @@ Respond: TypeAlias = Callable[
 """Takes the context, what was received or why it was not accepted, and the path's parameters."""
 
 
-Admit: TypeAlias = Callable[[RequestContext], Awaitable[Refusal | None]]
+Admit: TypeAlias = Callable[[RequestContext], Awaitable[Admitted | Refusal]]
 
 
 class Call(Struct, Generic[B], frozen=True, kw_only=True):
@@ -50,7 +50,10 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     bearer: bool
     """Whether the caller presents a bearer token."""
     admit: Admit | None = None
-    """Refuses a request before a byte of its body is read: where reading it costs something."""
+    """Refuses a request before a byte of its body is read: where reading it costs something.
+
+    Who is admitted is in the context of `respond`.
+    """
 
     @property
     def request_type(self) -> type[Struct]:

@@ -11,12 +11,14 @@ from typing import Final, Literal, TypeAlias
 from litestar import Response
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.endpoint import Endpoint, HandlerFunction
 from mudra.http.openapi.operation import FORM, JSON, described
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import (
+    Admitted,
     AnyRequest,
     RequestContext,
     new_context,
@@ -57,12 +59,16 @@ class Mount(Struct, frozen=True, kw_only=True):
         async def handle(
             request: AnyRequest, dependencies: InjectedDependencies, **in_path: object
         ) -> Response[bytes]:
+            admitted: Admitted | None = None
             if endpoint.admit is not None:
                 early = new_context(request, dependencies)
-                refused = await endpoint.admit(early)
-                if refused is not None:
-                    return response_of(early.envelope, refused, self.status)
+                found = await endpoint.admit(early)
+                if isinstance(found, Refusal):
+                    return response_of(early.envelope, found, self.status)
+                admitted = found
             context, received = await self.receive(request, dependencies, request_type)
+            if admitted is not None:
+                context = replace(context, admitted=admitted)
             outcome = await endpoint.respond(context, received, in_path)
             return response_of(context.envelope, outcome, self.status)
 
@@ -89,7 +95,14 @@ def get(path: str, summary: str) -> Mount:
     return Mount(method="GET", path=path, summary=summary, receive=receive_query)
 
 
-def delete(path: str, summary: str, *, query: type[Struct], conflict: bool = False) -> Mount:
+def put(path: str, summary: str, *, conflict: bool = False) -> Mount:
+    """Mount a handler whose path says all; again changes nothing."""
+    return Mount(method="PUT", path=path, summary=summary, receive=receive_query, conflict=conflict)
+
+
+def delete(
+    path: str, summary: str, *, query: type[Struct] | None = None, conflict: bool = False
+) -> Mount:
     """Mount a handler that reads its parameters from the query, documented as `query`."""
     return Mount(
         method="DELETE",

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.audit.ports import AuditLog
-from mudra.identity.accounts.email_link import LinkFactory, LinkRecord, LinkRequest
+from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
+from mudra.identity.accounts.link_requests import LinkRequests
 from mudra.identity.accounts.user import AddressChange, HeldToken, User, UserState
 from mudra.identity.memberships.invitation import Invitation
 from mudra.identity.memberships.member import Admin, Contact, Member, MemberStatus
@@ -56,6 +57,9 @@ class People(Protocol):
 
     async def set_language(self, user_id: str, language: str) -> None:
         """Store the language of a person's pages and emails; empty for the network's."""
+
+    async def set_display_zone(self, user_id: str, choice: str) -> None:
+        """Store the zone in which a person's pages write times."""
 
     async def add_admin(self, entity_id: str, user_id: str) -> None:
         """Make a user an admin of an entity."""
@@ -194,16 +198,6 @@ class AddressChanges(Protocol):
         """Delete the change of a user."""
 
 
-class LinkRequests(Protocol):
-    """Requests for a link that a job looks at: the answer waits for none of its work."""
-
-    async def ask(self, request: LinkRequest) -> None:
-        """Store a request, the same way for every name; dropped while thousands wait."""
-
-    async def take(self, limit: int) -> Sequence[LinkRequest]:
-        """Take the oldest requests, so that no other transaction takes them."""
-
-
 class GuessedAccount(Struct, frozen=True):
     """A user whose password someone is guessing."""
 
@@ -291,6 +285,9 @@ class NoticeKind(enum.StrEnum):
     SERVICE_RESTORED = "service_restored"
     SECOND_FACTOR = "second_factor"
     ADDRESSES_BOUND = "addresses_bound"
+    SUBSCRIPTION_CONFIRM = "subscription_confirm"
+    STATUS_INCIDENT = "status_incident"
+    SUBSCRIPTION_FAILING = "subscription_failing"
 
 
 class Notice(Struct, frozen=True):
@@ -299,6 +296,10 @@ class Notice(Struct, frozen=True):
     to: str
     kind: NoticeKind
     facts: Mapping[str, str | SecretText]
+    language: str = ""
+    """The tag of its language; empty for the one that the recipient's account chose."""
+    unsubscribe: SecretText | None = None
+    """The address to which one click posts that no more are wanted (RFC 8058)."""
 
 
 class Outbox(Protocol):

@@ -1,6 +1,6 @@
 """The scheduled jobs of network metrics: they open transactions, call use cases and count."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from mudra.jobs.metrics_exporter import export_health
-from mudra.jobs.retry_delay import pause_after
+from mudra.jobs.retry_delay import pause_after, public_pause_after
 from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import (
     ALARMS,
@@ -35,11 +35,21 @@ WORK_S: Final = 60.0
 RECOUNT_S: Final = 600.0
 DETECT_S: Final = 600.0
 """Reports of days ago let all windows since be evaluated again, in one transaction."""
+CarryOver = Callable[[], Awaitable[int]]
 _log = structlog.get_logger()
 
 
-def metrics_jobs(open_work: OpenMaintenance, retention: RetentionPolicy, post: Post) -> list[Job]:
-    """Returns the jobs for network metrics: rollups, partitions, incidents, webhooks."""
+def metrics_jobs(
+    open_work: OpenMaintenance,
+    retention: RetentionPolicy,
+    post: Post,
+    post_to_public: Post,
+    carry_over: CarryOver | None,
+) -> list[Job]:
+    """Returns the jobs for network metrics: rollups, partitions, incidents, webhooks.
+
+    `carry_over` takes to the first database what metrics in another one mean for it.
+    """
     # Without a first value a dashboard would show "no data" instead of 0.
     for grain in ("hour", "day"):
         for outcome in ("equal", "different"):
@@ -60,7 +70,7 @@ def metrics_jobs(open_work: OpenMaintenance, retention: RetentionPolicy, post: P
         Job(
             name="metrics-watch",
             every=minute / 3,
-            run=lambda: detect_incidents(open_work),
+            run=lambda: detect_incidents(open_work, carry_over),
             follows_clock=True,
         ),
         Job(
@@ -72,6 +82,7 @@ def metrics_jobs(open_work: OpenMaintenance, retention: RetentionPolicy, post: P
             wake_on=WEBHOOKS_CHANGED,
             follows_clock=True,
         ),
+        _public_webhooks(open_work, post_to_public),
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
         Job(
             name="metrics-retention",
@@ -86,6 +97,32 @@ def metrics_jobs(open_work: OpenMaintenance, retention: RetentionPolicy, post: P
             run=lambda: recount_days(open_work),
         ),
     ]
+
+
+def _public_webhooks(open_work: OpenMaintenance, post: Post) -> Job:
+    return Job(
+        name="status-webhooks",
+        every=timedelta(seconds=20),
+        run=lambda: deliver_messages(
+            partial(open_work, within_s=TRANSACTION_S),
+            post,
+            public_pause_after,
+            _report,
+            of_public=True,
+        ),
+        wake_on=WEBHOOKS_CHANGED,
+        follows_clock=True,
+    )
+
+
+def handover_job(carry_over: CarryOver) -> Job:
+    """Returns the job that takes to the first database what the metrics handed over."""
+
+    async def hand_over() -> None:
+        await carry_over()
+
+    every = timedelta(seconds=20)
+    return Job(name="metrics-handover", every=every, run=hand_over, follows_clock=True)
 
 
 async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) -> None:
@@ -124,7 +161,7 @@ async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -
                 )
 
 
-async def detect_incidents(open_work: OpenMaintenance) -> None:
+async def detect_incidents(open_work: OpenMaintenance, carry_over: CarryOver | None = None) -> None:
     """Judges windows, detects incidents and exports the last window's health."""
     more = True
     while more:
@@ -132,6 +169,8 @@ async def detect_incidents(open_work: OpenMaintenance) -> None:
             detected = await work.detection.detect(work.now)
         _count(detected.notifications)
         more = detected.more
+    if carry_over is not None:
+        await carry_over()
     async with open_work(within_s=WORK_S) as work:
         await export_health(work)
 

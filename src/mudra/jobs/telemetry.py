@@ -99,4 +99,9 @@ STANDBY_FAULTS = Gauge(
     "What is wrong with standbys, as mudra doctor says it: gone, far behind, none to wait for",
     multiprocess_mode="livemostrecent",
 )
+METRICS_DATABASE_UP = Gauge(
+    "mudra_metrics_database_up",
+    "Whether the second database, which has the metrics, takes changes; none without one",
+    multiprocess_mode="livemostrecent",
+)
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])

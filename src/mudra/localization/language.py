@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from decimal import Decimal
 from typing import Final
 
@@ -41,9 +41,9 @@ class Language:
         """Write a day, such as "04 Mar 2026"."""
         return f"{day:%d %b %Y}"
 
-    def minute(self, at: datetime) -> str:
-        """Write an instant in UTC without naming the zone, such as "04 Mar 2026, 10:00"."""
-        return f"{at.astimezone(UTC):%d %b %Y, %H:%M}"
+    def minute(self, at: datetime, zone: tzinfo) -> str:
+        """Write an instant without naming the zone, such as "04 Mar 2026, 10:00"."""
+        return f"{at.astimezone(zone):%d %b %Y, %H:%M}"
 
     def long_minute(self, at: datetime) -> str:
         """Write an instant in UTC with the whole month, such as "4 March 2026, 10:00"."""
@@ -80,18 +80,18 @@ class TranslatedLanguage(RegionalEnglish):
 
         return format_date(day, _DAY, locale=_locale_name(self.tag))
 
-    def minute(self, at: datetime) -> str:
-        """Write an instant in UTC with the month's name in this language."""
-        return self._instant(at, _MINUTE)
+    def minute(self, at: datetime, zone: tzinfo) -> str:
+        """Write an instant with the month's name in this language."""
+        return self._instant(at.astimezone(zone), _MINUTE)
 
     def long_minute(self, at: datetime) -> str:
         """Write an instant in UTC with the month's whole name in this language."""
-        return self._instant(at, _LONG_MINUTE)
+        return self._instant(at.astimezone(UTC), _LONG_MINUTE)
 
     def _instant(self, at: datetime, pattern: str) -> str:
         from babel.dates import format_datetime  # noqa: PLC0415  # as above
 
-        return format_datetime(at.astimezone(UTC), pattern, locale=_locale_name(self.tag))
+        return format_datetime(at, pattern, locale=_locale_name(self.tag))
 
 
 ENGLISH: Final = Language()

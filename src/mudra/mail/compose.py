@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import jinja2
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from msgspec import Struct
 
@@ -33,6 +34,9 @@ _LINK_LABELS: Final = {
     NoticeKind.HEALTH_ALARM: translatable("Open the console"),
     NoticeKind.HEALTH_DIGEST: translatable("Open the console"),
     NoticeKind.HEALTH_ESCALATED: translatable("Open the console"),
+    NoticeKind.SUBSCRIPTION_CONFIRM: translatable("Confirm the subscription"),
+    NoticeKind.STATUS_INCIDENT: translatable("Open the status"),
+    NoticeKind.SUBSCRIPTION_FAILING: translatable("Open the subscription"),
 }
 _LINK_LABEL: Final = translatable("Set your password")
 _NO_CONTACT: Final = translatable("the operator of the network")
@@ -41,6 +45,25 @@ _SAMPLE_TIME: Final = "2026-01-31T12:00:00.000Z"
 
 class TemplateError(Exception):
     """An operator's own template cannot be used: the text names the file and what is wrong."""
+
+
+class _Compiled(jinja2.BytecodeCache):
+    """Keeps compiled templates as long as the process lives: its forks compile none again."""
+
+    def __init__(self) -> None:
+        self._code: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Give the code of a template; a changed source is another checksum, and compiled again."""
+        if bucket.key in self._code:
+            bucket.bytecode_from_string(self._code[bucket.key])
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep it."""
+        self._code[bucket.key] = bucket.bytecode_to_string()
+
+
+_COMPILED: Final = _Compiled()
 
 
 class Paragraph(Struct, frozen=True):
@@ -71,6 +94,7 @@ class EmailComposer:
             loaders.insert(0, jinja2.FileSystemLoader(own_templates))
         self._templates = ImmutableSandboxedEnvironment(
             loader=jinja2.ChoiceLoader(loaders),
+            bytecode_cache=_COMPILED,
             autoescape=jinja2.select_autoescape(["html.j2"]),
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
@@ -110,6 +134,7 @@ class EmailComposer:
                 }
             ),
             attachments=_attachments(notice.kind, facts),
+            unsubscribe=notice.unsubscribe.reveal() if notice.unsubscribe else "",
         )
 
     def check(self) -> None:

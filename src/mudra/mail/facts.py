@@ -54,6 +54,15 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("enforced", "changed_by", "changed_at", "listed"),
     ),
     NoticeKind.SECOND_FACTOR: ("user_name", "what"),
+    # institution is empty for the whole network, webhook is "yes" or empty.
+    NoticeKind.SUBSCRIPTION_CONFIRM: ("institution", "webhook", "link", "valid_hours"),
+    # over is "yes" or empty; the link is that of the status then.
+    NoticeKind.SUBSCRIPTION_FAILING: ("institution", "over", "days", "link"),
+    # apis is empty for all of them, over is "yes" or empty, ended empty while it goes on.
+    NoticeKind.STATUS_INCIDENT: (
+        *("institution", "apis", "over", "began", "ended"),
+        *("link", "end_link"),
+    ),
 }
 
 OCCASIONS: Final[Mapping[NoticeKind, str]] = {
@@ -67,6 +76,9 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.OLD_SECRET_IN_USE: "The old secret is in use shortly before its end.",
     NoticeKind.SIGN_IN_WAITS: "Many sign-ins to an account failed in a row.",
     NoticeKind.HEALTH_ALARM: "An incident began, moved or ended, to those whose alarms include it.",
+    NoticeKind.SUBSCRIPTION_CONFIRM: "Someone asked for news of the public status.",
+    NoticeKind.SUBSCRIPTION_FAILING: "A subscriber's webhook took nothing for a day, or for three.",
+    NoticeKind.STATUS_INCIDENT: "A public incident began or ended: to confirmed subscribers.",
     NoticeKind.HEALTH_ESCALATED: "No one acknowledged an incident in time.",
     NoticeKind.HEALTH_DIGEST: "Many alarms at once, or those of quiet hours.",
     NoticeKind.ADMIN_INVITATION: "An admin invites another person to administer the entity.",

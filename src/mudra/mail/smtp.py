@@ -25,6 +25,7 @@ _MAX_SUBJECT: Final = 250
 _MAX_PROBLEM: Final = 200
 _MAIL_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _FILE_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
+_LINK: Final = re.compile(r"https?://[A-Za-z0-9._~:/\[\]@%-]{1,900}")
 _MEDIA_TYPE: Final = re.compile(r"text/([a-z0-9.+-]{1,64})")
 
 
@@ -63,6 +64,9 @@ def message_of(
     message["Message-ID"] = f"<{mail_id}@{sender.rpartition('@')[2]}>"
     # Out-of-office programs do not reply to such emails (RFC 3834).
     message["Auto-Submitted"] = "auto-generated"
+    if email.unsubscribe:
+        message["List-Unsubscribe"] = f"<{email.unsubscribe}>"
+        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
     message.set_content(email.text)
     message.add_alternative(email.html, subtype="html")
     for attachment in email.attachments:
@@ -100,6 +104,8 @@ def _check(email: Email, sender: str, mail_id: str, sender_name: str) -> None:
             raise EmailFactsError(
                 f"{field} must be one line of at most {_MAX_SUBJECT} characters without '=?'"
             )
+    if email.unsubscribe and not _LINK.fullmatch(email.unsubscribe):
+        raise EmailFactsError("the address to unsubscribe at must be one plain URL")
     if not _MAIL_ID.fullmatch(mail_id):
         raise EmailFactsError("the mail's ID must be letters, digits, '.', '_' and '-'")
     for attachment in email.attachments:

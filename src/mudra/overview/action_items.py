@@ -124,6 +124,7 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
         *(_incident(one, facts.now) for one in facts.incidents),
         *_secret(facts.used, facts.now),
         *_old_secret(facts.used, facts.now),
+        *_first_token(facts.used),
         *_reporting(facts),
         *_held(facts.held),
         *_registration(facts.record),
@@ -196,6 +197,16 @@ def _old_secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:
     )
     why = gettext("These programs stop getting tokens in %(time)s.", time=rest)
     return [ActionItem(Weight.SOON, what, why, "secret", gettext("See from where"))]
+
+
+def _first_token(used: SecretUsage) -> Sequence[ActionItem]:
+    """A new member's next step: its first secret was never used."""
+    new = used.current.version == 1 and used.now - used.current.created_at < _NEAR
+    if not new or used.current_use.addresses:
+        return []
+    what = gettext("The secret has not been used yet")
+    why = gettext("Your programs get tokens with the secret; the page has the code for it.")
+    return [ActionItem(Weight.SOON, what, why, "try", gettext("Get the first token"))]
 
 
 def _reporting(facts: Facts) -> Sequence[ActionItem]:

@@ -27,6 +27,8 @@ class BackupDetails(Struct, frozen=True, rename="camel"):
     file_bytes: int
     sha256: str
     seconds: float
+    metrics_included: bool = True
+    """Not where they are in a second database."""
 
 
 class BackupOrder(Struct, frozen=True):

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Final
-from urllib.parse import urlsplit
 
 import msgspec
 from joserfc import jws
@@ -17,6 +16,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, RSAKey
 from msgspec import Struct
 
+from mudra.shared.proof_url import is_same_url
 from mudra.shared.refusal import Refusal
 
 ALGORITHMS: Final = ("ES256", "PS256", "RS256")
@@ -24,11 +24,9 @@ WINDOW: Final = timedelta(seconds=60)
 """So far `iat` may be from our time, either way."""
 MAX_LENGTH: Final = 4096
 _MAX_JTI: Final = 128
-_MAX_URL: Final = 2048
 _LAST_INSTANT: Final = 253_402_300_799
 _RSA_BITS: Final = (2048, 4096)
 _MAX_RSA_EXPONENT: Final = 1 << 32
-_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 _SECRET_MEMBERS: Final = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth", "k"})
 _PUBLIC_MEMBERS: Final = {"EC": ("kty", "crv", "x", "y"), "RSA": ("kty", "n", "e")}
 _KEY_TYPES: Final = {"ES256": "EC", "PS256": "RSA", "RS256": "RSA"}
@@ -138,9 +136,7 @@ def _claims_problem(
         return f"jti must have 1 to {_MAX_JTI} characters"
     if claims.htm != presented.method:
         return f"htm must be {presented.method}"
-    asked = _normalized(claims.htu)
-    # What is no URL equals nothing, not even another that is none.
-    if asked is None or asked not in map(_normalized, presented.urls):
+    if not any(is_same_url(claims.htu, url) for url in presented.urls):
         return f"htu must be {' or '.join(presented.urls)}"
     if not 0 <= claims.iat <= _LAST_INSTANT:
         return "iat must be seconds since the epoch"
@@ -156,21 +152,6 @@ def _claims_problem(
 def _is_hash_of(ath: str, access_token: str) -> bool:
     digest = urlsafe_b64encode(sha256(access_token.encode()).digest()).rstrip(b"=")
     return hmac.compare_digest(digest, ath.encode())
-
-
-def _normalized(url: str) -> tuple[str, str, int | None, str] | None:
-    """Return scheme, host, port and path (RFC 9449 4.3); None for what is no URL."""
-    if len(url) > _MAX_URL:
-        return None
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return None
-    if not parts.hostname or parts.username is not None:
-        return None
-    scheme = parts.scheme.lower()
-    return scheme, parts.hostname, port or _DEFAULT_PORTS.get(scheme), parts.path or "/"
 
 
 def _verified_key(text: str, header: _Header) -> ECKey | RSAKey | None:

@@ -24,6 +24,8 @@ class Email(msgspec.Struct, frozen=True):
     text: str
     html: str
     attachments: tuple[Attachment, ...] = ()
+    unsubscribe: str = ""
+    """The address to which one click posts that no more are wanted (RFC 8058); empty for none."""
 
     def __repr__(self) -> str:
         return f"Email(to={self.to!r}, subject={self.subject!r})"

@@ -22,20 +22,26 @@ class KeyedRateLimit:
 
     def wait_s(self, key: str) -> int:
         """Count one use and return 0, or the whole seconds until the next is permitted."""
+        wait_s = self.next_wait_s(key)
+        if not wait_s:
+            self.count(key)
+        return wait_s
+
+    def next_wait_s(self, key: str) -> int:
+        """Return what `wait_s` would, and count nothing."""
         now = self._monotonic()
-        due = max(self._due.get(key, now), now) + self._interval
-        if due - now > self._tolerance:
-            return max(1, math.ceil(due - now - self._tolerance))
-        self._due[key] = due
+        late = self._due_after(key, now) - now - self._tolerance
+        return max(1, math.ceil(late)) if late > 0 else 0
+
+    def count(self, key: str) -> None:
+        """Count one use, also one that is not permitted: the next ones wait the longer for it."""
+        self._due[key] = self._due_after(key, self._monotonic())
         self._due.move_to_end(key)
         if len(self._due) > _MAX_KEYS:
             self._due.popitem(last=False)
-        return 0
 
-    def is_used_up(self, key: str) -> bool:
-        """Return whether the next use would have to wait; counts nothing."""
-        now = self._monotonic()
-        return max(self._due.get(key, now), now) + self._interval - now > self._tolerance
+    def _due_after(self, key: str, now: float) -> float:
+        return max(self._due.get(key, now), now) + self._interval
 
     def __len__(self) -> int:
         """Return how many keys are remembered."""

@@ -8,6 +8,7 @@ class Outage(enum.StrEnum):
     """The cause, for the log and `/readyz`; each has a sentence of its own."""
 
     UNREACHABLE = "unreachable"
+    TOO_SLOW = "too-slow"
     READ_ONLY = "read-only"
     STANDBY = "standby"
     SUPERSEDED = "superseded"
@@ -22,6 +23,7 @@ class Outage(enum.StrEnum):
 
 _SENTENCES: Final = {
     Outage.UNREACHABLE: "the service cannot reach its database",
+    Outage.TOO_SLOW: "the service's database did not answer in time",
     Outage.READ_ONLY: "the service's database is read-only",
     Outage.STANDBY: "the service's database is a standby, which takes no changes",
     Outage.SUPERSEDED: "the service's database was replaced by another primary",
@@ -33,6 +35,10 @@ _SENTENCES: Final = {
     Outage.SIGNING_KEY: "no signing key can be used yet",
     Outage.STOPPING: "this node is stopping",
 }
+
+
+FIRST_DATABASE: Final = "database"
+METRICS_DATABASE: Final = "metrics database"
 
 
 class ServiceUnavailable(Exception):
@@ -50,5 +56,9 @@ class ServiceUnavailable(Exception):
 class DatabaseUnavailable(ServiceUnavailable):
     """The database did not do it; it is unknown whether a write took place (quality F3, S6)."""
 
-    def __init__(self, detail: str = "", cause: Outage = Outage.UNREACHABLE) -> None:
-        super().__init__(cause, detail)
+    def __init__(
+        self, detail: str = "", cause: Outage = Outage.UNREACHABLE, which: str = FIRST_DATABASE
+    ) -> None:
+        """`which` database it is: a second one is named in the sentence."""
+        self.detail: Final = detail
+        super().__init__(cause, detail, _SENTENCES[cause].replace(FIRST_DATABASE, which))

@@ -10,7 +10,7 @@ from msgspec import Struct
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import Claims, TokenKind
-from mudra.tokens.secrets.address_binding import AddressBinding, Network
+from mudra.tokens.secrets.address_binding import ChosenBinding, Network
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 from mudra.tokens.secrets.old_secret_use import SecretUse
 from mudra.tokens.secrets.secret import EntitySecret, Rotation
@@ -234,16 +234,16 @@ class AddressBindings(Protocol):
     async def now(self) -> datetime:
         """Return the service's time."""
 
-    async def of(self, entity_id: str) -> AddressBinding | None:
+    async def of(self, entity_id: str) -> ChosenBinding | None:
         """Return the binding of an entity; None when there is no such entity."""
 
-    async def locked(self, entity_id: str) -> AddressBinding | None:
+    async def locked(self, entity_id: str) -> ChosenBinding | None:
         """Return it and hold the entity's lock for this transaction."""
 
-    async def keep(self, entity_id: str, binding: AddressBinding) -> None:
+    async def keep(self, entity_id: str, chosen: ChosenBinding) -> None:
         """Store it; no node checks by the previous one after the commit."""
 
-    async def chosen(self) -> Mapping[str, AddressBinding]:
+    async def chosen(self) -> Mapping[str, ChosenBinding]:
         """Return the bindings that are other than the network's, by entity."""
 
 

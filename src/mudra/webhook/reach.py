@@ -1,12 +1,14 @@
 """The addresses to which messages may be sent (quality I11)."""
 
 import ipaddress
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from mudra.registry.payload.fields.url_rules import AddressPolicy, AnyIp, ip_faults, url_faults
 
+_HTTPS: Final = 443
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -18,6 +20,8 @@ class Reach(Struct, frozen=True):
 
     policy: AddressPolicy
     networks: tuple[Network, ...] = ()
+    only_https_port: bool = False
+    """For addresses of strangers: no other server is called than one of the web."""
 
     def url_fault(self, url: str) -> str | None:
         """Returns why no message may be sent to a URL by its form; None when one may."""
@@ -25,6 +29,9 @@ class Reach(Struct, frozen=True):
         faults = url_faults(url, AddressPolicy(self.policy.allow_http, opened), query=True)
         if faults:
             return f"{faults[0].problem}: it must be {faults[0].allowed}"
+        port = urlsplit(url).port
+        if self.only_https_port and port not in {None, _HTTPS}:
+            return f"has the port {port}: it must be {_HTTPS}"
         literal = literal_ip(urlsplit(url).hostname or "")
         return self.ip_fault(literal) if literal else None
 

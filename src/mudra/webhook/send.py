@@ -2,22 +2,26 @@
 
 The name is resolved once, all its addresses are checked, and the connection goes to a
 checked address: a name that changes in between reaches nothing. No redirect is followed,
-no proxy of the environment is used, and only the status of the response is read.
+no proxy of the environment is used, and only the status of the response is read;
+of a challenge, a bounded answer as well.
 """
 
 import asyncio
 import ipaddress
 import socket
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 import httpx
+from msgspec import Struct
 
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.registry.payload.fields.url_rules import AnyIp
+from mudra.shared.network_address import address_key
 from mudra.webhook.reach import Reach, literal_ip
 from mudra.webhook.sign import signed_headers
 
@@ -28,14 +32,34 @@ _HTTPS: Final = 443
 _HTTP: Final = 80
 
 
-async def post_signed(message: WaitingMessage, now: datetime, reach: Reach) -> str:
+class Terms(Struct, frozen=True):
+    """What calls to addresses of strangers are held to, next to what holds for all."""
+
+    may_call: Callable[[str], bool] = lambda _: True
+    """Counts a call to an IP address; returns whether there were not too many."""
+    lookups: Executor | None = None
+    """Where names are resolved: servers of names that never answer delay no other calls."""
+    is_answer: Callable[[bytes, bytes], bool] | None = None
+    """Returns whether a body is answered rightly; without it, answers are not read."""
+    max_answer: int = 0
+    """Bytes of an answer."""
+
+
+_USUAL: Final = Terms()
+
+
+async def post_signed(
+    message: WaitingMessage, now: datetime, reach: Reach, terms: Terms = _USUAL
+) -> str:
     """Signs and posts a message; returns why it was not delivered, or nothing."""
     secrets = [one for one in (message.secret, message.previous) if one is not None]
     headers = signed_headers(secrets, message.message_id, now, message.body)
-    return await post(message.url, message.body, headers, reach)
+    return await post(message.url, message.body, headers, reach, terms)
 
 
-async def post(url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> str:
+async def post(
+    url: str, body: bytes, headers: Mapping[str, str], reach: Reach, terms: Terms = _USUAL
+) -> str:
     """Posts a body, within 10 seconds in all; returns why it was not delivered, or nothing.
 
     The problem contains nothing of the response's body.
@@ -45,12 +69,12 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], reach: Reach) 
         return f"the address {fault}"
     try:
         async with asyncio.timeout(_WHOLE_S):
-            addresses = await resolved(httpx.URL(url))
+            addresses = await resolved(httpx.URL(url), terms.lookups)
             for address in addresses:
                 fault = reach.ip_fault(address)
                 if fault is not None:
                     return f"the host {fault}"
-            return await _posted(httpx.URL(url), addresses, body, headers)
+            return await _posted(httpx.URL(url), addresses, body, headers, terms)
     except TimeoutError:
         return f"no answer within {_WHOLE_S:g} seconds"
     except socket.gaierror:
@@ -59,15 +83,16 @@ async def post(url: str, body: bytes, headers: Mapping[str, str], reach: Reach) 
         return f"the call failed: {type(error).__name__}"
 
 
-async def resolved(url: httpx.URL) -> Sequence[AnyIp]:
+async def resolved(url: httpx.URL, lookups: Executor | None = None) -> Sequence[AnyIp]:
     """Returns the addresses of a URL's host, not checked yet."""
     literal = literal_ip(url.host)
     if literal is not None:
         return [literal]
     port = url.port or (_HTTPS if url.scheme == "https" else _HTTP)
-    found = await asyncio.get_running_loop().getaddrinfo(
-        url.raw_host.decode("ascii"), port, type=socket.SOCK_STREAM
+    look_up = partial(
+        socket.getaddrinfo, url.raw_host.decode("ascii"), port, type=socket.SOCK_STREAM
     )
+    found = await asyncio.get_running_loop().run_in_executor(lookups, look_up)
     # Only link-local addresses have a zone (fe80::1%eth0); they are refused without it as well.
     return [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
 
@@ -79,7 +104,11 @@ def trusted_authorities() -> ssl.SSLContext:
 
 
 async def _posted(
-    url: httpx.URL, addresses: Sequence[AnyIp], body: bytes, headers: Mapping[str, str]
+    url: httpx.URL,
+    addresses: Sequence[AnyIp],
+    body: bytes,
+    headers: Mapping[str, str],
+    terms: Terms,
 ) -> str:
     named = url.netloc.decode("ascii")
     sent = {"Host": named, "Content-Type": "application/json", **headers}
@@ -93,6 +122,8 @@ async def _posted(
         verify=trusted_authorities(),
     ) as client:
         for address in addresses[:_MAX_ADDRESSES]:
+            if not terms.may_call(address_key(str(address))):
+                return "too many calls to this host"
             try:
                 async with client.stream(
                     "POST",
@@ -101,9 +132,23 @@ async def _posted(
                     headers=sent,
                     extensions=named_in_tls,
                 ) as response:
-                    if response.is_success:
+                    if not response.is_success:
+                        return f"the receiver answered {response.status_code}"
+                    if terms.is_answer is None:
                         return ""
-                    return f"the receiver answered {response.status_code}"
+                    answer = await _answer(response, terms.max_answer)
+                    is_right = terms.is_answer(body, answer)
+                    return "" if is_right else "the answer is not the challenge"
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 last = error
     raise last
+
+
+async def _answer(response: httpx.Response, limit: int) -> bytes:
+    """Return a body as it was sent, never unpacked; a longer one is as good as none."""
+    read = b""
+    async for chunk in response.aiter_raw():
+        read += chunk
+        if len(read) > limit:
+            return b""
+    return read

@@ -1,4 +1,4 @@
-"""The middleware of the client library in FastAPI, Flask and Django, as the how-to guide has it.
+"""The middleware of the client library in FastAPI, Flask and Django, by the how-to guide's own words.
 
 python examples.py ISSUER < token    prints a JSON object: framework to [status, text] of a call
 with the token, of one without, and of a public path. Reads the issuer's time from each token.
@@ -7,50 +7,56 @@ with the token, of one without, and of a public path. Reads the issuer's time fr
 import asyncio
 import json
 import sys
+from typing import Any
 
 import django
-import fastapi
-import flask
 import httpx
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
-from fastapi import Request
+from tests.support.documents.blocks import blocks_of
 
-from mudra.client import AsyncTokenVerifier, TokenVerifier
-from mudra.client.web import asgi, wsgi
+from mudra.client import TokenVerifier
+from mudra.client.web import wsgi
 
 ISSUER = sys.argv[1]
 NOW = float(sys.argv[2])
 TOKEN = sys.stdin.read().strip()
 CALLS = (("/v2/Consent", {"client_api_key": TOKEN}), ("/v2/Consent", {}), ("/health", {}))
+GUIDE = "docs/how-to/use-the-client-library.md"
+FILLED_IN = {
+    '"https://iam.example.org/iam"': "ISSUER",
+    'audience="account-aggregator-network"': 'audience="account-aggregator-network", wall=WALL',
+}
+"""The service's clock, which other tests move, is the time of the sample as well."""
 
 
-def fastapi_app(verifier: AsyncTokenVerifier) -> fastapi.FastAPI:
-    app = fastapi.FastAPI()
-    app.add_middleware(asgi.EntityTokenMiddleware, verifier=verifier, public_paths=["/health"])
+def sample(first: str) -> Any:
+    """The application of the guide's sample that begins so."""
+    (text,) = (block.body for block in blocks_of(GUIDE) if block.first == first)
+    for written, ours in FILLED_IN.items():
+        assert written in text
+        text = text.replace(written, ours)
+    names: dict[str, Any] = {"__name__": "__main__", "ISSUER": ISSUER, "WALL": lambda: NOW}
+    exec(text, names)  # the sample is what is tested
+    return names["app"]
 
-    @app.get("/v2/Consent")
-    async def consent(request: Request) -> str:
-        return request.state.mudra_entity.entity_id
 
-    @app.get("/health")
+def fastapi_app() -> Any:
+    app = sample("from fastapi import FastAPI, Request")
+
+    @app.post("/health")
     async def health() -> str:
         return "well"
 
     return app
 
 
-def flask_app(verifier: TokenVerifier) -> flask.Flask:
-    app = flask.Flask(__name__)
-    app.wsgi_app = wsgi.EntityTokenMiddleware(app.wsgi_app, verifier, public_paths=["/health"])
+def flask_app() -> Any:
+    app = sample("from flask import Flask, request")
 
-    @app.get("/v2/Consent")
-    def consent() -> str:
-        return flask.request.environ["mudra.entity"].entity_id
-
-    @app.get("/health")
+    @app.post("/health")
     def health() -> str:
         return "well"
 
@@ -77,22 +83,22 @@ def django_app(verifier: TokenVerifier) -> wsgi.EntityTokenMiddleware:
 def by_wsgi(app: object) -> list[tuple[int, str]]:
     transport = httpx.WSGITransport(app=app)
     with httpx.Client(transport=transport, base_url="http://fip.example") as client:
-        answers = [client.get(where, headers=headers) for where, headers in CALLS]
+        answers = [client.post(where, headers=headers) for where, headers in CALLS]
     return [(one.status_code, one.text) for one in answers]
 
 
-async def by_asgi(verifier: AsyncTokenVerifier) -> list[tuple[int, str]]:
-    transport = httpx.ASGITransport(app=fastapi_app(verifier))
+async def by_asgi() -> list[tuple[int, str]]:
+    transport = httpx.ASGITransport(app=fastapi_app())
     async with httpx.AsyncClient(transport=transport, base_url="http://fip.example") as client:
-        answers = [await client.get(where, headers=headers) for where, headers in CALLS]
+        answers = [await client.post(where, headers=headers) for where, headers in CALLS]
     return [(one.status_code, one.json() if one.is_success else one.text) for one in answers]
 
 
 def main() -> None:
     verifier = TokenVerifier(ISSUER, wall=lambda: NOW)
     found = {
-        "fastapi": asyncio.run(by_asgi(AsyncTokenVerifier(ISSUER, wall=lambda: NOW))),
-        "flask": by_wsgi(flask_app(verifier)),
+        "fastapi": asyncio.run(by_asgi()),
+        "flask": by_wsgi(flask_app()),
         "django": by_wsgi(django_app(verifier)),
     }
     print(json.dumps(found))

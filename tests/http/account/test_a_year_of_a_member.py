@@ -3,12 +3,14 @@
 from datetime import datetime
 from pathlib import Path
 
-from tests.support.mailbox import eventually, mails, subjects
+import pytest
+from tests.support.mailbox import eventually, subjects
 from tests.support.service import (
     PASSWORD,
     Member,
     Service,
     latest_link,
+    mails,
     new_member,
     running_service,
     set_password,
@@ -40,8 +42,9 @@ class Year:
         assert self.emails(email) == wanted
 
 
+@pytest.mark.slow
 def test_a_year_with_the_exact_emails(tmp_path: Path):
-    with running_service(tmp_path / "data") as service:
+    with running_service(tmp_path / "data", keeps_store=True) as service:
         asha = new_member(service)
         year = Year(service, asha.entity_id)
         wanted = year.emails(asha.email)

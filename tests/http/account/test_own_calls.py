@@ -47,8 +47,8 @@ def test_the_attention_list_is_the_same_on_the_page_in_the_api_and_by_command(
         "/v1/entity/attention", params={"entityId": resident.entity_id}, headers=resident.bearer()
     ).json()
 
-    assert {line["page"] for line in answer["lines"]} == {"registration", "people"}
-    assert [line["weight"] for line in answer["lines"]] == ["soon", "good-to-know"]
+    assert {line["page"] for line in answer["lines"]} == {"try", "registration", "people"}
+    assert [line["weight"] for line in answer["lines"]] == ["soon", "soon", "good-to-know"]
     assert all(line["what"] in page and line["why"] in page for line in answer["lines"])
     assert shown(resident, "entity", "attention", resident.entity_id) == answer["lines"]
 
@@ -191,6 +191,15 @@ def test_an_operator_has_pictures_and_matrix_by_command_as_in_the_api(service: S
     rows = noc.get("/health/pairs", aaId=aa.aa_id, **asked).json()["rows"]
     assert [counted(row) for row in seen["rows"]] == [counted(row) for row in rows]
     assert seen["rows"][0].keys() == rows[0].keys()
+    span = ("--from", seen["from"], "--to", seen["to"])
+    shown = service.cli("health", "picture", "pairs", "--aa", aa.aa_id, "--json", *span).stdout
+    again = json.loads(shown)
+    assert (again["from"], again["to"]) == (seen["from"], seen["to"])
+    assert [counted(row) for row in again["rows"]] == [counted(row) for row in rows]
+    late = service.cli("health", "matrix", "--from", "2026-01-31T09:30", check=False)
+    assert (late.exit_code, "--from must be an ISO 8601 instant" in late.stderr) == (2, True)
+    long = service.cli("health", "picture", "--from", "2020-01-01T00:00:00Z", check=False)
+    assert (long.exit_code, "by at most 400 days" in long.stderr) == (2, True)
     assert aa.aa_id in service.cli("health", "picture", "aas", "--csv").stdout
     matrix = json.loads(service.cli("health", "matrix", "--last", "PT1H", "--json").stdout)
     cells = noc.get("/health/matrix", **{"from": matrix["from"], "to": matrix["to"]}).json()

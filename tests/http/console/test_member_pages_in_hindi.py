@@ -1,14 +1,21 @@
 """A member's pages in the language that the person chose: whole pages, and what answers a form."""
 
+import html
+import json
 import re
 
 import httpx
 from tests.support.english_left import english_in
+from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import PAGE as FACTOR
 from tests.support.people.second_factor import begin, csrf
-from tests.support.service import PASSWORD, Member, Service, new_member
+from tests.support.registry.bound_member import member_with_entry
+from tests.support.registry.registry_payloads import jwk
+from tests.support.service import PASSWORD, Member, Service, new_address, new_member
+
+from mudra.console.framework.navigation import MEMBER_ITEMS
 
 ACCOUNT = "/console/account"
 _DEVANAGARI = re.compile("[\u0900-\u097f]")
@@ -16,8 +23,12 @@ _DEVANAGARI = re.compile("[\u0900-\u097f]")
 
 def hindi(member: Member) -> Reader:
     """A browser in which the member's admin has chosen Hindi."""
-    browser = reader(member.service)
-    assert browser.sign_in(member.email).status_code == 303
+    return hindi_of(member.service, member.email)
+
+
+def hindi_of(service: Service, email: str) -> Reader:
+    browser = reader(service)
+    assert browser.sign_in(email).status_code == 303
     chosen = browser.act(ACCOUNT, f"{ACCOUNT}/language", language="hi")
     assert chosen.status_code == 303, chosen.text
     return browser
@@ -27,10 +38,10 @@ def at(member: Member, word: str = "") -> str:
     return f"/console/entity/{member.entity_id}" + (f"/{word}" if word else "")
 
 
-def whole(page: httpx.Response, *data: str) -> str:
-    """The page, which has no sentence in English."""
-    assert '<html lang="hi">' in page.text, page.text[:200]
-    assert english_in(page.text, "Kaveri Bank", "Asha Rao", *data) == set()
+def whole(page: httpx.Response, *data: str, part: bool = False) -> str:
+    """The page, or a part that htmx loads, which has no sentence in English."""
+    assert part or '<html lang="hi">' in page.text, page.text[:200]
+    assert english_in(page.text, "Kaveri Bank", "Asha Rao", "Microsoft Teams", *data) == set()
     return page.text
 
 
@@ -44,12 +55,38 @@ def test_the_menu_and_the_overview_are_in_hindi(service: Service) -> None:
     assert "दूसरी एंटिटी पर अब आपके अधिकार नहीं हैं।" in left
 
 
-def test_a_page_without_translation_is_in_english_with_its_menu(service: Service) -> None:
-    member = new_member(service)
-    page = hindi(member).get(at(member, "activity")).text
-    assert '<html lang="en">' in page
-    assert "Sign out" in page
-    assert _DEVANAGARI.search(page) is None
+def test_every_page_of_the_menu_is_in_hindi(service: Service) -> None:
+    member = new_member(service, "FIU")
+    browser, programs = hindi(member), ("sh get_", "node get_", "java GetToken")
+    for item in MEMBER_ITEMS:
+        whole(browser.get(at(member, item.word)), member.entity_id, *programs)
+
+
+def test_the_health_of_an_aa_is_in_hindi_and_its_file_is_not(service: Service) -> None:
+    aa = pushing_aa(service)
+    assert aa.push(aa.requests(fips=2)).status_code == 200
+    assert aa.push(b"{}").status_code == 400
+    browser, page = hindi_of(service, aa.admin), f"/console/entity/{aa.aa_id}/health"
+    shown = whole(browser.get(f"{page}?over-time=shown"), aa.aa_id)
+    for words in ("खाता खोज", "पेलोड नहीं मिल", "मेरी रिपोर्टिंग और FIP", "में से 1 AA ने रिपोर्ट भेजी"):
+        assert words in shown
+    assert re.search('<span lang="en">[^<]+</span></td>', shown)  # what the API found in a payload
+    whole(browser.get(f"{page}?over-time=part"), part=True)
+    file = browser.get(f"{page}?export=health&health.q=खाता खोज").text.splitlines()
+    assert file[0] == 'FIP,API,Status,Calls,"Success, %","p50, ms","p95, ms","Longest, ms"'
+    assert {line.split(",")[1] for line in file[1:]} == {"account discovery"}
+    wrong = browser.get(f"{page}?range=year")
+    assert (wrong.status_code, '<p role="alert" lang="en">' in whole(wrong)) == (400, True)
+
+
+def test_a_fiu_chooses_its_fips_in_hindi_and_a_fip_has_no_reports(service: Service) -> None:
+    fiu, fip = new_member(service, "FIU"), new_member(service, "FIP")
+    browser, page = hindi(fiu), at(fiu, "health")
+    assert "आप किसी FIP को फ़ॉलो नहीं करते" in whole(browser.get(page))
+    browser.act(page, f"{page}/follow", follow=fip.entity_id)
+    assert "आपके फ़ॉलो किए हुए FIP" in whole(browser.get(page))
+    empty = whole(hindi(fip).get(f"{at(fip, 'health')}?range=yesterday"))
+    assert "इस समय में किसी AA ने कोई ट्रैफ़िक रिपोर्ट नहीं किया।" in empty
 
 
 def test_the_page_of_the_secret_answers_every_act_in_hindi(service: Service) -> None:
@@ -185,3 +222,109 @@ def test_the_page_of_people_answers_every_act_in_hindi(service: Service) -> None
     assert "अभी तक कुछ नहीं बदला गया है।" in whole(asked)
     wrong = browser.act(page, f"{page}/remove", email=member.email, password="not mine at all")
     assert "यह आपका पासवर्ड नहीं है; कुछ नहीं बदला गया।" in whole(wrong)
+
+
+def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) -> None:
+    member = new_member(service, "FIU")
+    browser, page = hindi(member), at(member, "registration")
+    empty = whole(browser.get(page), member.entity_id)
+    assert "फ़ील्ड पर ध्यान देना है।" in empty
+    assert '<ul class="findings" lang="en">' in empty  # the API's own words are marked
+    draft = json.loads(
+        html.unescape(re.findall(r'id="payload"[^>]*>(.*?)</textarea>', empty, re.DOTALL)[0])
+    )
+    draft["entityinfo"] |= {
+        "code": "REG-1",
+        "baseurl": "v2:https://api.member.example/v2",
+        "ips": ["198.51.100.7"],
+        "certificate": jwk(7703),
+    }
+    fields = {"csrf_token": browser.word(page), "payload": json.dumps(draft)}
+    fragment = browser.post(f"{page}/check", fields, **{"HX-Request": "true"}).text
+    assert "यह पहला पंजीकरण है" in fragment
+    assert english_in(fragment) == set()
+    sent = browser.act(page, f"{page}/submit", payload=json.dumps(draft))
+    waiting = whole(browser.get(sent.headers["location"]))
+    for words in ("जमा हो गया है।", "से स्वीकृति की प्रतीक्षा में है।", "जमा किया गया"):
+        assert words in waiting
+    draft["entityinfo"] |= {"ips": ["198.51.100.8"]}
+    changed = whole(browser.act(page, f"{page}/check", payload=json.dumps(draft)))
+    for words in ("प्रतीक्षारत संस्करण में बदलाव", "स्वीकृति आवश्यक", "सदस्यों को नए IP पतों को अनुमति"):
+        assert words in changed
+    assert browser.get(f"{page}?export=versions").text.startswith("Version,Status,Submitted")
+
+
+def test_the_activity_is_in_hindi(service: Service) -> None:
+    member = new_member(service)
+    browser, page = hindi(member), at(member, "activity")
+    member.entity_token(member.secret())
+    shown = whole(browser.get(page))
+    for words in ("ऑडिट लॉग", "सफल", "ट्रांज़ैक्शन: "):
+        assert words in shown
+
+
+def test_the_page_of_addresses_answers_every_act_in_hindi(service: Service) -> None:
+    bare = new_member(service)
+    assert "पहले पंजीकरण में ips जोड़ें।" in whole(hindi(bare).get(at(bare, "addresses")))
+    one, elsewhere = member_with_entry(service), new_address()
+    member = one.registry.member
+    assert one.generate(service.client(elsewhere)).status_code == 200
+    service.wait_until(lambda: one.is_seen(elsewhere))
+    browser, page = hindi(member), at(member, "addresses")
+    assert "1 पते को टोकन मिले और वह सूची में नहीं है।" in whole(browser.get(page))
+    warned = browser.act(page, page, binding="enforce")
+    assert (warned.status_code, "या पुष्टि करें कि उसे अस्वीकार करना है।" in whole(warned)) == (409, True)
+    for fields, words in (
+        ({"binding": "enforce", "evenSo": "yes"}, "अब केवल सूची में दिए गए पतों को टोकन मिलते हैं।"),
+        ({"binding": "network"}, "पतों की पाबंदी बंद है।"),
+    ):
+        done = browser.act(page, page, **fields)
+        assert words in whole(browser.get(done.headers["location"]))
+
+
+def test_programs_are_explained_in_hindi(service: Service) -> None:
+    member = new_member(service)
+    page = hindi(member).get(at(member, "try"))
+    assert "2. टोकन पाएँ" in whole(page, "sh get_", "node get_", "java GetToken")
+
+
+def test_who_has_no_entity_any_more_is_informed_in_hindi(service: Service) -> None:
+    member = new_member(service)
+    browser, page = hindi(member), at(member, "people")
+    left = browser.act(page, f"{page}/hand-over", email=f"next-{member.email}", name="Ravi Das")
+    assert left.headers["location"].endswith("?told=left"), left.text
+    shown = whole(browser.get(left.headers["location"]))
+    assert "उस एंटिटी पर अब आपके अधिकार नहीं हैं।" in shown
+    assert "अभी तक कोई एंटिटी नहीं" in shown
+
+
+def test_the_pages_of_webhooks_answer_every_act_in_hindi(service: Service) -> None:
+    member = new_member(service, "FIU")
+    browser = hindi(member)
+    for page in (at(member, "webhooks"), f"{ACCOUNT}/webhooks"):
+        whole(browser.get(page))
+        refused = whole(browser.act(page, page, url="ftp://x.example"))
+        assert "वेबहुक नहीं जोड़ा गया।" in refused
+        added = browser.act(page, page, url="https://192.0.2.7/hook", format="standard")
+        assert "इसे अभी कॉपी करें" in whole(added)
+        one = re.findall(r'id="test-([0-9a-f-]+)"', added.text)[0]
+        sent = browser.act(page, f"{page}/{one}/test")
+        shown = whole(browser.get(sent.headers["location"].partition("#")[0]))
+        assert "टेस्ट संदेश भेजा जा रहा है।" in shown
+        rotated = whole(browser.act(page, f"{page}/{one}/rotate"))
+        assert "तक यह भी हस्ताक्षर करता है" in rotated
+        removed = browser.act(page, f"{page}/{one}/remove")
+        assert "न पहुँचे संदेश हटा दिए गए" in whole(browser.get(removed.headers["location"]))
+
+
+def test_the_page_of_faults_answers_every_act_in_hindi(service: Service) -> None:
+    member = new_member(service)
+    browser, page = hindi(member), at(member, "faults")
+    assert "कोई ख़राबी चालू नहीं है।" in whole(browser.get(page))
+    assert "कुछ नहीं बदला गया।" in whole(browser.act(page, page, kind="slow", amount="121"))
+    for form, fields, words in (
+        ("", {"kind": "slow", "amount": "5", "lasts": "PT10M"}, "उत्तर से पहले का समय: 5 से."),
+        ("/end", {"kind": "slow"}, "ख़राबी समाप्त कर दी गई है।"),
+    ):
+        done = browser.act(page, page + form, **fields)
+        assert words in whole(browser.get(done.headers["location"]))

@@ -369,8 +369,9 @@ def test_the_file_of_the_audit_holds_all_or_says_that_it_would_not(
 
     async def fill(dependencies: Dependencies) -> None:
         row = {
-            **dict.fromkeys(("outcome", "actor", "address", "txn_id", "reason"), ""),
+            **dict.fromkeys(("actor", "address", "txn_id", "reason"), ""),
             "event": "entity:secret:read",
+            "outcome": "success",
             "entity_id": member,
             "detail": {},
         }

@@ -113,7 +113,9 @@ def test_an_unknown_institution_is_not_found(service: Service) -> None:
 
 
 def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data") as service:  # whose clock no one has moved
+    with running_service(
+        tmp_path / "data", keeps_store=True
+    ) as service:  # whose clock no one has moved
         aa, (fip_id, _) = pushing_aa(service), onboard(service, "FIP", name="Narmada Bank")
         midnight = aa.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
         for hours in (-30, -2, 2, 30):  # a good day, two around midnight, a good one

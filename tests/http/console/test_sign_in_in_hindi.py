@@ -3,9 +3,8 @@
 import httpx
 import pytest
 from tests.support.english_left import english_in
-from tests.support.mailbox import mails
 from tests.support.people.console import Reader, reader
-from tests.support.service import Service, latest_link, new_member, onboard
+from tests.support.service import Service, latest_link, mails, new_member, onboard
 
 HINDI = {"Accept-Language": "hi-IN,hi;q=0.9,en;q=0.5"}
 

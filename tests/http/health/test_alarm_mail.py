@@ -1,16 +1,22 @@
 """Alarms by email as their readers get them: a storm in one digest, quiet hours, own time zone."""
 
 import json
-from collections.abc import Iterator
+import re
+import uuid
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+import sqlalchemy as sa
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, running_service
+from tests.support.service import Member, in_store, new_member, running_service
+from tests.support.webhook_sink import WebhookSink, webhook_sink
+
+from mudra.bootstrap.dependencies import Dependencies
 
 BANKS = 10
 DOWN = 6
@@ -21,11 +27,18 @@ PREFERENCES = "/v1/user/alarm/preferences"
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
     with running_service(
-        tmp_path_factory.mktemp("alarm-mail") / "data", MUDRA_HEALTH_STORM_ALARMS="5"
+        tmp_path_factory.mktemp("alarm-mail") / "data",
+        keeps_store=True,
+        MUDRA_HEALTH_STORM_ALARMS="5",
     ) as service:
         made = a_network(service, aas=3, fips=BANKS)
         made.windows(6)
         yield made
+
+
+@pytest.fixture(autouse=True)
+def early(network: HealthNetwork) -> None:
+    network.early_in_a_window()
 
 
 def choose(person: Operator | Member, **preferences: str) -> dict[str, Any]:
@@ -145,6 +158,152 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
     assert "user:alarms:change" in events
 
 
+def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork) -> None:
+    fiu, other = new_member(network.service, "FIU"), new_member(network.service, "FIU")
+    bank, spared = network.fips[0].entity_id, network.fips[1].entity_id
+    browser = reader(network.service)
+    assert browser.sign_in(fiu.email).status_code == 303
+    page = f"/console/entity/{fiu.entity_id}/health"
+    for one in (bank, spared):
+        assert browser.act(page, f"{page}/follow", follow=one).status_code == 303
+    assert browser.act(page, f"{page}/follow", unfollow=spared).status_code == 303
+
+    network.windows(3, at_fip(bank, failing=0.9), at_fip(spared, failing=0.9))
+    network.settled()
+    network.service.wait_until(lambda: bool(alarms_to(network, fiu)), 60)
+    shown, everything = browser.get(page).text, browser.get(f"{page}?rows=all").text
+    network.windows(5)
+    network.settled()
+    network.service.wait_until(lambda: len(alarms_to(network, fiu)) == 2, 60)
+
+    opened, over = alarms_to(network, fiu)
+    assert bank in opened["text"]
+    assert spared not in opened["text"]
+    assert f"you are an admin of {fiu.entity_id}" in opened["text"]
+    assert "recovered" in over["subject"]
+    assert alarms_to(network, other) == []
+    assert f"FIP {bank}" in incidents_on(shown)
+    assert f"FIP {spared}" not in incidents_on(shown)
+    assert f"FIP {spared}" in incidents_on(everything)
+    events = network.service.cli("audit", "list", "--event", "metrics:fips:follow", "--json").stdout
+    assert events.count(fiu.entity_id) == 3
+
+
+def incidents_on(page: str) -> str:
+    """The incidents of a health page."""
+    return page.partition('id="fault"')[2].partition("</section>")[0]
+
+
+def test_only_a_fiu_follows_and_only_fips(network: HealthNetwork) -> None:
+    fiu, bank = new_member(network.service, "FIU"), network.fips[2]
+    for member, fip_id, problem in (
+        (fiu, fiu.entity_id, "must be FIPs of this network"),
+        (bank, bank.entity_id, "may be followed by a FIU only"),
+    ):
+        browser = reader(network.service)
+        assert browser.sign_in(member.email).status_code == 303
+        page = f"/console/entity/{member.entity_id}/health"
+        refused = browser.act(page, f"{page}/follow", follow=fip_id)
+        assert refused.status_code == 409
+        assert problem in refused.text
+
+
+def subscriber(network: HealthNetwork, fip_id: str) -> tuple[str, str]:
+    """An address that confirmed; with the path of its link."""
+    browser, email = reader(network.service), f"{uuid.uuid4().hex}@reader.example"
+    network.service.wait_until(lambda: browser.get(f"/status/fip/{fip_id}").status_code == 200)
+    asked = browser.post("/status/subscribe", {"email": email, "fip": fip_id})
+    assert asked.status_code == 202
+    network.service.wait_until(lambda: bool(network.mails_to(email)))
+    (link,) = re.findall(r"/status/subscription/\S+", network.mails_to(email)[0]["text"])
+    assert browser.post(f"{link}/confirm", {}).status_code == 200
+    return email, link
+
+
+def test_the_public_gets_what_it_subscribed_to_until_it_ends_it(network: HealthNetwork) -> None:
+    bank = network.fips[-1].entity_id
+    email, link = subscriber(network, bank)
+    ended, end = subscriber(network, bank)
+    spared, _ = subscriber(network, network.fips[-2].entity_id)
+
+    network.windows(3, at_fip(bank, failing=0.9))
+    network.settled()
+    network.service.wait_until(lambda: len(network.mails_to(ended)) == 2, 60)
+    assert reader(network.service).post(f"{end}/end", {}).status_code == 200
+    network.windows(5)
+    network.settled()
+    network.service.wait_until(lambda: len(network.mails_to(email)) == 3, 60)
+
+    _, bad, good = network.mails_to(email)
+    assert "is disrupted" in bad["subject"]
+    assert "works again" in good["subject"]
+    assert "IST (" in bad["text"]
+    assert link in bad["text"]
+    assert link in good["text"]
+    assert (len(network.mails_to(ended)), len(network.mails_to(spared))) == (2, 1)
+    log = (network.service.data_dir / "mudra.log").read_text()
+    assert email not in log
+    assert link.rpartition("/")[2] not in log
+    assert "/status/subscription/***" in log
+
+
+def in_time(network: HealthNetwork, condition: Callable[[], bool]) -> None:
+    """Wait for what jobs do one after the other: each second of the service's clock wakes them."""
+
+    def holds() -> bool:
+        network.service.advance("PT1S")
+        return condition()
+
+    network.service.wait_until(holds, 60)
+
+
+def proven_webhook(network: HealthNetwork, fip_id: str, sink: WebhookSink) -> tuple[str, str, str]:
+    """A subscription by webhook that has begun: its email address, link and key."""
+    browser, email = reader(network.service), f"{uuid.uuid4().hex}@reader.example"
+    network.service.wait_until(lambda: browser.get(f"/status/fip/{fip_id}").status_code == 200)
+    asked = browser.post("/status/subscribe", {"email": email, "fip": fip_id, "url": sink.url})
+    assert asked.status_code == 202
+    network.service.wait_until(lambda: bool(network.mails_to(email)))
+    (link,) = re.findall(r"/status/subscription/\S+", network.mails_to(email)[0]["text"])
+    (key,) = re.findall(r"whsec_[A-Za-z0-9+/=]{44}", browser.post(f"{link}/confirm", {}).text)
+    sink.answers = [200]
+    sink.answer = lambda posted: json.dumps(
+        {"challenge": posted.data["data"].get("challenge")}
+    ).encode()
+    browser.post(f"{link}/challenge", {})
+    network.service.wait_until(lambda: "You are subscribed" in browser.get(link).text)
+    sink.posted.clear()
+    return email, link, key
+
+
+def test_a_webhook_of_the_public_gets_the_news_until_it_says_that_it_is_gone(
+    network: HealthNetwork,
+) -> None:
+    bank = network.fips[4].entity_id
+    with webhook_sink() as sink, webhook_sink() as leaves:
+        email, link, key = proven_webhook(network, bank, sink)
+        gone, ended, _ = proven_webhook(network, bank, leaves)
+        leaves.answers = [410]
+        network.windows(3, at_fip(bank, failing=0.9))
+        network.settled()
+        in_time(network, lambda: len(sink.posted) == 1 and len(network.mails_to(gone)) == 2)
+        network.windows(5)
+        network.settled()
+        in_time(network, lambda: len(sink.posted) == 2)
+
+    bad, good = sink.posted
+    assert [bad.data["type"], good.data["type"]] == ["status.disrupted", "status.operational"]
+    assert all(one.is_signed_by(key) and one.data["data"]["fipId"] == bank for one in sink.posted)
+    assert bad.data["data"]["ended"] is None
+    assert good.data["data"]["ended"]
+    assert bad.data["data"]["incidentId"] == good.data["data"]["incidentId"]
+    assert len(network.mails_to(email)) == 1
+    assert "has ended" in network.mails_to(gone)[1]["subject"]
+    assert reader(network.service).get(ended).status_code == 410
+    assert reader(network.service).get(link).status_code == 200
+    assert len(leaves.posted) == 1
+
+
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
@@ -174,3 +333,35 @@ def test_a_channel_without_a_webhook_is_refused(network: HealthNetwork) -> None:
 
     assert answer.status_code == 409
     assert "channel needs a webhook of your own" in answer.json()["errorMsg"]
+
+
+async def given_up_again(dependencies: Dependencies) -> None:
+    """Another message was given up, three days after the first failure."""
+    async with dependencies.database.transaction() as transaction:
+        later = "UPDATE health_webhook SET gave_up_at = failing_since + interval '3 days'"
+        await transaction.connection.execute(sa.text(later))
+
+
+def test_a_webhook_of_the_public_that_takes_nothing_is_warned_of_and_ends_after_three_days(
+    network: HealthNetwork,
+) -> None:
+    bank = network.fips[5].entity_id
+    with webhook_sink() as sink:
+        email, link, _ = proven_webhook(network, bank, sink)
+        sink.answers = [500] * 100
+        network.windows(3, at_fip(bank, failing=0.9))
+        network.settled()
+        in_time(network, lambda: len(sink.posted) == 1)
+        network.service.advance("P1D")
+        in_time(network, lambda: len(network.mails_to(email)) == 2)
+        assert reader(network.service).get(link).status_code == 200
+        in_store(network.service, given_up_again)
+        in_time(network, lambda: len(network.mails_to(email)) == 3)
+
+    _, warned, ended = network.mails_to(email)
+    assert "takes no messages" in warned["subject"]
+    assert link in warned["text"]
+    assert "has ended" in ended["subject"]
+    assert link not in ended["text"]
+    assert sink.url not in warned["text"] + ended["text"]
+    assert reader(network.service).get(link).status_code == 410

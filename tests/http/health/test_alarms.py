@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 from tests.support.alarm_network import Network, as_entity, emails_to
+from tests.support.documents.blocks import blocks_of
+from tests.support.documents.follow import follow
+from tests.support.documents.guides import monitor_the_network
 from tests.support.metrics.health_network import a_network, at_fip
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
@@ -25,11 +28,17 @@ IN_INDIA = "night@network.example"
 def network(tmp_path_factory):
     with running_service(
         tmp_path_factory.mktemp("alarms") / "data",
+        keeps_store=True,
         MUDRA_HEALTH_ESCALATION_TO=f"{ON_CALL},{IN_INDIA}",
         MUDRA_HEALTH_ESCALATION_MINUTES="30",
     ) as service:
         health = a_network(service, aas=3, fips=1)
         yield Network(service, health, health.noc)
+
+
+@pytest.fixture(autouse=True)
+def early(network: Network) -> None:
+    network.health.early_in_a_window()
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +79,17 @@ def test_those_concerned_are_notified_of_beginning_and_end_and_can_check_the_sen
         assert "secret" not in json.dumps(shown)
         gone = network.noc.post(f"/health/webhooks/{of_all['webhook']['webhookId']}/remove")
         assert gone.status_code == 200
+
+
+def test_the_guide_to_alarms_works_by_its_own_words(network, tmp_path):
+    guide = blocks_of("docs/how-to/monitor-the-network.md")
+
+    with monitor_the_network(network) as fill:
+        follow(guide, network.service, tmp_path, fill, strict=True)
+
+    network.end_silences(fill.names["KAVERI-FIP"])
+    for one in network.noc.get("/health/webhooks").json()["webhooks"]:
+        network.noc.post(f"/health/webhooks/{one['webhookId']}/remove")
 
 
 def test_a_silence_wakes_no_one_and_what_goes_on_is_reported_at_its_end(network):

@@ -25,7 +25,7 @@ DOWN = 0.9
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
     """Four AAs and twelve FIPs with two good hours behind them."""
-    with running_service(tmp_path_factory.mktemp("causes") / "data") as service:
+    with running_service(tmp_path_factory.mktemp("causes") / "data", keeps_store=True) as service:
         made = a_network(service, fips=12)
         made.windows(12)
         made.settled()
@@ -36,6 +36,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]
 def quiet(network: HealthNetwork) -> Iterator[HealthNetwork]:
     """The network in which nothing is wrong, as each test finds it and leaves it."""
     assert network.incidents(open="true") == []
+    network.early_in_a_window()
     yield network
     network.silent.clear()
 

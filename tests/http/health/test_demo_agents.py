@@ -19,7 +19,9 @@ WAIT_S = 180
 @pytest.fixture(scope="module")
 def alive(tmp_path_factory):
     folder = tmp_path_factory.mktemp("alive") / "data"
-    with running_service(folder, "--demo", from_nothing=True) as service:  # as `make run` does
+    with running_service(
+        folder, "--demo", from_nothing=True, keeps_store=True
+    ) as service:  # as `make run` does
         yield service
 
 
@@ -106,6 +108,7 @@ def test_a_window_of_events_ends_as_a_receipt_and_in_the_picture(alive):
     assert found["deadLetters"] == 0
 
 
+@pytest.mark.slow
 def test_time_that_is_jumped_over_was_lived_through(alive):
     let_a_window_be_delivered(alive)
     since = status(alive)["lastWindow"]

@@ -16,7 +16,7 @@ WAIT_S = 60
 def filled(tmp_path_factory):
     """A demonstration network with four hours of traffic, and a FIP that failed for one."""
     data_dir = tmp_path_factory.mktemp("traffic") / "data"
-    with running_service(data_dir, "--demo", "--no-traffic") as service:
+    with running_service(data_dir, "--demo", "--no-traffic", keeps_store=True) as service:
         done = service.cli(
             "sandbox",
             "traffic",

@@ -95,7 +95,7 @@ def _read(answer: httpx.Response, events: "SimpleQueue[tuple[float, str, str]]")
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
-    with running_service(tmp_path_factory.mktemp("states") / "data") as service:
+    with running_service(tmp_path_factory.mktemp("states") / "data", keeps_store=True) as service:
         made = a_network(service, fips=4)
         made.windows(12)
         made.settled()

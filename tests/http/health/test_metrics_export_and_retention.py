@@ -31,7 +31,7 @@ def own(tmp_path_factory):
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = str(held.getsockname()[1])
     data_dir = tmp_path_factory.mktemp("kept") / "data"
-    with running_service(data_dir, MUDRA_TELEMETRY_PORT=port) as service:
+    with running_service(data_dir, keeps_store=True, MUDRA_TELEMETRY_PORT=port) as service:
         yield service
 
 

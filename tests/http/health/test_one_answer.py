@@ -99,7 +99,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = str(held.getsockname()[1])
     data_dir = tmp_path_factory.mktemp("answer") / "data"
-    with running_service(data_dir, MUDRA_TELEMETRY_PORT=port) as running:
+    with running_service(data_dir, keeps_store=True, MUDRA_TELEMETRY_PORT=port) as running:
         yield running
 
 

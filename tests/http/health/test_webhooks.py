@@ -20,9 +20,16 @@ _SECRET = re.compile(r"whsec_[A-Za-z0-9+/=]+")
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
-    with running_service(tmp_path_factory.mktemp("own-webhooks") / "data") as service:
+    with running_service(
+        tmp_path_factory.mktemp("own-webhooks") / "data", keeps_store=True
+    ) as service:
         health = a_network(service, aas=3, fips=1)
         yield Network(service, health, health.noc)
+
+
+@pytest.fixture(autouse=True)
+def early(network: Network) -> None:
+    network.health.early_in_a_window()
 
 
 def headers_of(person: Operator | Member) -> dict[str, str]:

@@ -30,6 +30,7 @@ MAX_BLOCKS, MAX_UNKNOWN = 6, 3
 def service(tmp_path_factory: pytest.TempPathFactory):
     with running_service(
         tmp_path_factory.mktemp("published") / "data",
+        keeps_store=True,
         MUDRA_METRICS_PUSH_BLOCKS=str(MAX_BLOCKS),
         MUDRA_METRICS_PUSH_UNKNOWN_FIPS=str(MAX_UNKNOWN),
     ) as running:
@@ -134,7 +135,9 @@ def test_a_push_holds_a_bounded_number_of_unknown_fips(service: Service, aa: Pus
 
 
 def test_80_minutes_without_any_report_are_no_data(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data") as service:  # whose first snapshot has the reports
+    with running_service(
+        tmp_path / "data", keeps_store=True
+    ) as service:  # whose first snapshot has the reports
         aa, (bank, _) = pushing_aa(service), onboard(service, "FIP", name="Godavari Bank")
         for windows_ago in range(3):
             assert aa.push(report(aa, windows_ago, **{bank: 200})).status_code == 200

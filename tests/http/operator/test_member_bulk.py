@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import httpx
 import pytest
-from tests.support.mailbox import mails
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import PASSWORD, Service, in_store, new_member, onboard
+from tests.support.service import PASSWORD, Service, in_store, mails, new_member, onboard
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -22,8 +21,8 @@ from mudra.identity.memberships.bulk_act import (
     TooManyMembers,
     act_in_bulk,
 )
-from mudra.identity.memberships.import_members import IMPORT_S
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.identity.memberships.one_by_one import REQUEST_S
 from mudra.identity.operators.person_rule import owner
 
 PAGE = "/console/operator/bulk"
@@ -127,7 +126,7 @@ def test_members_not_begun_in_time_are_left(service: Service) -> None:
     seen: list[list[BulkResult]] = []
 
     async def late(dependencies: Dependencies) -> None:
-        clock = iter([0.0, 0.0, IMPORT_S]).__next__
+        clock = iter([0.0, 0.0, REQUEST_S]).__next__
         by = owner(Caller("operator:tests"))
         done = await act_in_bulk(dependencies.unit_of_work, BulkAct.SUSPEND, ids, "late", by, clock)
         assert not isinstance(done, TooManyMembers | ValueRefused)

@@ -16,12 +16,12 @@ from tests.support.service import PASSWORD, Service, in_store, latest_link
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.memberships.import_members import (
-    IMPORT_S,
     RowOutcome,
     RowResult,
     import_members,
 )
 from mudra.identity.memberships.member_file import COLUMNS, FileRefused, read_member_file
+from mudra.identity.memberships.one_by_one import REQUEST_S
 
 HEAD = ",".join(COLUMNS)
 
@@ -158,7 +158,7 @@ def test_rows_that_were_not_begun_in_time_are_left_and_the_same_file_goes_on(
     seen: list[list[RowResult]] = []
 
     async def twice(dependencies: Dependencies) -> None:
-        for times in ([0.0, 0.0, IMPORT_S], [0.0, 0.0, 0.0]):
+        for times in ([0.0, 0.0, REQUEST_S], [0.0, 0.0, 0.0]):
             clock = iter(times).__next__
             done: list[RowOutcome] = list(
                 await import_members(

@@ -6,10 +6,17 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.support.database.held_lock import held_until_waited_for
-from tests.support.mailbox import mails
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_commands import payload, send
-from tests.support.service import NO_TLS, Member, Service, new_member, onboard, running_service
+from tests.support.service import (
+    NO_TLS,
+    Member,
+    Service,
+    mails,
+    new_member,
+    onboard,
+    running_service,
+)
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 CALLS = {
@@ -149,7 +156,9 @@ def test_tokens_are_counted_by_day(service: Service, boss: Operator) -> None:
 
 
 def test_a_rotation_appoints_the_next_key_and_leaves_a_trace(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data") as service:  # whose clock no one has moved
+    with running_service(
+        tmp_path / "data", keeps_store=True
+    ) as service:  # whose clock no one has moved
         boss = new_operator(service, "keys", "audit")
         # As when the job that makes keys is at it, which takes seconds on a slow machine.
         with held_until_waited_for(service.data_dir, str(0x6D75647261 + 1)):
@@ -188,7 +197,7 @@ def test_settings_are_shown_with_their_source_and_no_secret(
 
 def test_the_board_names_what_breaks_with_the_next_act(tmp_path: Path) -> None:
     # Of a kind the board has 200 rows, and other tests' members expire as well.
-    with running_service(tmp_path / "data") as service:
+    with running_service(tmp_path / "data", keeps_store=True) as service:
         board_names_what_breaks(service, new_operator(service))
 
 
@@ -247,7 +256,9 @@ def test_the_audit_is_verified_over_http(service: Service, boss: Operator) -> No
 
     service.advance("PT1S")  # wakes the sealer
     # Other tests move the clock by months: until the sealer comes, it is months late.
-    service.wait_until(lambda: verify()["intact"] is True and int(str(verify()["rows"])) > 0)
+    service.wait_until(
+        lambda: verify()["intact"] is True and int(str(verify()["rows"])) > 0, show=verify
+    )
 
     answer = verify()
 

@@ -11,6 +11,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
 from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
@@ -59,7 +60,7 @@ def operator(service: Service) -> Operator:
 
 
 def new_key() -> RSAKey:
-    return RSAKey.generate_key(2048, {"kid": uuid.uuid4().hex, "use": "sig", "alg": "RS256"})
+    return rsa_key(kid=uuid.uuid4().hex, use="sig", alg="RS256")
 
 
 def result(operator: Operator, service: Service, entity_id: str) -> dict[str, Any]:

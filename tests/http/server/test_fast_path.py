@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 from tests.support.processes import children
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Member, Service, mails, new_member
 
 from mudra.storage.database.deadline import TRANSACTION_S
 
@@ -190,17 +190,24 @@ def test_each_connection_of_a_batch_gets_its_own_response(service: Service, memb
             assert payload["sub"] == asked[name]["id"]
 
 
+@pytest.mark.parametrize("road", ["fast", "slow", "both at once"])
 def test_a_client_that_ends_its_side_still_gets_the_response(
-    service: Service, member: Member
+    service: Service, member: Member, road: str
 ) -> None:
     port = urlsplit(service.issuer).port
-    request = a_request({"id": member.entity_id, "secret": member.secret()})
+    head, body = a_request({"id": member.entity_id, "secret": member.secret()})
+    sign_in = urlencode({"username": member.email, "password": member.password}).encode()
+    slow = (
+        f"POST /iam/v1/user/token/generate HTTP/1.1\r\nhost: x\r\ncontent-length: {len(sign_in)}\r\n"
+        "content-type: application/x-www-form-urlencoded\r\n\r\n"
+    ).encode() + sign_in
+    asked = {"fast": head + body, "slow": slow, "both at once": slow + head + body}[road]
     with socket.create_connection(("127.0.0.1", port), 30) as talk:
-        talk.sendall(b"".join(request))
+        talk.sendall(asked)
         talk.shutdown(socket.SHUT_WR)
         said = b"".join(iter(lambda: talk.recv(65536), b""))
 
-    assert said.startswith(b"HTTP/1.1 200")
+    assert said.count(b"HTTP/1.1 200") == asked.count(b"POST ")
 
 
 def test_a_connection_goes_on_after_either_road(service: Service, member: Member) -> None:
@@ -225,7 +232,7 @@ def test_nothing_after_a_last_request_is_processed(service: Service, member: Mem
     ) + body
 
     def emails() -> int:
-        return len(json.loads(service.cli("mail", "list", "--to", member.email, "--json").stdout))
+        return len(mails(service, member.email))
 
     before = emails()
     assert spoken(service, [last + behind]).count(b"HTTP/1.1 ") == 1

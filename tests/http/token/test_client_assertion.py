@@ -8,6 +8,7 @@ import httpx
 import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.dpop import KeyOfClient
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
@@ -70,7 +71,7 @@ def holder(service: Service, operator: Operator) -> Iterator[KeyHolder]:
 def key_holder(service: Service, operator: Operator) -> KeyHolder:
     registry = Registry(new_member(service, "FIP"))
     kid = f"key-{uuid.uuid4().hex[:8]}"
-    key = RSAKey.generate_key(2048, {"kid": kid, "use": "sig", "alg": "RS256"})
+    key = rsa_key(kid=kid, use="sig", alg="RS256")
     payload = payload_of(registry.member)
     payload["entityinfo"]["certificate"] = key.as_dict(private=False)
     answer = registry.submit(payload)
@@ -149,7 +150,7 @@ def test_an_assertion_for_longer_than_five_minutes_is_refused(holder: KeyHolder)
 
 
 def test_unknown_entity_wrong_key_and_wrong_algorithm_look_alike(holder: KeyHolder) -> None:
-    other = RSAKey.generate_key(2048, {"kid": str(holder.key.kid)})
+    other = rsa_key(kid=str(holder.key.kid))
     plain = {n: v for n, v in holder.key.as_dict(private=True).items() if n != "alg"}
     named = RSAKey.import_key({**holder.key.as_dict(private=True), "kid": "another"})
     without_entry = new_member(holder.registry.member.service, "FIU").entity_id

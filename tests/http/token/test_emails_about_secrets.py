@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from tests.support.mailbox import eventually, mails, subjects
+from tests.support.mailbox import eventually, subjects
 from tests.support.service import (
     Member,
     Service,
     in_store,
     latest_link,
+    mails,
     new_member,
     running_service,
     set_password,
@@ -22,7 +23,7 @@ from mudra.identity.sign_in.throttle import History
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of its own: these tests move time by months."""
-    with running_service(tmp_path_factory.mktemp("letters") / "data") as running:
+    with running_service(tmp_path_factory.mktemp("letters") / "data", keeps_store=True) as running:
         yield running
 
 

@@ -263,6 +263,30 @@ def test_what_cannot_move_is_said_line_by_line(service: Service, tmp_path: Path)
     assert token_of(service, masked, "**********").status_code == 401
 
 
+def test_the_dry_run_refuses_what_the_move_refuses(service: Service, tmp_path: Path) -> None:
+    operator = new_operator(service)
+    good, of_operator, nameless, no_address = (new_id() for _ in range(4))
+    realm = Realm(
+        clients=[client(good), client(of_operator), client(nameless, name=" "), client(no_address)]
+    )
+    file, admins = realm.write(tmp_path)
+    own = {of_operator: operator.email.upper(), no_address: "no address"}
+    rows = [f"{one},{own.get(one, f'{one}@example.org')}" for one in (*own, good, nameless)]
+    admins.write_text("\n".join(["entityId,adminEmail", *rows]))
+    words = ("migrate", "keycloak", str(file), "--admins", str(admins), "--issuer", realm.issuer)
+
+    def report(*options: str) -> dict[str, tuple[str, str]]:
+        lines = json.loads(service.cli(*words, "--json", *options, check=False).stdout)["lines"]
+        return {one["name"]: (one["result"], one["detail"]) for one in lines}
+
+    previewed, done = report(), report("--apply")
+
+    assert previewed == done
+    refused = {name for name, (result, _) in previewed.items() if result == "refused"}
+    assert refused == {of_operator, nameless, no_address}
+    assert "operator's" in previewed[of_operator][1]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -12,7 +12,9 @@ from tests.support.service import NO_TLS, Member, Service, new_member, running_s
 @pytest.fixture(scope="module")
 def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service whose keys no other test uses: dropping one ends all tokens."""
-    with running_service(tmp_path_factory.mktemp("keys") / "data", "--workers", "2") as running:
+    with running_service(
+        tmp_path_factory.mktemp("keys") / "data", "--workers", "2", keeps_store=True
+    ) as running:
         yield running
 
 

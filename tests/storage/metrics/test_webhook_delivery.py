@@ -146,7 +146,7 @@ def test_what_a_killed_node_had_taken_is_posted_by_another(service: Service, pos
             sink.may_answer.set()
         else:
             async with dependencies.metrics_maintenance(within_s=5.0) as work:
-                await work.messages.take_due(1)
+                await work.messages.take_due(1, of_public=False)
         async with dependencies.database.transaction() as transaction:
             await transaction.connection.execute(
                 sa.update(webhook_message).values(

@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[3]
 
 
 def free_port() -> int:
-    """A port that is free at this moment."""
+    """A port that is free at this moment, on every address: some programs listen so."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.bind(("0.0.0.0", 0))
         return int(free.getsockname()[1])
 
 
@@ -53,6 +53,12 @@ class Sender:
     def __init__(self, address: str, pause_s: float = 0.0) -> None:
         self.address, self.sent, self.acknowledged = address, 0, 0
         self._pause_s = pause_s
+        self._more = asyncio.Event()
+
+    async def acknowledges(self) -> None:
+        """Wait for the next acknowledged calls."""
+        self._more.clear()
+        await self._more.wait()
 
     async def send_until(self, stop: asyncio.Event) -> None:
         async with httpx.AsyncClient(timeout=5) as http:
@@ -78,6 +84,7 @@ class Sender:
                     continue
                 assert answer.headers.get("x-mudra-durable") != "no"
                 self.acknowledged += 5
+                self._more.set()
                 await asyncio.sleep(self._pause_s)
 
 

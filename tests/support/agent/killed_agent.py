@@ -3,12 +3,13 @@
 import asyncio
 import random
 import signal
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
+from tests.support.agent.agent_process import SPEED, START_S, Sender, configured, free_port, started
 from tests.support.agent.fast_agent import FastClock
 from tests.support.agent.hostile_operator import HostileOperator, listening
 
@@ -44,8 +45,18 @@ class KilledAgent:
         )
 
 
-async def kill_again_and_again(directory: Path, kills: int, seed: int) -> KilledAgent:
-    """Kill an agent so many times while calls are reported to it, and let it deliver in the end."""
+async def kill_again_and_again(
+    directory: Path,
+    kills: int,
+    seed: int,
+    enough: threading.Event | None = None,
+    delivered_s: float = DELIVERED_S,
+) -> KilledAgent:
+    """Kill an agent so many times while calls are reported to it, and let it deliver in the end.
+
+    With `enough` it is killed as soon as it has acknowledged something since the last kill, until
+    that is set.
+    """
     chance, operator = random.Random(seed), HostileOperator(seed, rate=0.1)
     anchor = time.time()
     operator.now = FastClock(anchor, SPEED).datetime
@@ -53,21 +64,25 @@ async def kill_again_and_again(directory: Path, kills: int, seed: int) -> Killed
         port = free_port()
         address = f"http://127.0.0.1:{port}"
         config = configured(directory, url, port)
-        sender, stop = Sender(address), asyncio.Event()
+        sender, stop = Sender(address, pause_s=0.02 if enough else 0.0), asyncio.Event()
         process = await started(config, anchor, address)
         sending = asyncio.create_task(sender.send_until(stop))
-        for _ in range(kills):
-            await asyncio.sleep(chance.uniform(0.02, 0.8))
+        done = 0
+        while done < kills and not (enough and enough.is_set()):
+            if enough:
+                await asyncio.wait_for(sender.acknowledges(), START_S)
+            await asyncio.sleep(chance.uniform(0.02, 0.2 if enough else 0.8))
+            done += 1
             process.send_signal(signal.SIGKILL)
             await process.wait()
             process = await started(config, anchor, address)
         stop.set()
         await sending
-        dead_letters = await _delivered(address)
+        dead_letters = await _delivered(address, delivered_s)
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
     acknowledged, counted = sender.acknowledged, calls_stored(operator)
-    return KilledAgent(kills, sender.sent, acknowledged, counted, dead_letters, operator)
+    return KilledAgent(done, sender.sent, acknowledged, counted, dead_letters, operator)
 
 
 def calls_stored(operator: HostileOperator) -> int:
@@ -81,9 +96,9 @@ def calls_stored(operator: HostileOperator) -> int:
     )
 
 
-async def _delivered(address: str) -> int:
+async def _delivered(address: str, within_s: float) -> int:
     """Wait until nothing is left to deliver; gives the number of dead letters."""
-    async with httpx.AsyncClient() as http, asyncio.timeout(DELIVERED_S):
+    async with httpx.AsyncClient(timeout=within_s) as http, asyncio.timeout(within_s):
         while True:
             status = (await http.get(f"{address}/status")).json()
             metrics = (await http.get(f"{address}/metrics")).text

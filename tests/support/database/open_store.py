@@ -37,17 +37,16 @@ class OpenStore:
             return done.result(_ACTION_S)
 
     async def _acted(self, action: Callable[[Dependencies], Awaitable[T]]) -> T:
-        # It listens meanwhile only: between actions the network has no node that is not the service's.
-        await self._dependencies.invalidation.start()
         try:
             await self._dependencies.time_machine.load()
             return await action(self._dependencies)
         finally:
+            # Between actions the network has no node that is not the service's.
             await self._dependencies.invalidation.stop()
 
     def close(self) -> None:
         """Leave the store: before the service stops, which takes its database along."""
-        closing = self._dependencies.database.close()
+        closing = self._dependencies.close()
         asyncio.run_coroutine_threadsafe(closing, self._loop).result(_ACTION_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_ACTION_S)

@@ -10,7 +10,7 @@ import msgspec
 import psycopg
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Member, Service, mails, new_member
 
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, Position, RequestType
 from mudra.metrics.payload.report import (
@@ -76,16 +76,30 @@ class HealthNetwork:
     reported_to: datetime | None = None
     """The last window that was reported."""
 
+    def early_in_a_window(self, left_s: int = 120) -> None:
+        """Go on to the next window unless this one lasts long enough for a test.
+
+        A window that ends in real time is reported ten minutes late, as if all AAs were silent.
+        """
+        left = WINDOW.total_seconds() - self.service.wall() % WINDOW.total_seconds()
+        if left < left_s:
+            self.service.advance(f"PT{int(left) + 1}S")
+            if self.reported_to is not None:
+                self._report_closed(())
+
     def windows(self, number: int, *faults: Fault, fips: Iterable[str] = ()) -> None:
         """Let windows pass, one after the other, with all reports in time."""
         for _ in range(number):
             self.service.advance("PT10M")
-            last = self.aas[0].last_window()
-            window = last if self.reported_to is None else self.reported_to + WINDOW
-            while window <= last:  # two, if another one closed in real time
-                self.report(window, *faults, fips=fips)
-                window += WINDOW
-            self.reported_to = last
+            self._report_closed(faults, fips)
+
+    def _report_closed(self, faults: Iterable[Fault], fips: Iterable[str] = ()) -> None:
+        last = self.aas[0].last_window()
+        window = last if self.reported_to is None else self.reported_to + WINDOW
+        while window <= last:  # two, if another one closed in real time
+            self.report(window, *faults, fips=fips)
+            window += WINDOW
+        self.reported_to = last
 
     def report(self, window: datetime, *faults: Fault, fips: Iterable[str] = ()) -> None:
         """Push both payloads of each AA that is not silent."""
@@ -140,15 +154,14 @@ class HealthNetwork:
 
     def mails_to(self, address: str) -> list[dict[str, Any]]:
         """Emails to an address, the oldest first."""
-        listed = self.service.cli("mail", "list", "--to", address, "--json").stdout
-        return list(msgspec.json.decode(listed))
+        return mails(self.service, address)
 
 
 def a_network(service: Service, aas: int = 4, fips: int = 4, **options: Any) -> HealthNetwork:
     """A network of new members."""
     made = [new_member(service, "AA") for _ in range(aas)]
     banks = [new_member(service, "FIP") for _ in range(fips)]
-    return HealthNetwork(
+    network = HealthNetwork(
         service,
         [reporting(one) for one in made],
         {one.entity_id: one.email for one in (*made, *banks)},
@@ -156,6 +169,8 @@ def a_network(service: Service, aas: int = 4, fips: int = 4, **options: Any) -> 
         new_operator(service, "health"),
         **options,
     )
+    network.early_in_a_window()
+    return network
 
 
 def reporting(member: Member) -> PushingAa:

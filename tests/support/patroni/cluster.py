@@ -17,6 +17,7 @@ from pathlib import Path
 
 import httpx
 import psycopg
+from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
 from tests.support.service import NO_TLS
 
@@ -235,10 +236,9 @@ def haproxy(cluster: Cluster) -> Iterator[str]:
         process.wait(20)
 
 
-def documented(text: str, heading: str) -> list[list[str]]:
+def documented(document: Path, heading: str) -> list[list[str]]:
     """The commands of the code blocks below a heading of a how-to, as words."""
-    part = text.split(f"## {heading}\n", 1)[1].split("\n## ", maxsplit=1)[0]
-    blocks = part.split("```")[1::2]
+    blocks = [one.body for one in blocks_of(document.as_posix()) if one.heading == heading]
     lines = "".join(blocks).replace("\\\n", " ").splitlines()
     return [shlex.split(line, comments=True) for line in lines if line.strip()]
 

@@ -166,6 +166,15 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
 CONSOLE_ALONE = {
     # How people read the console and its emails: API and command line are in English.
     ("account_language", "/console/account/language"),
+    ("account_zone", "/console/account/zone"),
+    # What the page and people's alarms are about; programs name FIPs in their webhooks.
+    ("health", "/console/entity/{{ entity.entity_id }}/health/follow"),
+    ("console", "/console/account/zone"),
+    # Of the public: they have no account, and the link of an email is all their proof.
+    ("status_subscribe", "/status/subscribe?lang={{ language().tag }}"),
+    ("subscription", "/status/subscription/{{ subscription.token.reveal() }}/confirm"),
+    ("subscription", "/status/subscription/{{ subscription.token.reveal() }}/challenge"),
+    ("subscription", "/status/subscription/{{ subscription.token.reveal() }}/end"),
     # Of the console's own sign-in: a User Access Token must not bind a factor (decision 0075).
     ("second_step", "/console/sign-in/code"),
     ("second_factor", "/console/account/second-factor/begin"),

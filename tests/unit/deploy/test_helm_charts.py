@@ -6,10 +6,12 @@ import json
 import os
 import re
 import secrets
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +20,7 @@ import pytest
 import yaml
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
+from tests.support.documents.blocks import blocks_of
 from tests.support.until import until
 
 from mudra.agent.host.config import read_config
@@ -25,27 +28,50 @@ from mudra.bootstrap.config import REFERENCE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
 from mudra.storage.database.roles import SERVICE, as_role
 
+Manifest = dict[str, Any]
 HELM: Final = Path("deploy/helm")
 CHARTS: Final = ("mudra", "mudra-agent")
 ENVIRONMENT: Final = Path(".build/charts-env").absolute()
 IMAGE: Final = {"repository": "registry.example/mudra", "digest": "sha256:" + "a" * 64}
+GUIDE: Final = blocks_of("docs/how-to/run-on-kubernetes.md")
+
+
+def values_of_the_guide() -> Manifest:
+    """The file values.yaml that the guide shows, with a digest."""
+    (text,) = (block.body for block in GUIDE if block.kind == "yaml")
+    found = yaml.safe_load(text.replace("sha256:…", IMAGE["digest"]))
+    assert isinstance(found, dict)
+    return found
+
+
+def set_in_the_guide() -> Manifest:
+    """What the guide's installation of the agent sets, with a digest."""
+    (text,) = (block.body for block in GUIDE if "--set aaId" in block.body)
+    words = shlex.split(text.replace("\\\n", " ").replace("sha256:…", IMAGE["digest"]))
+    found: Manifest = {}
+    for name, value in (
+        word.split("=", 1) for option, word in pairwise(words) if option == "--set"
+    ):
+        *folders, last = name.split(".")
+        place = found
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[last] = value
+    return found
+
+
 NODES: Final = {
-    "image": IMAGE,
-    "baseUrl": "https://tokens.example/iam",
-    "settings": {"MUDRA_MAIL_FROM": "tokens@network.example"},
+    **values_of_the_guide(),
     "monitoring": {"serviceMonitor": True, "rules": True, "labels": {"release": "prometheus"}},
 }
 AGENT: Final = {
-    "image": IMAGE,
-    "aaId": "AA-1",
-    "operator": {"tokenUrl": "https://o.example/iam", "pushUrl": "https://o.example/m/push"},
+    **set_in_the_guide(),
     "intakeToken": True,
+    "boundTokens": True,
     "more": '[fips]\n"fip.example" = "FIP-1"',
     "serviceMonitor": {"enabled": True},
 }
 VALUES: Final = {"mudra": NODES, "mudra-agent": AGENT}
-
-Manifest = dict[str, Any]
 
 
 @cache
@@ -140,7 +166,7 @@ def test_a_pod_has_no_rights_that_it_does_not_need(chart: str) -> None:
             "capabilities": {"drop": ["ALL"]},
         }
         assert mounts <= {"/tmp", "/var/lib/mudra", "/var/lib/mudra-agent"}
-        assert container["image"] == f"{IMAGE['repository']}@{IMAGE['digest']}"
+        assert container["image"] == f"registry.example/{chart}@{IMAGE['digest']}"
         assert set(container["resources"]) == {"requests", "limits"}
 
 
@@ -191,6 +217,7 @@ def test_the_agent_takes_the_configuration_of_the_chart(tmp_path: Path) -> None:
     mounts = {one["mountPath"] for one in container["volumeMounts"]}
     assert {"/var/lib/mudra-agent", "/etc/mudra/secret", "/etc/mudra/agent.toml"} <= mounts
     assert str(config.directory).startswith("/var/lib/mudra-agent/")
+    assert config.credentials.dpop_key.startswith(f"{config.directory}/")
 
 
 @pytest.mark.slow

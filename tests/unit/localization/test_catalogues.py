@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.support.documents.blocks import blocks_of
 from tools import messages
 
 from mudra.localization.catalogue import CatalogueError, message_ids, read_catalogue
@@ -50,6 +51,21 @@ def test_a_wrong_catalogue_is_refused_with_its_file_and_line(
 
     with pytest.raises(CatalogueError, match=fault):
         Languages(tmp_path).check()
+
+
+def test_the_mistake_of_the_guide_is_reported_as_it_shows(tmp_path: Path):
+    (shown,) = (
+        block.body.strip()
+        for block in blocks_of("docs/how-to/add-a-language.md")
+        if block.kind == "text"
+    )
+    own(tmp_path, 'msgid "Page %(page)s of %(pages)s"\nmsgstr "%(seite)s"')
+
+    with pytest.raises(CatalogueError) as refused:
+        Languages(tmp_path).check()
+
+    there = shown.replace("/etc/mudra/locales", str(tmp_path)).replace(":17:", ":4:")
+    assert str(refused.value) == there
 
 
 def test_a_file_that_is_no_catalogue_is_refused(tmp_path: Path):

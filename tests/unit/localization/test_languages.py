@@ -50,7 +50,7 @@ def test_numbers_and_days_are_written_as_in_the_language():
         ("1,23,45,678", "04 मार्च 2026"),
     ]
     assert hindi.number(99.5, 2) == "99.50"
-    assert hindi.minute(AT) == "04 मार्च 2026, 10:05"
+    assert hindi.minute(AT, UTC) == "04 मार्च 2026, 10:05"
     assert (ENGLISH.long_minute(AT), hindi.long_minute(AT)) == (
         "4 March 2026, 10:05",
         "4 मार्च 2026, 10:05",

@@ -5,6 +5,7 @@ from email.policy import default
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.compose import EmailComposer, TemplateError
@@ -14,6 +15,7 @@ from mudra.shared.email_message import Attachment, Email, email_from_bytes, emai
 from mudra.shared.secret_text import SecretText
 
 LINK = "https://mudra.example/iam/password/set/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+END_LINK = "https://mudra.example/status/subscription/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 WITH_LINK = {kind for kind, names in FACTS.items() if "link" in names}
 VALUES: dict[str, str | SecretText] = {
     "user_name": "Asha Venkatesan",
@@ -63,6 +65,13 @@ VALUES: dict[str, str | SecretText] = {
     "changed_at": "2026-03-01T12:00:00.000Z",
     "listed": "203.0.113.7, 198.51.100.0/28",
     "changes": "ips: 9.0.0.1 → 9.0.0.2",
+    "institution": "Sunrise Bank",
+    "webhook": "yes",
+    "days": "3",
+    "apis": "consent and FI fetch",
+    "began": "2026-03-01 17:30 IST (12:00 UTC)",
+    "ended": "2026-03-01 18:30 IST (13:00 UTC)",
+    "end_link": SecretText(END_LINK),
 }
 
 
@@ -84,6 +93,9 @@ def test_each_email_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
         NoticeKind.HEALTH_ALARM,
         NoticeKind.HEALTH_DIGEST,
         NoticeKind.HEALTH_ESCALATED,
+        NoticeKind.SUBSCRIPTION_CONFIRM,
+        NoticeKind.STATUS_INCIDENT,
+        NoticeKind.SUBSCRIPTION_FAILING,
     }
     assert composed.text.startswith("Hello Asha Venkatesan,\n" if named else "Hello,\n")
     assert "help@network.example" in composed.text
@@ -96,7 +108,8 @@ def test_each_email_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
 def test_the_link_is_alone_on_its_line_and_is_found(kind: NoticeKind):
     composed = write(kind)
 
-    assert links_in(composed.text) == [LINK]
+    end = [END_LINK] if "end_link" in FACTS[kind] else []
+    assert links_in(composed.text) == [LINK, *end]
     assert LINK in composed.text.splitlines()
     assert f'href="{LINK}"' in composed.html
 
@@ -117,6 +130,8 @@ def test_only_those_who_manage_secrets_read_about_secrets_when_they_reset_a_pass
         (NoticeKind.INVITATION, "Set your password"),
         (NoticeKind.ADMIN_INVITATION, "View the invitation"),
         (NoticeKind.ADDRESS_CONFIRM, "Confirm the new address"),
+        (NoticeKind.SUBSCRIPTION_CONFIRM, "Confirm the subscription"),
+        (NoticeKind.STATUS_INCIDENT, "Open the status"),
     ],
 )
 def test_the_button_of_a_link_says_where_it_leads(kind: NoticeKind, label: str):
@@ -279,6 +294,27 @@ def test_the_message_has_text_html_and_calendar_and_a_stable_id():
     assert "END:VCALENDAR" in calendar.get_content()
     assert raw.isascii()
     assert all(len(line) <= 998 for line in raw.split(b"\r\n"))
+
+
+def test_a_mail_program_is_offered_one_click_that_ends_a_subscription():
+    composer = EmailComposer("Demo Network")
+    facts = {name: VALUES[name] for name in FACTS[NoticeKind.STATUS_INCIDENT]}
+    end = SecretText(f"{END_LINK}/end")
+    notice = Notice("asha@bank.example", NoticeKind.STATUS_INCIDENT, facts, "hi", end)
+    composed = email_from_bytes(email_to_bytes(composer.compose(notice, notice.language)))
+
+    sent = message_of(composed, "mudra@network.example", "1", datetime(2026, 3, 1, tzinfo=UTC))
+    message = BytesParser(policy=default).parsebytes(sent.as_bytes())
+
+    # RFC 8058, section 3.1: both headers, the first with an https address in angle brackets.
+    assert message["List-Unsubscribe"] == f"<{END_LINK}/end>"
+    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    for wrong in (f"{END_LINK}\r\nBcc: e@v.example", "mailto:x@y.example", f"{END_LINK}>,<x:y"):
+        with pytest.raises(EmailFactsError, match="unsubscribe"):
+            message_of(
+                replace(composed, unsubscribe=wrong), "a@b.example", "1",
+                datetime(2026, 3, 1, tzinfo=UTC),
+            )  # fmt: skip
 
 
 @pytest.mark.parametrize(

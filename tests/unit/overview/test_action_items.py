@@ -53,6 +53,16 @@ def test_all_is_well_says_nothing() -> None:
     assert whats() == []
 
 
+def test_a_secret_that_was_never_used_leads_to_the_first_token() -> None:
+    fresh = replace(used(100), current=replace(used(100).current, version=1))
+    settled = replace(fresh, now=NOW + timedelta(days=40))  # it may use its registered key
+    called = replace(fresh, current_use=SecretUse((AddressUse("192.0.2.1", 1, NOW),), 1))
+
+    assert whats(shown=fresh) == ["The secret has not been used yet"]
+    assert whats(shown=settled) == []
+    assert whats(shown=called) == []
+
+
 def test_an_expiring_secret_is_shown_from_thirty_days_on() -> None:
     assert whats(31) == []
     assert whats(12) == ["The secret expires in 12 days"]

@@ -15,9 +15,11 @@ from mudra.shared.dpop_proof import (
     bound_key,
     check_proof,
 )
+from mudra.shared.proof_url import urls_of
 
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
-URL = "https://iam.example.org/iam/oauth2/token"
+ORIGIN = "https://iam.example.org"
+URL = f"{ORIGIN}/iam/oauth2/token"
 KEY = KeyOfClient()
 RSA = KeyOfClient(RSAKey.generate_key(2048), "PS256")
 
@@ -86,6 +88,8 @@ def test_a_proof_is_known_by_key_and_jti() -> None:
         ({"htu": "https://iam.example.org:8443/iam/oauth2/token"}, "htu must be"),
         ({"htu": "https://x@iam.example.org/iam/oauth2/token"}, "htu must be"),
         ({"htu": "https://iam.example.org:x/iam/oauth2/token"}, "htu must be"),
+        ({"htu": "https://iam.example.org:0/iam/oauth2/token"}, "htu must be"),
+        ({"htu": "https://iam%2Eexample.org/iam/oauth2/token"}, "htu must be"),
         ({"htu": "https://["}, "htu must be"),
         ({"htu": f"{URL}?{'x' * 2048}"}, "htu must be"),
         ({"htu": ""}, "htu must be"),
@@ -114,6 +118,72 @@ def test_a_wrong_part_is_named(changes: dict[str, Any], named: str) -> None:
 )
 def test_a_url_is_compared_as_the_rfc_says(htu: str) -> None:
     assert isinstance(checked(proof(htu=htu)), DpopProof)
+
+
+@pytest.mark.parametrize(
+    ("htu", "path"),
+    [
+        ("%7Ekaveri/a", "~kaveri/a"),
+        ("~kaveri/a", "%7ekaveri/a"),
+        ("a%2fb", "a%2Fb"),
+        ("caf%c3%a9", "caf%C3%A9"),
+        ("%41%2D%5F%2E%30", "A-_.0"),
+        ("%257E", "%257e".upper()),
+        ("a?b=%zz#%zz", "a"),
+    ],
+)
+def test_ways_to_write_one_path_are_equal(htu: str, path: str) -> None:
+    assert isinstance(under_root(htu, path), DpopProof)
+
+
+@pytest.mark.parametrize(
+    ("htu", "path"),
+    [
+        ("a/b", "a%2Fb"),
+        ("a;b", "a%3Bb"),
+        ("a:b", "a%3Ab"),
+        ("a", "A"),
+        ("a", "a/"),
+        ("a", "/a"),
+        ("%7E", "%257E"),
+        ("%2561", "a"),
+        ("a%20b", "a+b"),
+        ("b", "a/../b"),
+        ("b", "./b"),
+        # Not even what is written in the same way: who resolves it is not known.
+        ("a/../b", "a/../b"),
+        ("a/%2e%2E/b", "a/../b"),
+        ("a%zz", "a%zz"),
+        ("a%", "a%"),
+        ("a%7", "a%7"),
+        ("a\tb", "ab"),
+        ("ab\n", "ab"),
+        ("caf\u00e9", "caf\u00e9"),
+    ],
+)
+def test_two_resources_are_never_equal(htu: str, path: str) -> None:
+    assert isinstance(under_root(htu, path), ProofInvalid)
+
+
+def under_root(htu: str, path: str) -> DpopProof | ProofInvalid:
+    """The outcome for a request of this path, with a proof for that one."""
+    (url,) = urls_of(["https://iam.example.org"], f"/{path}")
+    return checked(proof(htu=f"https://IAM.example.org:443/{htu}"), url=url)
+
+
+@pytest.mark.parametrize(
+    ("path", "url"),
+    [
+        ("/a?b=c", f"{ORIGIN}/a"),
+        (".evil.example/a", f"{ORIGIN}/.evil.example/a"),
+        ("//evil.example/a", f"{ORIGIN}//evil.example/a"),
+        ("http://evil.example/a", f"{ORIGIN}/http://evil.example/a"),
+        ("/a#b", f"{ORIGIN}/a%23b"),
+        ("", f"{ORIGIN}/"),
+    ],
+)
+def test_a_path_stays_under_its_origin(path: str, url: str) -> None:
+    assert urls_of([ORIGIN], path) == (url,)
 
 
 @pytest.mark.parametrize("htu", ["", "x", "https://[", f"https://else.example/{'x' * 2048}"])

@@ -21,6 +21,8 @@ NO_PAGES = {
     "/console/sign-in/sso/callback",  # comes from it
     "/console/operator/entry",  # goes on to an entry
     "/console/operator/bulk",  # goes on to the list in which members are chosen
+    # Of a link that an email alone has: tests/http/console/test_status_subscription.py
+    "/status/subscription/{token:str}",
     "/status/network.json",
     "/status/feed.atom",
     "/status/badge.svg",

@@ -9,6 +9,7 @@ from tools.lint import language_rule
 from tools.lint.__main__ import main
 from tools.lint.commit_rule import no_commit_outside_database
 from tools.lint.docstring_rule import docstring_begins_with_a_verb, package_says_never
+from tools.lint.migration_rule import FOLDER, clashing_migrations
 from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
 from tools.lint.secret_rule import no_secret_in_a_sentence
@@ -119,6 +120,29 @@ def test_a_drawer_is_refused(path):
 )
 def test_a_noun_of_the_business_is_not_a_drawer(path):
     assert not faults(no_drawer, "", path)
+
+
+def migrations(*texts):
+    """What the rule says of migrations, each a name, its revision and its predecessor."""
+    found = [
+        Source(f"{FOLDER}/{name}.py", f'revision = "{own}"\ndown_revision = "{before}"\n')
+        for name, own, before in texts
+    ]
+    return [str(fault) for fault in clashing_migrations(found)]
+
+
+def test_two_migrations_of_one_number_are_refused():
+    first, second = ("0002_roles", "0002", "0001"), ("0002_tokens", "0002", "0001")
+
+    assert not migrations(first, ("0003_tokens", "0003", "0002"))
+    assert any("0002_roles.py has the number 0002" in said for said in migrations(first, second))
+
+
+@pytest.mark.parametrize(
+    "clash", [("0003_tokens", "0002", "0003"), ("0003_tokens", "0003", "0001")]
+)
+def test_two_migrations_of_one_revision_or_predecessor_are_refused(clash):
+    assert migrations(("0002_roles", "0002", "0001"), clash)
 
 
 def test_a_package_says_what_it_never_does():

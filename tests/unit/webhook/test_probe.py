@@ -232,63 +232,55 @@ def test_no_one_there_is_reported() -> None:
     assert probed("http://127.0.0.1:9/").problem == "the call failed: ConnectError"
 
 
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for 127.0.0.1 that signs itself, with its key."""
+def self_signed(name: str, *extensions: tuple[x509.ExtensionType, bool]) -> tuple[bytes, bytes]:
+    """A certificate that signs itself, as DER, and its key in PEM; an extension may be critical."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fip.example.org\u202e")])
-    made = (
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    builder = (
         x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
+        .subject_name(subject)
+        .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(1)
         .not_valid_before(dt.datetime(2020, 1, 1, tzinfo=dt.UTC))
         .not_valid_after(dt.datetime(2099, 1, 1, tzinfo=dt.UTC))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(
-            x509.SubjectAlternativeName(
-                [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("fip.example.org")]
-            ),
-            critical=False,
-        )
-        .sign(key, hashes.SHA256())
     )
-    file = tmp_path_factory.mktemp("tls") / "server.pem"
+    for extension, critical in extensions:
+        builder = builder.add_extension(extension, critical)
+    made = builder.sign(key, hashes.SHA256())
     private = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    file.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return made.public_bytes(serialization.Encoding.DER), private
+
+
+def written(file: Path, der: bytes, private: bytes) -> Path:
+    """The file from which a server reads its certificate and key."""
+    file.write_bytes(private + ssl.DER_cert_to_PEM_cert(der).encode())
     return file
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 that signs itself, with its key."""
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    names = x509.SubjectAlternativeName([address, x509.DNSName("fip.example.org")])
+    authority = x509.BasicConstraints(ca=True, path_length=None)
+    made = self_signed("fip.example.org\u202e", (authority, True), (names, False))
+    return written(tmp_path_factory.mktemp("tls") / "server.pem", *made)
 
 
 @pytest.fixture(scope="module")
 def plain_certificate() -> tuple[bytes, bytes]:
     """A certificate with two extensions of no meaning and one name, as DER, and its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fip.example.org")])
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(dt.datetime(2020, 1, 1, tzinfo=dt.UTC))
-        .not_valid_after(dt.datetime(2099, 1, 1, tzinfo=dt.UTC))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("a.b")]), critical=False)
-    )
-    for oid in ("1.2.3.4", "1.2.3.5"):
-        extension = x509.UnrecognizedExtension(x509.ObjectIdentifier(oid), b"\x05\x00")
-        made = made.add_extension(extension, critical=False)
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    whole = made.sign(key, hashes.SHA256())
-    return whole.public_bytes(serialization.Encoding.DER), private
+    names = x509.SubjectAlternativeName([x509.DNSName("a.b")])
+    unknown = [
+        x509.UnrecognizedExtension(x509.ObjectIdentifier(oid), b"\x05\x00")
+        for oid in ("1.2.3.4", "1.2.3.5")
+    ]
+    return self_signed("fip.example.org", *((one, False) for one in (names, *unknown)))
 
 
 def tls_of(file: Path) -> ssl.SSLContext:
@@ -337,9 +329,7 @@ def test_a_certificate_against_the_rules_ends_the_probe(
 ) -> None:
     der, private = plain_certificate
     assert changed in der
-    odd = ssl.DER_cert_to_PEM_cert(der.replace(changed, to, 1))
-    file = tmp_path / "server.pem"
-    file.write_bytes(private + odd.encode())
+    file = written(tmp_path / "server.pem", der.replace(changed, to, 1), private)
 
     with server(proof(), tls_of(file)) as (url, asked):
         found = probed(url, OPENED)

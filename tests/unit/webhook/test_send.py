@@ -8,8 +8,9 @@ import pytest
 from tests.support.webhook_sink import webhook_sink
 
 from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.webhook.reach import Reach
-from mudra.webhook.send import post
+from mudra.webhook.send import Terms, post
 
 PUBLIC = Reach(AddressPolicy())
 SANDBOX = Reach(AddressPolicy(allow_http=True, allow_private=True))
@@ -42,6 +43,33 @@ def test_a_public_name_that_leads_inside_is_not_called(monkeypatch, address):
     outcome = sent("https://alarms.network.example/x", PUBLIC)
 
     assert outcome.startswith("the host is the address")
+
+
+@pytest.mark.parametrize(
+    "url", ["https://x.example:8443/", "https://x.example:22/a", "https://10.1.2.3/"]
+)
+def test_the_public_reaches_the_web_alone_and_no_opened_network(url):
+    public = Reach(AddressPolicy(), only_https_port=True)
+
+    assert public.url_fault("https://x.example/a") is None
+    assert public.url_fault("https://x.example:443/a") is None
+    assert public.url_fault(url)
+
+
+def test_one_ip_address_is_called_so_often_whatever_its_names(monkeypatch):
+    with webhook_sink() as sink:
+        port = sink.url.split(":")[2].split("/")[0]
+        names(monkeypatch, "127.0.0.1", "127.0.0.1")
+        calls = KeyedRateLimit(0.001, 3, lambda: 0.0)
+        terms = Terms(lambda key: not calls.wait_s(key))
+
+        outcomes = [
+            asyncio.run(post(f"http://{n}.example:{port}/", b"{}", {}, OPENED, terms))
+            for n in range(5)
+        ]
+
+    assert len(sink.posted) == 3
+    assert outcomes[3:] == ["too many calls to this host"] * 2
 
 
 def test_the_call_goes_to_the_judged_address_under_the_name(monkeypatch):

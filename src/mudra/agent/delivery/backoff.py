@@ -1,6 +1,7 @@
 """When to send which payload, and what a response means: pure decisions (quality G2 to G5)."""
 
 import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -23,6 +24,8 @@ RETRIED: Final = frozenset({408, 425, 429})
 _UNAUTHORIZED: Final = 401
 _OK: Final = 200
 
+_CODE: Final = re.compile(r"[A-Za-z]{1,40}")
+
 Uniform = Callable[[float, float], float]
 """Returns a random number between two bounds."""
 
@@ -32,6 +35,10 @@ class Receipt(msgspec.Struct, frozen=True, rename="camel"):
 
     status: str
     receipt_id: str
+
+
+class _Error(msgspec.Struct, frozen=True):
+    errorCode: str = ""  # noqa: N815  # the wire name
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +87,19 @@ def classify_response(
             return NotNow("the operator answered 200 with an incomplete receipt")
         return Delivered(receipt)
     if status == _UNAUTHORIZED:
-        return TokenRefused("the operator refused the token (401)")
+        return TokenRefused(f"the operator refused the token ({_code(body)})")
     if status in RETRIED or not 400 <= status <= 499:  # noqa: PLR2004 - the class of 4xx
         return NotNow(f"the operator answered {status}", parse_retry_after(headers, now))
     return Refused(status, body[:4096].decode("utf-8", "replace"))
+
+
+def _code(body: bytes) -> str:
+    """Return the status with the operator's error code, if it has one."""
+    try:
+        code = msgspec.json.decode(body, type=_Error).errorCode
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return "401"
+    return f"401 {code}" if _CODE.fullmatch(code) else "401"
 
 
 def parse_retry_after(headers: Mapping[str, str], now: int) -> int | None:

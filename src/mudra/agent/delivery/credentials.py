@@ -17,8 +17,10 @@ import msgspec
 
 from mudra.agent.clock import SECOND, Clock
 from mudra.agent.delivery.backoff import Uniform
-from mudra.client import AsyncEntityTokenSource, MudraClientError, SecretUnreadable
-from mudra.client.grant import GraceWarning
+from mudra.client import AsyncEntityTokenSource, DpopKey, MudraClientError, SecretUnreadable
+from mudra.client.dpop.key import PROOF_HEADER
+from mudra.client.grant import DPOP, GraceWarning
+from mudra.client.web.token_headers import AUTHORIZATION, header_value
 
 COMMAND_SECONDS: Final = 20
 
@@ -39,6 +41,10 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 class Tokens(Protocol):
     """Where the agent has its tokens from."""
+
+    @property
+    def dpop(self) -> DpopKey | None:
+        """The key that they are bound to, if they are."""
 
     @property
     def warning(self) -> GraceWarning | None:
@@ -84,19 +90,31 @@ def read_source(name: str, source: Source) -> str:
     return text.strip()
 
 
-def token_source(
+def token_headers(token: str, key: DpopKey | None, url: str) -> dict[str, str]:
+    """Return the headers of a POST with a token, and with a new proof of the key it is bound to."""
+    if key is None:
+        return {AUTHORIZATION: header_value(AUTHORIZATION, token)}
+    return {
+        AUTHORIZATION: header_value(AUTHORIZATION, token, DPOP),
+        PROOF_HEADER: key.proof("POST", url, token),
+    }
+
+
+def token_source(  # its collaborators, each named
     token_url: str,
     entity_id: str,
     read_secret: Callable[[], str],
     http: httpx.AsyncClient,
     clock: Clock,
     uniform: Uniform,
+    dpop: DpopKey | None = None,
 ) -> AsyncEntityTokenSource:
     """Build the source of the agent's tokens, by the agent's clock and HTTP client."""
     return AsyncEntityTokenSource(
         token_url,
         entity_id,
         partial(asyncio.to_thread, read_secret),
+        dpop=dpop,
         allow_http=True,  # agent.toml decides: a sandbox has no TLS
         http=http,
         steady=lambda: clock.monotonic() / SECOND,

@@ -29,7 +29,7 @@ from mudra.agent.delivery.backoff import (
     parse_http_date,
     retry_delay,
 )
-from mudra.agent.delivery.credentials import Tokens
+from mudra.agent.delivery.credentials import Tokens, token_headers
 from mudra.agent.spool.dead_letter import requeue, write_dead_letter
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.payload_files import QueuedPayload
@@ -137,7 +137,7 @@ class Pusher:
         except MudraClientError as error:
             return NotNow(str(error))
         headers = {
-            "Authorization": f"Bearer {token}",
+            **token_headers(token, self.tokens.dpop, self.url),
             "Content-Type": "application/json",
             "Accept": "application/json",
         }

@@ -72,6 +72,8 @@ class RegisteredTokens:
         self._credentials, self._tokens_by_secret = credentials, tokens_by_secret
         self._by_secret = tokens_by_secret()
         self._refused: SecretText | None = None
+        self.dpop = None
+        """What is registered is passed on to the application, which could not prove a key."""
 
     @property
     def warning(self) -> GraceWarning | None:

@@ -62,8 +62,8 @@ async def check(
 async def _credentials(
     config: Config, http: httpx.AsyncClient, clock: Clock, uniform: Uniform
 ) -> tuple[CheckResult, str]:
-    tokens = tokens_of(config, http, clock, uniform)
     try:
+        tokens = tokens_of(config, http, clock, uniform)
         entity = await asyncio.to_thread(read_source, "credentials.id", config.credentials.id)
         if entity != config.aa_id:
             return CheckResult(
@@ -78,7 +78,8 @@ async def _credentials(
             "credentials", ok=False, found=error.diagnosis, way_out=error.way_out
         ), ""
     warning = "" if tokens.warning is None else tokens.warning.message
-    return CheckResult("credentials", ok=True, found=f"{entity} gets a token"), warning
+    bound = "" if tokens.dpop is None else f", bound to the key in {config.credentials.dpop_key}"
+    return CheckResult("credentials", ok=True, found=f"{entity} gets a token{bound}"), warning
 
 
 async def _reach(config: Config, http: httpx.AsyncClient, clock: Clock) -> list[CheckResult]:

@@ -49,6 +49,8 @@ class CredentialSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     secret: Source = Source()
     registered: bool = False
     """Whether the AA's application registers the secret (POST /sna/v1/entity/register)."""
+    dpop_key: str = ""
+    """File of the key that the tokens are bound to; made where there is none. Empty: not bound."""
 
 
 class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -164,6 +166,11 @@ def _check_credentials(credentials: CredentialSettings, path: Path) -> None:
     if credentials.registered:
         if credentials.secret.chosen:
             raise ConfigError(f"{path}: credentials.registered leaves no place for a secret here")
+        if credentials.dpop_key:
+            raise ConfigError(
+                f"{path}: credentials.dpop_key is not for credentials.registered: the application "
+                "reads the token, and could not prove the key; let the agent read the secret"
+            )
         named = named[:1]
     for name, source in named:
         if len(source.chosen) != 1:
@@ -171,6 +178,8 @@ def _check_credentials(credentials: CredentialSettings, path: Path) -> None:
                 f"{path}: credentials.{name} must have exactly one of value, file, env, command, "
                 f"not {len(source.chosen)}"
             )
+    if credentials.dpop_key and not Path(credentials.dpop_key).is_absolute():
+        raise ConfigError(f"{path}: credentials.dpop_key must be an absolute path")
     if credentials.secret.value:
         raise ConfigError(
             f"{path}: credentials.secret must come from file, env or command, not from this "
@@ -235,6 +244,7 @@ ALLOWED: Final = {  # by the last part of the key
     "direction": "to-fips or from-fips",
     "start": "end or beginning",
     "registered": "true or false",
+    "dpop_key": "an absolute path",
     "keep_hours": "a whole number from 1 to 168",
     "most": "a whole number from 1000 to 1000000",
     "most_megabytes": "a whole number from 16 to 1048576",

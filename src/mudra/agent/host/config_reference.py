@@ -39,6 +39,8 @@ _MEANING: Final = {
     "needed unless `credentials.registered`",
     "credentials.registered": "the AA's application registers secret or token at "
     "`POST /sna/v1/entity/register`, and may read a token at `GET /sna/v1/entity/token/generate`",
+    "credentials.dpop_key": "file of a P-256 key in PEM, made by the agent where there is none: "
+    "tokens are bound to it (DPoP), so that a copy is of no use; not with `credentials.registered`",
     "http.listen": "where events, traces, `/readyz`, `/metrics` and `/status` are served",
     "http.acknowledge": "when an event is answered: once it is on the disk, or at once",
     "http.hosts": "names under which programs call it, besides `localhost` and numeric addresses; "

@@ -65,6 +65,7 @@ def make_backup(settings: Settings, order: BackupOrder, on_progress: OnProgress)
                 file_bytes=written.count,
                 sha256=written.sha256,
                 seconds=round(time.monotonic() - began, 3),
+                metrics_included=settings.metrics_database_url is None,
             )
             _keep(dump, partial, details)
         except BaseException:

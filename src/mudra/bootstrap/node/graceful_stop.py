@@ -6,6 +6,7 @@ pause every answer says `Connection: close`, which proxies obey; the listener go
 """
 
 import asyncio
+import contextlib
 import socket
 from collections.abc import Callable
 from types import FrameType
@@ -17,6 +18,7 @@ from mudra.bootstrap.node.node_state import NodeState
 from mudra.http.server.limited_protocol import LimitedProtocol
 
 _TICK_S: Final = 0.1
+_DATE_S: Final = 1.0
 _FIRST_REQUEST_S: Final = 1.0
 """How long a connection that was accepted last may take to send what it came for."""
 
@@ -36,21 +38,36 @@ class StoppingServer(uvicorn.Server):
         self._node = node
         self._pause_s = pause_s
         self._hurried = False
+        self._ended = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self._ready()
+
+    async def main_loop(self) -> None:
+        """Keep the Date header right until the end; uvicorn's own wakes ten times a second."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), _DATE_S)
 
     def stop(self) -> None:
         """Begin to stop, without a pause when that was called before: the supervisor is gone."""
         self._hurried = True
         self.should_exit = True
+        self._wake()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to stop; a second signal ends the pause."""
         self._hurried = self.should_exit
         super().handle_exit(sig, frame)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._ended.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Go off in order: readiness, keep-alive, the pause, the listener, what is under way."""

@@ -23,7 +23,7 @@ from mudra.bootstrap.node.parent_watch import on_parent_exit
 from mudra.bootstrap.node.probe_runner import ProbeRunner
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.jobs.metrics_jobs import metrics_jobs
+from mudra.jobs.metrics_jobs import handover_job, metrics_jobs
 from mudra.jobs.notification_jobs import (
     deliver_mail,
     notify_guessing,
@@ -41,6 +41,7 @@ from mudra.jobs.telemetry import (
     JOB_RUNS,
     MAILS,
     MAILS_FAILING,
+    METRICS_DATABASE_UP,
     SIGN_IN_FAILURES,
     STANDBY_BEHIND,
     STANDBY_FAULTS,
@@ -50,6 +51,7 @@ from mudra.mail.mail_server import mail_server
 from mudra.mail.smtp import deliver
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.rollup.retention import RetentionPolicy
+from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.overview.mail_delivery import Delivered, Undelivered
 from mudra.overview.mail_queue import StoredEmail
 from mudra.registry.lifecycle.register import put_due_live
@@ -58,12 +60,14 @@ from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.checkpoints import CHECKPOINT_ADDED
 from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.backup.restored_store import last_backup
+from mudra.storage.database.database import Database
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.database.retention import Days
 from mudra.storage.database.standbys import read_standbys
 from mudra.storage.identity.link_requests import LINK_ASKED
 from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
+from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 from mudra.storage.registry.probes import PROBE_ASKED
 
 _SEAL_S: Final = 120.0
@@ -101,7 +105,7 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     beating.cancel()
     await dependencies.invalidation.stop()
     await runs.close()
-    await dependencies.database.close()
+    await dependencies.close()
     if tracing is not None:
         tracing.close()
 
@@ -121,11 +125,25 @@ def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
 
         return await post_signed(message, now, dependencies.reach)
 
-    return metrics_jobs(
+    async def post_to_public(message: WaitingMessage, now: datetime) -> str:
+        from mudra.webhook.public_calls import post_public  # noqa: PLC0415  # as above
+
+        return await post_public(message, now, dependencies.public_reach)
+
+    own = dependencies.metrics.own
+    jobs = metrics_jobs(
         dependencies.metrics_maintenance,
         RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days),
         post,
+        post_to_public,
+        dependencies.carry_over if own is not None else None,
     )
+    if own is None:
+        return jobs
+    note = partial(_note_metrics_database, own)
+    every = timedelta(minutes=1)
+    watch = Job(name="metrics-database", every=every, run=note, on_every_node=True)
+    return [*jobs, handover_job(dependencies.carry_over), watch]
 
 
 def _jobs(dependencies: Dependencies) -> list[Job]:
@@ -152,7 +170,6 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
     async def count_failed_sign_ins() -> None:
         SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies.unit_of_work))
 
-    links = partial(send_links, dependencies.unit_of_work)
     minute = timedelta(minutes=1)
     return [
         Job(
@@ -171,7 +188,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="links",
             every=minute,
-            run=links,
+            run=partial(send_links, dependencies.unit_of_work),
             wake_on=LINK_ASKED,
             follows_clock=True,
         ),
@@ -185,8 +202,24 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
             name="remind", every=10 * minute, run=lambda: _remind(dependencies), follows_clock=True
         ),
         Job(name="sign-ins", every=minute, run=count_failed_sign_ins),
+        *_jobs_of_subscribers(dependencies),
         *_jobs_of_registry(dependencies),
         *_jobs_of_proof(dependencies),
+    ]
+
+
+def _jobs_of_subscribers(dependencies: Dependencies) -> list[Job]:
+    emails = StatusEmails(
+        dependencies.unit_of_work, dependencies.languages, dependencies.public_status
+    )
+    return [
+        Job(
+            name="subscriptions",
+            every=timedelta(minutes=1),
+            run=emails.write,
+            wake_on=SUBSCRIPTION_ASKED,
+            follows_clock=True,
+        )
     ]
 
 
@@ -244,7 +277,7 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
 async def _clear(dependencies: Dependencies) -> None:
     settings = dependencies.settings
     days = Days(mail=settings.mail_days, sums=settings.metrics_day_days)
-    if deleted := await purge_expired(dependencies.database, days):
+    if deleted := await purge_expired(dependencies.metrics.of_table, days):
         _log.info("rows over age deleted", **deleted)
     await _drop_old_audit(dependencies)
 
@@ -275,6 +308,10 @@ async def _note_standbys(dependencies: Dependencies) -> None:
     STANDBYS.set(found.following)
     STANDBY_BEHIND.set(max((slot.behind for slot in found.slots), default=0))
     STANDBY_FAULTS.set(len(found.faults()))
+
+
+async def _note_metrics_database(own: Database) -> None:
+    METRICS_DATABASE_UP.set(await own.outage() is None)
 
 
 async def _record_anonymous(dependencies: Dependencies) -> None:

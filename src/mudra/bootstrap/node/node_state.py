@@ -10,8 +10,16 @@ from mudra.storage.database.database import Database
 class NodeState:
     """Implements http/dependencies.py NodeState."""
 
-    def __init__(self, database: Database, clock_watch: ClockWatch, keyring: Keyring) -> None:
+    def __init__(
+        self,
+        database: Database,
+        metrics: Database | None,
+        clock_watch: ClockWatch,
+        keyring: Keyring,
+    ) -> None:
+        """`metrics` is the second database, where the metrics are in one."""
         self._database = database
+        self._metrics = metrics
         self._keyring = keyring
         self._clock_watch = clock_watch
         self.stopping = False
@@ -33,3 +41,7 @@ class NodeState:
         except ServiceUnavailable as outage:
             return outage
         return None
+
+    async def impairment(self) -> ServiceUnavailable | None:
+        """Return what this node cannot do while it is ready: no other node could do it either."""
+        return None if self._metrics is None else await self._metrics.outage()

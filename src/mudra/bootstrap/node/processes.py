@@ -161,7 +161,7 @@ async def _prepare(
     if demo is not Demo.NONE:
         await set_up_demo(dependencies)
     await dependencies.invalidation.stop()
-    await dependencies.database.close()
+    await dependencies.close()
 
 
 def _figures(settings: Settings) -> int:

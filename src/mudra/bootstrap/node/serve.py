@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TextIO
 
 import psycopg
+import structlog
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.data_directory import using
@@ -31,7 +32,9 @@ from mudra.storage.database.roles import (
     make_roles,
     role_of,
 )
+from mudra.storage.metrics.apart.pairing import MetricsUnreachable, pair, reaching
 
+_log = structlog.get_logger()
 _NODE: Final = "mudra.bootstrap.node.processes"
 
 
@@ -55,6 +58,33 @@ def owner_of(settings: Settings, found: str) -> str:
     """Return the address of the role that owns the schema; `found` is that of `open_server`."""
     own = settings.database_owner_url
     return of_primary(own.reveal()) if settings.database_url is not None and own else found
+
+
+def metrics_address(settings: Settings, *, owner: bool = False) -> str | None:
+    """Return the address of the second database, for the role that owns its schema if named."""
+    url = settings.metrics_database_url
+    own = settings.metrics_database_owner_url if owner else None
+    return of_primary((own or url).reveal()) if url is not None else None
+
+
+def _prepared_metrics(settings: Settings) -> str | None:
+    """Bring schema and rights of the second database up to date; returns its address."""
+    address, owner = metrics_address(settings), metrics_address(settings, owner=True)
+    if address is None or owner is None:
+        return None
+    with reaching():
+        migrate(owner)
+        if settings.metrics_database_owner_url is not None:
+            grant(owner, role_of(address).name)
+    return address
+
+
+def _pair_metrics(settings: Settings, conninfo: str) -> None:
+    """Compare both databases; what needs no metrics starts without the second one too."""
+    try:
+        pair(conninfo, _prepared_metrics(settings))
+    except MetricsUnreachable as error:
+        _log.warning("started without the metrics database", error=str(error))
 
 
 def _prepared(settings: Settings, conninfo: str) -> str:
@@ -85,6 +115,7 @@ def prepare_database(settings: Settings) -> Sequence[str]:
     with open_server(settings) as (conninfo, _):
         if settings.database_url is not None and admin is not None and owner is not None:
             make_roles(of_primary(admin.reveal()), role_of(owner.reveal()), role_of(conninfo))
+        _prepared_metrics(settings)
         with psycopg.connect(_prepared(settings, conninfo), connect_timeout=5) as connection:
             return excess_rights(connection)
 
@@ -94,6 +125,8 @@ def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, DataE
     """Give the migrated database and its keys at rest; `create` allows a new master key."""
     with open_server(settings) as (found, _):
         conninfo = _prepared(settings, found)
+        if settings.metrics_database_url is not None:
+            _pair_metrics(settings, conninfo)
         yield conninfo, _load_encryption(settings, conninfo, create=create)
 
 
@@ -132,6 +165,7 @@ def _serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo)
     try:
         with open_server(settings) as (found, heal):
             conninfo = _prepared(settings, found)
+            _pair_metrics(settings, conninfo)
             loading.join()
             from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not
 

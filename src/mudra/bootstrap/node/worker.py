@@ -26,7 +26,7 @@ from mudra.shared.clock import Clock
 
 _GRACE_S = 30
 _FLUSH_S = 0.5
-_ONE_TIME_LINK = "/activate/"
+_LINKS = ("/activate/", "/status/subscription/")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 
@@ -71,7 +71,7 @@ async def _serve(
         dependencies.settings.pause_s,
     )
     on_parent_exit(parent_pipe, server.stop)
-    watch = LoopWatch(monotonic, thread_time)
+    watch = LoopWatch(monotonic, thread_time, lambda: bool(server.server_state.connections))
     watching = asyncio.create_task(watch.run(), name="loop-watch")
     flushing = asyncio.create_task(
         _flush_always(report.beat, log, figures, watch), name="request-log"
@@ -120,9 +120,12 @@ def _observer(log: RequestLog, figures: RequestMetrics, clock: Clock) -> Observe
 
 
 def _shown(path: str) -> str:
-    """Hide the one-time token that an activation link carries."""
-    head, link, _ = path.partition(_ONE_TIME_LINK)
-    return f"{head}{link}***" if link else path[:200]
+    """Hide the token that a link of an email carries."""
+    for kind in _LINKS:
+        head, link, _ = path.partition(kind)
+        if link:
+            return f"{head}{link}***"
+    return path[:200]
 
 
 async def _flush_always(

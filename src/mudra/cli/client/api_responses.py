@@ -113,6 +113,12 @@ class Reports(Struct):
     refused: list[RefusedReport]
 
 
+class FollowedFips(Struct):
+    """The FIPs that a FIU follows."""
+
+    fips: list[str]
+
+
 class Session(Struct, rename="camel"):
     """An open session of the console."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from mudra.audit.event import Caller
     from mudra.demo.network import Demo
     from mudra.demo.past import Past
-    from mudra.overview.administration import Diagnosis, Rewrapped, SettingDetails
+    from mudra.overview.administration import Diagnosis, Distribution, Rewrapped, SettingDetails
     from mudra.overview.backups import (
         BackupDetails,
         BackupMade,
@@ -136,6 +136,14 @@ class Program(Protocol):
 
     def prepare_database(self, data_dir: Path | None) -> Sequence[str]:
         """Make roles, schema and rights; returns what is left too much; raises CommandFailed."""
+
+    def distribution(self, data_dir: Path | None) -> Distribution:
+        """Return what shares out the metrics to a cluster; raises CommandFailed."""
+
+    def move_metrics(
+        self, data_dir: Path | None, on_table: Callable[[str, int], None]
+    ) -> Mapping[str, int]:
+        """Move the metrics to the second database; returns rows by table; raises CommandFailed."""
 
     def make_backup(
         self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress

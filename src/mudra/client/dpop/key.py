@@ -50,7 +50,7 @@ class DpopKey:
         claims = {
             "jti": str(uuid.uuid4()),
             "htm": method,
-            "htu": str(httpx.URL(url).copy_with(query=None, fragment=None)),
+            "htu": str(httpx.URL(url).copy_with(userinfo=b"", query=None, fragment=None)),
             "iat": int(self._wall()),
         }
         if token:

@@ -7,7 +7,8 @@ import msgspec
 from joserfc.jwk import RSAKey
 
 from mudra.client.clock import Seconds
-from mudra.client.dpop.proof_check import UseProof, check_binding
+from mudra.client.dpop.proof_check import check_binding
+from mudra.client.dpop.proof_memory import UseProof
 from mudra.client.entity_token import EntityToken
 from mudra.client.errors import KeysUnavailable, SignatureRefused, UnknownKey
 from mudra.client.signing.body_signature import RegisteredKey

@@ -2,13 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Final
-from urllib.parse import quote
 
 from mudra.client import clock
 from mudra.client.async_verifier import AsyncTokenVerifier
 from mudra.client.dpop.key import PROOF_HEADER
 from mudra.client.errors import MudraClientError
-from mudra.client.web.presented_proof import checked_origins, presented_proof
+from mudra.client.web.presented_proof import checked_origins, encoded, presented_proof
 from mudra.client.web.refusal_response import refusal_response
 from mudra.client.web.token_headers import TOKEN_HEADERS, presented_token
 
@@ -83,7 +82,7 @@ class EntityTokenMiddleware:
 
 def _path(scope: Scope) -> str:
     raw = scope.get("raw_path")
-    return raw.decode("latin-1") if isinstance(raw, bytes) else quote(str(scope["path"]))
+    return raw.decode("latin-1") if isinstance(raw, bytes) else encoded(str(scope["path"]).encode())
 
 
 def _values(scope: Scope, names: frozenset[bytes]) -> list[str]:

@@ -1,9 +1,14 @@
 """The proof in the headers of a request to a member's own HTTP, and its addresses."""
 
 from collections.abc import Iterable, Sequence
-from urllib.parse import urlsplit
+from typing import Final
+from urllib.parse import quote, urlsplit
 
 from mudra.shared.dpop_proof import PresentedProof
+from mudra.shared.proof_url import urls_of
+
+_LEFT: Final = "/~!$&'()*+,;=:@"
+"""What a path may hold as it is (RFC 3986 3.3)."""
 
 
 def checked_origins(origins: Iterable[str]) -> tuple[str, ...]:
@@ -21,13 +26,10 @@ def checked_origins(origins: Iterable[str]) -> tuple[str, ...]:
 def presented_proof(
     values: Sequence[str], method: str, path: str, origins: Sequence[str]
 ) -> PresentedProof | None:
-    """Return the proof of a request; None without one.
+    """Return the proof of a request, whose path is percent-encoded as sent; None without one."""
+    return PresentedProof(tuple(values), method, urls_of(origins, path)) if values else None
 
-    The host of the request is not looked at, because its sender chooses it: a peer to whom a
-    proof was sent could use it here.
-    """
-    if not values:
-        return None
-    # A path without its slash would become a part of the host.
-    below = path.removeprefix("/")
-    return PresentedProof(tuple(values), method, tuple(f"{one}/{below}" for one in origins))
+
+def encoded(path: bytes) -> str:
+    """Return a decoded path as a client most likely sent it."""
+    return quote(path, safe=_LEFT)

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from mudra.client import clock
-from mudra.client.errors import MudraClientError, ProofRefused, TokenRefused
+from mudra.client.errors import MudraClientError, ProofRefused, TokenRefused, TooManyProofs
 from mudra.shared.dpop_proof import ALGORITHMS
 
 RETRY_AFTER_S: Final = 5
@@ -26,23 +26,34 @@ class RefusalResponse(msgspec.Struct, frozen=True):
 def refusal_response(error: MudraClientError, wall: clock.Seconds = clock.wall) -> RefusalResponse:
     """Return 401 for a token that is refused, 503 when the issuer could not be asked.
 
-    The text is the diagnosis, which never contains the token or a claim that its bearer chose.
+    429 for a caller with more proofs than are remembered. The text is the diagnosis, which never
+    contains the token or a claim that its bearer chose.
     """
-    refused = isinstance(error, TokenRefused)
+    status, code, challenge = _kind(error)
     now = datetime.fromtimestamp(wall(), UTC)
     body = {
         "ver": "1.0.0",
         "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "txnId": str(uuid.uuid4()),
-        "errorCode": "Unauthorized" if refused else "ServiceUnavailable",
+        "errorCode": code,
         "errorMsg": error.diagnosis,
     }
     answer = json.dumps(body).encode()
-    challenge = {"Retry-After": str(RETRY_AFTER_S)}
-    if refused:
-        challenge = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
-    if isinstance(error, ProofRefused):
-        algorithms = " ".join(ALGORITHMS)
-        challenge = {"WWW-Authenticate": f'DPoP error="invalid_dpop_proof", algs="{algorithms}"'}
     headers = {"Content-Type": "application/json", "Content-Length": str(len(answer))}
-    return RefusalResponse(401 if refused else 503, headers | challenge, answer)
+    return RefusalResponse(status, {**headers, **challenge}, answer)
+
+
+def _kind(error: MudraClientError) -> tuple[int, str, Mapping[str, str]]:
+    """Return status, `errorCode` and what the caller is to do, as a header."""
+    later = {"Retry-After": str(RETRY_AFTER_S)}
+    match error:
+        case TooManyProofs():
+            return 429, "TooManyAttempts", later
+        case ProofRefused():
+            algorithms = " ".join(ALGORITHMS)
+            challenge = f'DPoP error="invalid_dpop_proof", algs="{algorithms}"'
+            return 401, "Unauthorized", {"WWW-Authenticate": challenge}
+        case TokenRefused():
+            return 401, "Unauthorized", {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+        case _:
+            return 503, "ServiceUnavailable", later

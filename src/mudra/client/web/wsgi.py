@@ -1,15 +1,16 @@
 """WSGI middleware: Flask, Django and every other framework of PEP 3333."""
 
+import re
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote
+from urllib.parse import unquote_to_bytes
 
 from mudra.client import clock
 from mudra.client.dpop.key import PROOF_HEADER
 from mudra.client.errors import MudraClientError
 from mudra.client.verifier import TokenVerifier
-from mudra.client.web.presented_proof import checked_origins, presented_proof
+from mudra.client.web.presented_proof import checked_origins, encoded, presented_proof
 from mudra.client.web.refusal_response import refusal_response
 from mudra.client.web.token_headers import TOKEN_HEADERS, presented_token
 
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 ENTITY: Final = "mudra.entity"
 """Where the verified EntityToken is in `environ`."""
 _NAMES: Final = tuple(f"HTTP_{name.upper()}" for name in TOKEN_HEADERS)
-
-
 _PROOF: Final = f"HTTP_{PROOF_HEADER.upper()}"
-_UNQUOTED: Final = "/~!$&'()*+,;=:@"
+_AS_SENT: Final = ("RAW_URI", "REQUEST_URI")
+"""The request target as it was sent: gunicorn has the one, uWSGI and waitress the other."""
+_ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?]*")
 
 
 class EntityTokenMiddleware:
@@ -62,7 +63,7 @@ class EntityTokenMiddleware:
         try:
             # Two headers arrive as one with a comma, which is no proof.
             sent = [str(environ[_PROOF])] if _PROOF in environ else []
-            method, path = str(environ.get("REQUEST_METHOD", "")), _path(environ)
+            method, path = str(environ.get("REQUEST_METHOD", "")), _path(environ) if sent else ""
             proof = presented_proof(sent, method, path, self._origins)
             environ[ENTITY] = self._verifier.verify(presented_token(values), proof)
         except MudraClientError as error:
@@ -74,6 +75,24 @@ class EntityTokenMiddleware:
 
 
 def _path(environ: "WSGIEnvironment") -> str:
-    """Return the path as it was sent, which PEP 3333 gives decoded."""
-    path = str(environ.get("SCRIPT_NAME", "")) + str(environ.get("PATH_INFO", ""))
-    return quote(path.encode("latin-1"), safe=_UNQUOTED)
+    """Return the path percent-encoded: as it was sent, where the server says so.
+
+    PEP 3333 gives it decoded, so that `%2F` looks like `/`. Where that is all there is, the app
+    does not see them apart either.
+    """
+    script, path = str(environ.get("SCRIPT_NAME", "")), str(environ.get("PATH_INFO", ""))
+    for name in _AS_SENT:
+        sent = _path_of(str(environ.get(name, "")))
+        decoded = unquote_to_bytes(sent.encode("latin-1", "replace")).decode("latin-1")
+        if decoded == script + path:
+            return sent
+        if decoded == path:  # what is before it was taken off by a proxy
+            return encoded(script.encode("latin-1")) + sent
+    return encoded((script + path).encode("latin-1"))
+
+
+def _path_of(target: str) -> str:
+    """Return the path of a request target, which may be a whole URL (RFC 9112 3.2)."""
+    if not target.startswith("/"):
+        target = _ORIGIN.sub("", target, count=1)
+    return target.partition("?")[0]

@@ -8,16 +8,32 @@ import { CanvasRenderer } from "echarts/renderers";
 use([BarChart, LineChart, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent, CanvasRenderer]);
 
 const drawn = new Map();
-const number = new Intl.NumberFormat();
-const word = (at, options) => new Intl.DateTimeFormat(undefined, options).format(new Date(at));
+// English pages have the reader's own habits, others the language of the page (console.js).
+const lang = document.documentElement.lang;
+const locale = lang.startsWith("en") ? undefined : lang;
+const number = new Intl.NumberFormat(locale);
+const timeZone = document.querySelector('meta[name="time-zone"]')?.content; // empty: the browser's
+const word = (at, options) => new Intl.DateTimeFormat(locale, { timeZone, ...options }).format(new Date(at));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+// Texts are those of the page, in its language: {name} is the place of a value.
+let texts = {};
+const text = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 // What is at an axis is round: 9 s next to 12 s, not 9,000 ms. Its foot is 0, whatever the unit.
-const milliseconds = (v) => (v >= 10000 || (v >= 1000 && v % 500 === 0) ? `${number.format(Math.round(v / 100) / 10)} s` : `${number.format(v)} ms`);
+const milliseconds = (v) => (v >= 10000 || (v >= 1000 && v % 500 === 0)
+  ? text("seconds", { seconds: number.format(Math.round(v / 100) / 10) })
+  : text("milliseconds", { milliseconds: number.format(v) }));
 
+// Steps are those of UTC: an hour of it begins at half past in India, and a day at 05:30. So each
+// time has its minutes, and a day is named by UTC.
 function label(data, at) {
-  if (data.step >= 86400) return word(at, { month: "short", day: "2-digit" });
-  if (data.step > 3600) return word(at, { month: "short", day: "2-digit", hour: "2-digit" });
+  if (data.step >= 86400) return word(at, { month: "short", day: "2-digit", timeZone: "UTC" });
+  if (data.step > 3600) return word(at, { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit" });
   return word(at, { hour: "2-digit", minute: "2-digit" });
+}
+
+function moment(data, at) {
+  if (data.step >= 86400) return text("dayOfUtc", { day: word(at, { dateStyle: "medium", timeZone: "UTC" }) });
+  return word(at, { month: "short", day: "numeric", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
 }
 
 function marks(data) {
@@ -38,14 +54,19 @@ const incidents = (data) => ({
   markArea: { silent: true, itemStyle: { color: colour("down"), opacity: 0.1 }, data: marks(data) },
 });
 
+// The least value of the axis of success: what is under it is cut off, and the caption says so.
+const floor = (values) => Math.max(0, Math.floor((Math.min(...values.filter((v) => v !== null), 96) - 2) / 2) * 2);
+
 function success(data) {
+  const min = floor(data.success);
   return {
-    yAxis: { min: (v) => Math.max(0, Math.floor((Math.min(v.min, 96) - 2) / 2) * 2), max: 100, axisLabel: { formatter: "{value} %" } },
-    series: [line("Success", data.success, colour("accent"), {
+    cut: min > 0 ? text("cut", { min }) : "",
+    yAxis: { min, max: 100, axisLabel: { formatter: "{value} %" } },
+    series: [line(text("success"), data.success, colour("accent"), {
       ...incidents(data),
       markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("quiet"), type: "dashed" }, data: [{ yAxis: 95 }] },
     })],
-    say: (i) => [data.success[i] === null ? "no calls: a gap" : `${data.success[i]} % of judged calls succeeded`],
+    say: (i) => [data.success[i] === null ? text("gap") : text("succeeded", { share: number.format(data.success[i]) })],
   };
 }
 
@@ -57,29 +78,28 @@ const band = (name, values, tint) => [
 ];
 
 function times(data) {
-  const said = (name, v) => (v === null ? [] : [`${name} about ${milliseconds(v[0])}, between ${milliseconds(v[1])} and ${milliseconds(v[2])}`]);
+  const said = (name, v) => (v === null ? [] : [text("about", { name, time: milliseconds(v[0]), low: milliseconds(v[1]), high: milliseconds(v[2]) })]);
   return {
     legend: ["p50", "p95"],
     yAxis: { min: 0, axisLabel: { formatter: (v) => (v === 0 ? "0" : milliseconds(v)) } },
     series: [...band("p50", data.p50, colour("accent")), ...band("p95", data.p95, colour("aa"))],
-    say: (i) => (data.p50[i] === null ? ["no answers: a gap"] : [...said("p50", data.p50[i]), ...said("p95", data.p95[i])]),
+    say: (i) => (data.p50[i] === null ? [text("noAnswers")] : [...said("p50", data.p50[i]), ...said("p95", data.p95[i])]),
   };
 }
 
 function volume(data) {
-  const parts = [["OK", "ok", "ok"], ["4xx", "client", "none"], ["5xx", "server", "down"], ["No answer", "unanswered", "partly"]];
+  const parts = [["OK", "ok", "ok"], ["4xx", "client", "none"], ["5xx", "server", "down"], [text("noAnswer"), "unanswered", "partly"]];
   return {
     legend: parts.map(([name]) => name),
     yAxis: { min: 0, axisLabel: { formatter: (v) => number.format(v) } },
     series: parts.map(([name, key, tint]) => ({ name, type: "bar", stack: "all", barMaxWidth: 22, data: data[key], itemStyle: { color: colour(tint) } })),
-    say: (i) => (data.ok[i] === null ? ["no calls: a gap"] : parts.map(([name, key]) => `${name} ${number.format(data[key][i])}`)),
+    say: (i) => (data.ok[i] === null ? [text("gap")] : parts.map(([name, key]) => `${name} ${number.format(data[key][i])}`)),
   };
 }
 
 const kinds = { success, times, volume };
 
-function options(kind, data) {
-  const { series, yAxis, legend, say } = kinds[kind](data);
+function options({ series, yAxis, legend, say }, data) {
   const quiet = { color: colour("quiet"), fontFamily: "inherit" };
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   return {
@@ -88,9 +108,9 @@ function options(kind, data) {
     legend: legend ? { data: legend, left: 0, top: 0, icon: "roundRect", itemWidth: 12, itemHeight: 8, textStyle: quiet } : undefined,
     tooltip: {
       trigger: "axis", renderMode: "richText", confine: true, backgroundColor: colour("card"), borderColor: colour("line"), textStyle: { color: colour("ink"), fontSize: 12 },
-      formatter: (shown) => [word(data.starts[shown[0].dataIndex], { dateStyle: "medium", timeStyle: "short" }), ...say(shown[0].dataIndex)].join("\n"),
+      formatter: (shown) => [moment(data, data.starts[shown[0].dataIndex]), ...say(shown[0].dataIndex)].join("\n"),
     },
-    xAxis: { type: "category", data: data.starts.map((at) => label(data, at)), axisLine: { lineStyle: { color: colour("line") } }, axisTick: { show: false }, axisLabel: { ...quiet, hideOverlap: true } },
+    xAxis: { type: "category", data: data.starts.map((at) => label(data, at)), axisLine: { lineStyle: { color: colour("line") } }, axisTick: { show: false }, axisLabel: { ...quiet, hideOverlap: true, alignMaxLabel: "right" } },
     yAxis: { type: "value", splitLine: { lineStyle: { color: colour("line-soft") } }, ...yAxis, axisLabel: { ...quiet, ...yAxis.axisLabel } },
     series,
   };
@@ -102,6 +122,7 @@ function draw(place) {
   const source = document.getElementById(place.dataset.from);
   if (!source) return;
   const data = JSON.parse(source.dataset.figures);
+  texts = JSON.parse(source.dataset.words);
   let chart = drawn.get(place);
   if (!chart) {
     place.classList.add("drawn");
@@ -116,7 +137,10 @@ function draw(place) {
     });
   }
   place.figures = data;
-  chart.setOption(options(place.dataset.chart, data), { notMerge: true });
+  const made = kinds[place.dataset.chart](data);
+  const note = place.parentElement.querySelector("[data-cut]");
+  if (note) note.textContent = made.cut;
+  chart.setOption(options(made, data), { notMerge: true });
 }
 
 function drawAll() {

@@ -6,7 +6,10 @@ import { Idiomorph } from "idiomorph";
 window.htmx = htmx;
 
 // hx-swap="morph": the new state is worked into the page, so that focus, scroll place and
-// opened details stay, and a drawn chart is left to charts.js.
+// opened details stay, and a drawn chart is left to charts.js, a form that is being filled in to its
+// reader.
+const isLeft = (old) => old.hasAttribute("data-chart") || old.hasAttribute("data-typed");
+document.addEventListener("input", ({ target }) => target.form?.setAttribute("data-typed", ""));
 htmx.defineExtension("morph", {
   isInlineSwap: (style) => style === "morph",
   handleSwap: (style, target, fragment) => {
@@ -14,7 +17,7 @@ htmx.defineExtension("morph", {
     return Idiomorph.morph(target, fragment.children, {
       morphStyle: "outerHTML",
       callbacks: {
-        beforeNodeMorphed: (old) => !(old instanceof Element && old.hasAttribute("data-chart")),
+        beforeNodeMorphed: (old) => !(old instanceof Element && isLeft(old)),
         beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"),
       },
     });

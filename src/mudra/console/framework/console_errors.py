@@ -7,8 +7,19 @@ from typing import Final, TypeVar, cast
 from msgspec.structs import replace
 
 from mudra.http.response.errors import problem_of
-from mudra.http.response.problem import WAIT_TEXT, ErrorCode, Problem
-from mudra.localization.language import gettext, ngettext, translatable
+from mudra.http.response.problem import WAIT_TEXT, ErrorCode, Problem, rate_limited
+from mudra.localization.language import (
+    ENGLISH,
+    current,
+    gettext,
+    ngettext,
+    translatable,
+    written_in,
+)
+from mudra.metrics.subscriptions.webhook_subscription import (
+    TooManyChallenges,
+    TooManySubscriptions,
+)
 from mudra.shared.refusal import Refusal
 
 
@@ -38,6 +49,10 @@ def _row(
 ) -> tuple[type[Refusal], Callable[[Refusal], Problem]]:
     return refusal, cast("Callable[[Refusal], Problem]", problem)
 
+
+_TOMORROW: Final = rate_limited(
+    86400, translatable("too many webhooks or challenges; try again tomorrow")
+)
 
 _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
     (
@@ -77,6 +92,8 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 404, ErrorCode.NOT_FOUND, translatable("there is no page at this address")
             ),
         ),
+        _row(TooManySubscriptions, lambda _: _TOMORROW),
+        _row(TooManyChallenges, lambda _: _TOMORROW),
     )
 )
 
@@ -96,6 +113,14 @@ def page_problem(refusal: Refusal) -> Problem:
         again = gettext("try again in %(wait)s", wait=wait)
         text = gettext(problem.sentence).replace(WAIT_TEXT, again)
     return replace(problem, sentence=text)
+
+
+def language_of(refusal: Refusal) -> str:
+    """Return the tag of the language of a refusal's text: English where only the API has it."""
+    text = page_problem(refusal).sentence
+    with written_in(ENGLISH):
+        is_english = text == page_problem(refusal).sentence
+    return ENGLISH.tag if is_english else current().tag
 
 
 def _wait_text(seconds: int) -> str:

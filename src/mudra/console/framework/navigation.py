@@ -26,8 +26,6 @@ class MemberItem(Struct, frozen=True):
     types: frozenset[str] = frozenset()
     sandbox: bool = False
     """Whether only a sandbox has the page."""
-    translated: bool = False
-    """Whether the page and all that answers its forms is translated."""
 
 
 class OperatorItem(Struct, frozen=True):
@@ -52,20 +50,20 @@ class Link(Struct, frozen=True):
 
 
 MEMBER_ITEMS: Final = (
-    MemberItem("", translatable("Overview"), translated=True),
-    MemberItem("secret", translatable("Secret"), translated=True),
+    MemberItem("", translatable("Overview")),
+    MemberItem("secret", translatable("Secret")),
     MemberItem("addresses", translatable("Addresses")),
     MemberItem("try", translatable("Try it")),
     MemberItem("health", translatable("Health")),
     MemberItem("webhooks", translatable("Webhooks")),
     MemberItem("registration", translatable("Registration")),
-    MemberItem("people", translatable("People"), translated=True),
+    MemberItem("people", translatable("People")),
     MemberItem("activity", translatable("Activity")),
     MemberItem(FAULTS_ITEM, translatable("Faults"), sandbox=True),
 )
 
-_ENGLISH_OF_ACCOUNT: Final = frozenset({"webhooks"})
-_TRANSLATED: Final = frozenset(item.word for item in MEMBER_ITEMS if item.translated)
+_TRANSLATED: Final = frozenset({"account", "entity"})
+"""The parts of the console whose pages, and what answers their forms, are translated: members'."""
 
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("board", "Board", None),
@@ -92,10 +90,7 @@ def member_path(entity_id: str, word: str = "") -> str:
 
 def is_translated(path: str) -> bool:
     """Return whether the page at this address is translated, and what answers its forms."""
-    area, _, below = path.removeprefix(f"{CONSOLE}/").partition("/")
-    if area == "account":
-        return below.partition("/")[0] not in _ENGLISH_OF_ACCOUNT
-    return area == "entity" and "".join(below.split("/")[1:2]) in _TRANSLATED
+    return path == CONSOLE or path.removeprefix(f"{CONSOLE}/").partition("/")[0] in _TRANSLATED
 
 
 def operator_path(word: str) -> str:

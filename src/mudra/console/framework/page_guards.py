@@ -25,6 +25,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_language import write_in_own_language
 from mudra.console.framework.page_responses import frame, not_signed_in
 from mudra.console.framework.page_results import LongAct, Outcome, StreamedPage
+from mudra.console.framework.page_zone import write_in_own_zone
 from mudra.console.framework.session.cookie import session_cookie
 from mudra.console.framework.session.csrf import CSRF_FIELD, is_same_origin, token_matches
 from mudra.console.framework.session.sign_in_form import form_without_session, typed
@@ -307,6 +308,7 @@ async def _signed_in(
         return None
     visit = PageContext(context, work, found.user, found.scopes, found.session, found.now)
     write_in_own_language(visit)
+    write_in_own_zone(visit)
     return visit
 
 

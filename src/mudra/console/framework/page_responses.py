@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 
 from litestar import Response
 
-from mudra.console.framework.console_errors import StaleForm, page_problem
+from mudra.console.framework.console_errors import StaleForm, language_of, page_problem
 from mudra.console.framework.navigation import (
     CONSOLE,
     SECOND_FACTOR,
@@ -18,11 +18,12 @@ from mudra.console.framework.navigation import (
 )
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
+from mudra.console.framework.page_zone import zone_switch
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.sessions.session import Stage
-from mudra.localization.language import gettext, translatable
+from mudra.localization.language import ENGLISH, current, gettext, translatable, written_in
 from mudra.shared.refusal import Refusal
 from mudra.tokens.faults.fault import Fault
 
@@ -71,6 +72,8 @@ def frame(
         raise TypeError("only the answer to a GET can be streamed")
     shown = _refused(page_context, outcome, typed) if isinstance(outcome, Refusal) else outcome
     facts = together(layout_facts(page_context), shown.facts)
+    if isinstance(outcome, Refusal):
+        facts["zone_choices"] = {}  # its page repeats nothing of an address that may be another's
     if shown.begun is not None:
         facts["csrf_token"] = shown.begun.csrf_token
     return page(shown.template, facts, status=shown.status)
@@ -142,37 +145,41 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
     entity = page_context.entity
     # One who must set up a second factor first is offered nothing else.
     settled = page_context.session.stage is Stage.FULL
-    return site_facts(page_context.dependencies) | {
-        "user": page_context.user,
-        "csrf_token": page_context.session.csrf_token,
-        "here": here,
-        "now": page_context.now,
-        "query": page_context.query,
-        "fault": None,
-        "answers_form": page_context.context.request.method == "POST",
-        "entity": entity,
-        "entities": [
-            Link(name, member_path(entity_id), bool(entity and entity.entity_id == entity_id))
-            for entity_id, name in zip(
-                page_context.user.administers, page_context.user.entity_names, strict=True
+    return (
+        site_facts(page_context.dependencies)
+        | zone_switch(page_context)
+        | {
+            "user": page_context.user,
+            "csrf_token": page_context.session.csrf_token,
+            "here": here,
+            "now": page_context.now,
+            "query": page_context.query,
+            "fault": None,
+            "answers_form": page_context.context.request.method == "POST",
+            "entity": entity,
+            "entities": [
+                Link(name, member_path(entity_id), bool(entity and entity.entity_id == entity_id))
+                for entity_id, name in zip(
+                    page_context.user.administers, page_context.user.entity_names, strict=True
+                )
+                if settled
+            ],
+            "member_links": member_links(
+                entity.entity_id,
+                entity.entity_type,
+                here,
+                sandbox=page_context.dependencies.settings.sandbox,
             )
-            if settled
-        ],
-        "member_links": member_links(
-            entity.entity_id,
-            entity.entity_type,
-            here,
-            sandbox=page_context.dependencies.settings.sandbox,
-        )
-        if entity
-        else [],
-        "faults_on": _faults_on(page_context),
-        "operator_links": operator_links(
-            page_context.scopes if settled else frozenset(),
-            here,
-            sandbox=page_context.dependencies.settings.sandbox,
-        ),
-    }
+            if entity
+            else [],
+            "faults_on": _faults_on(page_context),
+            "operator_links": operator_links(
+                page_context.scopes if settled else frozenset(),
+                here,
+                sandbox=page_context.dependencies.settings.sandbox,
+            ),
+        }
+    )
 
 
 def _faults_on(page_context: PageContext) -> Sequence[Fault]:
@@ -189,16 +196,19 @@ def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object
     problem, stale = page_problem(refusal), isinstance(refusal, StaleForm)
     # Who is signed in is known here: what the API calls 401 is a right that is missing.
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
-    text = problem.sentence
+    text, tag = problem.sentence, language_of(refusal)
     if problem.status == _UNAUTHORIZED:
-        text = gettext(_NO_ACCESS)
+        text, tag = gettext(_NO_ACCESS), current().tag
     heading = HEADINGS.get(status, HEADINGS[400])
+    with written_in(ENGLISH if tag == ENGLISH.tag else current()):
+        words = sentence(text)
     return RenderedPage(
         "refused.html",
         {
             "heading": gettext(_UNCHANGED if stale else heading),
             "again": page_context.context.request.url.path if stale else "",
-            "words": sentence(text),
+            "words": words,
+            "words_lang": tag,
             "txn_id": page_context.context.txn_id,
             "typed": typed,
         },

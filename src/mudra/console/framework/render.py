@@ -11,6 +11,7 @@ from litestar import Response
 from markupsafe import Markup
 
 from mudra.console.framework.static_assets import ASSETS
+from mudra.localization.display_zone import display_zone
 from mudra.localization.language import current, gettext
 from mudra.localization.templates import add_translation
 
@@ -18,6 +19,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+_FEW_A_MINUTE: Final = 10
 _SO_FAR: Final = Markup("<!-- so far -->")
 """Marks the end of what is sent before its figures are there."""
 HEADERS: Final = {
@@ -31,21 +33,35 @@ HEADERS: Final = {
 
 
 def instant(at: datetime | None) -> Markup:
-    """Write an instant: UTC in the page and on hover, the reader's zone by console.js."""
+    """Write an instant in the zone of the page, with UTC on hover.
+
+    In the zone of a browser that the service does not know, console.js writes it.
+    """
     if at is None:
         return Markup('<span class="nothing">{}</span>').format(gettext("never"))
-    utc = at.astimezone(UTC)
-    return Markup('<time datetime="{}" title="{} UTC">{} UTC</time>').format(
+    utc, zone = at.astimezone(UTC), display_zone()
+    return Markup('<time datetime="{}" title="{} UTC">{} {}</time>').format(
         utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
         utc.strftime("%Y-%m-%d %H:%M:%S"),
-        current().minute(utc),
+        current().minute(utc, zone.info),
+        zone.abbreviation(utc),
     )
+
+
+def local_time(at: datetime | None) -> str:
+    """Write an instant as a field for date and time has it, in the zone of the page."""
+    return display_zone().local(at) if at is not None else ""
 
 
 def sentence(text: str) -> str:
     """Make a sentence of an error's text: a capital first, a full stop last."""
     end = "" if text.endswith((".", "?", "!")) else gettext(".")
     return f"{text[:1].upper()}{text[1:]}{end}"
+
+
+def _rate(value: float) -> str:
+    """Write calls a minute: a decimal where it says something, below ten."""
+    return f"{value:,.1f}" if value < _FEW_A_MINUTE else f"{value:,.0f}"
 
 
 def _bold(text: str) -> Markup:
@@ -69,8 +85,14 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR, "bold": _bold, "as_code": _code}
+    made.globals["display_zone"] = display_zone
     add_translation(made)
-    made.filters |= {"instant": instant, "sentence": sentence}
+    made.filters |= {
+        "instant": instant,
+        "local_time": local_time,
+        "sentence": sentence,
+        "rate": _rate,
+    }
     return made
 
 

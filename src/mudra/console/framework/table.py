@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from mudra.console.framework.page_results import Download
-from mudra.localization.language import current, gettext, ngettext
+from mudra.localization.language import ENGLISH, current, gettext, ngettext, written_in
 from mudra.shared.csv_export import safe_cell
 
 R = TypeVar("R")
@@ -27,13 +27,15 @@ _LONG: Final = 28
 _SHORT: Final = 14
 _NUMBERS: Final = ("number", "bounds")
 _OURS: Final = ("label", "tag")
+_TEXTS: Final = ("text", "english", "label")
 
 
 class Column(Struct, Generic[R], frozen=True):
     """One column.
 
-    `kind` is text, label, code, number, time, type, tag, bounds or below; `tone` colours a tag.
-    Labels and tags are words of ours: they are shown in the reader's language.
+    `kind` is text, english, label, code, number, time, type, tag, bounds or below; `tone` colours
+    a tag. Labels and tags are words of ours: they are shown in the reader's language. An english
+    text is the API's own, the same in every language, and marked as English.
     `order` is what it sorts by where that is not the value itself. Bounds are a number with
     what goes on behind its first space in small letters below. What is below is under its
     row, over the whole width: long words that would push other columns out of sight.
@@ -68,10 +70,10 @@ class Cell(Struct, frozen=True):
         """The class of its room: where a table is short of it, words go on in a second line."""
         if self.kind == "time":
             return "when"
-        length = len(str(self.value)) if self.kind in {"text", "label", "code"} else 0
+        length = len(str(self.value)) if self.kind in {*_TEXTS, "code"} else 0
         if length > _LONG:
             return "words"
-        return "term" if self.kind in {"text", "label"} and length > _SHORT else ""
+        return "term" if self.kind in _TEXTS and length > _SHORT else ""
 
 
 class Head(Struct, frozen=True):
@@ -152,14 +154,18 @@ class Table(Struct, Generic[R], frozen=True):
         )
 
     def export(self, rows: Sequence[R], query: Mapping[str, str]) -> Download | None:
-        """Give the rows of the filter as CSV when the address asks for this table's."""
+        """Give the rows of the filter as CSV when the address asks for this table's.
+
+        A file is in English, whatever language its rows were filtered in.
+        """
         if query.get("export") != self.name:
             return None
-        text = io.StringIO()
+        text, chosen = io.StringIO(), self.chosen(rows, query)
         writer = csv.writer(text)
-        writer.writerow([column.title for column in self.columns])
-        for row in self.chosen(rows, query):
-            writer.writerow([_plain(column.value(row)) for column in self.columns])
+        with written_in(ENGLISH):
+            writer.writerow([column.title for column in self.columns])
+            for row in chosen:
+                writer.writerow([_plain(column.value(row)) for column in self.columns])
         return Download(f"{self.name}.csv", "text/csv", text.getvalue().encode())
 
     def tick(self, row: str) -> str:
@@ -185,7 +191,9 @@ class Table(Struct, Generic[R], frozen=True):
     def _below(self, shown: Sequence[R]) -> Sequence[str]:
         columns = [one for one in self.columns if one.kind == "below"]
         return [
-            " · ".join(f"{one.title}: {value}" for one in columns if (value := one.value(row)))
+            " · ".join(
+                f"{gettext(one.title)}: {value}" for one in columns if (value := one.value(row))
+            )
             for row in shown
         ]
 

@@ -1,24 +1,28 @@
 """The time and the API that a health page shows, both from the query of its address.
 
-`range=6h` moves with the clock and is live; `from` and `to` pin a view, so that two people
-who share an address see the same data.
+`range=6h` moves with the clock and is live, `range=yesterday` is a day of the reader's zone;
+`from` and `to` pin a view, so that two people who share an address see the same data. The picker's
+form sends wall times, and in `zone` the zone that they are of.
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 from urllib.parse import urlencode
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
+from mudra.console.framework.page_zone import zone_of_form
 from mudra.http.request.health_requests import TimeParameters, time_range
-from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
+from mudra.localization.display_zone import DisplayZone, display_zone
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.step import Step, step_for
 
 RANGES: Final = {
     "1h": timedelta(hours=1),
@@ -27,12 +31,29 @@ RANGES: Final = {
     "7d": timedelta(days=7),
     "30d": timedelta(days=30),
 }
+_LAST: Final = {
+    "1h": translatable("1h"),
+    "6h": translatable("6h"),
+    "24h": translatable("24h"),
+    "7d": translatable("7d"),
+    "30d": translatable("30d"),
+}
+"""The titles of ranges that move with the clock."""
+CALENDAR: Final = {"yesterday": translatable("Yesterday"), "last-week": translatable("Last week")}
+"""Days of the reader's zone; a week is from Monday to Sunday."""
 USUAL: Final = "1h"
 """A page opens on the latest windows: an average of hours hides what broke just now."""
 ALL_ROWS: Final = "all"
 MAX_LENGTH: Final = timedelta(days=92)
 MAX_INCIDENT: Final = timedelta(days=60)
 _AROUND: Final = timedelta(hours=1)
+_DAY: Final = timedelta(days=1)
+_STEPS: Final = {
+    Step.WINDOW: translatable("one point for each window of ten minutes"),
+    Step.HOUR: translatable("one point for each hour"),
+    Step.SIX_HOURS: translatable("one point for six hours"),
+    Step.DAY: translatable("one point for each day of UTC"),
+}
 CALLS: Final = tuple(str(code) for code in RequestType if code not in TIMINGS)
 
 
@@ -49,7 +70,7 @@ class HealthQuery(Struct, frozen=True):
 
     within: TimeRange
     range_name: str
-    """The range that moves with the clock; empty for a pinned time."""
+    """The range that moves with the clock or the calendar; empty for a pinned time."""
     code: str
     rows: str = ""
     """`all` shows rows of the matrix that are good too, when others are bad."""
@@ -57,12 +78,17 @@ class HealthQuery(Struct, frozen=True):
     @property
     def live(self) -> bool:
         """True when the page refreshes itself."""
-        return bool(self.range_name)
+        return self.range_name in RANGES
+
+    @property
+    def resolution(self) -> str:
+        """Returns what one point of a chart of this time is."""
+        return gettext(_STEPS[step_for(self.within)])
 
     @property
     def api(self) -> str:
         """The name of the API."""
-        return api_name(self.code) if self.code else "all calls"
+        return api_name(self.code) if self.code else gettext("all calls")
 
     def query(self, **changes: str) -> str:
         """Returns the query of this view, with changes; empty values are left out."""
@@ -87,13 +113,16 @@ class HealthQuery(Struct, frozen=True):
     @property
     def ranges(self) -> list[Choice]:
         """The choices of the time picker."""
-        return [Choice(one, self.query(range=one), one == self.range_name) for one in RANGES]
+        return [
+            Choice(gettext(title), self.query(range=one), one == self.range_name)
+            for one, title in (_LAST | CALENDAR).items()
+        ]
 
     @property
     def apis(self) -> list[Choice]:
         """The choices of the API picker."""
         apis = [Choice(api_name(code), self.query(type=code), code == self.code) for code in CALLS]
-        return [Choice("All calls", self.query(type=""), not self.code), *apis]
+        return [Choice(gettext("All calls"), self.query(type=""), not self.code), *apis]
 
     def _pinned(self) -> dict[str, str]:
         return {"from": written(self.within.start), "to": written(self.within.end)}
@@ -108,17 +137,54 @@ def query_of(
     if code and code not in CALLS:
         return InvalidField(f"type must be one of {', '.join(CALLS)}")
     if "from" in query or "to" in query:
-        times = {name: query[name] for name in ("from", "to") if name in query}
-        read = decode_struct(times, TimeParameters)
+        read = _typed(query)
         if isinstance(read, InvalidField):
             return read
         within = time_range(read, now, default=RANGES[usual], longest=MAX_LENGTH)
         return within if isinstance(within, InvalidField) else HealthQuery(within, "", code, rows)
     range_name = query.get("range", usual)
+    if range_name in CALENDAR:
+        within = calendar_range(range_name, now, display_zone())
+        return HealthQuery(within, range_name, code, rows)
     if range_name not in RANGES:
-        return InvalidField(f"range must be one of {', '.join(RANGES)}")
+        return InvalidField(f"range must be one of {', '.join((*RANGES, *CALENDAR))}")
     end = window_start(now)
     return HealthQuery(TimeRange(end - RANGES[range_name], end), range_name, code, rows)
+
+
+def calendar_range(name: str, now: datetime, zone: DisplayZone) -> TimeRange:
+    """Returns yesterday, or the week before this one, in a zone.
+
+    A day has 23 or 25 hours where the clocks are changed.
+    """
+    today = now.astimezone(zone.info).date()
+    if name == "yesterday":
+        return TimeRange(_midnight(today - _DAY, zone), _midnight(today, zone))
+    monday = today - today.weekday() * _DAY
+    return TimeRange(_midnight(monday - 7 * _DAY, zone), _midnight(monday, zone))
+
+
+def _midnight(day: date, zone: DisplayZone) -> datetime:
+    return datetime.combine(day, time(), zone.info).astimezone(UTC)
+
+
+def _typed(query: Mapping[str, str]) -> TimeParameters | InvalidField:
+    """Returns `from` and `to`, each an instant, or a wall time in the zone of the form."""
+    zone, found = zone_of_form(query), dict[str, datetime]()
+    if isinstance(zone, InvalidField):
+        return zone
+    for name in ("from", "to"):
+        typed = query.get(name, "").strip()
+        if not typed:
+            continue
+        at = zone.instant(typed, latest=name == "to")
+        if at is None:
+            return InvalidField(
+                f"{name} must be a date and time such as 2026-01-31T09:30 in the zone of the page,"
+                " or 2026-01-31T09:30:00Z"
+            )
+        found[name] = at
+    return TimeParameters(found.get("from", UNSET), found.get("to", UNSET))
 
 
 def written(at: datetime) -> str:

@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.explanation import cause_text
 from mudra.metrics.incidents.incident import (
@@ -114,15 +115,18 @@ def headline(incident: Incident) -> str:
 
 
 def state_label(stored: StoredIncident) -> tuple[str, str]:
-    """Returns the state of an incident, with the tone of its tag; what people decided counts."""
+    """Returns the state of an incident, with the tone of its tag; what people decided counts.
+
+    The state is translated where it is shown.
+    """
     if stored.decision is Decision.REOPENED:
-        return ("reopened", "bad")
+        return (translatable("reopened"), "bad")
     if stored.closed_by_hand and stored.incident.ended is None:
-        return ("closed by hand", "quiet")
+        return (translatable("closed by hand"), "quiet")
     return {
-        Ending.OPEN: ("open", "bad"),
-        Ending.RECOVERED: ("recovered", "good"),
-        Ending.NO_DATA: ("no data since", "warn"),
-        Ending.MERGED: ("merged", "quiet"),
-        Ending.WITHDRAWN: ("withdrawn", "quiet"),
+        Ending.OPEN: (translatable("open"), "bad"),
+        Ending.RECOVERED: (translatable("recovered"), "good"),
+        Ending.NO_DATA: (translatable("no data since"), "warn"),
+        Ending.MERGED: (translatable("merged"), "quiet"),
+        Ending.WITHDRAWN: (translatable("withdrawn"), "quiet"),
     }[stored.incident.ending]

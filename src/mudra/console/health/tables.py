@@ -1,7 +1,7 @@
 """The tables of the health pages, each with its columns."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
@@ -10,6 +10,7 @@ from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.labels import operator_path_of, state_label, subject_label
+from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
@@ -23,6 +24,15 @@ from mudra.metrics.rollup.percentile import Percentile, ResponseTime
 from mudra.metrics.rollup.step import Step
 
 R = TypeVar("R")
+_FROM: Final = translatable("From")
+_SUCCESS: Final = translatable("Success %")
+_EACH: Final = {
+    Step.WINDOW: translatable("Metrics for each ten minutes"),
+    Step.HOUR: translatable("Metrics for each hour"),
+    Step.SIX_HOURS: translatable("Metrics for each six hours"),
+    Step.DAY: translatable("Metrics for each day (UTC)"),
+}
+_TIMES: Final = {50: translatable("p50 ms"), 95: translatable("p95 ms"), 99: translatable("p99 ms")}
 _TONES = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
@@ -38,7 +48,10 @@ def bounds(one: Percentile | None) -> str | None:
     """Returns an estimate with its possible range, in milliseconds."""
     if one is None:
         return None
-    return f"{one.estimate:,}" if one.exact else f"{one.estimate:,} ({one.low:,} to {one.high:,})"
+    estimate, low, high = map(current().number, (one.estimate, one.low, one.high))
+    if one.exact:
+        return estimate
+    return gettext("%(estimate)s (%(low)s to %(high)s)", estimate=estimate, low=low, high=high)
 
 
 def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
@@ -49,7 +62,7 @@ def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
         (
             Column("who", first, lambda row: row.who, link=lambda row: row.link),
             Column("status", "Status", _status, "tag", tone=_tone),
-            Column("success", "Success %", lambda row: success_of(row.api.health), "number"),
+            Column("success", _SUCCESS, lambda row: success_of(row.api.health), "number"),
             *_counts(lambda row: row.api.health),
             Column("missing", "404", lambda row: _errors(row.api.health).not_found, "number"),
             Column("client", "Other 4xx", lambda row: _errors(row.api.health).client, "number"),
@@ -62,18 +75,12 @@ def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
 
 def moments_table(step: Step) -> Table[Moment]:
     """Returns the table of the charts' metrics, one row for each step."""
-    every = {
-        Step.WINDOW: "ten minutes",
-        Step.HOUR: "hour",
-        Step.SIX_HOURS: "six hours",
-        Step.DAY: "day (UTC)",
-    }
     return Table(
         "moments",
-        f"Metrics for each {every[step]}",
+        _EACH[step],
         (
-            Column("start", "From", lambda row: row.start, "time", link=lambda row: row.link),
-            Column("success", "Success %", lambda row: success_of(row.health), "number"),
+            Column("start", _FROM, lambda row: row.start, "time", link=lambda row: row.link),
+            Column("success", _SUCCESS, lambda row: success_of(row.health), "number"),
             *_counts(lambda row: row.health),
             *_times(_time_of),
         ),
@@ -83,8 +90,13 @@ def moments_table(step: Step) -> Table[Moment]:
 
 def _counts(health: Callable[[R], Health | None]) -> tuple[Column[R], ...]:
     return (
-        Column("calls", "Calls", lambda row: _total(health(row)), "number"),
-        Column("none", "No answer", lambda row: _errors(health(row)).no_answer, "number"),
+        Column("calls", translatable("Calls"), lambda row: _total(health(row)), "number"),
+        Column(
+            "none",
+            translatable("No answer"),
+            lambda row: _errors(health(row)).no_answer,
+            "number",
+        ),
         Column("server", "5xx", lambda row: _errors(health(row)).server, "number"),
     )
 
@@ -98,8 +110,8 @@ def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
             found = of(row)
             return None if found is None else found.estimate
 
-        title = f"p{percent_} ms"
-        return Column(title[:3], title, lambda row: bounds(of(row)), "bounds", order=estimate)
+        key = f"p{percent_}"
+        return Column(key, _TIMES[percent_], lambda row: bounds(of(row)), "bounds", order=estimate)
 
     return column(50), column(95), column(99)
 
@@ -121,7 +133,7 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
             ),
             Column("ended", "Ended", lambda one: one.incident.ended, "time"),
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
-            Column("success", "Success %", incident_success, "number"),
+            Column("success", _SUCCESS, incident_success, "number"),
             Column("seen", "Owner", lambda one: one.owner or None),
         ),
         first_sort="-began",
@@ -136,7 +148,7 @@ def contrasts_table(link: Callable[[Contrast], str]) -> Table[Contrast]:
         (
             Column("who", "Calls", lambda row: row.text, link=link),
             Column("affected", "Affected", _affected, "tag", tone=_affected_tone),
-            Column("success", "Success %", lambda row: percentage(row.share), "number"),
+            Column("success", _SUCCESS, lambda row: percentage(row.share), "number"),
             Column("calls", "Number", lambda row: row.eligible, "number"),
         ),
     )

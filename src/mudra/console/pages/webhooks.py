@@ -31,7 +31,13 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.notifications.webhook import AddedWebhook, NoSuchWebhook, Owner
+from mudra.localization.language import gettext, translatable
+from mudra.metrics.notifications.webhook import (
+    AddedWebhook,
+    NoSuchWebhook,
+    Owner,
+    TooManyWebhooks,
+)
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.shared.refusal import Refusal
 
@@ -41,11 +47,13 @@ _MEMBER: Final = "/entity/{entity_id:str}/webhooks"
 _PERSON: Final = "/account/webhooks"
 _ONE: Final = "/{webhook_id:uuid}"
 _MESSAGES: Final = {
-    "test": "A test message is on its way. Its result appears below within seconds: reload.",
-    "remove": "The webhook was removed with its undelivered messages.",
+    "test": translatable(
+        "A test message is on its way. Its result appears below within seconds: reload."
+    ),
+    "remove": translatable("The webhook was removed with its undelivered messages."),
 }
 _FORMATS: Final = {
-    Format.STANDARD.value: "Standard Webhooks (JSON, signed)",
+    Format.STANDARD.value: translatable("Standard Webhooks (JSON, signed)"),
     Format.SLACK.value: "Slack",
     Format.TEAMS.value: "Microsoft Teams",
 }
@@ -106,9 +114,18 @@ async def _page(
         "secret": shown.added.secret if shown.added else None,
         "typed": shown.typed or {},
         "problem": sentence(problem.sentence) if problem else "",
+        "too_many": _too_many(shown.refusal),
         "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
     }
     return RenderedPage("webhooks.html", facts, problem.status if problem else 200)
+
+
+def _too_many(refusal: Refusal | None) -> str:
+    """Return the refusal that the page words itself; others are the API's, about what was typed."""
+    if not isinstance(refusal, TooManyWebhooks):
+        return ""
+    text = gettext("there are %(most)s webhooks already: remove one first", most=refusal.most)
+    return sentence(text)
 
 
 async def _add(page_context: PageContext, place: _Place, fields: Fields) -> Outcome:

@@ -1,7 +1,10 @@
 "use strict";
-// Times in the reader's own zone, the year only where it is another; the title keeps UTC.
-const parts = { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit" };
-const year = new Date().getFullYear();
+// Times in the zone that the reader chose, else in that of the browser; the year only where it is
+// another; the title keeps UTC.
+const timeZone = document.querySelector('meta[name="time-zone"]')?.content;
+const parts = { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", timeZone };
+const yearOf = new Intl.DateTimeFormat("en", { year: "numeric", timeZone });
+const year = yearOf.format(new Date());
 // English pages have the reader's own habits, others the language of the page.
 const lang = document.documentElement.lang;
 const locale = lang.startsWith("en") ? undefined : lang;
@@ -11,15 +14,14 @@ let hourOnly;
 
 // Within [data-clock] the day is plain: the hour alone.
 function zonedHour(at) {
-  hourOnly ??= new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
+  hourOnly ??= new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone });
   return hourOnly.format(at).replace(" ", "\u00a0");
 }
 
 function zoned(at) {
-  if (at.getFullYear() !== year) {
-    otherYear ??= new Intl.DateTimeFormat(locale, { year: "numeric", ...parts });
-  }
-  const words = (at.getFullYear() === year ? thisYear : otherYear).format(at);
+  const isThisYear = yearOf.format(at) === year;
+  if (!isThisYear) otherYear ??= new Intl.DateTimeFormat(locale, { year: "numeric", ...parts });
+  const words = (isThisYear ? thisYear : otherYear).format(at);
   return words.replace(/ (?=[AP]M$)/i, "\u00a0"); // a line ends before the hour, not after it
 }
 
@@ -28,6 +30,13 @@ function localise(root) {
     const at = new Date(time.dateTime);
     time.textContent = time.closest("[data-clock]") ? zonedHour(at) : zoned(at);
   }
+}
+
+// The service writes the fields of forms in the zone of the browser, once it knows it.
+if (location.pathname.startsWith("/console")) {
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `mudra-zone=${zone}; path=/; max-age=31536000; samesite=lax${secure}`;
 }
 
 function menu() {

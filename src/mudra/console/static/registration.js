@@ -62,7 +62,7 @@ function toJson(event) {
     unread.delete(event.target.dataset.path);
   } catch {
     unread.add(event.target.dataset.path);
-    say(event.target.dataset.path, ["A field is not valid JSON."]);
+    say(event.target.dataset.path, [fields.dataset.unread], document.documentElement.lang);
     tellUnread();
     return;
   }
@@ -73,9 +73,10 @@ function toJson(event) {
 }
 
 // What is found about a field is right after it, and the list leads to the field.
-function say(path, words) {
+function say(path, words, language = "en") {
   const place = document.getElementById(`found-${path}`);
   if (!place) return;
+  place.lang = language; // findings are the API's own words
   place.textContent = words.join(" ");
   place.hidden = words.length === 0;
   for (const field of fields.querySelectorAll(`[data-path="${path}"]`)) {
@@ -120,7 +121,7 @@ function tellUnread() {
 function notChecked(event) {
   const message = `unchecked-${event.detail.xhr?.status}`;
   verdict(document.getElementById(message) ? message : "unchecked");
-  findings.replaceChildren(Object.assign(document.createElement("p"), { textContent: "Not checked." }));
+  findings.replaceChildren(Object.assign(document.createElement("p"), { textContent: findings.dataset.unchecked }));
   tell();
 }
 

@@ -9,7 +9,12 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, addre
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.authentication.bearer import BearerRefusal, EntityCaller, UserCaller
+from mudra.tokens.authentication.bearer import (
+    AdmittedEntity,
+    BearerRefusal,
+    EntityCaller,
+    UserCaller,
+)
 from mudra.tokens.authentication.proof_guard import PresentedToken
 from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
@@ -65,12 +70,14 @@ async def calling_entity(
     return await dependencies.bearer.authenticate_entity(token, *of_types)
 
 
-async def admission(request: AnyRequest, dependencies: HttpDependencies) -> TokenRefusal | None:
-    """Refuse what `calling_entity` will, before a limit is counted; the proof is not used up."""
-    token = presented_token(request, dependencies)
+async def admitted_entity(
+    verified: VerifiedToken, context: RequestContext
+) -> AdmittedEntity | TokenRefusal:
+    """Authenticate the entity of a request's verified token; its proof is not used up yet."""
+    token = presented_token(context.request, context.dependencies)
     if isinstance(token, NoAuthorization):
         return token
-    return await dependencies.bearer.admission(token)
+    return await context.dependencies.bearer.admit(token, verified)
 
 
 async def is_still_admitted(

@@ -8,6 +8,7 @@ from mudra.http.dependencies import HttpSettings
 from mudra.http.request.body.request_body import Headers
 from mudra.http.server.head import SENT_METHOD
 from mudra.shared.dpop_proof import PresentedProof
+from mudra.shared.proof_url import urls_of
 
 _HEADER: Final = b"dpop"
 
@@ -21,14 +22,8 @@ def has_proof(headers: Headers) -> bool:
 
 
 def presented_proof(scope: Scope | HTTPScope, settings: HttpSettings) -> PresentedProof:
-    """Return the values of the header, and what their `htm` and `htu` must be.
-
-    The host is never that of the request, which a client chooses: a proof that was made for
-    another server must not be accepted here.
-    """
+    """Return the values of the header, and what their `htm` and `htu` must be."""
     values = tuple(value.decode("latin-1") for name, value in scope["headers"] if name == _HEADER)
     method = str(scope.get(SENT_METHOD) or scope.get("method", ""))
-    # A path without its slash would become a part of the host.
-    path = scope["raw_path"].decode("latin-1").removeprefix("/")
-    urls = tuple(f"{origin}/{path}" for origin in settings.public_origins)
+    urls = urls_of(settings.public_origins, scope["raw_path"].decode("latin-1"))
     return PresentedProof(values, method, urls)

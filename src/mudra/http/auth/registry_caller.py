@@ -4,21 +4,19 @@ from collections.abc import Mapping
 
 from mudra.http.auth.bearer import (
     TokenRefusal,
-    admission,
-    calling_entity,
+    admitted_entity,
     calling_user,
     verified_token,
 )
 from mudra.http.endpoint import B, Call, Endpoint, Handler, P, called
-from mudra.http.request.request_context import Document, RequestContext, address_of
-from mudra.http.response.http_refusals import NoAuthorization
+from mudra.http.request.request_context import Admitted, Document, RequestContext, address_of
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
 from mudra.registry.payload.refusals import PayloadNotChecked, TooManyWrites
 from mudra.shared.refusal import Refusal
-from mudra.tokens.authentication.bearer import EntityCaller
-from mudra.tokens.authentication.token_check import TokenVerification, VerifiedToken
+from mudra.tokens.authentication.bearer import AdmittedEntity, EntityCaller
+from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.unit_of_work import UnitOfWork
 
@@ -40,25 +38,20 @@ def as_registry_actor(handler: Handler[RegistryCall[B], P]) -> Endpoint:
     async def respond(
         context: RequestContext, received: object, path: Mapping[str, object]
     ) -> HandlerResult:
-        token = await verified_token(context)
-        entity: EntityCaller | None = None
-        if isinstance(token, VerifiedToken) and token.kind is TokenKind.ENTITY:
-            # From memory, which may need a connection: before the transaction is opened.
-            found = await calling_entity(context.request, context.dependencies)
-            if isinstance(found, Refusal):
-                return found
-            entity = found
-        subject = token.subject if isinstance(token, VerifiedToken) else ""
-        async with context.dependencies.registry_turns.turn(subject) as admitted:
+        # From memory, which may need a connection: before the transaction is opened.
+        caller = await _confirmed(context)
+        if isinstance(caller, Refusal):
+            return caller
+        async with context.dependencies.registry_turns.turn(_subject(caller)) as admitted:
             if not admitted:
                 return PayloadNotChecked()
             if isinstance(received, Document):
                 await context.dependencies.prepare_check()
             async with context.dependencies.unit_of_work() as work:
                 actor = (
-                    await _user_actor(token, context, work)
-                    if entity is None
-                    else await _entity_actor(entity, context, work)
+                    await _entity_actor(caller, context, work)
+                    if isinstance(caller, EntityCaller)
+                    else await _user_actor(caller, context, work)
                 )
                 if isinstance(actor, Refusal):
                     return actor
@@ -70,17 +63,37 @@ def as_registry_actor(handler: Handler[RegistryCall[B], P]) -> Endpoint:
     return Endpoint(handler=handler, respond=respond, bearer=True, admit=_admit)
 
 
-async def _admit(context: RequestContext) -> Refusal | None:
+async def _admit(context: RequestContext) -> Admitted | Refusal:
     """Refuse one without a token of ours, and one who sends too much, before it is read."""
     token = await verified_token(context)
     if not isinstance(token, VerifiedToken):
         return token
+    admitted: Admitted = token
     if token.kind is TokenKind.ENTITY:
-        refused = await admission(context.request, context.dependencies)
-        if refused is not None:
-            return refused
+        entity = await admitted_entity(token, context)
+        if isinstance(entity, Refusal):
+            return entity
+        admitted = entity
     wait_s = context.dependencies.registry_rate.wait_s(token.subject)
-    return TooManyWrites(wait_s) if wait_s else None
+    return TooManyWrites(wait_s) if wait_s else admitted
+
+
+async def _confirmed(context: RequestContext) -> EntityCaller | VerifiedToken | Refusal:
+    """Check what may have changed of an admitted token while the body came; use its proof up.
+
+    Whether it was revoked is asked again in the transaction that decides.
+    """
+    admitted, bearer = context.admitted, context.dependencies.bearer
+    assert admitted is not None  # by _admit
+    token = admitted.caller.token if isinstance(admitted, AdmittedEntity) else admitted
+    verified = await bearer.verified_before(token)
+    if not isinstance(verified, VerifiedToken) or not isinstance(admitted, AdmittedEntity):
+        return verified
+    return await bearer.use_proof(admitted)
+
+
+def _subject(caller: EntityCaller | VerifiedToken) -> str:
+    return caller.entity_id if isinstance(caller, EntityCaller) else caller.subject
 
 
 async def _entity_actor(
@@ -96,7 +109,7 @@ async def _entity_actor(
 
 
 async def _user_actor(
-    token: TokenVerification | NoAuthorization, context: RequestContext, work: UnitOfWork
+    token: VerifiedToken, context: RequestContext, work: UnitOfWork
 ) -> Actor | TokenRefusal:
     caller = await calling_user(token, context, work)
     if isinstance(caller, Refusal):

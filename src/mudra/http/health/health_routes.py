@@ -6,7 +6,7 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.health import held_reports, incidents, silences, webhooks
+from mudra.http.health import followed_fips, held_reports, incidents, silences, webhooks
 from mudra.http.health.feed_events import FeedEvents, feed_events_route
 from mudra.http.health.feeds import feed_route, public_status_routes, read_feed
 from mudra.http.health.health_queries import (
@@ -44,6 +44,7 @@ def metrics_routes(
         incidents.own_incidents,
         *webhooks.member_handlers,
         *silences.member_handlers,
+        *followed_fips.member_handlers,
         feed_route(cache),
         feed_events_route(events),
     ]

@@ -25,9 +25,15 @@ from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, rea
 from mudra.http.request.validation import decode_struct, wrong_number
 from mudra.http.response.http_refusals import InvalidField
 from mudra.shared.refusal import Refusal
+from mudra.tokens.authentication.bearer import AdmittedEntity
+from mudra.tokens.authentication.token_check import VerifiedToken
 
 S = TypeVar("S", bound=msgspec.Struct)
 AnyRequest: TypeAlias = Request[object, object, State]
+
+
+Admitted: TypeAlias = AdmittedEntity | VerifiedToken
+"""Who sent a request: an entity, or by its token a user, whom the transaction looks up."""
 
 
 class RequestContext(Struct, frozen=True):
@@ -36,6 +42,8 @@ class RequestContext(Struct, frozen=True):
     dependencies: HttpDependencies
     request: AnyRequest
     txn_id: str
+    admitted: Admitted | None = None
+    """Set where the endpoint admits before it reads."""
 
     @property
     def envelope(self) -> Envelope:

@@ -30,6 +30,13 @@ class BindingResponse(ResponseBody, kw_only=True):
 
     entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
     binding: Binding
+    exempt: Annotated[
+        bool,
+        Meta(
+            description="whether an operator exempts it from the network's setting; that stays "
+            "while the member binds itself"
+        ),
+    ]
     network_binding: Annotated[
         Literal["watch", "enforce"], Meta(description="the network's setting")
     ] = field(name="networkBinding")
@@ -54,6 +61,7 @@ def binding_response(found: BindingView) -> BindingResponse:
     return BindingResponse(
         entity_id=found.entity_id,
         binding=found.own.value,
+        exempt=found.chosen.exempt,
         network_binding="enforce" if found.network_enforces else "watch",
         enforced=found.enforced,
         listed=list(found.listed),

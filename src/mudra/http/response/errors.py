@@ -74,6 +74,7 @@ from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
 from mudra.metrics.payload.push_report import NotYourMetrics
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.ports import NotAMember
+from mudra.metrics.subscriptions.subscription import SubscriptionGone
 from mudra.overview.mail_queue import NoSuchMail
 from mudra.registry.lifecycle.refusal import (
     AlreadyHeld,
@@ -96,6 +97,7 @@ from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
+from mudra.tokens.authentication.proof_guard import TooManyProofs
 from mudra.tokens.authentication.secret_check import (
     RateLimited,
     SecretExpired,
@@ -247,6 +249,12 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 f"too many requests for this entity from this address; {WAIT_TEXT}",
             ),
         ),
+        error_row(
+            TooManyProofs,
+            lambda r: rate_limited(
+                r.retry_after_s, f"too many DPoP proofs of this entity; {WAIT_TEXT}"
+            ),
+        ),
         *FAULT_ROWS,
         *PEOPLE_ROWS,
         error_row(NoSuchMail, lambda _: not_found("no unsent mail of this ID")),
@@ -349,10 +357,14 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             lambda _: conflict("the AA has reported this window again; the later report counts"),
         ),
         error_row(NoSuchSilence, lambda _: not_found("no active or scheduled silence of this ID")),
-        error_row(NoSuchWebhook, lambda _: not_found("no webhook of this ID")),
+        error_row(SubscriptionGone, lambda _: not_found("no subscription has this link")),
+        error_row(NoSuchWebhook, lambda _: not_found(translatable("no webhook of this ID"))),
         error_row(NotAMember, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),
         error_row(SilenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
-        error_row(MessageWaits, lambda _: conflict("a test message of this webhook waits already")),
+        error_row(
+            MessageWaits,
+            lambda _: conflict(translatable("a test message of this webhook waits already")),
+        ),
         error_row(PreferenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
         error_row(
             NoOwnWebhook,

@@ -122,10 +122,10 @@ class _FastPathProtocol(LimitedProtocol):
         self._answered_now = False
         super().data_received(data)
 
-    def eof_received(self) -> None:
-        # The transport closes itself after this.
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio's may keep it open
+        # The transport may close itself after this.
         self._flush_pending()
-        super().eof_received()
+        return super().eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._pending = None

@@ -113,6 +113,17 @@ class LimitedProtocol(HttpToolsProtocol):
             # Empty lines between requests, or the rest of a body that no one reads any more.
             self._expect_end_within(self.shared.limits.header_s)
 
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio's may keep it open
+        """Keep the connection of a client that only ended its side until it has its answer.
+
+        An answer that has begun may be a stream without an end, whose client has gone.
+        """
+        if not self._is_unanswered() or self._in_message or self.cycle.response_started:
+            return False
+        last = self.pipeline[0][0] if self.pipeline else self.cycle
+        last.keep_alive = False
+        return True
+
     def _parse(self, data: bytes) -> None:
         """Feed the parser, as uvicorn does; a request with an offer is fed again without it."""
         self._unset_keepalive_if_required()

@@ -2,7 +2,9 @@
 
 from typing import Final
 
+import msgspec
 from litestar import Response, get
+from msgspec import UNSET, Struct, UnsetType
 
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.envelope import Envelope, new_txn_id
@@ -10,6 +12,13 @@ from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 
 PATHS: Final = frozenset({"/livez", "/readyz"})
+
+
+class Ready(Struct, frozen=True):
+    """This node answers; `impaired` is what none of the nodes can do now."""
+
+    status: str
+    impaired: str | UnsetType = UNSET
 
 
 @get("/livez", include_in_schema=False)
@@ -25,6 +34,10 @@ async def readyz(dependencies: InjectedDependencies) -> Response[bytes]:
     if outage is not None:
         envelope = Envelope(new_txn_id(), dependencies.clock())
         return refusal(envelope, Unavailable(outage.sentence)).response()
+    impairment = await dependencies.node.impairment()
+    status = Ready("ready", UNSET if impairment is None else impairment.sentence)
     return Response(
-        b'{"status":"ready"}', media_type="application/json", headers={"Cache-Control": "no-store"}
+        msgspec.json.encode(status),
+        media_type="application/json",
+        headers={"Cache-Control": "no-store"},
     )

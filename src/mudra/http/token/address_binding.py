@@ -47,7 +47,8 @@ async def own_bind(call: UserCall[OwnBindingRequest]) -> BindingResponse | Refus
     """Refuse the entity's credentials from addresses that its entry does not list, or stop that.
 
     409 while the entry lists no address, and, without `evenSo`, while an address that is not
-    listed got tokens in the last 30 days. `watch` is for operators.
+    listed got tokens in the last 30 days. `watch` is for operators: an entity that one of them
+    exempted goes back to that by `network`.
     """
     body = call.body
     return _response(
@@ -75,7 +76,10 @@ async def view(
 async def bind(
     call: OperatorCall[BindingRequest], entity_id: FromPath[str]
 ) -> BindingResponse | Refusal:
-    """Switch the binding of any member; `watch` exempts it from the network's setting."""
+    """Switch the binding of any member; `watch` exempts it from the network's setting.
+
+    The exemption ends by `network`, or by `enforce` while the member has not bound itself.
+    """
     return _response(
         await call.work.address_bindings.bind(
             entity_id,

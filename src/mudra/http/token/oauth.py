@@ -29,6 +29,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.assertion_authenticator import PresentedAssertion
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.entity_authenticator import PresentedCredentials
+from mudra.tokens.authentication.proof_guard import TooManyProofs
 from mudra.tokens.authentication.secret_check import (
     AuthenticatedEntity,
     EntityAuthenticationRefusal,
@@ -183,6 +184,8 @@ async def _authenticated_client(
         caller = await dependencies.bearer.authenticate_entity(bearer)
         if isinstance(caller, ProofInvalid):
             return OAuthError(401, "invalid_dpop_proof", problem_of(caller).sentence)
+        if isinstance(caller, TooManyProofs):
+            return _client_refused(caller)
         return _BAD_CLIENT if isinstance(caller, Refusal) else caller.entity_id
     presented = _presented(request, form, dependencies)
     if isinstance(presented, OAuthError):
@@ -201,10 +204,12 @@ async def _authenticated_client(
             return _client_refused(outcome)
 
 
-def _client_refused(refused: EntityAuthenticationRefusal | AssertionInvalid) -> OAuthError:
+def _client_refused(
+    refused: EntityAuthenticationRefusal | AssertionInvalid | TooManyProofs,
+) -> OAuthError:
     if isinstance(refused, AssertionInvalid | AddressNotListed):
         return OAuthError(401, "invalid_client", problem_of(refused).sentence)
-    if isinstance(refused, RateLimited):
+    if isinstance(refused, RateLimited | TooManyProofs):
         return OAuthError(
             429, "temporarily_unavailable", "too many requests", refused.retry_after_s
         )

@@ -28,6 +28,8 @@ class User(Struct, frozen=True):
     entity_names: tuple[str, ...] = ()
     language: str = ""
     """The tag of the language that they chose; empty for the network's."""
+    display_zone: str = "browser"
+    """The zone in which their pages write times: browser, ist or utc."""
 
     @property
     def may_sign_in(self) -> bool:

@@ -6,8 +6,7 @@ Each member is acted on by the use case of the single act, in a transaction of i
 import enum
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Final
+from typing import Final, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,16 +15,16 @@ from mudra.identity.accounts.manage_accounts import invite_admin
 from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.admins import NoSuchEntity
-from mudra.identity.memberships.import_members import (
-    IMPORT_S,
-    ImportWork,
+from mudra.identity.memberships.member import MemberStatus
+from mudra.identity.memberships.member_lists import (
+    MemberListWork,
     all_members,
     all_users,
     written_file,
 )
-from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
 from mudra.identity.memberships.member_status import AlreadyRetired, set_member_status
+from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import ActingOperator, may_act
 from mudra.identity.ports import IdentityUnitOfWork
@@ -85,9 +84,18 @@ class BulkOutcome(Struct, frozen=True):
     people: tuple[str, ...] = ()
     refusal: Refusal | None = None
 
+    @property
+    def is_ready(self) -> bool:
+        """Return whether the act can be done."""
+        return self.result is BulkResult.READY
+
+    def left(self) -> Self:
+        """Return that it was not begun in the time of the request."""
+        return replace(self, result=BulkResult.LEFT)
+
 
 async def preview_bulk(
-    work: ImportWork, act: BulkAct, entity_ids: Sequence[str], by: ActingOperator
+    work: MemberListWork, act: BulkAct, entity_ids: Sequence[str], by: ActingOperator
 ) -> Sequence[BulkOutcome] | TooManyMembers:
     """Say what becomes of each member, once each, in the order given.
 
@@ -102,7 +110,7 @@ async def preview_bulk(
 
 
 async def act_in_bulk(
-    open_work: Callable[[], AbstractAsyncContextManager[ImportWork]],
+    open_work: OpenMemberWork,
     act: BulkAct,
     entity_ids: Sequence[str],
     reason: str,
@@ -111,9 +119,9 @@ async def act_in_bulk(
 ) -> Sequence[BulkOutcome] | TooManyMembers | ValueRefused:
     """Act on each member that can be acted on; report the others.
 
-    After `IMPORT_S` no further member is begun: those are left, for a next request.
+    After `REQUEST_S` no further member is begun: those are left, for a next request.
     """
-    end = clock() + IMPORT_S
+    end = clock() + REQUEST_S
     if (wrong := checked_reason(act, reason)) is not None:
         return wrong
     async with open_work() as work:
@@ -122,17 +130,13 @@ async def act_in_bulk(
         return planned
     if act is BulkAct.EXPORT:
         return exported(planned)
-    outcomes: list[BulkOutcome] = []
     reached: set[str] = set()
-    for one in planned:
-        if one.result is not BulkResult.READY:
-            outcomes.append(one)
-        elif clock() >= end:
-            outcomes.append(replace(one, result=BulkResult.LEFT))
-        else:
-            async with open_work() as work:
-                outcomes.append(await act_on_member(work, act, one, reason, by, reached))
-    return outcomes
+    return await act_one_by_one(
+        open_work,
+        planned,
+        lambda work, one: act_on_member(work, act, one, reason, by, reached),
+        lambda: clock() < end,
+    )
 
 
 async def act_on_member(  # one member of an order, and who was reached by it
@@ -147,7 +151,7 @@ async def act_on_member(  # one member of an order, and who was reached by it
 
     An admin of several members gets one link: `reached` are the addresses that have theirs.
     """
-    if planned.result is not BulkResult.READY:
+    if not planned.is_ready:
         return planned
     if act is BulkAct.INVITE:
         return await _invite(work, planned, by, reached)
@@ -161,13 +165,10 @@ async def act_on_member(  # one member of an order, and who was reached by it
 
 def exported(planned: Sequence[BulkOutcome]) -> Sequence[BulkOutcome]:
     """Return the members of a preview as those of a file, which is written once for all."""
-    return [
-        replace(one, result=BulkResult.DONE) if one.result is BulkResult.READY else one
-        for one in planned
-    ]
+    return [replace(one, result=BulkResult.DONE) if one.is_ready else one for one in planned]
 
 
-async def export_chosen(work: ImportWork, entity_ids: Sequence[str]) -> str:
+async def export_chosen(work: MemberListWork, entity_ids: Sequence[str]) -> str:
     """Write those of the members that exist as a file for an import, by entity ID."""
     chosen = set(entity_ids)
     rows = await all_members(work, MemberFilter())
@@ -200,7 +201,7 @@ async def _invite(
     return replace(planned, result=BulkResult.DONE, people=tuple(waiting))
 
 
-async def _invited(work: ImportWork) -> Mapping[str, Sequence[UserRow]]:
+async def _invited(work: MemberListWork) -> Mapping[str, Sequence[UserRow]]:
     """Return the admins who have not activated their account, by member."""
     found: dict[str, list[UserRow]] = {}
     for row in await all_users(work, UserFilter(state=UserState.INVITED.value)):

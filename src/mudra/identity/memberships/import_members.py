@@ -6,8 +6,7 @@ Each row is onboarded as a single member is. The same file again changes nothing
 import enum
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from typing import Final, Protocol
+from typing import Final, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,13 +15,14 @@ from mudra.audit.event import Caller
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.memberships.admins import Requester, checked_contact, set_contact
 from mudra.identity.memberships.member import Contact, Member
-from mudra.identity.memberships.member_file import FileRow, member_file
-from mudra.identity.memberships.member_search import (
-    MemberFilter,
-    MemberRow,
-    UserFilter,
-    UserRow,
+from mudra.identity.memberships.member_file import FileRow
+from mudra.identity.memberships.member_lists import (
+    MemberListWork,
+    all_members,
+    all_users,
+    written_file,
 )
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter
 from mudra.identity.memberships.onboard import (
     MemberDiffers,
     NewMember,
@@ -32,12 +32,10 @@ from mudra.identity.memberships.onboard import (
     differing_field,
     onboard_member,
 )
-from mudra.identity.ports import IdentityUnitOfWork, MemberSearch
+from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
+from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
-IMPORT_S: Final = 20.0
-"""A request begins rows for so long, in seconds: proxies wait for an answer for a minute."""
-_PAGE: Final = 1000
 _COLUMN_OF: Final = {"admin": "adminEmail", "email": "contactEmail", "phone": "contactPhone"}
 
 
@@ -59,16 +57,17 @@ class RowOutcome(Struct, frozen=True):
     refusal: Refusal | None = None
     column: str = ""
 
-
-class ImportWork(IdentityUnitOfWork, Protocol):
-    """What an import needs of one transaction."""
-
     @property
-    def member_search(self) -> MemberSearch:
-        """Lists of members and users."""
+    def is_ready(self) -> bool:
+        """Return whether the row can be imported."""
+        return self.result is RowResult.NEW
+
+    def left(self) -> Self:
+        """Return that it was not begun in the time of the request."""
+        return replace(self, result=RowResult.LEFT)
 
 
-async def preview_import(work: ImportWork, rows: Iterable[FileRow]) -> Sequence[RowOutcome]:
+async def preview_import(work: MemberListWork, rows: Iterable[FileRow]) -> Sequence[RowOutcome]:
     """Say what becomes of each row, in the order of the file. Changes nothing, holds no lock."""
     known = {row.entity_id: row for row in await all_members(work, MemberFilter())}
     operators = {row.email for row in await all_users(work, UserFilter(operators_only=True))}
@@ -89,7 +88,7 @@ async def import_row(work: IdentityUnitOfWork, planned: RowOutcome, caller: Call
     What was onboarded since the preview is checked once more. Nothing is written for a row that
     is refused.
     """
-    if planned.result is not RowResult.NEW:
+    if not planned.is_ready:
         return planned
     row = planned.row
     onboarded = await onboard_member(work, row.new, caller)
@@ -104,59 +103,29 @@ async def import_row(work: IdentityUnitOfWork, planned: RowOutcome, caller: Call
 
 
 async def import_members(
-    open_work: Callable[[], AbstractAsyncContextManager[ImportWork]],
+    open_work: OpenMemberWork,
     rows: Iterable[FileRow],
     caller: Caller,
     clock: Callable[[], float] = time.monotonic,
 ) -> Sequence[RowOutcome]:
     """Onboard every row that has no fault, each in a transaction of its own; report the others.
 
-    After `IMPORT_S` no further row is begun: those are left, and the same file again goes on.
+    After `REQUEST_S` no further row is begun: those are left, and the same file again goes on.
     """
-    end = clock() + IMPORT_S
+    end = clock() + REQUEST_S
     async with open_work() as work:
         planned = await preview_import(work, rows)
-    outcomes: list[RowOutcome] = []
-    for one in planned:
-        if one.result is not RowResult.NEW:
-            outcomes.append(one)
-        elif clock() >= end:
-            outcomes.append(replace(one, result=RowResult.LEFT))
-        else:
-            async with open_work() as work:
-                outcomes.append(await import_row(work, one, caller))
-    return outcomes
+    return await act_one_by_one(
+        open_work,
+        planned,
+        lambda work, one: import_row(work, one, caller),
+        lambda: clock() < end,
+    )
 
 
-async def export_members(work: ImportWork, which: MemberFilter) -> str:
+async def export_members(work: MemberListWork, which: MemberFilter) -> str:
     """Write the members that a filter selects as a file for an import."""
     return await written_file(work, await all_members(work, which))
-
-
-async def written_file(work: ImportWork, rows: Iterable[MemberRow]) -> str:
-    """Write these members as a file for an import."""
-    names = {row.email: row.name for row in await all_users(work, UserFilter())}
-    return member_file(rows, names)
-
-
-async def all_users(work: ImportWork, which: UserFilter) -> Sequence[UserRow]:
-    """List all users that a filter selects, by address."""
-    rows: list[UserRow] = []
-    after = ""
-    while found := await work.member_search.users(which, after, _PAGE):
-        rows += found
-        after = found[-1].email
-    return rows
-
-
-async def all_members(work: ImportWork, which: MemberFilter) -> Sequence[MemberRow]:
-    """List all members that a filter selects, by entity ID."""
-    rows: list[MemberRow] = []
-    after = ""
-    while found := await work.member_search.members(which, after, _PAGE):
-        rows += found
-        after = found[-1].entity_id
-    return rows
 
 
 def _checked(

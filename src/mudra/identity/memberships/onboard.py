@@ -69,9 +69,9 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
     status = await work.memberships.entry_status(entity_id)
     # So that no operator's account becomes an admin's at the same moment.
     await work.memberships.lock_operators()
+    if (refused := await _admin_refused(work, checked)) is not None:
+        return refused
     admin = await work.people.by_username(checked.admin_email)
-    if admin is not None and await work.memberships.scopes(admin.user_id):
-        return WrongAccountKind()
     await work.people.add_member(entity_id, checked.entity_type, name, status)
     invited = admin is None
     if admin is None:
@@ -94,6 +94,20 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
     member = await work.people.member(entity_id)
     assert member is not None
     return Onboarded(member, admin, created=True, invited=invited)
+
+
+async def preview_onboarding(
+    work: IdentityUnitOfWork, new: NewMember
+) -> ValueRefused | WrongAccountKind | None:
+    """Return why `onboard_member` would refuse an entity ID that is not taken; changes nothing."""
+    checked = checked_member(new)
+    return checked if isinstance(checked, ValueRefused) else await _admin_refused(work, checked)
+
+
+async def _admin_refused(work: IdentityUnitOfWork, checked: NewMember) -> WrongAccountKind | None:
+    admin = await work.people.by_username(checked.admin_email)
+    is_operator = admin is not None and bool(await work.memberships.scopes(admin.user_id))
+    return WrongAccountKind() if is_operator else None
 
 
 def checked_member(new: NewMember) -> NewMember | ValueRefused:

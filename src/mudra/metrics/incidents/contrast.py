@@ -96,10 +96,15 @@ def _grouped(calls: Mapping[Pair, Calls], key: Callable[[Pair], str]) -> dict[st
 
 
 def _limited(rows: Iterable[Contrast]) -> list[Contrast]:
-    """Returns the affected and the worst first; what is beyond the limit is one row."""
+    """Returns the affected and the worst first; beyond the limit a row for each state."""
     ordered = sorted(rows, key=lambda row: (not row.affected, row.share is None, row.share or 0))
     rest = ordered[MAX_ROWS:]
     if not rest:
         return ordered
-    sums = _sum((row.succeeded, row.eligible) for row in rest)
-    return [*ordered[:MAX_ROWS], _row(f"{len(rest)} more", "", "", sums, affected=None)]
+    more = []
+    for affected in (True, False):
+        alike = [row for row in rest if row.affected is affected]
+        if alike:
+            sums = _sum((row.succeeded, row.eligible) for row in alike)
+            more.append(_row(f"{len(alike)} more", "", "", sums, affected=affected))
+    return [*ordered[:MAX_ROWS], *more]

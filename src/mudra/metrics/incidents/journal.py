@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.evidence.evidence import Evidence
-from mudra.metrics.attribution.evidence.lanes import CALL_APIS, Api
+from mudra.metrics.attribution.evidence.lanes import CALL_APIS, REQUEST_APIS, Api
 from mudra.metrics.attribution.incidents import REOPEN_WITHIN, Change, track
 from mudra.metrics.attribution.incidents import Incident as TrackedCause
 from mudra.metrics.attribution.state import (
@@ -54,7 +54,6 @@ from mudra.metrics.payload.catalogue import WINDOW_SECONDS
 FORMAT: Final = 1
 NO_FIP: Final = ""
 """Holds the first place, so that there are arrays before the first FIP was called."""
-_REQUEST_APIS: Final = 9
 
 
 class Tracked(Struct, frozen=True):
@@ -303,7 +302,7 @@ def _calls(locus: Locus, evidence: Evidence) -> tuple[int, int]:
     """Returns the calls of a place in this window that succeeded, and all but 4xx."""
     if locus.kind is Kind.AGENT:
         return 0, 0
-    apis: Iterable[Api] = locus.apis or CALL_APIS[:_REQUEST_APIS]
+    apis: Iterable[Api] = locus.apis or REQUEST_APIS
     rows = [place for place, api in enumerate(CALL_APIS) if api in apis]
     aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
     fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.localization.language import gettext, ngettext, translatable
+from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import (
     AaReporting,
     Ending,
@@ -130,10 +130,10 @@ def counted_text(incident: Incident) -> str:
     cause = incident.cause
     return gettext(
         "%(failures)s of %(calls)s %(what)s; %(expected)s would be usual",
-        failures=cause.failures,
-        calls=cause.calls,
+        failures=current().number(cause.failures),
+        calls=current().number(cause.calls),
         what=gettext(_COUNTED[_first(incident)]),
-        expected=f"{cause.expected:.0f}",
+        expected=current().number(cause.expected),
     )
 
 

@@ -32,6 +32,10 @@ class AlarmMails(Protocol):
         """
         ...
 
+    async def followers(self, fip_ids: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Returns the active FIUs that follow each of these FIPs."""
+        ...
+
     async def habits(self, addresses: Collection[str]) -> Mapping[str, Habits]:
         """Returns the time zones and languages of those addresses that have an account."""
         ...

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.identity.ports import Notice, NoticeKind, Outbox
 from mudra.localization.language import gettext, written_in
@@ -22,7 +23,7 @@ from mudra.metrics.notifications.alarm_mail import (
     mailing_of,
 )
 from mudra.metrics.notifications.alarm_mail_ports import AlarmMails
-from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.notifications.incident_notifications import Announcement, IncidentNotification
 from mudra.metrics.notifications.personal_message import PERSONAL, personal_body
 from mudra.metrics.notifications.severity import Severity, severity_of
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
@@ -41,7 +42,7 @@ class AlarmMailer(Struct, frozen=True):
 
     async def send(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
         """Sends what readers are to know now of these changes, and what has waited for them."""
-        alarms = [one for one in notifications if one.announcements]
+        alarms = await self._with_followers([one for one in notifications if one.announcements])
         due = await self.store.due(now)
         if not alarms and not due:
             return
@@ -60,6 +61,20 @@ class AlarmMailer(Struct, frozen=True):
         for reader in readers:
             own = [one for (user_id, _), one in waiting.items() if user_id == reader.user_id]
             await self._send_to(reader, alarms, own, history.get(reader.user_id, History()), now)
+
+    async def _with_followers(
+        self, alarms: Sequence[IncidentNotification]
+    ) -> Sequence[IncidentNotification]:
+        """Adds the FIUs that follow the FIP of an announcement to its readers."""
+        fips = {part.fip_id for one in alarms for part in one.announcements if part.fip_id}
+        followers = await self.store.followers(fips) if fips else {}
+        if not followers:
+            return alarms
+
+        def wider(part: Announcement) -> Announcement:
+            return replace(part, readers=(*part.readers, *followers.get(part.fip_id or "", ())))
+
+        return [replace(one, announcements=tuple(map(wider, one.announcements))) for one in alarms]
 
     async def _send_to(
         self,

@@ -2,12 +2,12 @@
 
 import enum
 from datetime import UTC, datetime, time, timedelta
-from functools import cache
 from typing import Final
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
+from mudra.localization.display_zone import zone_names
 from mudra.metrics.notifications.severity import Severity
 from mudra.shared.refusal import Refusal
 
@@ -70,15 +70,9 @@ class NoOwnWebhook(Refusal, frozen=True):
     """The chosen channel needs a webhook of the person's own."""
 
 
-@cache
-def time_zones() -> frozenset[str]:
-    """Returns the names of the time zone database that a person may choose."""
-    return frozenset(available_timezones())
-
-
 def checked(preferences: AlarmPreferences) -> AlarmPreferences | PreferenceRefused:
     """Returns the preferences, or which field is wrong."""
-    if preferences.time_zone not in time_zones():
+    if preferences.time_zone not in zone_names():
         return PreferenceRefused("timeZone", "must be a time zone such as Asia/Kolkata or UTC")
     begins, ends = preferences.quiet_from, preferences.quiet_until
     if (begins is None) != (ends is None):

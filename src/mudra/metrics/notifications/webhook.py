@@ -6,7 +6,8 @@ Messages follow Standard Webhooks: an ID that
 stays the same over retries, a timestamp, and a signature over both and the body.
 """
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
@@ -35,6 +36,12 @@ PREVIOUS_KEY_FOR: Final = timedelta(hours=24)
 """After a rotation the previous key signs as well, so that a receiver can change at its leisure."""
 TEST: Final = "webhook.test"
 """The event of a test message."""
+CHALLENGE: Final = "subscription.challenge"
+"""The event of a message that the address of a subscription has to answer."""
+GONE: Final = "the receiver answered 410"
+"""The problem by which the address of a subscription ends it (Standard Webhooks 1)."""
+_KEY_BYTES: Final = 32
+_KEY_PREFIX: Final = "whsec_"
 _MOVED: Final = "moved"
 """The state for those whom an incident does not concern any more."""
 
@@ -74,6 +81,8 @@ class Webhook(Struct, frozen=True):
     """The person whose own it is; empty for those of members and the network."""
     previous_until: datetime | None = None
     """Until when the key before the last rotation signs as well."""
+    subscription_id: str = ""
+    """The subscription to the public status that it belongs to; empty for those of alarms."""
 
     @property
     def shown_url(self) -> str:
@@ -114,6 +123,17 @@ class WaitingMessage(Struct, frozen=True):
     event: str = ""
     previous: SecretText | None = None
     """The key before the last rotation, while it signs as well."""
+    subscription_id: str = ""
+    """The public subscription that it is for; empty for alarms."""
+
+    def is_final(self, problem: str) -> bool:
+        """Returns whether a failure ends it at once: a challenge, or an address that is gone."""
+        return bool(self.subscription_id) and (self.event == CHALLENGE or problem == GONE)
+
+
+def new_signing_key(random_bytes: Callable[[int], bytes]) -> SecretText:
+    """Makes the key that signs the messages of a webhook: 256 random bits."""
+    return SecretText(_KEY_PREFIX + base64.b64encode(random_bytes(_KEY_BYTES)).decode("ascii"))
 
 
 class TooManyWebhooks(Refusal, frozen=True):

@@ -54,9 +54,12 @@ async def deliver_messages(
     post: Post,
     pause_after: Callable[[int], timedelta],
     report: Callable[[Delivery], None],
+    *,
+    of_public: bool = False,
 ) -> None:
     """Delivers every due message, several at once, so that a slow receiver delays few.
 
+    `of_public` are those of subscriptions: apart, so that they delay no alarm.
     Each is claimed and completed in separate transactions: a process that dies in between, or a
     receiver that answers too late, gets it again with the same `webhook-id`, never zero times.
     A database that is away for a moment only delays the completion.
@@ -75,7 +78,7 @@ async def deliver_messages(
 
     while True:
         async with open_work() as work:
-            claimed = await work.messages.take_due(BATCH)
+            claimed = await work.messages.take_due(BATCH, of_public=of_public)
         # One that fails must not leave the others posted but not completed.
         failures = await asyncio.gather(*map(deliver, claimed), return_exceptions=True)
         for failure in failures:
@@ -93,7 +96,8 @@ async def _complete(
     while True:
         try:
             async with open_work() as work:
-                gave_up = work.now + pause > message.made_at + GIVE_UP_AFTER
+                late = work.now + pause > message.made_at + GIVE_UP_AFTER
+                gave_up = late or message.is_final(problem)
                 if not problem:
                     await work.messages.delivered(message)
                 elif gave_up:

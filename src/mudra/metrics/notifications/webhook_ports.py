@@ -61,8 +61,8 @@ class WebhookMessages(Protocol):
         """Queues one message for this webhook."""
         ...
 
-    async def take_due(self, limit: int) -> Sequence[WaitingMessage]:
-        """Takes due messages, so that no other process delivers them."""
+    async def take_due(self, limit: int, *, of_public: bool) -> Sequence[WaitingMessage]:
+        """Takes due messages of alarms or of the public, so that no other process delivers them."""
         ...
 
     async def still_taken(self, message: WaitingMessage) -> bool:
@@ -70,7 +70,7 @@ class WebhookMessages(Protocol):
         ...
 
     async def delivered(self, message: WaitingMessage) -> None:
-        """Deletes a delivered message, and records the attempt."""
+        """Deletes a delivered message, and records the attempt; a challenge activates."""
         ...
 
     async def retry(self, message: WaitingMessage, problem: str, in_: timedelta) -> None:

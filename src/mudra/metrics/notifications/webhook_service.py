@@ -1,10 +1,8 @@
 """Adding, removing and listing webhooks."""
 
-import base64
 import builtins
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,14 +23,11 @@ from mudra.metrics.notifications.webhook import (
     UrlRefused,
     Webhook,
     body_of_test,
+    new_signing_key,
 )
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_ports import Webhooks
 from mudra.metrics.ports import Members, NotAMember
-from mudra.shared.secret_text import SecretText
-
-_KEY_BYTES: Final = 32
-_KEY_PREFIX: Final = "whsec_"
 
 
 class WebhookService(Struct, frozen=True):
@@ -81,7 +76,7 @@ class WebhookService(Struct, frozen=True):
             self.new_id(), entity_id, url, caller.actor, now, fips=named, format=format_,
             user_id=owner.user_id,
         )  # fmt: skip
-        secret = self._new_secret()
+        secret = new_signing_key(self.random_bytes)
         await self.store.add(webhook, secret)
         await self._audit(EventName.METRICS_WEBHOOK_ADD, webhook, caller)
         return AddedWebhook(webhook, secret)
@@ -93,7 +88,7 @@ class WebhookService(Struct, frozen=True):
         webhook = await self._find(webhook_id, owner)
         if webhook is None:
             return NoSuchWebhook()
-        secret, until = self._new_secret(), now + PREVIOUS_KEY_FOR
+        secret, until = new_signing_key(self.random_bytes), now + PREVIOUS_KEY_FOR
         await self.store.new_secret(webhook_id, secret, until)
         await self._audit(EventName.METRICS_WEBHOOK_ROTATE, webhook, caller)
         return AddedWebhook(replace(webhook, previous_until=until), secret)
@@ -121,10 +116,6 @@ class WebhookService(Struct, frozen=True):
     async def _find(self, webhook_id: str, owner: Owner | None) -> Webhook | None:
         found = await self.store.list(owner)
         return next((one for one in found if one.webhook_id == webhook_id), None)
-
-    def _new_secret(self) -> SecretText:
-        key = base64.b64encode(self.random_bytes(_KEY_BYTES)).decode("ascii")
-        return SecretText(_KEY_PREFIX + key)
 
     async def _refused(self, entity_id: str, fips: Sequence[str]) -> FipsRefused | None:
         if not await self.members.is_fiu(entity_id):

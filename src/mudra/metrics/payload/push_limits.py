@@ -40,8 +40,8 @@ class RateLimit(Protocol):
         """Counts one use and returns 0, or the seconds until the next is permitted."""
         ...
 
-    def is_used_up(self, key: str) -> bool:
-        """Returns whether the next use would have to wait; counts nothing."""
+    def next_wait_s(self, key: str) -> int:
+        """Returns what `wait_s` would, and counts nothing."""
         ...
 
 
@@ -77,7 +77,7 @@ class PushLimits:
 
     def may_be_refused(self, aa_id: str) -> bool:
         """Returns whether one more invalid payload of this AA would have its errors named."""
-        return not self._rate.is_used_up(_key(aa_id, None))
+        return not self._rate.next_wait_s(_key(aa_id, None))
 
     @contextlib.asynccontextmanager
     async def upload(self, aa_id: str) -> AsyncIterator[TooBusyForPushes | None]:

@@ -1,6 +1,6 @@
 """Accepts one pushed report: checks the sender and its rate, stores the content (quality M1)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
-from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import NoticeKind
 from mudra.metrics.payload.held_reports import HeldReports
 from mudra.metrics.payload.ingest_rule import (
@@ -60,12 +59,22 @@ class Received(Struct, frozen=True):
         return self.receipt.findings
 
 
+class Notices(Protocol):
+    """Emails to the admins of an entity."""
+
+    async def notify(
+        self, entity_id: str, kind: NoticeKind, facts: Mapping[str, str]
+    ) -> int | None:
+        """Send one to each recipient, in the caller's transaction or right after it."""
+        ...
+
+
 class PushService(Struct, frozen=True):
     """Stores reports in the caller's transaction, under the AA's lock; holds implausible ones."""
 
     reports: Reports
     held: HeldReports
-    notices: NoticeService
+    notices: Notices
     members: Members
     audit_log: AuditLog
     limits: ContentLimits = ContentLimits()

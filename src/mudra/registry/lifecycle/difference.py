@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from mudra.localization.language import translatable
 from mudra.registry.payload.entry import Entry, canonical
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
@@ -21,10 +22,10 @@ class Risk(enum.StrEnum):
     """What a change affects, as an approver reads it."""
 
     NONE = ""
-    KEY = "Signatures are verified with another key"
-    TRAFFIC = "Calls go to another address"
-    REDIRECT = "Users are sent to another page"
-    FIREWALL = "Members must allow new IP addresses"
+    KEY = translatable("Signatures are verified with another key")
+    TRAFFIC = translatable("Calls go to another address")
+    REDIRECT = translatable("Users are sent to another page")
+    FIREWALL = translatable("Members must allow new IP addresses")
 
 
 _RISKS: Final = {

@@ -28,6 +28,7 @@ import structlog
 from psycopg import sql
 
 from mudra.shared.ids import fresh_id
+from mudra.storage.caching.quiet import Quiet
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
@@ -46,10 +47,10 @@ VALID_S: Final = 1.0
 _PROOF_EVERY_S: Final = 0.25
 IDLE_AFTER_S: Final = 5.0
 """A process whose cache no one asked for so long needs no proof that it is valid."""
-_IDLE_PROOF_EVERY_S: Final = 5.0
+IDLE_PROOF_S: Final = 5.0
 """Often enough to find that the connection is dead, and to compare the clocks."""
-_LOOK_S: Final = 0.5
-"""How soon an idle process is back."""
+SANDBOX_PROOF_S: Final = 0.5
+"""The time machine waits for every process of a sandbox that was proven within two seconds."""
 _FENCE_S: Final = 10.0
 """A fence whose transaction never ends is dropped after this long."""
 _ANSWER_S: Final = 2.0
@@ -111,15 +112,16 @@ class CacheInvalidation:
         conninfo: str,
         clock_watch: ClockWatch | None = None,
         *,
-        never_idle: bool = True,
+        idle_proof_s: float = IDLE_PROOF_S,
         without_database_s: float = 0,
     ) -> None:
-        """With `never_idle` the connection is proven alive all the time, asked for or not.
+        """`idle_proof_s` is how often the connection is proven alive while no one asks.
 
         `without_database_s` is how long memory may be used for entity tokens while it is not.
         """
-        self._asked_at = float("inf") if never_idle else float("-inf")
-        self._never_idle = never_idle
+        self._asked_at = float("-inf")
+        self._quiet = Quiet()
+        self._idle_proof_s = idle_proof_s
         self._conninfo = conninfo
         self._clock_watch = clock_watch
         self.node_id = fresh_id()
@@ -148,8 +150,9 @@ class CacheInvalidation:
     def is_valid(self, key: str) -> bool:
         """Return whether what memory has of `key` is valid right now."""
         now = monotonic()
-        if not self._never_idle:
-            self._asked_at = now
+        if self._is_idle(now):
+            self._quiet.end()
+        self._asked_at = now
         if now - self._proven_at > VALID_S or now < self._settled_at:
             return False
         return not self._is_fenced(key, now)
@@ -181,17 +184,23 @@ class CacheInvalidation:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-        # A node that never sent anything, such as a command, is also on the list others wait for.
-        with contextlib.suppress(psycopg.Error, OSError):
-            connection = await self._connected_sender()
-            with abort_after(connection, _ANSWER_S):
-                await connection.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
+            self._task = None
+            # Who listened is on the list that others wait for.
+            with contextlib.suppress(psycopg.Error, OSError):
+                connection = await self._connected_sender()
+                with abort_after(connection, _ANSWER_S):
+                    await connection.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
         if self._sender is not None:
             await self._sender.close()
             self._sender = None
 
     async def fence(self, key: str) -> None:
-        """Make every node read `key` from the database from now on; returns when all do."""
+        """Make every node read `key` from the database from now on; returns when all do.
+
+        A process that does not listen, such as a command, does so from its first fence on.
+        """
+        if self._task is None:
+            await self.start()
         self._fence_here(key)
         fence_id = fresh_id()
         message = Announcement("fence", key, self.node_id, fence_id)
@@ -274,17 +283,21 @@ class CacheInvalidation:
         Its cache is not valid then: no one waits for it, and it reads the database until the
         next proof, which brings all that was announced meanwhile.
         """
-        until = monotonic() + _IDLE_PROOF_EVERY_S
-        while monotonic() < until:
-            idle = monotonic() - self._asked_at > IDLE_AFTER_S
-            async for notice in connection.notifies(timeout=_LOOK_S if idle else _PROOF_EVERY_S):
+        idle = self._is_idle(monotonic())
+        until = monotonic() + (self._idle_proof_s if idle else _PROOF_EVERY_S)
+        while (left := until - monotonic()) > 0 and self._is_idle(monotonic()) >= idle:
+            await self._quiet.until_readable(connection.fileno(), left)
+            async for notice in connection.notifies(timeout=0):
                 await self._apply(notice.payload)
-            if not idle:
-                return
+        if not (idle and self._is_idle(monotonic())):
+            return
         async with self._sending:
             if self._sender is not None:
                 await self._sender.close()
                 self._sender = None
+
+    def _is_idle(self, now: float) -> bool:
+        return now - self._asked_at > IDLE_AFTER_S
 
     @contextlib.asynccontextmanager
     async def _listening(self) -> AsyncIterator[PrimaryConnection]:

@@ -12,6 +12,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity_secret, mail_outbox, sealed_key, signing_key
 from mudra.storage.identity.tables import link_request, totp_factor
 from mudra.storage.metrics.alarm_tables import health_webhook
+from mudra.storage.metrics.subscription_tables import status_subscription
 from mudra.storage.tokens.tables import sandbox_fault
 
 OpenTransaction = Callable[[], AbstractAsyncContextManager[Transaction]]
@@ -58,6 +59,7 @@ def _columns() -> tuple[SealedColumn, ...]:
         of(mail_outbox, "sealed_email", ("mail_outbox", "email")),
         of(totp_factor, "sealed_secret", ("totp_factor", "sealed_secret")),
         of(sandbox_fault, "sealed_private", ("sandbox_fault", "sealed_private")),
+        of(status_subscription, "sealed_token", ("status_subscription", "sealed_token")),
     )
 
 

@@ -9,16 +9,17 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, cast
 
 import psycopg
 import sqlalchemy as sa
+from psycopg.sql import Composed
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.shared.unavailable import FIRST_DATABASE, DatabaseUnavailable, Outage
 from mudra.storage.caching.cache_invalidation import CHANNEL, CacheInvalidation
-from mudra.storage.database.deadline import TRANSACTION_S, abort_after
+from mudra.storage.database.deadline import TRANSACTION_S, Deadline, abort_after
 from mudra.storage.database.outage import OutageLog, is_lost, outage_of
 from mudra.storage.database.primary import (
     CONFIRM,
@@ -78,6 +79,16 @@ class Transaction:
         """The same clock for a statement to read by itself, which saves asking first."""
         return sa.func.clock_timestamp() + sa.literal(self._offset(), sa.Interval)
 
+    async def stay_open(self, seconds: float) -> None:
+        """From here on the transaction may be idle so long: what it waits for is elsewhere."""
+        await self.connection.execute(
+            sa.select(
+                sa.func.set_config(
+                    "idle_in_transaction_session_timeout", f"{seconds * 1000:.0f}ms", sa.true()
+                )
+            )
+        )
+
     async def take_time(self, seconds: float) -> None:
         """From here on each statement may take so long, its waiting for a lock included."""
         await self.connection.execute(
@@ -88,6 +99,15 @@ class Transaction:
                 )
             )
         )
+
+    @contextlib.asynccontextmanager
+    async def copying(self, into: str | Composed) -> AsyncIterator[psycopg.AsyncCopy]:
+        """Write rows by a statement `COPY … FROM STDIN`."""
+        raw = await self.connection.get_raw_connection()
+        driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
+        statement = into.encode() if isinstance(into, str) else into
+        async with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            yield copy
 
     async def changing(self, key: str, *, must_not_be_missed: bool = False) -> None:
         """Announce that this transaction changes `key`.
@@ -120,31 +140,41 @@ class Database:
         connections: int = MAX_CONNECTIONS,
         direct: str | None = None,
         read_only: bool = False,
+        which: str = FIRST_DATABASE,
     ) -> None:
         """With `direct`, `conninfo` leads to a pooler whose connections keep no session state.
 
-        `read_only` is for a replica, whose failures are no outage of the service.
+        `read_only` is for a replica, whose failures are no outage of the service. A second
+        database is a cluster of its own: it is not where the service listens.
         """
         self.conninfo = conninfo
         self.direct = direct or conninfo
         self._pooled = direct is not None
         self.invalidation = invalidation
-        self._offset = offset
+        self.offset = offset
+        self.which = which
         self._read_only = read_only
         settings = _SETTINGS | ({"default_transaction_read_only": "on"} if read_only else {})
-        lineage = None if read_only else invalidation.lineage
+        own = invalidation.lineage if which == FIRST_DATABASE else Lineage()
+        lineage = None if read_only else own
         self._engine = _engine(conninfo, connections, settings, lineage, pooled=direct is not None)
-        self._turns = Turns(connections)
+        self._turns = Turns(connections, which)
         self._in_use = 0
         self._used_at = float("-inf")
         self._closing: asyncio.TimerHandle | None = None
         self._closed: set[asyncio.Task[None]] = set()
-        self._outages = OutageLog()
+        self._outages = OutageLog(which)
 
     def replica(self, conninfo: str, connections: int) -> "Database":
         """Return the pool of a replica of this database."""
         return Database(
-            conninfo, self.invalidation, self._offset, connections=connections, read_only=True
+            conninfo, self.invalidation, self.offset, connections=connections, read_only=True
+        )
+
+    def second(self, conninfo: str, connections: int, which: str) -> "Database":
+        """Return the pool of another database of this service."""
+        return Database(
+            conninfo, self.invalidation, self.offset, connections=connections, which=which
         )
 
     @contextlib.asynccontextmanager
@@ -155,12 +185,13 @@ class Database:
         changes or does not finish `within_s` seconds.
         """
         self._in_use += 1
+        deadline = Deadline()
         try:
             async with self._turns.turn(), self._engine.connect() as connection:
                 driver = (await connection.get_raw_connection()).driver_connection
                 assert isinstance(driver, psycopg.AsyncConnection)
-                transaction = Transaction(connection, self.invalidation, self._offset)
-                with abort_after(driver, within_s):
+                transaction = Transaction(connection, self.invalidation, self.offset)
+                with abort_after(driver, within_s) as deadline:
                     timeline = await self._begun_on(connection, driver)
                     yield transaction
                     if not (self._read_only or self.invalidation.is_proven(timeline)):
@@ -168,18 +199,30 @@ class Database:
                     await connection.commit()
                 self._turns.succeeded()
         except (SQLAlchemyError, psycopg.Error) as error:
-            outage = outage_of(error)
+            outage = self.failed(error, too_slow=deadline.has_passed)
             if outage is None:
                 raise
-            if not self._read_only:
-                self._outages.begun(outage)
-            if is_lost(error):
-                self._turns.lost()
             raise outage from error
         finally:
             self._in_use -= 1
             self._close_when_idle()
         transaction.committed()
+
+    def failed(self, error: Exception, *, too_slow: bool = False) -> DatabaseUnavailable | None:
+        """Note an error of this database; returns its outage, None for one of a statement alone.
+
+        `too_slow` says that we ended the connection ourselves because the time was up.
+        """
+        found = outage_of(error)
+        if found is None:
+            return None
+        cause = Outage.TOO_SLOW if too_slow and found.cause is Outage.UNREACHABLE else found.cause
+        outage = DatabaseUnavailable(found.detail, cause, self.which)
+        if not self._read_only:
+            self._outages.begun(outage)
+        if is_lost(error):
+            self._turns.lost(cause)
+        return outage
 
     async def _begun_on(
         self, connection: AsyncConnection, driver: psycopg.AsyncConnection[tuple[object, ...]]
@@ -224,7 +267,7 @@ class Database:
         except DatabaseUnavailable as outage:
             return outage
         if read_only:
-            found = DatabaseUnavailable(cause=Outage.READ_ONLY)
+            found = DatabaseUnavailable(cause=Outage.READ_ONLY, which=self.which)
             self._outages.begun(found)
             return found
         self._outages.over()

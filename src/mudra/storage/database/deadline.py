@@ -18,20 +18,29 @@ TRANSACTION_S: Final = 3.0
 """How long a transaction may take unless it says otherwise."""
 
 
+class Deadline:
+    """Whether a connection was cut because the time was up: it was reached, and too slow."""
+
+    def __init__(self) -> None:
+        self.has_passed = False
+
+
 @contextlib.contextmanager
 def abort_after(
     connection: psycopg.AsyncConnection[tuple[object, ...]], seconds: float
-) -> Iterator[None]:
+) -> Iterator[Deadline]:
     """Cut `connection` when the block takes longer: what waits on it raises OperationalError."""
-    timer = asyncio.get_running_loop().call_later(seconds, _cut, connection)
+    deadline = Deadline()
+    timer = asyncio.get_running_loop().call_later(seconds, _cut, connection, deadline)
     try:
-        yield
+        yield deadline
     finally:
         timer.cancel()
 
 
-def _cut(connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
+def _cut(connection: psycopg.AsyncConnection[tuple[object, ...]], deadline: Deadline) -> None:
     if connection.closed:
         return
+    deadline.has_passed = True
     with contextlib.suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as copy:
         copy.shutdown(socket.SHUT_RDWR)

@@ -13,9 +13,12 @@ from msgspec import Struct
 
 from mudra.identity.sessions.session import LIFE
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, MAX_FAILURES, SUCCESS_PERIOD
+from mudra.metrics.subscriptions.subscription import CONFIRM_WITHIN
 from mudra.storage.database import tables as t
 from mudra.storage.identity import tables as i
+from mudra.storage.metrics import subscription_tables as n
 from mudra.storage.metrics import tables as m
+from mudra.storage.metrics.apart import tables as a
 from mudra.storage.registry.tables import registry_probe, registry_write
 from mudra.storage.registry.write_budget import PERIOD
 from mudra.storage.tokens import tables as k
@@ -91,6 +94,15 @@ RULES: Final[Mapping[str, Rule]] = {
     "sign_in_success": Aged(i.sign_in_success.c.at, SUCCESS_PERIOD),
     "sign_in_wait": ByJob("taken by `remind`, which sends their notices"),
     "link_request": ByJob("taken by `links` within a minute"),
+    "status_subscription": Aged(
+        n.status_subscription.c.asked_at,
+        CONFIRM_WITHIN,
+        n.status_subscription.c.confirmed_at.is_(None),
+        "where the address was not confirmed; others until they are ended",
+    ),
+    "followed_fip": Kept("500 for each FIU at most; deleted when it no longer follows one"),
+    "status_challenge": Aged(n.status_challenge.c.at, _DAY),
+    "status_news": Aged(n.status_news.c.at, 90 * _DAY),
     "address_change": Aged(i.address_change.c.expires_at, _DAY),
     "admin_invitation": Aged(i.admin_invitation.c.expires_at, _DAY),
     "console_session": Aged(i.console_session.c.started_at, LIFE),
@@ -155,12 +167,14 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour"),
     "metrics_window_calls": ByJob("deleted by `metrics-watch` after eight days"),
     "metrics_fip_state": ByJob("deleted by `metrics-watch` after six hours"),
+    "handover": ByJob("carried to the first database by `metrics-handover` within a minute"),
+    "handover_done": Aged(a.handover_done.c.done_at, 30 * _DAY, by_machine_time=True),
     "metrics_incident": Aged(
         m.metrics_incident.c.began, "sums", m.metrics_incident.c.ended.is_not(None), "once over"
     ),
     "incident_act": ByJob("deleted with its row of `metrics_incident`"),
     "health_silence": ByJob("deleted by `metrics-retention` 90 days after their end"),
-    "health_webhook": Kept("until its owner removes it"),
+    "health_webhook": Kept("until its owner removes it; of a subscription, until that ends"),
     "webhook_attempt": ByJob("the latest 20 of each webhook are kept"),
     "webhook_message": ByJob("deleted once delivered, or given up after 24 hours"),
     "alarm_preference": Kept("one for each person at most"),

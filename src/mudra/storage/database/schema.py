@@ -3,17 +3,20 @@
 from mudra.storage.audit import tables as audit_tables
 from mudra.storage.database.tables import metadata
 from mudra.storage.identity import tables as identity_tables
-from mudra.storage.metrics import alarm_tables
+from mudra.storage.metrics import alarm_tables, subscription_tables
 from mudra.storage.metrics import tables as metrics_tables
+from mudra.storage.metrics.apart import tables as apart_tables
 from mudra.storage.registry import tables as registry_tables
 from mudra.storage.tokens import tables as tokens_tables
 
 __all__ = [
     "alarm_tables",
+    "apart_tables",
     "audit_tables",
     "identity_tables",
     "metadata",
     "metrics_tables",
     "registry_tables",
+    "subscription_tables",
     "tokens_tables",
 ]

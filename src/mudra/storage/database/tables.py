@@ -36,6 +36,8 @@ entity: Final = sa.Table(
     sa.Column("membership", sa.Text, nullable=False, server_default="active"),
     _at("tokens_not_before", nullable=True),
     sa.Column("address_binding", sa.Text, nullable=False, server_default="network"),
+    # An operator's exemption, which is there again when the member's own binding ends (0108).
+    sa.Column("address_exempt", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.CheckConstraint("type IN ('FIP', 'FIU', 'AA')", name="type"),
     sa.CheckConstraint("status IN ('active', 'suspended', 'retired')", name="status"),
     sa.CheckConstraint("membership IN ('active', 'suspended', 'retired')", name="membership"),
@@ -55,6 +57,7 @@ user_account: Final = sa.Table(
     _at("created_at"),
     _at("password_set_at", nullable=True),
     sa.Column("language", sa.Text, nullable=False, server_default=""),
+    sa.Column("display_zone", sa.Text, nullable=False, server_default="browser"),
     sa.CheckConstraint("state IN ('invited', 'active', 'disabled')", name="state"),
 )
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from mudra.shared.unavailable import DatabaseUnavailable, Outage
+from mudra.shared.unavailable import FIRST_DATABASE, DatabaseUnavailable, Outage
 
 QUEUE_S: Final = 10.0
 """How long a request waits for its turn while others are served."""
@@ -23,19 +23,20 @@ OUTAGE_WAIT_S: Final = 1.0
 class Turns:
     """The turns of one process. `connections` requests have one at the same time."""
 
-    def __init__(self, connections: int) -> None:
+    def __init__(self, connections: int, which: str = FIRST_DATABASE) -> None:
+        self._which = which
         self._free = asyncio.Semaphore(connections)
         self._trying = asyncio.Semaphore(1)
         self._waiting: set[asyncio.Timeout] = set()
         self._succeeded_at = float("-inf")
-        self._is_gone = False
+        self._gone: Outage | None = None
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait for a turn and have it; raises DatabaseUnavailable when there is none in time."""
-        if self._is_gone:
+        if self._gone is not None:
             async with self._one_of(self._trying, OUTAGE_WAIT_S):
-                if self._is_gone:
+                if self._gone is not None:
                     async with self._one_of(self._free, OUTAGE_WAIT_S):
                         yield
                     return
@@ -50,8 +51,8 @@ class Turns:
                 self._waiting.add(wait)
                 await places.acquire()
         except TimeoutError:
-            cause = Outage.UNREACHABLE if self._is_gone else Outage.ALL_IN_USE
-            raise DatabaseUnavailable("no turn in time", cause) from None
+            cause = self._gone or Outage.ALL_IN_USE
+            raise DatabaseUnavailable("no turn in time", cause, self._which) from None
         finally:
             self._waiting.discard(wait)
         try:
@@ -62,14 +63,14 @@ class Turns:
     def succeeded(self) -> None:
         """Note that the database did something."""
         self._succeeded_at = asyncio.get_running_loop().time()
-        self._is_gone = False
+        self._gone = None
 
-    def lost(self) -> None:
-        """Note a lost connection; refuse those who wait if nothing succeeds."""
+    def lost(self, cause: Outage) -> None:
+        """Note a lost connection; refuse those who wait with its cause if nothing succeeds."""
         now = asyncio.get_running_loop().time()
         if now - self._succeeded_at < GIVE_UP_S:
             return
-        self._is_gone = True
+        self._gone = cause
         for wait in self._waiting:
             if not wait.expired():
                 wait.reschedule(now)

@@ -65,6 +65,7 @@ class PostgresPeople:
             administers=tuple(one["entity_id"] for one in rows if one["entity_id"] is not None),
             entity_names=tuple(one["entity_name"] for one in rows if one["entity_id"] is not None),
             language=row["language"] or "",
+            display_zone=row["display_zone"] or "browser",
         )
         return read if row["user_id"] is not None else None
 
@@ -144,6 +145,14 @@ class PostgresPeople:
             sa.update(user_account)
             .where(user_account.c.user_id == user_id)
             .values(language=language)
+        )
+
+    async def set_display_zone(self, user_id: str, choice: str) -> None:
+        """Store the zone in which a person's pages write times."""
+        await self._tx.connection.execute(
+            sa.update(user_account)
+            .where(user_account.c.user_id == user_id)
+            .values(display_zone=choice)
         )
 
     async def add_admin(self, entity_id: str, user_id: str) -> None:

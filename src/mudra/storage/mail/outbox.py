@@ -44,9 +44,7 @@ class PostgresOutbox:
 
     async def post(self, notice: Notice) -> None:
         """Add an email in its reader's language; it is sent at least once after the commit."""
-        chosen = sa.select(user_account.c.language).where(user_account.c.email == notice.to)
-        language = (await self._tx.connection.execute(chosen)).scalar()
-        email = self._compose(notice, language or "")
+        email = self._compose(notice, notice.language or await self._language_of(notice.to))
         mail_id = fresh_id()
         now = await self._tx.now()
         await self._tx.connection.execute(
@@ -63,6 +61,10 @@ class PostgresOutbox:
             )
         )
         await self._tx.changing(OUTBOX_CHANGED)
+
+    async def _language_of(self, address: str) -> str:
+        chosen = sa.select(user_account.c.language).where(user_account.c.email == address)
+        return await self._tx.connection.scalar(chosen) or ""
 
     async def mails(self, to: str | None = None, limit: int = 1000) -> Sequence[StoredEmail]:
         """List emails, the oldest first, at most the latest `limit`."""

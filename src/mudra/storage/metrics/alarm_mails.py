@@ -24,14 +24,20 @@ from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Cha
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity_admin, user_account
+from mudra.storage.database.tables import entity, entity_admin, user_account
 from mudra.storage.identity.tables import operator_scope
-from mudra.storage.metrics.alarm_tables import alarm_mail, alarm_preference, health_webhook
+from mudra.storage.metrics.alarm_tables import (
+    alarm_mail,
+    alarm_preference,
+    followed_fip,
+    health_webhook,
+)
 
 _M: Final = alarm_mail.c
 _P: Final = alarm_preference.c
 _W: Final = health_webhook.c
 _U: Final = user_account.c
+_F: Final = followed_fip.c
 
 
 class PostgresAlarmPreferences:
@@ -64,6 +70,30 @@ class PostgresAlarmPreferences:
             .values(user_id=user_id, **values)
             .on_conflict_do_update(index_elements=["user_id"], set_=values)
         )
+
+
+class PostgresFollowedFips:
+    """One row for each FIP that a FIU follows."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def of(self, entity_id: str) -> Sequence[str]:
+        """Returns the FIPs that an entity follows, by ID."""
+        query = sa.select(_F.fip_id).where(_F.entity_id == entity_id).order_by(_F.fip_id)
+        return (await self._tx.connection.scalars(query)).all()
+
+    async def add(self, entity_id: str, fip_id: str) -> bool:
+        """Stores that an entity follows a FIP; returns whether that is new."""
+        row = insert(followed_fip).values(entity_id=entity_id, fip_id=fip_id)
+        added = row.on_conflict_do_nothing().returning(_F.fip_id)
+        return await self._tx.connection.scalar(added) is not None
+
+    async def remove(self, entity_id: str, fip_id: str) -> bool:
+        """Stores that it no longer does; returns whether it did."""
+        which = sa.and_(_F.entity_id == entity_id, _F.fip_id == fip_id)
+        removed = sa.delete(followed_fip).where(which).returning(_F.fip_id)
+        return await self._tx.connection.scalar(removed) is not None
 
 
 class PostgresAlarmMails:
@@ -118,6 +148,19 @@ class PostgresAlarmMails:
             )
             for row in found.mappings()
         ]
+
+    async def followers(self, fip_ids: Collection[str]) -> Mapping[str, Sequence[str]]:
+        """Returns the active FIUs that follow each of these FIPs."""
+        found: dict[str, list[str]] = defaultdict(list)
+        rows = await self._tx.connection.execute(
+            sa.select(_F.fip_id, _F.entity_id)
+            .join(entity, entity.c.entity_id == _F.entity_id)
+            .where(_F.fip_id.in_(fip_ids), entity.c.status == "active")
+            .order_by(_F.entity_id)
+        )
+        for fip_id, entity_id in rows:
+            found[fip_id].append(entity_id)
+        return found
 
     async def habits(self, addresses: Collection[str]) -> Mapping[str, Habits]:
         """Returns the time zones and languages of those addresses that have an account."""

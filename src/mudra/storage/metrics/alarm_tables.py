@@ -44,6 +44,13 @@ health_webhook: Final = sa.Table(
     sa.Column("user_id", sa.ForeignKey("user_account.user_id")),
     sa.Column("sealed_previous", sa.LargeBinary),
     sa.Column("previous_until", TIMESTAMP(timezone=True)),
+    sa.Column(
+        "subscription_id",
+        sa.ForeignKey("status_subscription.subscription_id", ondelete="CASCADE"),
+    ),
+    sa.Column("failing_since", TIMESTAMP(timezone=True)),
+    sa.Column("gave_up_at", TIMESTAMP(timezone=True)),
+    sa.Column("warned_at", TIMESTAMP(timezone=True)),
     sa.CheckConstraint("format IN ('standard', 'slack', 'teams')", name="format"),
     sa.CheckConstraint("user_id IS NULL OR entity_id = ''", name="owner"),
     sa.Index("ix_health_webhook_entity_id", "entity_id"),
@@ -53,8 +60,17 @@ health_webhook: Final = sa.Table(
         unique=True,
         postgresql_where=sa.text("user_id IS NOT NULL"),
     ),
+    sa.Index(
+        "health_webhook_of_subscription",
+        "subscription_id",
+        unique=True,
+        postgresql_where=sa.text("subscription_id IS NOT NULL"),
+    ),
 )
-"""An empty entity means the whole network, or the person of `user_id`; a FIU's names FIPs."""
+"""An empty entity means the whole network, the person of `user_id`, or a public subscription.
+
+A FIU's names FIPs. The times of failures are of subscriptions only.
+"""
 
 webhook_message: Final = sa.Table(
     "webhook_message",
@@ -133,3 +149,12 @@ alarm_mail: Final = sa.Table(
     sa.Index("alarm_mail_waits", "due_at", postgresql_where=sa.text("due_at IS NOT NULL")),
 )
 """What a reader knows of an incident, and until when an alarm about it waits for them."""
+
+followed_fip: Final = sa.Table(
+    "followed_fip",
+    metadata,
+    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
+    sa.Column("fip_id", sa.Text, primary_key=True),
+    sa.Index("ix_followed_fip_fip_id", "fip_id"),
+)
+"""The FIPs of a FIU's health page and alarms."""

@@ -8,7 +8,13 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.notifications.webhook import Attempt, Owner, WaitingMessage, Webhook
+from mudra.metrics.notifications.webhook import (
+    CHALLENGE,
+    Attempt,
+    Owner,
+    WaitingMessage,
+    Webhook,
+)
 from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
 from mudra.metrics.notifications.webhook_formats import NO_CHATS, Format
 from mudra.shared.ids import fresh_id
@@ -22,6 +28,7 @@ from mudra.storage.metrics.alarm_tables import (
     webhook_attempt,
     webhook_message,
 )
+from mudra.storage.metrics.subscription_tables import status_subscription
 
 _PLACE: Final = ("health_webhook", "secret")
 _PREVIOUS: Final = ("health_webhook", "previous")
@@ -36,6 +43,9 @@ _S: Final = health_silence.c
 _W: Final = health_webhook.c
 _M: Final = webhook_message.c
 _A: Final = webhook_attempt.c
+_U: Final = status_subscription.c
+_OF_ALARMS: Final = sa.and_(_W.user_id.is_(None), _W.subscription_id.is_(None))
+"""Those of members and the network: no person's own, and none of the public."""
 
 
 class PostgresSilences:
@@ -118,6 +128,7 @@ class PostgresWebhooks:
                 fips=list(webhook.fips),
                 format=webhook.format.value,
                 user_id=webhook.user_id or None,
+                subscription_id=webhook.subscription_id or None,
             )
         )
 
@@ -168,7 +179,7 @@ class PostgresWebhooks:
         # A suspended or retired member reads no incidents by its tokens, nor by its webhooks.
         active = sa.select(entity.c.entity_id).where(entity.c.status == "active")
         allowed = sa.or_(_W.entity_id == "", _W.entity_id.in_(active))
-        concerned = sa.and_(concerned, allowed, _W.user_id.is_(None))
+        concerned = sa.and_(concerned, allowed, _OF_ALARMS)
         webhooks = await self._tx.connection.execute(
             sa.select(_W.webhook_id, _W.format).where(concerned)
         )
@@ -207,17 +218,19 @@ class PostgresWebhooks:
             await self._tx.connection.execute(sa.insert(webhook_message), rows)
             await self._tx.changing(WEBHOOKS_CHANGED)
 
-    async def take_due(self, limit: int) -> Sequence[WaitingMessage]:
-        """Takes due messages, so that no other process delivers them."""
+    async def take_due(self, limit: int, *, of_public: bool) -> Sequence[WaitingMessage]:
+        """Takes due messages of alarms or of the public, so that no other process delivers them."""
         now = await self._tx.now()
         rows = (
             await self._tx.connection.execute(
                 sa.select(
                     _M.message_id, _M.webhook_id, _W.url, _W.sealed_secret, _M.body, _M.made_at,
                     _M.attempts, _M.event, _W.sealed_previous, _W.previous_until,
+                    _W.subscription_id,
                 )
                 .join(health_webhook, _W.webhook_id == _M.webhook_id)
                 .where(
+                    _W.subscription_id.is_not(None) if of_public else _W.subscription_id.is_(None),
                     _M.next_attempt_at <= now,
                     sa.or_(_M.taken_until.is_(None), _M.taken_until <= sa.func.clock_timestamp()),
                 )
@@ -242,6 +255,7 @@ class PostgresWebhooks:
                 previous=self._encryption.decrypt_text(row[8], *_PREVIOUS, row[1])
                 if row[8] is not None and row[9] > now
                 else None,
+                subscription_id=row[10] or "",
             )
             for row in rows
         ]
@@ -256,13 +270,22 @@ class PostgresWebhooks:
         return claims.rowcount == 1
 
     async def delivered(self, message: WaitingMessage) -> None:
-        """Deletes a delivered message."""
-        await self._update_webhook(message, "", delivered_at=await self._tx.now())
+        """Deletes a delivered message; a challenge activates the subscription."""
+        now = await self._tx.now()
+        if message.subscription_id and message.event == CHALLENGE:
+            # Before the webhook: an end locks the two in this order.
+            await self._tx.connection.execute(
+                sa.update(status_subscription)
+                .where(_U.subscription_id == message.subscription_id, _U.confirmed_at.is_(None))
+                .values(confirmed_at=now)
+            )
+        good = dict.fromkeys(("failing_since", "gave_up_at", "warned_at"))
+        await self._update_webhook(message, "", delivered_at=now, **good)
         await self._delete(message)
 
     async def retry(self, message: WaitingMessage, problem: str, in_: timedelta) -> None:
         """Stores why a delivery failed, and when to try again."""
-        await self._update_webhook(message, problem[:_MAX_PROBLEM])
+        await self._update_webhook(message, problem[:_MAX_PROBLEM], **await self._failing(message))
         await self._tx.connection.execute(
             sa.update(webhook_message)
             .where(_claimed(message))
@@ -271,8 +294,17 @@ class PostgresWebhooks:
 
     async def give_up(self, message: WaitingMessage, problem: str) -> None:
         """Stores why a delivery failed, and deletes the message."""
-        await self._update_webhook(message, problem[:_MAX_PROBLEM])
+        failing = await self._failing(message)
+        if failing:
+            failing["gave_up_at"] = await self._tx.now()
+        await self._update_webhook(message, problem[:_MAX_PROBLEM], **failing)
         await self._delete(message)
+
+    async def _failing(self, message: WaitingMessage) -> dict[str, object]:
+        """Returns since when a subscription's address fails; one that is not proven never did."""
+        if not message.subscription_id or message.event == CHALLENGE:
+            return {}
+        return {"failing_since": sa.func.coalesce(_W.failing_since, await self._tx.now())}
 
     async def _update_webhook(
         self, message: WaitingMessage, problem: str, **values: object
@@ -318,10 +350,10 @@ _NEWEST: Final = (_A.at.desc(), _A.message_id, _A.number.desc())
 
 def _owned_by(owner: Owner | None) -> sa.ColumnElement[bool]:
     if owner is None:
-        return _W.user_id.is_(None)
+        return _OF_ALARMS
     if owner.user_id:
         return _W.user_id == owner.user_id
-    return sa.and_(_W.user_id.is_(None), _W.entity_id == owner.entity_id)
+    return sa.and_(_OF_ALARMS, _W.entity_id == owner.entity_id)
 
 
 def _message(webhook_id: str, event: str, body: bytes, now: datetime) -> dict[str, object]:

@@ -42,15 +42,21 @@ FIP_STATES_CHANGED: Final = "fip-states"
 
 
 class PostgresDetections(PostgresIncidents):
-    """Implements the port `Detections`."""
+    """Implements the port `Detections`: all but incidents is among the metrics."""
+
+    def __init__(self, transaction: Transaction, metrics: Transaction) -> None:
+        super().__init__(transaction)
+        self._metrics = metrics
 
     async def lock(self, *, patient: bool) -> None:
         """Locks out other detections until the transaction ends: two would notify twice."""
-        await self._tx.take_time(_PATIENT_S if patient else _WAIT_S)
-        await self._tx.connection.execute(
+        await self._metrics.take_time(_PATIENT_S if patient else _WAIT_S)
+        await self._metrics.connection.execute(
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("watch", 0)))
         )
-        await self._tx.take_time(_READ_S)
+        await self._metrics.take_time(_READ_S)
+        if self._tx is not self._metrics:
+            await self._tx.take_time(_READ_S)
 
     async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
         """Returns closed windows with new content, and the stale marks that say so.
@@ -67,7 +73,7 @@ class PostgresDetections(PostgresIncidents):
             .where(wanted)
             .subquery()
         )
-        rows = await self._tx.connection.execute(
+        rows = await self._metrics.connection.execute(
             sa.select(marks.c.at, sa.func.array_agg(marks.c.id))
             .group_by(marks.c.at, marks.c.live)
             .having(is_due(marks))
@@ -79,14 +85,14 @@ class PostgresDetections(PostgresIncidents):
     async def clear(self, marks: Sequence[int]) -> None:
         """Deletes the stale marks of windows that were evaluated."""
         if marks:
-            await self._tx.connection.execute(
+            await self._metrics.connection.execute(
                 sa.delete(metrics_stale).where(metrics_stale.c.id.in_(marks))
             )
 
     async def calls(self, within: TimeRange) -> Sequence[CallSums]:
         """Returns the counts of these windows from their raw rows."""
         c = metrics_raw.c
-        rows = await self._tx.connection.execute(
+        rows = await self._metrics.connection.execute(
             sa.select(
                 *(c.window_at, c.aa_id, c.fip_id, c.tag, c.type),
                 *(_sum(Position.TOTAL, Position.OK_200), _sum(Position.OK_200, FIRST_4XX)),
@@ -104,7 +110,7 @@ class PostgresDetections(PostgresIncidents):
         """
         c = metrics_stale.c
         came_since = sa.exists().where(c.grain == "window", c.at == _C.window_at)
-        rows = await self._tx.connection.execute(
+        rows = await self._metrics.connection.execute(
             sa.select(_C.window_at, _C.calls).where(
                 _C.window_at >= within.start, _C.window_at < within.end, ~came_since
             )
@@ -118,13 +124,13 @@ class PostgresDetections(PostgresIncidents):
         new = [{"window_at": at, "calls": one} for at, one in packed.items() if at >= drop_before]
         if new:
             adding = insert(metrics_window_calls)
-            await self._tx.connection.execute(
+            await self._metrics.connection.execute(
                 adding.on_conflict_do_update(
                     index_elements=["window_at"], set_={"calls": adding.excluded.calls}
                 ),
                 new,
             )
-        await self._tx.connection.execute(
+        await self._metrics.connection.execute(
             sa.delete(metrics_window_calls).where(_C.window_at < drop_before)
         )
 
@@ -137,7 +143,7 @@ class PostgresDetections(PostgresIncidents):
         c, held = metrics_receipt.c, metrics_held.c
         undecided = sa.select(held.receipt_id).where(held.state != HeldState.ADMITTED.value)
         known = sa.or_(c.tag == short_tag(Tag.REQUESTS), c.receipt_id.not_in(undecided))
-        rows = await self._tx.connection.execute(
+        rows = await self._metrics.connection.execute(
             sa.select(c.aa_id, c.tag, c.window_at, sa.func.min(c.received_at))
             .where(c.window_at >= within.start, c.window_at < within.end, known)
             .group_by(c.aa_id, c.tag, c.window_at)
@@ -146,7 +152,7 @@ class PostgresDetections(PostgresIncidents):
 
     async def first_received(self, since: datetime) -> datetime | None:
         """Returns the first window from this one on that any AA reported; None for none."""
-        first: datetime | None = await self._tx.connection.scalar(
+        first: datetime | None = await self._metrics.connection.scalar(
             sa.select(sa.func.min(metrics_receipt.c.window_at)).where(
                 metrics_receipt.c.window_at >= since
             )
@@ -155,14 +161,14 @@ class PostgresDetections(PostgresIncidents):
 
     async def last_evaluated(self) -> datetime | None:
         """Returns the last window that was evaluated; None before the first."""
-        last: datetime | None = await self._tx.connection.scalar(
+        last: datetime | None = await self._metrics.connection.scalar(
             sa.select(sa.func.max(_A.window_at))
         )
         return last
 
     async def journal_before(self, window: datetime) -> bytes | None:
         """Returns the latest journal from before a window; None when there is none."""
-        journal: bytes | None = await self._tx.connection.scalar(
+        journal: bytes | None = await self._metrics.connection.scalar(
             sa.select(_A.journal)
             .where(_A.window_at < window)
             .order_by(_A.window_at.desc())
@@ -175,19 +181,19 @@ class PostgresDetections(PostgresIncidents):
     ) -> None:
         """Replaces all journals from a window on; keeps older ones of full hours."""
         last_of_hour = sa.extract("minute", _A.window_at) == 50  # noqa: PLR2004  # of its windows
-        await self._tx.connection.execute(
+        await self._metrics.connection.execute(
             sa.delete(metrics_attribution).where(
                 sa.or_(_A.window_at >= since, _A.window_at < drop_before, sa.not_(last_of_hour))
             )
         )
-        await self._tx.connection.execute(
+        await self._metrics.connection.execute(
             insert(metrics_attribution),
             [{"window_at": window, "journal": journal} for window, journal in journals],
         )
 
     async def fip_counts(self, within: TimeRange) -> Sequence[tuple[datetime, bytes]]:
         """Returns the stored counts of FIPs in these windows, in order."""
-        rows = await self._tx.connection.execute(
+        rows = await self._metrics.connection.execute(
             sa.select(_F.window_at, _F.counts)
             .where(_F.window_at >= within.start, _F.window_at < within.end)
             .order_by(_F.window_at)
@@ -196,7 +202,7 @@ class PostgresDetections(PostgresIncidents):
 
     async def fip_states(self, *, before: datetime) -> bytes | None:
         """Returns the states of FIPs after the last window before this time."""
-        states: bytes | None = await self._tx.connection.scalar(
+        states: bytes | None = await self._metrics.connection.scalar(
             sa.select(_F.states).where(_F.window_at < before).order_by(_F.window_at.desc()).limit(1)
         )
         return states
@@ -209,20 +215,20 @@ class PostgresDetections(PostgresIncidents):
         drop_before: datetime,
     ) -> None:
         """Replaces counts and states from a window on, and announces the new states."""
-        await self._tx.connection.execute(
+        await self._metrics.connection.execute(
             sa.delete(metrics_fip_state).where(
                 sa.or_(_F.window_at >= since, _F.window_at < drop_before)
             )
         )
         if rows:
-            await self._tx.connection.execute(
+            await self._metrics.connection.execute(
                 insert(metrics_fip_state),
                 [
                     {"window_at": window, "counts": counts, "states": states}
                     for window, counts, states in rows
                 ],
             )
-        await self._tx.changing(FIP_STATES_CHANGED)
+        await self._metrics.changing(FIP_STATES_CHANGED)
 
 
 class PostgresFipStates:

@@ -84,6 +84,7 @@ class PostgresHeldReports:
         await self._tx.connection.execute(
             sa.insert(metrics_held).values(
                 receipt_id=receipt.receipt_id,
+                aa_id=receipt.key.aa_id,
                 rows=checked.rows,
                 doubt=doubt.what,
                 claimed=doubt.claimed,

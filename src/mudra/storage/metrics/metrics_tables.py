@@ -29,8 +29,9 @@ _R: Final = metrics_receipt.c
 class PostgresMetricsTables:
     """Drops whole partitions where possible."""
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._tx = transaction
+    def __init__(self, transaction: Transaction, metrics: Transaction) -> None:
+        self._first = transaction
+        self._tx = metrics
 
     async def make_ahead(self) -> None:
         """Creates the partitions of today and the next days."""
@@ -63,8 +64,8 @@ class PostgresMetricsTables:
 
     async def drop_silences(self, before: datetime) -> None:
         """Deletes silences that ended before a moment, and what is known of emails until then."""
-        await self._tx.connection.execute(
+        await self._first.connection.execute(
             sa.delete(health_silence).where(health_silence.c.ends < before)
         )
         of_old = alarm_mail.c.over & (alarm_mail.c.notified_at < before)
-        await self._tx.connection.execute(sa.delete(alarm_mail).where(of_old))
+        await self._first.connection.execute(sa.delete(alarm_mail).where(of_old))

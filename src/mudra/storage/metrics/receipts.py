@@ -74,10 +74,10 @@ class PostgresReceipts:
         return [RefusedPush(at, total, findings_of(found)) for at, total, found in rows]
 
 
-def _first_window(tag: Tag) -> sa.ScalarSelect[datetime]:
+def _first_window(aa_id: sa.ColumnElement[str], tag: Tag) -> sa.ScalarSelect[datetime]:
     return (
         sa.select(sa.func.min(_R.window_at))
-        .where(_R.aa_id == entity.c.entity_id, _R.tag == tag.value[:3])
+        .where(_R.aa_id == aa_id, _R.tag == tag.value[:3])
         .scalar_subquery()
     )
 
@@ -85,8 +85,9 @@ def _first_window(tag: Tag) -> sa.ScalarSelect[datetime]:
 class OnboardedMembers:
     """The members of the network, by onboarding, the registry and the windows received."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Transaction, metrics: Transaction) -> None:
         self._tx = transaction
+        self._metrics = metrics
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
         """Returns the AAs that must report, with the time from which.
@@ -94,16 +95,30 @@ class OnboardedMembers:
         That is when the AA's entry went live, or the first window it reported before; an AA
         that is only onboarded need not report yet.
         """
-        since = sa.func.least(
+        live_from = (
             sa.select(sa.func.min(registry_version.c.live_from))
             .where(registry_version.c.entity_id == entity.c.entity_id)
-            .scalar_subquery(),
-            *(_first_window(tag) for tag in Tag),
+            .scalar_subquery()
         )
         rows = await self._tx.connection.execute(
-            sa.select(entity.c.entity_id, since).where(
-                entity.c.type == "AA", entity.c.status == "active", since.is_not(None)
+            sa.select(entity.c.entity_id, live_from).where(
+                entity.c.type == "AA", entity.c.status == "active"
             )
+        )
+        live = {aa_id: begin for aa_id, begin in rows}  # noqa: C416  # rows are no pairs to mypy
+        reported = await self._first_windows(list(live))
+        known = {aa_id: [live[aa_id], reported.get(aa_id)] for aa_id in live}
+        times = {aa_id: [one for one in both if one is not None] for aa_id, both in known.items()}
+        return {aa_id: min(found) for aa_id, found in times.items() if found}
+
+    async def _first_windows(self, aa_ids: Sequence[str]) -> Mapping[str, datetime]:
+        """Asked apart from the members: the metrics may be in another database."""
+        if not aa_ids:
+            return {}
+        aas = sa.func.unnest(sa.literal(aa_ids, sa.ARRAY(sa.Text))).table_valued("aa_id")
+        own = aas.render_derived().c.aa_id
+        rows = await self._metrics.connection.execute(
+            sa.select(own, sa.func.least(*(_first_window(own, tag) for tag in Tag)))
         )
         return {aa_id: begin for aa_id, begin in rows}  # noqa: C416  # rows are no pairs to mypy
 

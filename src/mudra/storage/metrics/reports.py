@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Final, cast
 
 import msgspec
-import psycopg
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
@@ -90,7 +89,7 @@ class PostgresReports:
         r = metrics_receipt.c
         by_txn = (
             sa.select(sa.literal("push").label("why"), metrics_receipt)
-            .join(metrics_push, metrics_push.c.receipt_id == r.receipt_id)
+            .join(metrics_push)
             .where(metrics_push.c.aa_id == push.aa_id, metrics_push.c.txn_id == push.txn_id)
         )
         by_window = (
@@ -206,9 +205,7 @@ class PostgresReports:
         )
 
     async def _copy(self, reports: Sequence[bytes]) -> None:
-        raw = await self._tx.connection.get_raw_connection()
-        driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
-        async with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
+        async with self._tx.copying(_COPY) as copy:
             for rows in reports:
                 await copy.write(rows)
 

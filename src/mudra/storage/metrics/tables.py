@@ -3,6 +3,10 @@
 Raw rows and previous versions are in partitions by day, hourly sums in
 partitions by month (storage/metrics/partitions.py), so that retention drops
 tables instead of deleting rows.
+
+Every key begins with `aa_id`, the column by which a cluster of databases would share them out
+(decision 0119), so that what belongs to one AA is in one place. Tables of the whole network have
+none; they are small.
 """
 
 from typing import Final
@@ -39,31 +43,34 @@ def _sums_columns() -> list[sa.Column[object]]:
     ]
 
 
-def _cell_columns() -> list[sa.Column[object]]:
-    """Returns the columns of a cell; the tag by its first three letters."""
+def _cell_columns(
+    at: str, *more: sa.Column[object]
+) -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
+    """Returns the columns of a cell with their key; the tag by its first three letters."""
     return [
-        sa.Column("aa_id", sa.Text, primary_key=True),
-        sa.Column("tag", sa.Text, primary_key=True),
-        sa.Column("fip_id", sa.Text, primary_key=True),
-        sa.Column("type", sa.Text, primary_key=True),
+        sa.Column(at, TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("aa_id", sa.Text, nullable=False),
+        sa.Column("tag", sa.Text, nullable=False),
+        sa.Column("fip_id", sa.Text, nullable=False),
+        sa.Column("type", sa.Text, nullable=False),
+        *more,
+        sa.PrimaryKeyConstraint("aa_id", at, "tag", "fip_id", "type", *(one.name for one in more)),
     ]
 
 
 metrics_raw: Final = sa.Table(
     "metrics_raw",
     metadata,
-    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
-    *_cell_columns(),
+    *_cell_columns("window_at"),
     *_block_columns(),
+    sa.Index("ix_metrics_raw_window_at", "window_at"),
     postgresql_partition_by="RANGE (window_at)",
 )
 
 metrics_previous: Final = sa.Table(
     "metrics_previous",
     metadata,
-    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
-    *_cell_columns(),
-    sa.Column("version", sa.Integer, primary_key=True),
+    *_cell_columns("window_at", sa.Column("version", sa.Integer, nullable=False)),
     *_block_columns(),
     postgresql_partition_by="RANGE (window_at)",
 )
@@ -71,9 +78,9 @@ metrics_previous: Final = sa.Table(
 metrics_hour: Final = sa.Table(
     "metrics_hour",
     metadata,
-    sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
-    *_cell_columns(),
+    *_cell_columns("at"),
     *_sums_columns(),
+    sa.Index("ix_metrics_hour_at", "at"),
     sa.Index("ix_metrics_hour_fip_id", "fip_id", "at", "aa_id"),
     postgresql_partition_by="RANGE (at)",
 )
@@ -81,9 +88,9 @@ metrics_hour: Final = sa.Table(
 metrics_day: Final = sa.Table(
     "metrics_day",
     metadata,
-    sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
-    *_cell_columns(),
+    *_cell_columns("at"),
     *_sums_columns(),
+    sa.Index("ix_metrics_day_at", "at"),
     sa.Index("ix_metrics_day_fip_id", "fip_id", "at", "aa_id"),
 )
 """In hours and days an empty `aa_id` means all AAs together."""
@@ -102,30 +109,41 @@ def _pair_columns() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
         sa.Column("aa_id", sa.Text, nullable=False),
         sa.Column("fip_id", sa.Text, nullable=False),
         *sums,
-        sa.PrimaryKeyConstraint("at", "type", "aa_id", "fip_id"),
+        sa.PrimaryKeyConstraint("aa_id", "at", "type", "fip_id"),
     ]
 
 
 metrics_pair_hour: Final = sa.Table(
-    "metrics_pair_hour", metadata, *_pair_columns(), postgresql_partition_by="RANGE (at)"
+    "metrics_pair_hour",
+    metadata,
+    *_pair_columns(),
+    sa.Index("ix_metrics_pair_hour_at", "at", "type"),
+    postgresql_partition_by="RANGE (at)",
 )
 
-metrics_pair_day: Final = sa.Table("metrics_pair_day", metadata, *_pair_columns())
+metrics_pair_day: Final = sa.Table(
+    "metrics_pair_day",
+    metadata,
+    *_pair_columns(),
+    sa.Index("ix_metrics_pair_day_at", "at", "type"),
+)
 
 metrics_received: Final = sa.Table(
     "metrics_received",
     metadata,
-    sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
-    sa.Column("aa_id", sa.Text, primary_key=True),
-    sa.Column("tag", sa.Text, primary_key=True),
+    _at("at"),
+    sa.Column("aa_id", sa.Text, nullable=False),
+    sa.Column("tag", sa.Text, nullable=False),
     sa.Column("windows", sa.Integer, nullable=False),
+    sa.PrimaryKeyConstraint("aa_id", "at", "tag"),
+    sa.Index("ix_metrics_received_at", "at"),
 )
 """The number of windows of a day that an AA reported, with or without traffic."""
 
 metrics_receipt: Final = sa.Table(
     "metrics_receipt",
     metadata,
-    sa.Column("receipt_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("receipt_id", UUID(as_uuid=False), nullable=False),
     sa.Column("aa_id", sa.Text, nullable=False),
     sa.Column("tag", sa.Text, nullable=False),
     _at("window_at"),
@@ -136,18 +154,26 @@ metrics_receipt: Final = sa.Table(
     sa.Column("blocks", sa.Integer, nullable=False),
     sa.Column("findings", JSONB, nullable=False),
     sa.Column("calls", sa.Numeric, nullable=False, server_default="0"),
+    sa.PrimaryKeyConstraint("aa_id", "receipt_id"),
     sa.UniqueConstraint("aa_id", "tag", "window_at", "version"),
+    sa.Index("ix_metrics_receipt_receipt_id", "receipt_id"),
     sa.Index("ix_metrics_receipt_window", "window_at", "aa_id", "tag", "version"),
 )
+
+
+def _of_receipt(ondelete: str | None = None) -> sa.ForeignKeyConstraint:
+    return sa.ForeignKeyConstraint(
+        ["aa_id", "receipt_id"],
+        ["metrics_receipt.aa_id", "metrics_receipt.receipt_id"],
+        ondelete=ondelete,
+    )
+
 
 metrics_held: Final = sa.Table(
     "metrics_held",
     metadata,
-    sa.Column(
-        "receipt_id",
-        sa.ForeignKey("metrics_receipt.receipt_id", ondelete="CASCADE"),
-        primary_key=True,
-    ),
+    sa.Column("receipt_id", UUID(as_uuid=False), nullable=False),
+    sa.Column("aa_id", sa.Text, nullable=False),
     sa.Column("rows", sa.LargeBinary, nullable=False),
     sa.Column("doubt", sa.Text, nullable=False),
     sa.Column("claimed", sa.Numeric, nullable=False),
@@ -156,6 +182,8 @@ metrics_held: Final = sa.Table(
     sa.Column("decided_by", sa.Text, nullable=False, server_default=""),
     sa.Column("decided_at", TIMESTAMP(timezone=True)),
     sa.CheckConstraint("state IN ('waiting', 'admitted', 'refused')", name="state"),
+    sa.PrimaryKeyConstraint("aa_id", "receipt_id"),
+    _of_receipt(ondelete="CASCADE"),
 )
 """Implausible reports; the raw rows of an admitted one are in `metrics_raw` as well."""
 
@@ -164,31 +192,36 @@ metrics_push: Final = sa.Table(
     metadata,
     sa.Column("aa_id", sa.Text, primary_key=True),
     sa.Column("txn_id", sa.Text, primary_key=True),
-    sa.Column("receipt_id", sa.ForeignKey("metrics_receipt.receipt_id"), nullable=False),
+    sa.Column("receipt_id", UUID(as_uuid=False), nullable=False),
+    _of_receipt(),
+    sa.Index("ix_metrics_push_receipt_id", "aa_id", "receipt_id"),
 )
 
 metrics_refused: Final = sa.Table(
     "metrics_refused",
     metadata,
-    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), nullable=False),
     sa.Column("aa_id", sa.Text, nullable=False),
     _at("at"),
     sa.Column("total", sa.Integer, nullable=False),
     sa.Column("findings", JSONB, nullable=False),
+    sa.PrimaryKeyConstraint("aa_id", "id"),
     sa.Index("ix_metrics_refused_aa_id", "aa_id", "at"),
 )
 
 metrics_stale: Final = sa.Table(
     "metrics_stale",
     metadata,
-    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), nullable=False),
     sa.Column("grain", sa.Text, nullable=False),
     sa.Column("aa_id", sa.Text, nullable=False),
     sa.Column("tag", sa.Text, nullable=False),
     _at("at"),
     sa.Column("noted_at", TIMESTAMP(timezone=True), nullable=False, server_default=sa.func.now()),
     sa.CheckConstraint("grain IN ('window', 'hour', 'day')", name="grain"),
+    sa.PrimaryKeyConstraint("aa_id", "id"),
     sa.Index("ix_metrics_stale_at", "at"),
+    sa.Index("ix_metrics_stale_id", "id"),
 )
 """Hours and days with sums older than their raw rows; written with the raw rows.
 

@@ -9,9 +9,10 @@ import sqlalchemy as sa
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
-from mudra.tokens.secrets.address_binding import AddressBinding
+from mudra.tokens.secrets.address_binding import AddressBinding, ChosenBinding
 
 _C: Final = entity.c
+_CHOSEN: Final = sa.select(_C.entity_id, _C.address_binding, _C.address_exempt)
 
 
 class PostgresAddressBindings:
@@ -24,32 +25,38 @@ class PostgresAddressBindings:
         """Return the service's time."""
         return await self._tx.now()
 
-    async def of(self, entity_id: str) -> AddressBinding | None:
+    async def of(self, entity_id: str) -> ChosenBinding | None:
         """Return the binding of an entity; None when there is no such entity."""
-        found = await self._tx.connection.scalar(
-            sa.select(_C.address_binding).where(_C.entity_id == entity_id)
-        )
-        return None if found is None else AddressBinding(found)
+        return _one(await self._tx.connection.execute(_CHOSEN.where(_C.entity_id == entity_id)))
 
-    async def locked(self, entity_id: str) -> AddressBinding | None:
+    async def locked(self, entity_id: str) -> ChosenBinding | None:
         """Return it and hold the entity's lock for this transaction."""
-        found = await self._tx.connection.scalar(
-            sa.select(_C.address_binding).where(_C.entity_id == entity_id).with_for_update()
-        )
-        return None if found is None else AddressBinding(found)
+        asked = _CHOSEN.where(_C.entity_id == entity_id).with_for_update()
+        return _one(await self._tx.connection.execute(asked))
 
-    async def keep(self, entity_id: str, binding: AddressBinding) -> None:
+    async def keep(self, entity_id: str, chosen: ChosenBinding) -> None:
         """Store it; no node checks by the previous one after the commit."""
         await self._tx.connection.execute(
-            sa.update(entity).where(_C.entity_id == entity_id).values(address_binding=binding.value)
+            sa.update(entity)
+            .where(_C.entity_id == entity_id)
+            .values(address_binding=chosen.binding.value, address_exempt=chosen.exempt)
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
 
-    async def chosen(self) -> Mapping[str, AddressBinding]:
+    async def chosen(self) -> Mapping[str, ChosenBinding]:
         """Return the bindings that are other than the network's, by entity."""
         rows = await self._tx.connection.execute(
-            sa.select(_C.entity_id, _C.address_binding)
-            .where(_C.address_binding != AddressBinding.NETWORK.value)
-            .order_by(_C.entity_id)
+            _CHOSEN.where(_C.address_binding != AddressBinding.NETWORK.value).order_by(_C.entity_id)
         )
-        return {entity_id: AddressBinding(binding) for entity_id, binding in rows}
+        return {entity_id: _chosen(binding, exempt) for entity_id, binding, exempt in rows}
+
+
+def _one(rows: sa.CursorResult[str, str, bool]) -> ChosenBinding | None:
+    return next((_chosen(binding, exempt) for _, binding, exempt in rows), None)
+
+
+def _chosen(binding: str, exempt: bool) -> ChosenBinding:  # a column
+    """Read a row, also one that the release before this one wrote, which knows no second column."""
+    found = AddressBinding(binding)
+    kept = exempt and found is AddressBinding.ENFORCE
+    return ChosenBinding(found, kept or found is AddressBinding.WATCH)

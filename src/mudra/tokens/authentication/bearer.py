@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.ports import Memberships, People
-from mudra.shared.dpop_proof import ProofInvalid
+from mudra.shared.dpop_proof import DpopProof, ProofInvalid
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.authentication.proof_guard import PresentedToken, ProofGuard
+from mudra.tokens.authentication.proof_guard import PresentedToken, ProofGuard, TooManyProofs
 from mudra.tokens.authentication.token_check import (
     TokenExpired,
     TokenInvalid,
@@ -26,7 +26,7 @@ from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import CredentialSource, IssuedTokens, Revocations, Signer
 
-BearerRefusal = TokenInvalid | TokenExpired | TokenRevoked | ProofInvalid
+BearerRefusal = TokenInvalid | TokenExpired | TokenRevoked | ProofInvalid | TooManyProofs
 
 
 class EntityCaller(Struct, frozen=True):
@@ -35,6 +35,13 @@ class EntityCaller(Struct, frozen=True):
     entity_id: str
     entity_type: EntityType
     token: VerifiedToken
+
+
+class AdmittedEntity(Struct, frozen=True):
+    """An entity that may act once its proof is used up; none for a token without a key."""
+
+    caller: EntityCaller
+    proof: DpopProof | None
 
 
 class UserCaller(Struct, frozen=True):
@@ -59,6 +66,11 @@ class BearerAuthenticator(Struct, frozen=True):
         await self.signer.ready()
         return self.verified.verify(token)
 
+    async def verified_before(self, token: VerifiedToken) -> TokenVerification:
+        """Verify a token that `verify` returned earlier in a request, but for its signature."""
+        await self.signer.ready()
+        return self.verified.verified_before(token)
+
     async def authenticate_entity(
         self, presented: PresentedToken, *of_types: EntityType
     ) -> EntityCaller | BearerRefusal:
@@ -66,27 +78,41 @@ class BearerAuthenticator(Struct, frozen=True):
 
         A token that is bound to a key needs a proof, which is used up (RFC 9449 7).
         """
-        caller = await self.entity_of(presented.text, *of_types)
-        if not isinstance(caller, EntityCaller):
-            return caller
-        return await self.proofs.refusal(presented, caller.token) or caller
+        admitted = await self.admit(presented, await self.verify(presented.text), *of_types)
+        if not isinstance(admitted, AdmittedEntity):
+            return admitted
+        return await self.use_proof(admitted)
 
-    async def admission(self, presented: PresentedToken) -> BearerRefusal | None:
-        """Refuse an entity as `authenticate_entity` does, without using its proof up.
+    async def admit(
+        self, presented: PresentedToken, verified: TokenVerification, *of_types: EntityType
+    ) -> AdmittedEntity | BearerRefusal:
+        """Authenticate an entity by its token, verified already, without using its proof up.
 
         For what is decided before, such as limits: only the entity itself may use them up.
         """
-        caller = await self.entity_of(presented.text)
+        caller = await self._entity_of(verified, *of_types)
         if not isinstance(caller, EntityCaller):
             return caller
-        found = self.proofs.unused(presented, caller.token)
-        return found if isinstance(found, ProofInvalid) else None
+        proof = self.proofs.unused(presented, caller.token)
+        return proof if isinstance(proof, ProofInvalid) else AdmittedEntity(caller, proof)
+
+    async def use_proof(
+        self, admitted: AdmittedEntity
+    ) -> EntityCaller | ProofInvalid | TooManyProofs:
+        """Use the proof of an admitted entity up, if its token needs one."""
+        caller, proof = admitted.caller, admitted.proof
+        refused = None if proof is None else await self.proofs.use(caller.entity_id, proof)
+        return caller if refused is None else refused
 
     async def entity_of(
         self, token: SecretText, *of_types: EntityType
     ) -> EntityCaller | BearerRefusal:
         """Return whose token it is, without asking who presents it."""
-        verified = await self.verify(token)
+        return await self._entity_of(await self.verify(token), *of_types)
+
+    async def _entity_of(
+        self, verified: TokenVerification, *of_types: EntityType
+    ) -> EntityCaller | BearerRefusal:
         if not isinstance(verified, VerifiedToken):
             return verified
         if verified.kind is not TokenKind.ENTITY:

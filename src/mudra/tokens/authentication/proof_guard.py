@@ -15,6 +15,8 @@ from mudra.shared.dpop_proof import (
     bound_key,
     check_proof,
 )
+from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.token_check import VerifiedToken
 
@@ -24,6 +26,12 @@ _NEEDED: Final = ProofInvalid(
 )
 _NOT_BOUND: Final = ProofInvalid("the token is not bound to a key: send it as Bearer")
 _OTHER_KEY: Final = ProofInvalid("jwk is not the key that the token is bound to")
+
+
+class TooManyProofs(Refusal, frozen=True):
+    """More proofs of one entity than are stored; try again after `retry_after_s` seconds."""
+
+    retry_after_s: int
 
 
 class UsedProofs(Protocol):
@@ -51,6 +59,10 @@ OpenProofWork: TypeAlias = Callable[[], AbstractAsyncContextManager[ProofUnitOfW
 OnUse: TypeAlias = Callable[[ProofUnitOfWork], Awaitable[None]]
 
 
+async def nothing_more(_: ProofUnitOfWork) -> None:
+    """Do nothing but use the proof up."""
+
+
 class PresentedToken(Struct, frozen=True):
     """A token as a request holds it, with what may prove that its sender holds a key."""
 
@@ -61,30 +73,47 @@ class PresentedToken(Struct, frozen=True):
 
 
 class ProofGuard(Struct, frozen=True):
-    """Checks proofs. A plain token costs it nothing but to see that it is one."""
+    """Checks proofs. A plain token costs it nothing but to see that it is one.
+
+    `rate` bounds the proofs that are stored for each entity, however many keys it has.
+    """
 
     open_work: OpenProofWork
     clock: Callable[[], datetime]
+    rate: KeyedRateLimit
 
     def check(self, presented: PresentedProof) -> DpopProof | ProofInvalid:
         """Check a proof that comes without a token, but not whether it was used before."""
         return check_proof(presented, self.clock())
 
-    async def use(self, proof: DpopProof, on_use: OnUse) -> ProofInvalid | None:
-        """Use a proof up; `on_use` runs in the same transaction if it was not used before."""
+    async def use(
+        self, entity_id: str, proof: DpopProof, on_use: OnUse = nothing_more
+    ) -> ProofInvalid | TooManyProofs | None:
+        """Use an entity's proof up; `on_use` runs in the same transaction if it was accepted."""
+        limited = self._limited(entity_id)
+        if limited is not None:
+            return limited
         async with self.open_work() as work:
-            if not await work.used_proofs.use(proof):
-                return USED
-            await on_use(work)
-        return None
+            refused = await self.store(entity_id, proof, work.used_proofs)
+            if refused is None:
+                await on_use(work)
+        return refused
 
-    async def refusal(self, presented: PresentedToken, token: VerifiedToken) -> ProofInvalid | None:
-        """Refuse a token that is bound to a key and comes without a new proof of it."""
-        proof = self.unused(presented, token)
-        if not isinstance(proof, DpopProof):
-            return proof
-        async with self.open_work() as work:
-            return None if await work.used_proofs.use(proof) else USED
+    async def store(
+        self, entity_id: str, proof: DpopProof, used: UsedProofs
+    ) -> ProofInvalid | TooManyProofs | None:
+        """Store that an entity used a proof; refuse one that it did before, and one too many.
+
+        Only what is stored counts: who copied a request takes nothing of its sender's limit. What
+        passes at the same moment counts too, and is waited for afterwards.
+        """
+        limited = self._limited(entity_id)
+        if limited is not None:
+            return limited
+        if not await used.use(proof):
+            return USED
+        self.rate.count(entity_id)
+        return None
 
     def unused(
         self, presented: PresentedToken, token: VerifiedToken
@@ -99,3 +128,7 @@ class ProofGuard(Struct, frozen=True):
         if isinstance(proof, ProofInvalid):
             return proof
         return proof if proof.thumbprint == bound_to else _OTHER_KEY
+
+    def _limited(self, entity_id: str) -> TooManyProofs | None:
+        wait_s = self.rate.next_wait_s(entity_id)
+        return TooManyProofs(wait_s) if wait_s else None

@@ -44,6 +44,8 @@ class VerifiedToken(Struct, frozen=True):
     issued_at: datetime
     expires_at: datetime
     claims: Mapping[str, object]
+    kid: str
+    """The key that signed it."""
 
 
 TokenVerification = VerifiedToken | TokenInvalid | TokenExpired
@@ -72,22 +74,23 @@ def verify_token(
         entry = find_key(kid) if isinstance(kid, str) else None
         if entry is None or obj.headers().get("typ") not in {"JWT", "at+jwt"}:
             raise JoseError
-        found.append((entry[0], issuer_of(kid) if isinstance(kid, str) else ""))
+        found.append((entry[0], str(kid)))
         return entry[1]
 
     try:
         decoded = jwt.decode(token, key_of, algorithms=ALGORITHMS)
     except (JoseError, ValueError, TypeError, RecursionError):
         return TokenInvalid()
-    kind, issuer = found[0]
-    if issuer:
-        return _checked_times(decoded.claims, imported_entity(decoded.claims, issuer), kind, now)
-    return _checked(decoded.claims, kind, terms, now)
+    kind, kid = found[0]
+    issuer = issuer_of(kid)
+    subject = (
+        imported_entity(decoded.claims, issuer) if issuer else _subject(decoded.claims, kind, terms)
+    )
+    return _checked_times(decoded.claims, subject, kind, kid, now)
 
 
-def _checked(
-    claims: Mapping[str, object], kind: TokenKind, terms: TokenTerms, now: datetime
-) -> TokenVerification:
+def _subject(claims: Mapping[str, object], kind: TokenKind, terms: TokenTerms) -> str:
+    """Return whose token of our own it is; empty where its claims are not those of one."""
     audience = terms.entity_audience if kind is TokenKind.ENTITY else terms.issuer
     subject = claims.get("sub")
     if (
@@ -97,12 +100,12 @@ def _checked(
         or claims.get("typ") != "Bearer"
         or not isinstance(subject, str)
     ):
-        return TokenInvalid()
-    return _checked_times(claims, subject, kind, now)
+        return ""
+    return subject
 
 
 def _checked_times(
-    claims: Mapping[str, object], subject: str, kind: TokenKind, now: datetime
+    claims: Mapping[str, object], subject: str, kind: TokenKind, kid: str, now: datetime
 ) -> TokenVerification:
     jti = claims.get("jti")
     # Keycloak writes no `nbf`: there a token is valid from its issue.
@@ -118,4 +121,4 @@ def _checked_times(
         return TokenInvalid()
     if now >= expires_at + leeway:
         return TokenExpired(expires_at)
-    return VerifiedToken(kind, subject, jti, issued_at, expires_at, claims)
+    return VerifiedToken(kind, subject, jti, issued_at, expires_at, claims, kid)

@@ -11,17 +11,17 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
 
-from joserfc.jwk import RSAKey
-
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.token_check import (
     LEEWAY_S,
     FindKey,
+    TokenExpired,
+    TokenInvalid,
     TokenVerification,
     VerifiedToken,
     verify_token,
 )
-from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.issuing.claims import TokenTerms
 
 _MAX_COUNT: Final = 5_000
 _LEEWAY: Final = timedelta(seconds=LEEWAY_S)
@@ -41,24 +41,18 @@ class VerifiedTokenCache:
         self._find_key = find_key
         self._clock = clock
         self._issuer_of = issuer_of
-        self._verified: OrderedDict[bytes, tuple[str, VerifiedToken]] = OrderedDict()
+        self._verified: OrderedDict[bytes, VerifiedToken] = OrderedDict()
 
     def verify(self, token: SecretText) -> TokenVerification:
         """Return the verified token, or why it is not valid."""
         digest = sha256(token.reveal().encode()).digest()
         cached = self._verified.get(digest)
         now = self._clock()
-        if cached is not None and self._is_still_valid(*cached, now):
-            return cached[1]
-        kids: list[str] = []
-
-        def find(kid: str) -> tuple[TokenKind, RSAKey] | None:
-            kids.append(kid)
-            return self._find_key(kid)
-
-        outcome = verify_token(token.reveal(), self._terms, find, now, self._issuer_of)
+        if cached is not None and self._is_still_valid(cached, now):
+            return cached
+        outcome = verify_token(token.reveal(), self._terms, self._find_key, now, self._issuer_of)
         if isinstance(outcome, VerifiedToken):
-            self._verified[digest] = kids[-1], outcome
+            self._verified[digest] = outcome
             self._verified.move_to_end(digest)
             if len(self._verified) > _MAX_COUNT:
                 self._verified.popitem(last=False)
@@ -66,7 +60,15 @@ class VerifiedTokenCache:
             self._verified.pop(digest, None)
         return outcome
 
-    def _is_still_valid(self, kid: str, token: VerifiedToken, now: datetime) -> bool:
+    def verified_before(self, token: VerifiedToken) -> TokenVerification:
+        """Return what `verify` would of a token that it returned, without its signature."""
+        now = self._clock()
+        if self._is_still_valid(token, now):
+            return token
+        ended = now >= token.expires_at + _LEEWAY
+        return TokenExpired(token.expires_at) if ended else TokenInvalid()
+
+    def _is_still_valid(self, token: VerifiedToken, now: datetime) -> bool:
         in_time = token.issued_at <= now + _LEEWAY and now < token.expires_at + _LEEWAY
-        found = self._find_key(kid) if in_time else None
+        found = self._find_key(token.kid) if in_time else None
         return found is not None and found[0] is token.kind

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import Claims
 from mudra.tokens.ports import EntityCredentials, StoredSecret
@@ -39,14 +40,16 @@ class FaultKind(enum.StrEnum):
 
 
 DESCRIPTIONS: Final[Mapping[FaultKind, str]] = {
-    FaultKind.EXPIRED_SECRET: "every secret is refused as expired",
-    FaultKind.GRACE_WARNING: "the secret works as an old one in its grace period, with the warning",
-    FaultKind.KEY_CHANGE: "a new key signs; tokens of the previous one stay valid",
-    FaultKind.KEY_DROP: "a new key signs; tokens of the previous one are refused",
-    FaultKind.TOO_MANY_REQUESTS: "every request is answered 429 with Retry-After",
-    FaultKind.UNAVAILABLE: "every request is answered 503 with Retry-After",
-    FaultKind.SLOW: "every request waits before it is answered",
-    FaultKind.CLOCK_JUMP: "iat, nbf, exp and timestamp of tokens are moved",
+    FaultKind.EXPIRED_SECRET: translatable("every secret is refused as expired"),
+    FaultKind.GRACE_WARNING: translatable(
+        "the secret works as an old one in its grace period, with the warning"
+    ),
+    FaultKind.KEY_CHANGE: translatable("a new key signs; tokens of the previous one stay valid"),
+    FaultKind.KEY_DROP: translatable("a new key signs; tokens of the previous one are refused"),
+    FaultKind.TOO_MANY_REQUESTS: translatable("every request is answered 429 with Retry-After"),
+    FaultKind.UNAVAILABLE: translatable("every request is answered 503 with Retry-After"),
+    FaultKind.SLOW: translatable("every request waits before it is answered"),
+    FaultKind.CLOCK_JUMP: translatable("iat, nbf, exp and timestamp of tokens are moved"),
 }
 
 
@@ -60,10 +63,12 @@ class Amount(Struct, frozen=True):
 
 
 AMOUNTS: Final[Mapping[FaultKind, Amount]] = {
-    FaultKind.TOO_MANY_REQUESTS: Amount(30, 1, 3600, "the Retry-After"),
-    FaultKind.UNAVAILABLE: Amount(30, 1, 3600, "the Retry-After"),
-    FaultKind.SLOW: Amount(5, 1, 120, "the time before the answer"),
-    FaultKind.CLOCK_JUMP: Amount(600, -34_560_000, 34_560_000, "how far the times are moved"),
+    FaultKind.TOO_MANY_REQUESTS: Amount(30, 1, 3600, translatable("the Retry-After")),
+    FaultKind.UNAVAILABLE: Amount(30, 1, 3600, translatable("the Retry-After")),
+    FaultKind.SLOW: Amount(5, 1, 120, translatable("the time before the answer")),
+    FaultKind.CLOCK_JUMP: Amount(
+        600, -34_560_000, 34_560_000, translatable("how far the times are moved")
+    ),
 }
 _APART: Final[Sequence[frozenset[FaultKind]]] = (
     frozenset({FaultKind.EXPIRED_SECRET, FaultKind.GRACE_WARNING}),

@@ -7,7 +7,11 @@ from mudra.shared.dpop_proof import PresentedProof, ProofInvalid
 from mudra.tokens.authentication.assertion_authenticator import PresentedAssertion
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
 from mudra.tokens.authentication.entity_authenticator import PresentedCredentials
-from mudra.tokens.authentication.proof_guard import ProofGuard, ProofUnitOfWork
+from mudra.tokens.authentication.proof_guard import (
+    ProofGuard,
+    ProofUnitOfWork,
+    TooManyProofs,
+)
 from mudra.tokens.authentication.secret_check import (
     AuthenticatedEntity,
     EntityAuthenticationRefusal,
@@ -22,7 +26,11 @@ from mudra.tokens.issuing.issue_entity_token import (
 )
 
 BoundTokenOutcome = (
-    IssuedEntityToken | EntityAuthenticationRefusal | AssertionInvalid | ProofInvalid
+    IssuedEntityToken
+    | EntityAuthenticationRefusal
+    | AssertionInvalid
+    | ProofInvalid
+    | TooManyProofs
 )
 
 
@@ -71,7 +79,7 @@ class BoundTokenIssuer(Struct, frozen=True):
                 )
             )
 
-        used = await self.guard.use(checked, record)
+        used = await self.guard.use(presented.entity_id, checked, record)
         if used is not None:
             return used
         bound = UnsignedEntityToken(presented, entity, claims, unsigned.jti)

@@ -13,13 +13,22 @@ from mudra.tokens.authentication.assertion_authenticator import (
     PresentedAssertion,
 )
 from mudra.tokens.authentication.client_assertion import AssertionInvalid
-from mudra.tokens.authentication.proof_guard import USED
+from mudra.tokens.authentication.proof_guard import ProofGuard, TooManyProofs
 from mudra.tokens.authentication.secret_check import RateLimited
 from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms, bound_claims, entity_claims
 from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP, IssuedEntityToken
 from mudra.tokens.ports import EntityCredentials, Signer
 from mudra.tokens.secrets.address_binding import AddressNotListed
 from mudra.tokens.secrets.secret import SecretState
+
+AssertionTokenOutcome = (
+    IssuedEntityToken
+    | AssertionInvalid
+    | RateLimited
+    | AddressNotListed
+    | ProofInvalid
+    | TooManyProofs
+)
 
 
 class AssertionTokenIssuer(Struct, frozen=True):
@@ -29,10 +38,11 @@ class AssertionTokenIssuer(Struct, frozen=True):
     signer: Signer
     terms: TokenTerms
     new_id: Callable[[], str]
+    guard: ProofGuard
 
     async def issue(
         self, presented: PresentedAssertion, proof: DpopProof | None = None
-    ) -> IssuedEntityToken | AssertionInvalid | RateLimited | AddressNotListed | ProofInvalid:
+    ) -> AssertionTokenOutcome:
         """Check the assertion and sign a token; `secret-expiry-ts` is of the current secret.
 
         The token is bound to the key of a `proof`, which is used up with the assertion.
@@ -42,12 +52,13 @@ class AssertionTokenIssuer(Struct, frozen=True):
         detail: dict[str, str | int] = {"by": "private_key_jwt", "count": 1, "jtis": jti}
         if proof is not None:
             detail["jkt"] = proof.thumbprint
-        replayed = False
+        refused: ProofInvalid | TooManyProofs | None = None
 
         async def record(work: AssertionUnitOfWork, entity: EntityCredentials) -> None:
-            nonlocal replayed
-            if proof is not None and not await work.used_proofs.use(proof):
-                replayed = True
+            nonlocal refused
+            if proof is not None:
+                refused = await self.guard.store(entity.entity_id, proof, work.used_proofs)
+            if refused is not None:
                 return
             caller = Caller(f"entity:{entity.entity_id}", presented.address, presented.txn_id)
             await work.uses.add_key_use(entity.entity_id, presented.address)
@@ -64,8 +75,8 @@ class AssertionTokenIssuer(Struct, frozen=True):
         entity = await self.authenticator.authenticate(presented, record)
         if not isinstance(entity, EntityCredentials):
             return entity
-        if replayed:
-            return USED
+        if refused is not None:
+            return refused
         current = next(
             one.secret for one in entity.secrets if one.secret.state is SecretState.CURRENT
         )

@@ -9,13 +9,14 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
-from mudra.identity.accounts.refusals import WrongAccountKind
+from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.memberships.onboard import (
     ENTITY_ID,
     MemberDiffers,
     NewMember,
     Onboarded,
     onboard_member,
+    preview_onboarding,
 )
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.secret_text import SecretText
@@ -106,10 +107,7 @@ async def move_member(
         return Line("member", member.entity_id, "new", _new_detail(client))
     if isinstance(outcome, MemberDiffers):
         return Line("member", member.entity_id, "unchanged")
-    if isinstance(outcome, WrongAccountKind):
-        why = "adminEmail is an operator's: admins use accounts of their own"
-        return Line("member", member.entity_id, "refused", why)
-    return Line("member", member.entity_id, "refused", f"{outcome.field} {outcome.problem}")
+    return _refused(member, outcome)
 
 
 async def preview_member(work: MigrationWork, client: ExportedClient, admins: Admins) -> Line:
@@ -119,7 +117,19 @@ async def preview_member(work: MigrationWork, client: ExportedClient, admins: Ad
         return member
     if await work.people.member(member.entity_id) is not None:
         return await _unchanged(work, client)
+    refused = await preview_onboarding(work, member)
+    if refused is not None:
+        return _refused(member, refused)
     return Line("member", member.entity_id, "new", _new_detail(client))
+
+
+def _refused(member: NewMember, refusal: ValueRefused | WrongAccountKind) -> Line:
+    why = (
+        "adminEmail is an operator's: admins use accounts of their own"
+        if isinstance(refusal, WrongAccountKind)
+        else f"{refusal.field} {refusal.problem}"
+    )
+    return Line("member", member.entity_id, "refused", why)
 
 
 def _new_detail(client: ExportedClient) -> str:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from mudra.shared.network_address import parse_address
 from mudra.shared.refusal import Refusal
 
@@ -23,6 +25,16 @@ class AddressBinding(enum.StrEnum):
     """It is counted, whatever the network's setting says: an operator's exemption."""
     ENFORCE = "enforce"
     """It is refused: the member's own choice, or an operator's for it."""
+
+
+class ChosenBinding(Struct, frozen=True):
+    """The binding of an entity, and whether an operator exempts it from the network's setting.
+
+    An exemption has no effect while the member binds itself, and is there again afterwards.
+    """
+
+    binding: AddressBinding
+    exempt: bool = False
 
 
 class AddressNotListed(Refusal, frozen=True):
@@ -46,6 +58,17 @@ class AddressesInUse(Refusal, frozen=True):
 
 class ExemptionByOperator(Refusal, frozen=True):
     """Only an operator exempts an entity from the network's binding."""
+
+
+def switched(own: ChosenBinding, wanted: AddressBinding, *, is_operator: bool) -> ChosenBinding:
+    """Return what a switch leads to: only an operator begins and ends an exemption."""
+    if wanted is own.binding:
+        return own
+    if is_operator:
+        return ChosenBinding(wanted, exempt=wanted is AddressBinding.WATCH)
+    if wanted is AddressBinding.NETWORK and own.exempt:
+        return ChosenBinding(AddressBinding.WATCH, exempt=True)
+    return ChosenBinding(wanted, own.exempt)
 
 
 def is_enforced(own: AddressBinding, listed: Sequence[str], *, network_enforces: bool) -> bool:

@@ -19,9 +19,11 @@ from mudra.tokens.secrets.address_binding import (
     WATCHED_DAYS,
     AddressBinding,
     AddressesInUse,
+    ChosenBinding,
     ExemptionByOperator,
     NoListedAddresses,
     is_enforced,
+    switched,
 )
 from mudra.tokens.secrets.foreign_addresses import AddressReport, EntityUse, report_addresses
 
@@ -48,10 +50,15 @@ class BindingView(Struct, frozen=True):
     """
 
     entity_id: str
-    own: AddressBinding
+    chosen: ChosenBinding
     network_enforces: bool
     listed: Sequence[str]
     report: AddressReport
+
+    @property
+    def own(self) -> AddressBinding:
+        """Return what holds for this entity."""
+        return self.chosen.binding
 
     @property
     def enforced(self) -> bool:
@@ -96,7 +103,10 @@ class BindingService(Struct, frozen=True):
     async def bind(
         self, entity_id: str, wanted: AddressBinding, actor: BindingActor, *, even_so: bool
     ) -> BindingChange:
-        """Switch; one that would refuse what was accepted lately needs `even_so`."""
+        """Switch; one that would refuse what was accepted lately needs `even_so`.
+
+        A member that switches off goes back to the exemption that an operator gave it.
+        """
         if not actor.may(entity_id):
             return await self._refused(entity_id, actor, "not-admin", NotYourEntity())
         own = await self.bindings.locked(entity_id)
@@ -106,11 +116,12 @@ class BindingService(Struct, frozen=True):
         refused = _refusal(view, wanted, is_operator=actor.is_operator, even_so=even_so)
         if refused is not None:
             return await self._refused(entity_id, actor, type(refused).__name__, refused)
-        if wanted is own:
+        to = switched(own, wanted, is_operator=actor.is_operator)
+        if to == own:
             return view
-        await self.bindings.keep(entity_id, wanted)
-        await self._record(entity_id, actor, detail={"from": own.value, "to": wanted.value})
-        after = await self._view(entity_id, wanted)
+        await self.bindings.keep(entity_id, to)
+        await self._record(entity_id, actor, detail=_detail(own, to))
+        after = await self._view(entity_id, to)
         await self.notices.notify(
             entity_id,
             NoticeKind.ADDRESSES_BOUND,
@@ -123,7 +134,7 @@ class BindingService(Struct, frozen=True):
         )
         return after
 
-    async def _view(self, entity_id: str, own: AddressBinding) -> BindingView:
+    async def _view(self, entity_id: str, own: ChosenBinding) -> BindingView:
         since = await self.bindings.now() - timedelta(days=WATCHED_DAYS)
         listed = await self.registered.listed_addresses(entity_id)
         uses = await self.uses.since(since, entity_id)
@@ -153,6 +164,14 @@ class BindingService(Struct, frozen=True):
         )
 
 
+def _detail(own: ChosenBinding, to: ChosenBinding) -> dict[str, str | int]:
+    detail: dict[str, str | int] = {"from": own.binding.value, "to": to.binding.value}
+    if own.exempt or to.exempt:
+        ended = "kept" if to.exempt else "ended"
+        detail["exemption"] = ended if own.exempt else "begun"
+    return detail
+
+
 def _refusal(
     view: BindingView, wanted: AddressBinding, *, is_operator: bool, even_so: bool
 ) -> NoListedAddresses | AddressesInUse | ExemptionByOperator | None:
@@ -160,8 +179,9 @@ def _refusal(
         return ExemptionByOperator()
     if wanted is AddressBinding.ENFORCE and not view.listed:
         return NoListedAddresses(view.entity_id)
+    to = switched(view.chosen, wanted, is_operator=is_operator).binding
     begins = not view.enforced and is_enforced(
-        wanted, view.listed, network_enforces=view.network_enforces
+        to, view.listed, network_enforces=view.network_enforces
     )
     if begins and view.foreign and not even_so:
         return AddressesInUse(tuple(use.address for use in view.foreign))

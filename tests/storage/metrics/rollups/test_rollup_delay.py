@@ -43,7 +43,7 @@ class Notes:
 
     async def windows(self):
         async with self.database.transaction() as tx:
-            return list(await PostgresDetections(tx).stale_windows(NOW))
+            return list(await PostgresDetections(tx, tx).stale_windows(NOW))
 
     async def run(self, sql, **values):
         async with self.database.transaction() as tx:
@@ -125,11 +125,11 @@ def test_a_watch_clears_what_it_judged_and_keeps_what_came_meanwhile(conninfo):
     async def act(notes):
         await notes.leave(2, "window", age=QUIET)
         async with notes.database.transaction() as tx:
-            store = PostgresDetections(tx)
+            store = PostgresDetections(tx, tx)
             ((window, marks),) = (await store.stale_windows(NOW)).items()
         await notes.leave(1, "window", age=QUIET)
         async with notes.database.transaction() as tx:
-            await PostgresDetections(tx).clear(marks)
+            await PostgresDetections(tx, tx).clear(marks)
         assert await notes.windows() == [window]
 
     with_notes(conninfo, act)
@@ -142,12 +142,12 @@ def test_what_was_packed_of_a_window_is_not_read_once_more_has_come(conninfo):
         other = LONG_AGO + timedelta(minutes=10)
         within = TimeRange(LONG_AGO, other + timedelta(minutes=10))
         async with notes.database.transaction() as tx:
-            store = PostgresDetections(tx)
+            store = PostgresDetections(tx, tx)
             await store.save_packed_calls({LONG_AGO: b"1", other: b"2"}, drop_before=LONG_AGO)
             assert set(await store.packed_calls(within)) == {LONG_AGO, other}
         await notes.leave(1, "window")
         assert await notes.windows() == []
         async with notes.database.transaction() as tx:
-            assert set(await PostgresDetections(tx).packed_calls(within)) == {other}
+            assert set(await PostgresDetections(tx, tx).packed_calls(within)) == {other}
 
     with_notes(conninfo, act)

@@ -66,7 +66,7 @@ class Store:
                 reports,
                 PostgresHeldReports(tx, reports),
                 NoticeService(PostgresMemberships(tx), NoMail()),
-                OnboardedMembers(tx),
+                OnboardedMembers(tx, tx),
                 PostgresAuditLog(tx),
             )
             return await pushes.receive(storable(checked), str(uuid.uuid4()), Caller("entity:test"))
@@ -208,7 +208,7 @@ def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
     with asyncio.Runner() as runner:
         store = Store(conninfo)
 
-        @settings(max_examples=25, deadline=None)
+        @settings(max_examples=8, deadline=None)
         @given(deliveries())
         def recounted(case):
             runner.run(examine(store, case))

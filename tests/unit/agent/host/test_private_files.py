@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.support.manual_clock import MovedClock
 
 from mudra.agent.counting.payload import Payload
+from mudra.agent.delivery.dpop_key_file import dpop_key
 from mudra.agent.host.run import _socket
 from mudra.agent.spool.payload_files import PayloadFiles
 from mudra.agent.spool.spool import FILE_NAME, Spool, SpoolReadable
+from mudra.client import SecretUnreadable
 from mudra.metrics.payload.catalogue import Tag
 
 
@@ -55,6 +58,44 @@ def test_a_file_open_to_others_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(SpoolReadable, match="has mode 0640"):
         Spool(tmp_path)
+
+
+@pytest.mark.usefixtures("open_umask")
+def test_the_key_of_its_tokens_is_made_once_and_read_by_the_agent_alone(tmp_path: Path) -> None:
+    path = tmp_path / "dpop-key.pem"
+
+    made = dpop_key(path, MovedClock())
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert dpop_key(path, MovedClock()).thumbprint == made.thumbprint
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o602])
+def test_a_key_that_others_can_read_is_refused_with_the_way_out(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "dpop-key.pem"
+    dpop_key(path, MovedClock())
+    path.chmod(mode)
+
+    with pytest.raises(SecretUnreadable, match=f"chmod 600 {path}"):
+        dpop_key(path, MovedClock())
+
+
+def test_what_is_no_key_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path, folder = tmp_path / "dpop-key.pem", tmp_path / "folder"
+    path.write_text("hush-hush")
+    path.chmod(0o600)
+    folder.mkdir()
+
+    with pytest.raises(SecretUnreadable, match="P-256 key in PEM") as error:
+        dpop_key(path, MovedClock())
+    os.mkfifo(tmp_path / "pipe")
+    for other in (folder, tmp_path / "pipe", tmp_path / "none" / "dpop-key.pem", Path(os.devnull)):
+        with pytest.raises(SecretUnreadable, match=r"credentials\.dpop_key"):
+            dpop_key(other, MovedClock())
+
+    assert "hush-hush" not in str(error.value)
+    assert path.read_text() == "hush-hush"
 
 
 @pytest.mark.usefixtures("open_umask")

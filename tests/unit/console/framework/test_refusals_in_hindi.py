@@ -31,6 +31,7 @@ from mudra.metrics.notifications.preferences import (
     PreferenceRefused,
     checked,
 )
+from mudra.metrics.notifications.webhook import MessageWaits, NoSuchWebhook
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.secret_service import NothingInGrace
 
@@ -46,7 +47,7 @@ REFUSALS: list[Refusal] = [
     CrossSiteForm(), ProofTooOld(), StaleForm(), PasskeyRefused(), PasskeyNameRefused(),
     PasskeysOff(), TooManyPasskeys(), HashingBusy(2), CodeRefused(), FactorRequired(),
     NoSecondFactor(), SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
-    NoOwnWebhook(), NothingInGrace(),
+    NoOwnWebhook(), NothingInGrace(), NoSuchWebhook(), MessageWaits(),
     *(one for one in WRONG_PREFERENCES if isinstance(one, PreferenceRefused)),
 ]  # fmt: skip
 

@@ -202,3 +202,11 @@ def test_the_incident_of_an_aa_that_is_suspended_ends_for_want_of_data() -> None
         assert incident.history[-1].change is Change.NO_DATA
     [other] = incidents_of([(3, [DOWN]), (1, [suspended, DOWN])])
     assert other.is_open
+
+
+def test_failures_of_a_whole_fip_are_counted_among_the_calls_to_it() -> None:
+    """Its notifications, which still come, would make half of the calls look like less."""
+    [incident] = incidents_of([(5, [failing(0.6, fip=2)])])
+
+    assert incident.cause.locus == FIP_2
+    assert incident.cause.failures > 0.55 * incident.cause.calls

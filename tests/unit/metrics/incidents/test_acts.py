@@ -174,4 +174,18 @@ def test_many_counterparts_are_a_few_rows_and_their_rest() -> None:
     rows = contrasts(incident_of(AaCalls("A")), calls)
 
     assert len(rows) == MAX_ROWS + 2
+    assert (rows[-2].text, rows[-2].affected) == (f"{300 - MAX_ROWS} more", False)
     assert sum(one.eligible for one in rows[:-1]) == 300 * 300
+
+
+def test_the_rest_of_the_affected_is_affected_too() -> None:
+    aas = tuple(f"A{number:02}" for number in range(MAX_ROWS + 3))
+    calls = {Pair(aa, "F"): (40, 100) for aa in aas} | {Pair("WELL", "F"): (99, 100)}
+
+    rows = contrasts(incident_of(Fip("F"), aas), calls)
+
+    assert [(one.text, one.eligible, one.affected) for one in rows[MAX_ROWS:]] == [
+        ("3 more", 300, True),
+        ("1 more", 100, False),
+        ("The same AAs to other FIPs", 0, None),
+    ]

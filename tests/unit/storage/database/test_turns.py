@@ -39,7 +39,7 @@ def test_those_who_wait_are_refused_once_nothing_succeeds() -> None:
     async def scene() -> list[object]:
         turns, served = Turns(1), []
         running, until = await started(4, turns, served)
-        turns.lost()
+        turns.lost(Outage.UNREACHABLE)
         waited = await asyncio.gather(*running[1:], return_exceptions=True)
         until.set()
         await running[0]
@@ -54,7 +54,7 @@ def test_those_who_wait_are_refused_once_nothing_succeeds() -> None:
 def test_while_the_database_is_gone_one_at_a_time_tries_and_its_success_serves_all() -> None:
     async def scene() -> tuple[list[int], list[int]]:
         turns, served = Turns(5), []
-        turns.lost()
+        turns.lost(Outage.UNREACHABLE)
         running, until = await started(3, turns, served)
         alone = list(served)
         turns.succeeded()
@@ -70,7 +70,7 @@ def test_a_lost_connection_refuses_no_one_while_others_succeed() -> None:
         turns, served = Turns(1), []
         running, until = await started(3, turns, served)
         turns.succeeded()
-        turns.lost()
+        turns.lost(Outage.UNREACHABLE)
         until.set()
         await asyncio.gather(*running)
         return served

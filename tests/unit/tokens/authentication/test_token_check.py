@@ -49,7 +49,7 @@ def verified(
 
 def test_a_good_token_says_who_and_when() -> None:
     assert verified(token()) == VerifiedToken(
-        TokenKind.ENTITY, "KAVERI-FIP", "j", NOW, NOW + timedelta(days=1), GOOD
+        TokenKind.ENTITY, "KAVERI-FIP", "j", NOW, NOW + timedelta(days=1), GOOD, "one"
     )
     assert isinstance(verified(token({"typ": "at+jwt"})), VerifiedToken)
     user = token(aud="https://iam.example/iam")

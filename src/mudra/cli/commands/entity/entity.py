@@ -6,10 +6,9 @@ from typing import Annotated
 
 import httpx
 import typer
-from msgspec import structs
 
-from mudra.cli.client.api_client import BaseUrl, entity_token, get_json, read_as, signed_in
-from mudra.cli.client.api_responses import Activity, Attention, EndOfTime, IssuedToken, Reports
+from mudra.cli.client.api_client import BaseUrl, as_entity, get_json, read_as, signed_in
+from mudra.cli.client.api_responses import Activity, Attention, EndOfTime, Reports
 from mudra.cli.commands.entity.entity_people import (
     add_admin,
     admins,
@@ -17,6 +16,7 @@ from mudra.cli.commands.entity.entity_people import (
     hand_over,
     remove_admin,
 )
+from mudra.cli.commands.entity.followed_fips import follow, followed, unfollow
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import show_json, show_table
@@ -33,6 +33,9 @@ app.command(epilog="Example: mudra entity remove-admin KAVERI-FIP ravi@kaveriban
 )
 app.command(epilog="Example: mudra entity hand-over KAVERI-FIP ravi@kaveribank.example")(hand_over)
 app.command(epilog="Example: mudra entity contact KAVERI-FIP it-desk@kaveribank.example")(contact)
+app.command(epilog="Example: mudra entity followed FINSIGHT-FIU --json")(followed)
+app.command(epilog="Example: mudra entity follow FINSIGHT-FIU KAVERI-FIP")(follow)
+app.command(epilog="Example: mudra entity unfollow FINSIGHT-FIU KAVERI-FIP")(unfollow)
 
 EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
 _PREFIX = "/metrics/perf/v1"
@@ -143,8 +146,7 @@ def _first(findings: Sequence[Finding]) -> tuple[str, ...]:
 def _of_days(entity_id: str, path: str, days: int, base_url: str | None) -> dict[str, object]:
     """Read what an entity sees of its last days, by the service's clock."""
     entry = signed_in(base_url)
-    issued = read_as(entity_token(entity_id, entry), IssuedToken)
-    holder = structs.replace(entry, token=issued.access_token)
+    holder = as_entity(entity_id, entry)
     url = str(httpx.URL(entry.base_url).copy_with(path=path))
     answer = get_json(url, {}, holder)  # of the last day
     if days == 1:

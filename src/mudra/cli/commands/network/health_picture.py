@@ -3,19 +3,26 @@
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated
 
 import msgspec
 import typer
 
 from mudra.cli.local.duration_option import read_duration
-from mudra.cli.local.program import Dependencies
+from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import Exit, fail, show_json, show_table
-from mudra.http.request.health_requests import CODES, GROUPED_BY, MAX_LENGTH
+from mudra.http.request.health_requests import (
+    CODES,
+    GROUPED_BY,
+    MAX_LENGTH,
+    TimeParameters,
+    time_range,
+)
+from mudra.http.request.validation import decode_struct
 from mudra.http.response.health_responses import (
     MaintenanceDetails,
     MatrixResponse,
@@ -24,19 +31,25 @@ from mudra.http.response.health_responses import (
     picture_response,
     rows_as_csv,
 )
+from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import WINDOW
-from mudra.metrics.rollup.coverage import TimeRange, closed_before
+from mudra.metrics.rollup.coverage import TimeRange
 
 Last = Annotated[str, typer.Option(help="How long, up to the last closed window: PT1H, P7D.")]
+_INSTANT = "ISO 8601 with its offset, such as 2026-01-31T09:30+05:30"
+From = Annotated[str, typer.Option("--from", help=f"From this instant on: {_INSTANT}.")]
+To = Annotated[str, typer.Option("--to", help="Before this instant; the last closed window.")]
 
 
-def picture(
+def picture(  # noqa: PLR0913, PLR0917  # its options
     by: Annotated[
         str, typer.Argument(metavar="BY", help=f"One row for each of: {', '.join(GROUPED_BY)}.")
     ] = "network",
     last: Last = "P1D",
+    start: From = "",
+    end: To = "",
     aa: Annotated[str, typer.Option("--aa", help="Only calls of this AA.")] = "",
     fip: Annotated[str, typer.Option("--fip", help="Only calls to this FIP.")] = "",
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all metrics.")] = False,
@@ -46,14 +59,14 @@ def picture(
     """Show requests, success, errors and times: of the network, by FIP, by AA, by pair."""
     if by not in GROUPED_BY:
         fail(f"BY must be one of {', '.join(GROUPED_BY)}, not {by}", Exit.USAGE)
-    length = _length(last)
+    length, typed = _length(last), _typed(start, end)
 
     async def act(
         dependencies: Dependencies,
     ) -> tuple[TimeRange, tuple[Row, ...], Sequence[Silence]]:
         async with dependencies.unit_of_work() as work:
             now = await work.people.now()
-            within = closed_before(now, length)
+            within = _within(typed, now, length)
             rows = await work.health.rows(
                 within, GROUPED_BY[by], now, aa_id=aa or None, fip_id=fip or None
             )
@@ -77,18 +90,20 @@ def picture(
 def health_matrix(
     type_: Annotated[str, typer.Option("--type", help=f"Only this API: {', '.join(CODES)}.")] = "",
     last: Last = "P1D",
+    start: From = "",
+    end: To = "",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Show AA x FIP, and which cause explains which pair."""
     if type_ and type_ not in CODES:
         fail(f"--type must be one of {', '.join(CODES)}, not {type_}", Exit.USAGE)
-    length = _length(last)
+    length, typed = _length(last), _typed(start, end)
 
     async def act(dependencies: Dependencies) -> MatrixResponse:
         async with dependencies.unit_of_work() as work:
             now = await work.people.now()
-            within = closed_before(now, length)
+            within = _within(typed, now, length)
             matrix = await work.health.matrix(within, type_)
             coverage = await work.health.coverage(within, now)
             planned = await work.health.maintenances(within, now)
@@ -126,6 +141,22 @@ def _length(last: str) -> timedelta:
     if not WINDOW <= length <= MAX_LENGTH:
         fail(f"--last must be from ten minutes to {MAX_LENGTH.days} days, not {last}", Exit.USAGE)
     return length
+
+
+def _typed(start: str, end: str) -> TimeParameters:
+    typed = {name: text for name, text in (("from", start), ("to", end)) if text}
+    read = decode_struct(typed, TimeParameters)
+    if isinstance(read, InvalidField):
+        fail(f"--{read.sentence}", Exit.USAGE)
+    return read
+
+
+def _within(typed: TimeParameters, now: datetime, length: timedelta) -> TimeRange:
+    """Return the time that was typed; of what was not, the last closed windows."""
+    within = time_range(typed, now, default=length, longest=MAX_LENGTH)
+    if isinstance(within, InvalidField):
+        raise CommandFailed(f"--{within.sentence}", Exit.USAGE)
+    return within
 
 
 def _reports(proof: ProofDetails) -> str:

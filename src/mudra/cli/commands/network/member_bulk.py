@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 from msgspec import UNSET, Struct, to_builtins
-from rich.progress import track
 
 from mudra.audit.event import Caller
+from mudra.cli.local.one_by_one import Ran, run_one_by_one
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
-from mudra.cli.output.output import Exit, console, fail, show_facts, show_json, show_table
+from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.bulk_responses import bulk_response
 from mudra.http.response.errors import problem_of
 from mudra.identity.memberships.bulk_act import (
@@ -26,13 +26,11 @@ from mudra.identity.memberships.bulk_act import (
     preview_bulk,
 )
 from mudra.identity.operators.person_rule import owner
-from mudra.shared.unavailable import DatabaseUnavailable
 
 
 class _Acted(Struct, frozen=True):
-    outcomes: Sequence[BulkOutcome]
+    ran: Ran[BulkOutcome]
     csv: str = ""
-    interrupted: bool = False
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -69,13 +67,13 @@ def bulk(
     if isinstance(acted, TooManyMembers):
         fail(problem_of(acted).sentence, Exit.USAGE)
     _show(act, acted, dry_run=dry_run, as_json=as_json)
-    if acted.interrupted:
+    if acted.ran.interrupted:
         fail(
-            f"the database did not answer after {len(acted.outcomes)} members: "
+            f"the database did not answer after {len(acted.ran.outcomes)} members: "
             "run the command again with the others",
             Exit.UNREACHABLE,
         )
-    if any(one.refusal for one in acted.outcomes):
+    if any(one.refusal for one in acted.ran.outcomes):
         raise typer.Exit(int(Exit.FAILED))
 
 
@@ -88,29 +86,30 @@ async def _run(  # the words of the command
     dry_run: bool,
     quiet: bool,
 ) -> _Acted | TooManyMembers:
-    """Act member by member, each in a transaction of its own: what is done stays done."""
+    """Say what becomes of each member, then act on it."""
     by = owner(Caller(operator_name()))
     async with dependencies.unit_of_work() as work:
         planned = await preview_bulk(work, act, entity_ids, by)
         if isinstance(planned, TooManyMembers):
             return planned
         if dry_run:
-            return _Acted(planned)
+            return _Acted(Ran(planned))
         if act is BulkAct.EXPORT:
-            return _Acted(exported(planned), await export_chosen(work, entity_ids))
-    outcomes, reached = list[BulkOutcome](), set[str]()
-    for one in track(planned, "working", console=console, disable=quiet):
-        try:
-            async with dependencies.unit_of_work() as work:
-                outcomes.append(await act_on_member(work, act, one, reason, by, reached))
-        except DatabaseUnavailable:
-            return _Acted(outcomes, interrupted=True)
-    return _Acted(outcomes)
+            return _Acted(Ran(exported(planned)), await export_chosen(work, entity_ids))
+    reached: set[str] = set()
+    ran = await run_one_by_one(
+        dependencies,
+        planned,
+        lambda work, one: act_on_member(work, act, one, reason, by, reached),
+        "working",
+        quiet=quiet,
+    )
+    return _Acted(ran)
 
 
 def _show(act: BulkAct, acted: _Acted, *, dry_run: bool, as_json: bool) -> None:
     csv = acted.csv or UNSET
-    shown = bulk_response(act, acted.outcomes, dry_run=dry_run, csv=csv)
+    shown = bulk_response(act, acted.ran.outcomes, dry_run=dry_run, csv=csv)
     if as_json:
         show_json(to_builtins(shown))
         return

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec import Struct, to_builtins
-from rich.progress import track
+from msgspec import to_builtins
 
 from mudra.audit.event import Caller
+from mudra.cli.local.one_by_one import Ran, run_one_by_one
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.registry_store import read_file
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
-from mudra.cli.output.output import Exit, console, fail, show_facts, show_json, show_table
+from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.errors import problem_of
 from mudra.http.response.import_responses import import_response
 from mudra.identity.memberships.import_members import (
@@ -26,12 +26,6 @@ from mudra.identity.memberships.import_members import (
 from mudra.identity.memberships.member_file import FileRow, read_member_file
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.shared.refusal import Refusal
-from mudra.shared.unavailable import DatabaseUnavailable
-
-
-class _Imported(Struct, frozen=True):
-    outcomes: Sequence[RowOutcome]
-    interrupted: bool = False
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -87,20 +81,20 @@ def export(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 async def _run(
     dependencies: Dependencies, rows: Sequence[FileRow], *, dry_run: bool, quiet: bool
-) -> _Imported:
-    """Import row by row, each in a transaction of its own: what is done stays done."""
+) -> Ran[RowOutcome]:
+    """Say what becomes of each row, then import it."""
     async with dependencies.unit_of_work() as work:
         planned = await preview_import(work, rows)
     if dry_run:
-        return _Imported(planned)
-    caller, outcomes = Caller(operator_name()), list[RowOutcome]()
-    for one in track(planned, "importing", console=console, disable=quiet):
-        try:
-            async with dependencies.unit_of_work() as work:
-                outcomes.append(await import_row(work, one, caller))
-        except DatabaseUnavailable:
-            return _Imported(outcomes, interrupted=True)
-    return _Imported(outcomes)
+        return Ran(planned)
+    caller = Caller(operator_name())
+    return await run_one_by_one(
+        dependencies,
+        planned,
+        lambda work, one: import_row(work, one, caller),
+        "importing",
+        quiet=quiet,
+    )
 
 
 def _show(outcomes: Sequence[RowOutcome], *, dry_run: bool, as_json: bool) -> None:

@@ -109,6 +109,7 @@ def _document(details: BackupDetails) -> dict[str, object]:
         "fileBytes": details.file_bytes,
         "sha256": details.sha256,
         "seconds": details.seconds,
+        "metricsIncluded": details.metrics_included,
     }
 
 
@@ -119,4 +120,7 @@ def _facts(details: BackupDetails) -> dict[str, object]:
         "database": f"{details.database_bytes / 1e6:.1f} MB",
         "file": f"{details.file_bytes / 1e6:.1f} MB in {details.seconds:.1f} s",
         "SHA-256": details.sha256,
+        "metrics": "in it"
+        if details.metrics_included
+        else "not in it: back up the second database too (docs/how-to/metrics-apart.md)",
     }

@@ -50,6 +50,58 @@ def prepare(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     typer.echo("The database is prepared: the service's role owns nothing and is no superuser.")
 
 
+@app.command("distribute", epilog="Example: mudra database distribute --dry-run > metrics.sql")
+def distribute(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the statements and change nothing.")
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the SQL that shares the metrics out to the machines of a Citus cluster, by AA.
+
+    Mudra runs none of it: give it to psql, as the owner of the tables, while no node runs. Keys
+    that an earlier release made in another order come first; new indexes of a large table take
+    minutes. The other tables are not touched.
+    """
+    if not dry_run:
+        fail("this command only prints: add --dry-run, and give what it prints to psql", Exit.USAGE)
+    try:
+        found = program().distribution(data_dir)
+    except CommandFailed as failed:
+        fail(str(failed), failed.code)
+    if as_json:
+        show_json({"formerKeys": list(found.former_keys), "statements": list(found.statements)})
+        return
+    for statement in ("BEGIN", *found.statements, "COMMIT"):
+        typer.echo(f"{statement};")
+
+
+@app.command(
+    "move-metrics",
+    epilog="Example: MUDRA_METRICS_DATABASE_URL=postgresql://… mudra database move-metrics",
+)
+def move_metrics(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Move the metrics of this installation to the database of MUDRA_METRICS_DATABASE_URL.
+
+    No node may run. The rows are copied, counted, and then deleted in the first database; a move
+    that was cut short begins again. Set the address for all nodes before they start again.
+    """
+
+    def show(table: str, rows: int) -> None:
+        if not as_json:
+            typer.echo(f"{table}: {rows} rows")
+
+    try:
+        moved = program().move_metrics(data_dir, show)
+    except CommandFailed as failed:
+        fail(str(failed), failed.code)
+    if as_json:
+        show_json({"rows": dict(moved)})
+        return
+    typer.echo("The metrics are in the second database: set its address for all nodes.")
+
+
 @app.command(
     "recovered",
     epilog="Example: mudra database recovered --to 2026-11-23T08:00:00Z",

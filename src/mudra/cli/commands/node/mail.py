@@ -49,9 +49,9 @@ def list_mails(
         show_json([msgspec.to_builtins(mail_response(mail)) for mail in mails])
         return
     show_table(
-        ["SENT", "TO", "SUBJECT"],
+        ["ID", "SENT", "TO", "SUBJECT"],
         [
-            [iso_ms(m.sent_at) if m.sent_at else "waiting", m.email.to, m.email.subject]
+            [m.mail_id, iso_ms(m.sent_at) if m.sent_at else "waiting", m.email.to, m.email.subject]
             for m in mails
         ],
     )

@@ -13,7 +13,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import show_facts, show_json, show_table
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.secrets.address_binding import AddressBinding, is_enforced
+from mudra.tokens.secrets.address_binding import AddressBinding, ChosenBinding, is_enforced
 from mudra.tokens.secrets.foreign_addresses import AddressReport, report_addresses
 
 
@@ -92,10 +92,10 @@ async def _seen(dependencies: Dependencies, *, days: int) -> _Seen:
         entity_id
         for entity_id in sorted(listed.keys() | chosen.keys())
         if is_enforced(
-            chosen.get(entity_id, AddressBinding.NETWORK),
+            chosen.get(entity_id, ChosenBinding(AddressBinding.NETWORK)).binding,
             listed.get(entity_id, ()),
             network_enforces=network,
         )
     ]
-    exempt = [one for one, how in chosen.items() if how is AddressBinding.WATCH]
+    exempt = [one for one, how in chosen.items() if how.exempt]
     return _Seen(report, network, enforced, exempt)

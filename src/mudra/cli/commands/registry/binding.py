@@ -23,8 +23,8 @@ def binding(
         AddressBinding | None,
         typer.Argument(
             help="enforce: only addresses that the live entry lists get tokens; network: as the "
-            "network's setting says; watch: exempt it from that setting (operators). Without it, "
-            "nothing is switched."
+            "network's setting says, or back to an operator's exemption; watch: exempt it from "
+            "that setting (operators, who end it by network). Without it, nothing is switched."
         ),
     ] = None,
     even_so: Annotated[
@@ -66,6 +66,7 @@ def binding(
         {
             "entity": found.entity_id,
             "binding": found.binding,
+            "exempt from the network's": "yes, by an operator" if found.exempt else "no",
             "network": found.network_binding,
             "other addresses": "refused" if found.enforced else "accepted",
             "listed": ", ".join(found.listed) or "none",

@@ -14,18 +14,21 @@ from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.localization.language import translatable
 from mudra.overview.entity_activity import DAYS, names_of_admins, visible_address
 
 _MAX_COUNT: Final = 500
 _TONES: Final = {"success": "good", "refused": "warn", "failed": "bad"}
+_OUTCOMES: Final = (translatable("success"), translatable("refused"), translatable("failed"))
+"""Marked for the catalogues; the table translates its tags."""
 
 _TOKENS = Table(
     "tokens",
-    "Tokens by day",
+    translatable("Tokens by day"),
     (
-        Column[TokensOfDay]("day", "Day (UTC)", lambda row: f"{row.day:%Y-%m-%d}"),
-        Column[TokensOfDay]("issued", "Issued", lambda row: row.issued, "number"),
-        Column[TokensOfDay]("refused", "Refused", lambda row: row.refused, "number"),
+        Column[TokensOfDay]("day", translatable("Day (UTC)"), lambda row: f"{row.day:%Y-%m-%d}"),
+        Column[TokensOfDay]("issued", translatable("Issued"), lambda row: row.issued, "number"),
+        Column[TokensOfDay]("refused", translatable("Refused"), lambda row: row.refused, "number"),
     ),
     first_sort="-day",
 )
@@ -34,21 +37,29 @@ _TOKENS = Table(
 def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
     return Table(
         "audit",
-        "Audit log of this entity",
+        translatable("Audit log of this entity"),
         (
-            Column[AuditRow]("at", "Time", lambda row: row.at, "time"),
-            Column[AuditRow]("event", "Event", lambda row: row.event, "code"),
+            Column[AuditRow]("at", translatable("Time"), lambda row: row.at, "time"),
+            Column[AuditRow]("event", translatable("Event"), lambda row: row.event, "code"),
             Column[AuditRow](
                 "outcome",
-                "Outcome",
+                translatable("Outcome"),
                 lambda row: row.outcome,
                 "tag",
                 tone=lambda row: _TONES.get(row.outcome, "quiet"),
             ),
-            Column[AuditRow]("who", "By", lambda row: names.get(row.actor, row.actor)),
-            Column[AuditRow]("reason", "Reason", lambda row: row.reason or None, "below"),
-            Column[AuditRow]("address", "From", lambda row: visible_address(row) or None, "code"),
-            Column[AuditRow]("txn", "Transaction", lambda row: row.txn_id or None, "below"),
+            Column[AuditRow](
+                "who", translatable("By"), lambda row: names.get(row.actor, row.actor)
+            ),
+            Column[AuditRow](
+                "reason", translatable("Reason"), lambda row: row.reason or None, "below"
+            ),
+            Column[AuditRow](
+                "address", translatable("Address"), lambda row: visible_address(row) or None, "code"
+            ),
+            Column[AuditRow](
+                "txn", translatable("Transaction"), lambda row: row.txn_id or None, "below"
+            ),
         ),
         first_sort="-at",
     )

@@ -16,8 +16,14 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
+from mudra.localization.language import gettext, ngettext, translatable
 from mudra.shared.refusal import Refusal
-from mudra.tokens.secrets.address_binding import WATCHED_DAYS, AddressBinding
+from mudra.tokens.secrets.address_binding import (
+    WATCHED_DAYS,
+    AddressBinding,
+    AddressesInUse,
+    NoListedAddresses,
+)
 from mudra.tokens.secrets.binding_service import BindingActor, BindingView
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 
@@ -26,11 +32,11 @@ _PAGES = Response[str] | Response[bytes]
 _CHOICES: Final = {AddressBinding.ENFORCE.value: "on", AddressBinding.NETWORK.value: "off"}
 FOREIGN: Final = Table[EntityUse](
     "foreign",
-    "Addresses that are not listed",
+    translatable("Addresses that are not listed"),
     (
-        Column("address", "Address", lambda use: use.address, "code"),
-        Column("count", "Tokens", lambda use: use.count, "number"),
-        Column("last", "Last used", lambda use: use.last_used_at, "time"),
+        Column("address", translatable("Address"), lambda use: use.address, "code"),
+        Column("count", translatable("Tokens"), lambda use: use.count, "number"),
+        Column("last", translatable("Last used"), lambda use: use.last_used_at, "time"),
     ),
     first_sort="-last",
 )
@@ -61,7 +67,8 @@ async def switch(
             even_so=fields.get("evenSo") == "yes",
         )
         if isinstance(outcome, BindingView):
-            return GoTo(f"{member_path(entity_id, 'addresses')}?told={_CHOICES[chosen]}")
+            notice = "exempt" if outcome.own is AddressBinding.WATCH else _CHOICES[chosen]
+            return GoTo(f"{member_path(entity_id, 'addresses')}?told={notice}")
         return await _page(page_context, outcome)
 
     return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
@@ -83,11 +90,29 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Ou
             "view": view,
             "days": WATCHED_DAYS,
             "foreign": FOREIGN.view(view.foreign, page_context.query),
-            "problem": sentence(problem.sentence) if problem else "",
+            "problem": sentence(_text(refusal, problem.sentence)) if refusal and problem else "",
             "notice": page_context.query.get("told", "") if problem is None else "",
         },
         problem.status if problem else 200,
     )
+
+
+def _text(refusal: Refusal, text: str) -> str:
+    """Return why the binding cannot be switched on, in terms of the page."""
+    match refusal:
+        case NoListedAddresses():
+            return gettext(
+                "the live entry lists no address, so nothing could get a token: add addresses first"
+            )
+        case AddressesInUse(addresses=addresses):
+            return ngettext(
+                "%(num)s address that is not listed got tokens lately and would be refused: add it "
+                "to the registration, or confirm that it is to be refused",
+                "%(num)s addresses that are not listed got tokens lately and would be refused: add "
+                "them to the registration, or confirm that they are to be refused",
+                len(addresses),
+            )
+    return text
 
 
 def _actor(page_context: PageContext) -> BindingActor:

@@ -26,6 +26,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.sandbox_requests import FaultEndRequest, FaultRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.operators.operator import Scope
+from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal
 from mudra.tokens.faults.fault import AMOUNTS, DESCRIPTIONS, FaultKind
 from mudra.tokens.faults.switch_faults import FaultActor
@@ -33,11 +34,11 @@ from mudra.tokens.faults.switch_faults import FaultActor
 _MEMBER: Final = f"/entity/{{entity_id:str}}/{FAULTS_ITEM}"
 _OPERATOR: Final = f"/operator/{FAULTS_ITEM}"
 _LENGTHS: Final = {
-    "PT10M": "10 minutes",
-    "PT1H": "1 hour",
-    "PT8H": "8 hours",
-    "P1D": "1 day",
-    "P7D": "7 days",
+    "PT10M": translatable("10 minutes"),
+    "PT1H": translatable("1 hour"),
+    "PT8H": translatable("8 hours"),
+    "P1D": translatable("1 day"),
+    "P7D": translatable("7 days"),
 }
 _TYPED: Final = {"entityId": "", "kind": "", "amount": "", "lasts": "PT1H"}
 _PAGES = Response[str] | Response[bytes]

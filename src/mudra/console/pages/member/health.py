@@ -4,25 +4,34 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
-from litestar import Response, get
+from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import member_page
-from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
+from mudra.console.framework.page_guards import Fields, member_form, member_page
+from mudra.console.framework.page_results import (
+    Download,
+    GoTo,
+    Outcome,
+    RenderedPage,
+    StreamedPage,
+)
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import HealthQuery, query_of, shown_codes, view_of
 from mudra.console.health.labels import cause_lines
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import may_see, of_api
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.receipt_service import Gap
 from mudra.metrics.ports import RefusedPush
@@ -31,6 +40,16 @@ from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
 _USUAL: Final = "24h"
+_TITLES: Final = {
+    EntityType.FIP: translatable("My APIs, as each AA sees them"),
+    EntityType.AA: translatable("My reporting, and the FIPs"),
+    EntityType.FIU: translatable("The FIPs I depend on"),
+}
+_STATUSES: Final = {
+    Status.GOOD: translatable("GOOD"),
+    Status.BAD: translatable("BAD"),
+    Status.UNSURE: translatable("UNSURE"),
+}
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
@@ -38,7 +57,8 @@ class Line(Struct, frozen=True):
     """One API between two parties. Times in milliseconds, the share in percent."""
 
     other: str
-    api: str
+    tag: Tag
+    code: str
     calls: int
     success: float | None
     p50: int | None
@@ -46,26 +66,35 @@ class Line(Struct, frozen=True):
     longest: int | None
     status: Status
 
+    @property
+    def api(self) -> str:
+        """The name of the API in the current language: a file's is in English."""
+        return (api_name if self.tag is Tag.REQUESTS else notification_name)(self.code)
+
 
 def _table(other: str) -> Table[Line]:
     return Table(
         "health",
-        "Health",
+        translatable("Health"),
         (
             Column[Line]("other", other, lambda line: line.other, "code"),
-            Column[Line]("api", "API", lambda line: line.api),
+            Column[Line]("api", translatable("API"), lambda line: line.api),
             Column[Line](
                 "status",
-                "Status",
-                lambda line: line.status.value,
+                translatable("Status"),
+                lambda line: _STATUSES[line.status],
                 "tag",
                 tone=lambda line: _TONES[line.status],
             ),
-            Column[Line]("calls", "Calls", lambda line: line.calls, "number"),
-            Column[Line]("success", "Success, %", lambda line: line.success, "number"),
-            Column[Line]("p50", "p50, ms", lambda line: line.p50, "number"),
-            Column[Line]("p95", "p95, ms", lambda line: line.p95, "number"),
-            Column[Line]("longest", "Longest, ms", lambda line: line.longest, "number"),
+            Column[Line]("calls", translatable("Calls"), lambda line: line.calls, "number"),
+            Column[Line](
+                "success", translatable("Success, %"), lambda line: line.success, "number"
+            ),
+            Column[Line]("p50", translatable("p50, ms"), lambda line: line.p50, "number"),
+            Column[Line]("p95", translatable("p95, ms"), lambda line: line.p95, "number"),
+            Column[Line](
+                "longest", translatable("Longest, ms"), lambda line: line.longest, "number"
+            ),
         ),
         first_sort="status",  # BAD, GOOD, UNSURE: bad ones first
     )
@@ -75,25 +104,26 @@ _AS_AAS_SEE_IT: Final = _table("AA")
 _OF_FIPS: Final = _table("FIP")
 _GAPS: Final = Table(
     "gaps",
-    "Gaps",
+    translatable("Gaps"),
     (
-        Column[Gap]("since", "From", lambda gap: gap.within.start, "time"),
-        Column[Gap]("until", "To", lambda gap: gap.within.end, "time"),
-        Column[Gap]("windows", "Windows", lambda gap: gap.windows, "number"),
-        Column[Gap]("payload", "Payload", lambda gap: gap.tag.value, "code"),
+        Column[Gap]("since", translatable("From"), lambda gap: gap.within.start, "time"),
+        Column[Gap]("until", translatable("To"), lambda gap: gap.within.end, "time"),
+        Column[Gap]("windows", translatable("Windows"), lambda gap: gap.windows, "number"),
+        Column[Gap]("payload", translatable("Payload"), lambda gap: gap.tag.value, "code"),
     ),
     first_sort="-since",
 )
 _REFUSED: Final = Table(
     "refused",
-    "Refused payloads",
+    translatable("Refused payloads"),
     (
-        Column[RefusedPush]("at", "When", lambda push: push.at, "time"),
-        Column[RefusedPush]("total", "Findings", lambda push: push.total, "number"),
+        Column[RefusedPush]("at", translatable("When"), lambda push: push.at, "time"),
+        Column[RefusedPush]("total", translatable("Findings"), lambda push: push.total, "number"),
         Column[RefusedPush](
             "first",
-            "First finding",
+            translatable("First finding"),
             lambda push: push.findings[0].sentence() if push.findings else None,
+            "english",
         ),
     ),
     first_sort="-at",
@@ -116,7 +146,9 @@ async def health(
             if isinstance(charts, Download):
                 return charts
             return RenderedPage(PART, {**charts, "view": view})
-        return StreamedPage("health.html", {"view": view}, lambda then: _content(then, view))
+        heading = gettext(_TITLES[EntityType(page_context.member.entity_type)])
+        facts = {"view": view, "heading": heading}
+        return StreamedPage("health.html", facts, lambda then: _content(then, view))
 
     return await member_page(request, dependencies, entity_id, handle)
 
@@ -140,10 +172,22 @@ def _concerns(stored: StoredIncident, page_context: PageContext) -> bool:
 
 
 async def _concerning(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:
+    followed = await _followed(page_context, view)
     found = await page_context.work.incidents.causes_within(view.within)
     return [
-        one for one in found if _concerns(one, page_context) and of_api(one.incident, view.code)
+        one
+        for one in found
+        if _concerns(one, page_context)
+        and of_api(one.incident, view.code)
+        and (not followed or fip_concerned(one.incident.subject) in {None, *followed})
     ]
+
+
+async def _followed(page_context: PageContext, view: HealthQuery) -> frozenset[str]:
+    """Returns the FIPs that the page is about: those that a FIU follows; empty for all."""
+    if page_context.member.entity_type != EntityType.FIU.value or view.rows:
+        return frozenset()
+    return await page_context.work.follows.of(page_context.member.entity_id)
 
 
 async def _charts(
@@ -177,7 +221,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         entity_id, kind, within, page_context.now, by_aa=True
     )
     table = _AS_AAS_SEE_IT if kind is EntityType.FIP else _OF_FIPS
-    lines = _lines(own.rows, table, view.code)
+    followed = await _followed(page_context, view)
+    rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
+    lines = _lines(rows, table, view.code)
     missing: Sequence[Gap] = ()
     refused: Sequence[RefusedPush] = ()
     if kind is EntityType.AA:
@@ -190,10 +236,11 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         or {
             **charts,
             "has_charts": kind is not EntityType.FIU,
+            **(await _choices(page_context) if kind is EntityType.FIU else {}),
             "causes": cause_lines(incidents, lambda one: f"?incident={one.incident_id}"),
             "lines": table.view(lines, page_context.query),
             "planned": await page_context.work.health.maintenances(
-                within, page_context.now, {entity_id, *(row.subject.fip_id for row in own.rows)}
+                within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}
             ),
             "proof": own.coverage.proof() if own.rows else None,
             "reports": kind is EntityType.AA,
@@ -204,12 +251,42 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     )
 
 
+async def _choices(page_context: PageContext) -> Mapping[str, object]:
+    """Returns the FIPs that a FIU follows, and the others, by name."""
+    work = page_context.work
+    followed = await work.follows.of(page_context.member.entity_id)
+    names, live = await work.health.names(), await work.health.live_fips()
+    listed = sorted((names.get(one, one), one) for one in {*live, *followed})
+    return {
+        "followed": [(name, one) for name, one in listed if one in followed],
+        "others": [(name, one) for name, one in listed if one not in followed],
+    }
+
+
+@post("/entity/{entity_id:str}/health/follow", include_in_schema=False)
+async def follow(
+    entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Follow a FIP (`follow` names it), or no longer (`unfollow`)."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        follows = "follow" in fields
+        fip_id = fields.get("follow" if follows else "unfollow", "")
+        refused = await page_context.work.follows.change(
+            entity_id, fip_id, page_context.caller, follow=follows
+        )
+        return refused or GoTo(f"{member_path(entity_id, 'health')}#followed")
+
+    return await member_form(request, dependencies, entity_id, handle)
+
+
 def _lines(rows: Sequence[Row], table: Table[Line], code: str) -> Sequence[Line]:
     """Returns one line for each API that can succeed or fail; the two timings have a time only."""
     return [
         Line(
             other=row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id,
-            api=(api_name if api.tag is Tag.REQUESTS else notification_name)(api.type),
+            tag=api.tag,
+            code=api.type,
             calls=api.health.total,
             success=percentage(api.health.success),
             p50=api.time.p50.estimate if api.time else None,
@@ -223,4 +300,4 @@ def _lines(rows: Sequence[Row], table: Table[Line], code: str) -> Sequence[Line]
     ]
 
 
-handlers: Final[list[ControllerRouterHandler]] = [health]
+handlers: Final[list[ControllerRouterHandler]] = [health, follow]

@@ -21,6 +21,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.body.request_body import BodyLimits
 from mudra.http.request.body.strict_json import JsonRefused, parse_document
 from mudra.http.request.request_context import AnyRequest
+from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
 from mudra.registry.lifecycle.record import Version
@@ -34,19 +35,19 @@ _LIMITS: Final = BodyLimits(192 * 1024)
 """64 KiB of JSON; a form encodes one byte in up to three."""
 _VERSIONS: Final = Table[Version](
     "versions",
-    "Versions",
+    translatable("Versions"),
     (
-        Column("number", "Version", lambda one: one.number),
+        Column("number", translatable("Version"), lambda one: one.number),
         Column(
             "status",
-            "Status",
+            translatable("Status"),
             lambda one: one.status.value,
             "tag",
             tone=lambda one: tone(one.status.value),
         ),
-        Column("submitted", "Submitted", lambda one: one.submitted_at, "time"),
-        Column("decided", "Decided", lambda one: one.decided_at, "time"),
-        Column("reason", "Reason", lambda one: one.reason or None),
+        Column("submitted", translatable("Submitted"), lambda one: one.submitted_at, "time"),
+        Column("decided", translatable("Decided"), lambda one: one.decided_at, "time"),
+        Column("reason", translatable("Reason"), lambda one: one.reason or None),
     ),
     first_sort="-number",
 )

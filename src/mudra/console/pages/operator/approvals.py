@@ -1,6 +1,6 @@
 """Approvals: pending entries, their changes and risks, and decisions on entries."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from litestar import Response, get, post
@@ -11,6 +11,7 @@ from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import all_fields, compared, new_key
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
@@ -157,7 +158,7 @@ def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Comma
         return InvalidField(f"act must be one of {', '.join(DONE)}")
     if not (version.isascii() and version.isdigit() and len(version) < 10):  # noqa: PLR2004
         return InvalidField("version must be a whole number")
-    goes_live_at = _goes_live_at(fields.get("goesLiveAt", ""))
+    goes_live_at = _goes_live_at(fields)
     if isinstance(goes_live_at, InvalidField):
         return goes_live_at
     caller = page_context.caller
@@ -175,14 +176,14 @@ def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Comma
     )
 
 
-def _goes_live_at(text: str) -> datetime | InvalidField | None:
-    """Read a date-time field: UTC without an offset; empty for at once."""
-    if not text:
-        return None
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=UTC)
-    except ValueError:
-        return InvalidField("Go live must be a date and time of UTC such as 2026-01-31T09:30")
+def _goes_live_at(fields: Fields) -> datetime | InvalidField | None:
+    """Read the date and time of an approval in the zone of its form; empty for at once."""
+    text, zone = fields.get("goesLiveAt", "").strip(), zone_of_form(fields)
+    if not text or isinstance(zone, InvalidField):
+        return zone if isinstance(zone, InvalidField) else None
+    return zone.instant(text) or InvalidField(
+        "Go live must be a date and time such as 2026-01-31T09:30"
+    )
 
 
 async def _page(
@@ -195,6 +196,7 @@ async def _page(
     export = _KEYS.export(keys, page_context.query)
     if export is not None:
         return export
+    bound = await page_context.work.address_bindings.bindings.of(entity_id)
     problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_approval.html",
@@ -208,8 +210,7 @@ async def _page(
                 [who for one in record.versions for who in (one.submitted_by, one.decided_by)],
                 page_context.work,
             ),
-            "bound": await page_context.work.address_bindings.bindings.of(entity_id)
-            is AddressBinding.ENFORCE,
+            "bound": bound is not None and bound.binding is AddressBinding.ENFORCE,
             "probe": await page_context.work.probes.probes.latest(entity_id),
             "longest": MAX_REASON,
             "tone": tone,

@@ -1,7 +1,7 @@
 """The audit: search by event, entity, actor and time; verify that it was not changed."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from litestar import Response, get, post
@@ -15,7 +15,9 @@ from mudra.console.framework import page_results as answer
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import RenderedPage
+from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.table import Column, Table
+from mudra.console.health.health_query import written
 from mudra.console.pages.operator.labels import names_of, tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -86,7 +88,8 @@ async def search(
                 "view": TABLE.view(rows, page_context.query),
                 "events": [event.value for event in EventName],
                 "outcomes": [outcome.value for outcome in Outcome],
-                "filters": {name: page_context.query.get(name, "") for name in _FIELDS},
+                "filters": _shown(page_context, which),
+                "times": which,
                 "older": found[-1].seq if len(rows) == MAX_COUNT else None,
                 "most": MAX_COUNT,
             },
@@ -113,30 +116,31 @@ _FIELDS: Final = ("event", "outcome", "entity", "actor", "txn", "since", "until"
 
 def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
     asked = {name: page_context.query.get(name, "").strip()[:MAX_LENGTH] for name in _FIELDS}
-    times = [_instant(asked[name]) for name in ("since", "until")]
-    for name, found in zip(("since", "until"), times, strict=True):
-        if isinstance(found, InvalidField):
+    zone, times = zone_of_form(page_context.query), dict[str, datetime]()
+    if isinstance(zone, InvalidField):
+        return zone
+    for name in ("since", "until"):
+        found = zone.instant(asked[name], latest=name == "until") if asked[name] else None
+        if found is not None:
+            times[name] = found
+        elif asked[name]:
             return InvalidField(f"{name} must be a date and time such as 2026-01-31T09:30")
-    since, until = times
     return AuditFilter(
         event=asked["event"],
         outcome=asked["outcome"],
         actor=asked["actor"],
         entity_id=asked["entity"],
         txn_id=asked["txn"],
-        since=since if isinstance(since, datetime) else None,
-        until=until if isinstance(until, datetime) else None,
+        since=times.get("since"),
+        until=times.get("until"),
     )
 
 
-def _instant(text: str) -> datetime | InvalidField | None:
-    if not text:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return InvalidField(text)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+def _shown(page_context: PageContext, which: AuditFilter) -> dict[str, str]:
+    """Returns what was asked for, with instants in UTC in the place of wall times."""
+    times = {"since": which.since, "until": which.until}
+    pinned = {name: written(at) for name, at in times.items() if at is not None}
+    return {name: page_context.query.get(name, "") for name in _FIELDS} | pinned
 
 
 def _detail(row: AuditRow) -> str:

@@ -1,5 +1,7 @@
 """The operator's first page: what is broken now, and what needs attention this week."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from litestar import Response, get
@@ -41,6 +43,8 @@ EXPORTED: Final = Table[DashboardRow](
 BOARD: Final = operator_path("board")
 _CAUSES: Final = frozenset({Kind.INCIDENT, Kind.SILENT_AA})
 """Kinds that have rows of their own: one for each cause."""
+_MAX_OF_KIND: Final = 5
+"""Rows of one kind among the others: an import of members adds hundreds of a kind."""
 
 
 @get("/operator/board", include_in_schema=False)
@@ -54,6 +58,7 @@ async def show_board(
         kind = page_context.query.get("kind", "")
         chosen = [row for row in found.rows if not kind or row.kind.value == kind]
         rows = [row for row in chosen if row.kind not in _CAUSES]
+        shown = rows if kind else _few_of_each(rows)
         counts = counted(found.rows)
         causes = await _causes(page_context)
         return EXPORTED.export(chosen, page_context.query) or RenderedPage(
@@ -73,8 +78,9 @@ async def show_board(
                 and not dependencies.settings.sandbox,
                 "rows": [
                     {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)}
-                    for row in rows
+                    for row in shown
                 ],
+                "more": _left_out(rows, shown),
                 "all": sum(count for one, count in counts.items() if one not in _CAUSES),
                 "hidden": [KINDS[one] for one in found.hidden],
                 "needed": sorted({NEEDED[one].value for one in found.hidden}),
@@ -90,6 +96,27 @@ async def _causes(page_context: PageContext) -> list[CauseRow] | None:
         return None
     found = await page_context.work.incidents.to_handle(limit=MAX_COUNT)
     return cause_rows(found, page_context.now)
+
+
+def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:
+    of_kind: Counter[Kind] = Counter()
+    few = []
+    for row in rows:
+        of_kind[row.kind] += 1
+        if of_kind[row.kind] <= _MAX_OF_KIND:
+            few.append(row)
+    return few
+
+
+def _left_out(
+    rows: Sequence[DashboardRow], shown: Sequence[DashboardRow]
+) -> list[dict[str, str | int]]:
+    left = Counter(row.kind for row in rows) - Counter(row.kind for row in shown)
+    return [
+        {"word": kind.value, "title": title, "count": left[kind]}
+        for kind, title in KINDS.items()
+        if left[kind]
+    ]
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_board]

@@ -6,23 +6,29 @@ displayed. Names no AA.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final
 from urllib.parse import urlencode, urljoin
 
 import msgspec
 from litestar import Response, get
 from litestar.di import Provide
-from litestar.params import FromPath, SkipValidation
+from litestar.params import FromPath
 
 from mudra.console.framework.error_page import no_such_page
 from mudra.console.framework.page_responses import download
+from mudra.console.framework.page_zone import ZONES, write_in_asked_zone
 from mudra.console.framework.render import page
+from mudra.console.pages.public import subscription
 from mudra.console.pages.public.public_response import (
     choose_language,
     in_language,
     public,
 )
-from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
+from mudra.console.pages.public.status_cache import (
+    CachedStatus,
+    InjectedStatusCache,
+    StatusCache,
+)
 from mudra.console.pages.public.status_files import ATOM, atom_feed, badge, badge_of_all
 from mudra.console.pages.public.status_lines import (
     MAINTENANCE,
@@ -51,7 +57,6 @@ _MAX_OPEN: Final = 20
 _SVG: Final = "image/svg+xml"
 _MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
-InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]
 
 
 @get("/status", include_in_schema=False)
@@ -59,9 +64,9 @@ async def status(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Show the network at a glance."""
-    lang = choose_language(request, dependencies)
+    kept = _kept(request, dependencies)
     cached = await cache.get(dependencies)
-    facts = _site(request, dependencies, lang) | _age(cached, dependencies.clock())
+    facts = _site(request, dependencies, kept) | _age(cached, dependencies.clock())
     if cached is None:
         return await _unknown(dependencies, facts)
     snapshot = cached.snapshot
@@ -72,8 +77,8 @@ async def status(
     if export is not None:
         return await public(request, download(export))
     states = states_of(snapshot, dependencies.clock())
-    found = page_of(states, query, lang)
-    apis = lines_of([line.fip for line in found.lines], _suffix(lang))
+    found = page_of(states, query, kept)
+    apis = lines_of([line.fip for line in found.lines], _suffix(kept))
     open_now = open_incidents(snapshot)
     since = snapshot.as_of - _RECENT
     here = {line.fip.fip_id for line in found.lines} if found.words else None
@@ -113,9 +118,9 @@ async def status_of_fip(
     fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
     """Show one FIP: each day in a table, its APIs, all its incidents."""
-    lang = choose_language(request, dependencies)
+    kept = _kept(request, dependencies)
     cached = await cache.get(dependencies)
-    facts = _site(request, dependencies, lang) | _age(cached, dependencies.clock())
+    facts = _site(request, dependencies, kept) | _age(cached, dependencies.clock())
     if cached is None:
         return await _unknown(dependencies, facts)
     state = _find(cached.snapshot, fip_id, dependencies.clock())
@@ -275,6 +280,7 @@ def public_status_pages(cache: StatusCache) -> Router:
             status_feed_of_fip,
             status_badge,
             status_badge_of_fip,
+            *subscription.handlers,
         ],
         dependencies={"cache": Provide(lambda: cache, sync_to_thread=False)},
     )
@@ -301,18 +307,34 @@ def _root(dependencies: HttpDependencies) -> str:
     return urljoin(dependencies.settings.issuer, "/status")
 
 
-def _suffix(lang: str) -> str:
-    """Returns what addresses of other status pages end with, so that the language stays."""
-    return f"?{urlencode({'lang': lang})}" if lang else ""
+def _kept(request: AnyRequest, dependencies: HttpDependencies) -> dict[str, str]:
+    """Writes as the address asks for, and returns that, so that it stays from page to page."""
+    asked = {
+        "lang": choose_language(request, dependencies),
+        "zone": write_in_asked_zone(request),
+    }
+    return {name: text for name, text in asked.items() if text}
 
 
-def _site(request: AnyRequest, dependencies: HttpDependencies, lang: str) -> dict[str, object]:
+def _suffix(kept: Mapping[str, str]) -> str:
+    """Returns what addresses of other status pages end with."""
+    return f"?{urlencode(kept)}" if kept else ""
+
+
+def _site(
+    request: AnyRequest, dependencies: HttpDependencies, kept: Mapping[str, str]
+) -> dict[str, object]:
     query = dict(request.query_params.items())
     return {
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
-        "lang": lang,
-        "suffix": _suffix(lang),
+        "kept": kept,
+        "may_subscribe": subscription.may_subscribe(dependencies),
+        "suffix": _suffix(kept),
+        "zones": [
+            (one, title, "?" + urlencode({**query, "zone": one.value}))
+            for one, title in ZONES.items()
+        ],
         "languages": [
             (one, "?" + urlencode({**query, "lang": one.tag}))
             for one in dependencies.languages.choices

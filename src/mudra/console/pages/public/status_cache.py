@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 import structlog
+from litestar.params import SkipValidation
 from msgspec import Struct
 
 from mudra.http.dependencies import HttpDependencies
@@ -117,3 +118,7 @@ class StatusCache:
         except (OSError, msgspec.DecodeError) as error:
             _log.warning("the kept public status cannot be read", error=str(error))
             return None
+
+
+InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]
+"""How a handler asks for the snapshot of its process."""

@@ -61,6 +61,8 @@ class FipLine(Struct, frozen=True):
     state: str
     tone: str
     bars: dict[str, str]
+    marks: str
+    """The first letter of each day's state, for the script that names the day under a pointer."""
     summary: str
 
 
@@ -72,8 +74,8 @@ class FipPage(Struct, frozen=True):
     lines: Sequence[FipLine]
     number: int
     pages: int
-    lang: str = ""
-    """The language that the address asks for; empty for none."""
+    kept: Mapping[str, str]
+    """What the address asks for besides: a language, a time zone."""
 
     @property
     def before(self) -> str:
@@ -89,7 +91,7 @@ class FipPage(Struct, frozen=True):
         values = {
             "q": self.words,
             "page": str(number) if number > 1 else "",
-            "lang": self.lang,
+            **self.kept,
         }
         return "?" + urlencode({name: text for name, text in values.items() if text})
 
@@ -102,7 +104,9 @@ def states_of(snapshot: StatusSnapshot, now: datetime) -> list[FipState]:
     return sorted(found, key=lambda one: one.rank)
 
 
-def page_of(states: Sequence[FipState], query: Mapping[str, str], lang: str = "") -> FipPage:
+def page_of(
+    states: Sequence[FipState], query: Mapping[str, str], kept: Mapping[str, str]
+) -> FipPage:
     """Returns the page that a query asks for: `q` has words of names or IDs, in any order."""
     words = " ".join(query.get("q", "")[:MAX_WORDS].split())
     wanted = words.casefold().split()
@@ -114,7 +118,7 @@ def page_of(states: Sequence[FipState], query: Mapping[str, str], lang: str = ""
     )
     shown = found[(number - 1) * PAGE : number * PAGE]
     lines = [line_of(one) for one in shown]
-    return FipPage(words, len(found), lines, number, pages, lang)
+    return FipPage(words, len(found), lines, number, pages, kept)
 
 
 def line_of(one: FipState) -> FipLine:
@@ -130,7 +134,7 @@ def line_of(one: FipState) -> FipLine:
             known=known,
             unknown=len(one.fip.days) - known,
         )
-    return FipLine(one.fip, one.state, one.tone, _bars(one.fip.days), summary)
+    return FipLine(one.fip, one.state, one.tone, _bars(one.fip.days), _marks(one.fip.days), summary)
 
 
 def _state(fip: FipHistory, troubled: Collection[str], maintained: Collection[str]) -> FipState:
@@ -142,6 +146,10 @@ def _state(fip: FipHistory, troubled: Collection[str], maintained: Collection[st
 def _has_all(fip: FipHistory, words: Sequence[str]) -> bool:
     text = f"{fip.name} {fip.fip_id}".casefold()
     return all(word in text for word in words)
+
+
+def _marks(days: Sequence[Day]) -> str:
+    return "".join(day.state.value[0] for day in days)
 
 
 def _bars(days: Sequence[Day]) -> dict[str, str]:

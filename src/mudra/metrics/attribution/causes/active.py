@@ -17,6 +17,7 @@ from mudra.metrics.attribution.evidence.lane_counts import LaneCounts
 from mudra.metrics.attribution.evidence.lanes import (
     APIS,
     ARRIVALS,
+    IS_REQUEST,
     LANE_SYMPTOM,
     LANES,
     Api,
@@ -69,6 +70,14 @@ class Active(Struct, frozen=True):
     ambiguous_with: tuple[Locus, ...] = ()
 
 
+class Counted(Struct, frozen=True):
+    """Events of the symptom that people read first, as messages report them."""
+
+    calls: float
+    failures: float
+    expected: float
+
+
 class View(Struct, frozen=True):
     """What one window says of a known cause, at each tilt."""
 
@@ -79,6 +88,7 @@ class View(Struct, frozen=True):
     calls: float
     failures: float
     expected: float
+    counted: Counted
 
 
 def new_active(number: int, locus: Locus, symptom: Symptom, since: int, window: int,
@@ -99,13 +109,23 @@ def own_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
     return locus_lanes(locus, symptoms) & np.isin(LANE_SYMPTOM, list(symptoms))
 
 
+def _named_lanes(locus: Locus, symptoms: frozenset[Symptom]) -> Flags:
+    """The lanes of the symptom that is named first; of failures at all APIs those of requests.
+
+    A FIP that fails may still send its notifications: they say nothing of the calls to it.
+    """
+    first = min(symptoms)
+    lanes = own_lanes(locus, frozenset({first}))
+    return lanes & IS_REQUEST if first is Symptom.FAILURES and not locus.apis else lanes
+
+
 def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) -> View:
     """Read this window's evidence within the place of the cause."""
     locus = active.locus
     aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
     fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)
     inside = LaneCounts(counts.bad[:, aas, fips], counts.events[:, aas, fips])
-    lanes = own_lanes(locus, active.symptoms)
+    lanes, named = own_lanes(locus, active.symptoms), _named_lanes(locus, active.symptoms)
     by_aa = np.zeros((len(TILTS), counts.bad.shape[1]), np.float32)
     by_fip = np.zeros((len(TILTS), counts.bad.shape[2]), np.float32)
     by_lane = np.zeros((len(TILTS), len(LANES)), np.float32)
@@ -123,6 +143,7 @@ def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) ->
     return View(
         by_aa.sum(1), by_aa, by_fip, by_lane,
         float(events[lanes].sum()), float(bad[lanes].sum()), float(expected[lanes].sum()),
+        Counted(*(float(one[named].sum()) for one in (events, bad, expected))),
     )  # fmt: skip
 
 

@@ -67,8 +67,8 @@ class Cause(Struct, frozen=True):
     """The window in which its evidence began."""
     status: CauseStatus
     calls: float
-    """Events of this window in the lanes and cells that are affected; an incident keeps those
-    of its last bad window."""
+    """Events of this window of the first symptom, in the cells that are affected; of failures at
+    all APIs those of requests. An incident keeps those of its last bad window."""
     failures: float
     expected: float
     """Failures that the baseline predicts for so many calls."""

@@ -57,6 +57,7 @@ class Lane(Struct, frozen=True):
 APIS: Final = tuple(Api)
 CALL_APIS: Final = APIS[:12]
 """Have answers: requests of AAs first, then notifications of FIPs."""
+REQUEST_APIS: Final = APIS[:9]
 TIMED_APIS: Final = (*APIS[:9], *APIS[12:])
 """Have percentiles; spec 2.6 gives none for notifications."""
 
@@ -89,6 +90,7 @@ LANES_OF: Final = tuple(
     for symptom in Symptom
 )
 """The lanes of a symptom lie side by side, so that a slice selects them."""
+IS_REQUEST: Final = np.array([lane.api in REQUEST_APIS for lane in LANES])
 USUAL_RATES: Final = np.array([lane.usual_rate for lane in LANES], np.float32)
 MANY_CALLS: Final = 20.0
 """From so many calls in a window on, all percentiles of a cell are counted as calls.

@@ -8,7 +8,6 @@ from operator import add
 from typing import Final, NamedTuple, cast
 
 import msgspec
-import psycopg
 import sqlalchemy as sa
 from msgspec import UNSET, Struct
 from psycopg.sql import SQL, Identifier
@@ -200,12 +199,10 @@ async def copy_in(
     tx: Transaction, table: sa.Table, names: Sequence[str], rows: Iterable[tuple[object, ...]]
 ) -> None:
     """Writes rows by COPY."""
-    raw = await tx.connection.get_raw_connection()
-    driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
     into = SQL("COPY {} ({}) FROM STDIN").format(
         Identifier(table.name), SQL(", ").join(map(Identifier, names))
     )
-    async with driver.cursor() as cursor, cursor.copy(into) as copy:
+    async with tx.copying(into) as copy:
         for row in rows:
             await copy.write_row(row)
 

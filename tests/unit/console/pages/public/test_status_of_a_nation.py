@@ -8,11 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import pytest
 from litestar import Response
 
 from mudra.console.pages.public import status as pages
 from mudra.console.pages.public.status_cache import CachedStatus
-from mudra.console.pages.public.status_files import badge
+from mudra.console.pages.public.status_files import ATOM, atom_feed, badge
 from mudra.console.pages.public.status_lines import PAGE
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
@@ -83,7 +84,11 @@ class Cache:
 
 def get(handler: Any, headers: dict[str, str] | None = None, **query: str) -> Response[bytes]:
     settings = SimpleNamespace(
-        network_name="A Nation", token_prefix="/iam", issuer="https://mudra.example/iam"
+        network_name="A Nation",
+        token_prefix="/iam",
+        issuer="https://mudra.example/iam",
+        sandbox=True,
+        smtp_url=None,
     )
     dependencies = SimpleNamespace(settings=settings, clock=lambda: NOW, languages=LANGUAGES)
     sent = {"accept-encoding": "gzip, br"} if headers is None else headers
@@ -167,6 +172,39 @@ def test_the_feed_has_the_latest_incidents_first() -> None:
     ids = [one.findtext(f"{atom}id") or "" for one in entries]
     assert len(set(ids)) == len(ids)
     assert all(one.startswith("https://mudra.example/status/fip/FIP-") for one in ids)
+
+
+def elements(parent: ET.Element, name: str) -> list[ET.Element]:
+    return parent.findall(f"{{http://www.w3.org/2005/Atom}}{name}")
+
+
+def is_atom(part: ET.Element, allowed: set[str]) -> None:
+    """What RFC 4287 requires of a feed and of an entry alike (4.1.1, 4.1.2, 4.2.6, 3.3)."""
+    (title,), (identity,), (updated,) = (elements(part, one) for one in ("title", "id", "updated"))
+    assert title.text
+    assert (identity.text or "").startswith("https://")
+    assert datetime.fromisoformat(updated.text or "").tzinfo is not None
+    assert {one.tag.partition("}")[2] for one in part} <= allowed
+    alternates = [one for one in elements(part, "link") if one.get("rel", "alternate") != "self"]
+    assert [one.get("rel") for one in alternates] == [None]
+    assert (alternates[0].get("href") or "").startswith("https://mudra.example/status")
+
+
+@pytest.mark.parametrize("fip_id", ["", BROKEN])
+def test_the_feeds_are_what_rfc_4287_calls_atom(fip_id: str) -> None:
+    made = atom_feed(SNAPSHOT, "A Nation: incidents", "https://mudra.example/status", fip_id)
+    feed = ET.fromstring(made)  # our own
+
+    assert get(pages.status_feed).media_type == ATOM == "application/atom+xml"
+    assert feed.tag == "{http://www.w3.org/2005/Atom}feed"
+    is_atom(feed, {"title", "id", "updated", "link", "author", "entry"})
+    (own,) = [one for one in elements(feed, "link") if one.get("rel") == "self"]
+    assert (own.get("href") or "").endswith("/feed.atom")
+    assert elements(elements(feed, "author")[0], "name")[0].text  # so that entries need none
+    entries = elements(feed, "entry")
+    assert entries
+    for entry in entries:
+        is_atom(entry, {"title", "id", "updated", "published", "link", "summary"})
 
 
 def test_a_badge_holds_no_markup_of_a_name() -> None:

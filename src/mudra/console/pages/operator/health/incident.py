@@ -186,6 +186,7 @@ async def _page(
         "path": operator_path_of(stored),
         "page_of": _page_of(stored.incident),
         "sides": await _sides(page_context, stored.incident),
+        "more_affected": _not_listed(stored.incident),
         "refused": refused or Refused(),
     }
     return RenderedPage("incident.html", facts, refused.status if refused else 200)
@@ -249,11 +250,27 @@ async def _acts(page_context: PageContext, stored: StoredIncident) -> Mapping[st
     }
 
 
+def _named(found: Incident) -> Sequence[str]:
+    """Returns the members at the cause."""
+    both = fip_concerned(found.subject), aa_concerned(found.subject)
+    return [one for one in both if one]
+
+
+def _affected(found: Incident) -> Sequence[str]:
+    """Returns the members that the cause affects, without those at it."""
+    both = [*found.cause.affected_aas, *found.cause.affected_fips]
+    return [one for one in both if one not in _named(found)]
+
+
+def _not_listed(found: Incident) -> int:
+    """Returns how many affected members are beyond the list of contacts."""
+    return max(0, len(_named(found)) + len(_affected(found)) - _MAX_CONTACTS)
+
+
 async def _sides(page_context: PageContext, found: Incident) -> Sequence[Side]:
     """Returns whom to call: those at the cause first, then those that it affects."""
-    named = [one for one in (fip_concerned(found.subject), aa_concerned(found.subject)) if one]
-    both = [*found.cause.affected_aas, *found.cause.affected_fips]
-    affected = [one for one in both if one not in named][: _MAX_CONTACTS - len(named)]
+    named = _named(found)
+    affected = _affected(found)[: _MAX_CONTACTS - len(named)]
     search = page_context.work.member_search
     return [
         Side("at the cause" if entity_id in named else "affected", row)

@@ -1,6 +1,6 @@
 """Silences: started and ended on the page of incidents."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_form
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.render import sentence
 from mudra.console.health.health_query import CALLS
 from mudra.console.health.tables import incidents_table
@@ -116,13 +117,12 @@ def _command(fields: Fields, now: datetime) -> SilenceCommand | InvalidField:
     hours, typed = fields.get("hours", ""), fields.get("begins", "").strip()
     if hours not in map(str, LENGTHS):
         return InvalidField(f"hours must be one of {', '.join(map(str, LENGTHS))}")
-    begins = None
-    if typed:
-        try:
-            read = datetime.fromisoformat(typed)
-            begins = read.replace(tzinfo=read.tzinfo or UTC)
-        except ValueError:
-            return InvalidField("start must be a date and time in UTC, such as 2026-01-31T22:30")
+    zone = zone_of_form(fields)
+    if isinstance(zone, InvalidField):
+        return zone
+    begins = zone.instant(typed) if typed else None
+    if typed and begins is None:
+        return InvalidField("start must be a date and time such as 2026-01-31T22:30")
     return SilenceCommand(
         fields.get("entity_id", "").strip(),
         fields.get("type", ""),

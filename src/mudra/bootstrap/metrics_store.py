@@ -1,0 +1,107 @@
+"""What works on the metrics, wherever they are: wired here for requests and for jobs."""
+
+from datetime import timedelta
+from typing import Protocol
+
+from mudra.audit.ports import AuditLog
+from mudra.bootstrap.alarm_wiring import AlarmDependencies, alarm_mailer
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.health_store import health_service
+from mudra.identity.memberships.notices import NoticeService
+from mudra.metrics.health.recorded_history import HistoryService
+from mudra.metrics.incidents.detection_service import DetectionService
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.maintenance import MaintenanceWork
+from mudra.metrics.notifications.escalation import Escalation
+from mudra.metrics.notifications.notifier import Notifier
+from mudra.metrics.payload.held_reports import HeldReportService
+from mudra.metrics.payload.push_report import Notices, PushService
+from mudra.metrics.payload.receipt_service import ReceiptService
+from mudra.metrics.payload.validation import ContentLimits
+from mudra.metrics.rollup.rollup_service import RollupService
+from mudra.shared.ids import fresh_id
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
+from mudra.storage.metrics.apart.handover import HandedOverAudit, HandedOverNotices
+from mudra.storage.metrics.apart.metrics_database import Both
+from mudra.storage.metrics.attribution import PostgresDetections
+from mudra.storage.metrics.held_reports import PostgresHeldReports
+from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
+from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
+from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
+from mudra.storage.metrics.rollups.rollups import PostgresRollups
+
+
+class ReportDependencies(Protocol):
+    """What taking in reports needs of a process."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings."""
+        ...
+
+    @property
+    def partitions(self) -> KnownPartitions:
+        """The partitions that exist."""
+        ...
+
+
+def reporting(
+    parts: ReportDependencies, both: Both, members: OnboardedMembers, notices: NoticeService
+) -> tuple[PushService, HeldReportService, ReceiptService]:
+    """Return the services of reports in a unit of work.
+
+    Their events and notices are in the transaction of the report, wherever that is.
+    """
+    settings, reports = parts.settings, PostgresReports(both.metrics, parts.partitions)
+    held = PostgresHeldReports(both.metrics, reports)
+    limits = ContentLimits(settings.metrics_push_blocks, settings.metrics_push_unknown_fips)
+    log = _audit_log(both)
+    sent: Notices = HandedOverNotices(both.metrics) if both.are_apart else notices
+    return (
+        PushService(reports, held, sent, members, log, limits),
+        HeldReportService(held, log),
+        ReceiptService(PostgresReceipts(both.metrics), members),
+    )
+
+
+async def history(both: Both, partitions: KnownPartitions, within_s: float) -> HistoryService:
+    """Return what stores windows of the past; each statement may take so long."""
+    reports = PostgresReports(both.metrics, partitions)
+    await reports.take_time(within_s)
+    return HistoryService(reports, PostgresReceipts(both.metrics), _audit_log(both))
+
+
+def _audit_log(both: Both) -> AuditLog:
+    return HandedOverAudit(both.metrics) if both.are_apart else PostgresAuditLog(both.first)
+
+
+async def maintenance(parts: AlarmDependencies, both: Both) -> MaintenanceWork:
+    """Return the services of the scheduled jobs."""
+    transaction = both.first
+    members, incidents = OnboardedMembers(*both), PostgresDetections(*both)
+    messages = PostgresWebhooks(transaction, parts.encryption)
+    silences = PostgresSilences(transaction)
+    escalation = Escalation(
+        timedelta(minutes=parts.settings.health_escalation_minutes),
+        parts.settings.health_escalation_to,
+    )
+    notifier = Notifier(
+        messages, alarm_mailer(parts, transaction), parts.outbox(transaction), escalation
+    )
+    return MaintenanceWork(
+        now=await transaction.now(),
+        detection=DetectionService(
+            store=incidents,
+            members=members,
+            silences=silences,
+            notifier=notifier,
+            new_id=fresh_id,
+        ),
+        rollups=RollupService(PostgresRollups(both.metrics)),
+        tables=PostgresMetricsTables(*both),
+        messages=messages,
+        health=health_service(both, members, incidents),
+        incidents=IncidentService(incidents),
+        silences=silences,
+    )

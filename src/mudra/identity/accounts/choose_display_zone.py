@@ -1,0 +1,25 @@
+"""Choose the time zone of one's own pages."""
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.accounts.user import User
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.localization.display_zone import ZoneChoice
+
+
+async def choose_display_zone(
+    work: IdentityUnitOfWork, user: User, caller: Caller, choice: str
+) -> ZoneChoice | ValueRefused:
+    """Store in which zone a person's pages write times, and read those of forms."""
+    if choice not in {*ZoneChoice}:
+        return ValueRefused("zone", f"must be one of {', '.join(ZoneChoice)}")
+    await work.people.set_display_zone(user.user_id, choice)
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.USER_ACCOUNT_CHANGE,
+            caller,
+            user_id=user.user_id,
+            detail={"change": "display zone", "zone": choice},
+        )
+    )
+    return ZoneChoice(choice)

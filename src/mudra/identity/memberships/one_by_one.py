@@ -1,0 +1,44 @@
+"""Many acts in one request: each in a transaction of its own, for as long as a request may take."""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Final, Protocol, Self, TypeAlias, TypeVar
+
+from mudra.identity.memberships.member_lists import MemberListWork
+
+REQUEST_S: Final = 20.0
+"""A request begins acts for so long, in seconds: proxies wait for an answer for a minute."""
+OpenMemberWork: TypeAlias = Callable[[], AbstractAsyncContextManager[MemberListWork]]
+
+
+class Planned(Protocol):
+    """What becomes of one of many, by its preview."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Return whether the act can be done."""
+
+    def left(self) -> Self:
+        """Return that it was not begun in the time of the request."""
+
+
+P = TypeVar("P", bound=Planned)
+
+
+async def act_one_by_one(
+    open_work: OpenMemberWork,
+    planned: Iterable[P],
+    act: Callable[[MemberListWork, P], Awaitable[P]],
+    has_time: Callable[[], bool],
+) -> Sequence[P]:
+    """Act on each that is ready while there is time; the others stay as they are, or are left."""
+    outcomes: list[P] = []
+    for one in planned:
+        if not one.is_ready:
+            outcomes.append(one)
+        elif not has_time():
+            outcomes.append(one.left())
+        else:
+            async with open_work() as work:
+                outcomes.append(await act(work, one))
+    return outcomes

@@ -1,0 +1,71 @@
+"""The FIPs that a FIU follows: chosen by its admins, since no report says which it uses (0115)."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.metrics.notifications.webhook import MAX_FIPS, FipsRefused
+from mudra.metrics.ports import Members
+
+
+class FollowedFips(Protocol):
+    """Stored choices of FIUs."""
+
+    async def of(self, entity_id: str) -> Sequence[str]:
+        """Returns the FIPs that an entity follows, by ID."""
+        ...
+
+    async def add(self, entity_id: str, fip_id: str) -> bool:
+        """Stores that an entity follows a FIP; returns whether that is new."""
+        ...
+
+    async def remove(self, entity_id: str, fip_id: str) -> bool:
+        """Stores that it no longer does; returns whether it did."""
+        ...
+
+
+class FollowService(Struct, frozen=True):
+    """Reads and changes what a FIU follows, in the caller's transaction, with an audit entry."""
+
+    store: FollowedFips
+    members: Members
+    audit_log: AuditLog
+
+    async def of(self, entity_id: str) -> frozenset[str]:
+        """Returns the FIPs that an entity follows; none for all of them."""
+        return frozenset(await self.store.of(entity_id))
+
+    async def change(
+        self, entity_id: str, fip_id: str, caller: Caller, *, follow: bool
+    ) -> FipsRefused | None:
+        """Follows a FIP, or no longer; refuses what is no FIP, and more than 500.
+
+        Again changes nothing, and has no audit entry.
+        """
+        if follow:
+            refused = await self._refused(entity_id, fip_id)
+            if refused is not None:
+                return refused
+            changed = await self.store.add(entity_id, fip_id)
+        else:
+            changed = await self.store.remove(entity_id, fip_id)
+        if not changed:
+            return None
+        detail = {"fipId": fip_id, "follows": "yes" if follow else "no"}
+        await self.audit_log.append(
+            AuditEntry(EventName.METRICS_FIPS_FOLLOW, caller, entity_id, detail=detail)
+        )
+        return None
+
+    async def _refused(self, entity_id: str, fip_id: str) -> FipsRefused | None:
+        if not await self.members.is_fiu(entity_id):
+            return FipsRefused("may be followed by a FIU only")
+        if fip_id not in await self.members.onboarded_fips():
+            return FipsRefused("must be FIPs of this network")
+        known = await self.store.of(entity_id)
+        if len(known) >= MAX_FIPS and fip_id not in known:
+            return FipsRefused(f"must be at most {MAX_FIPS} FIPs")
+        return None

@@ -1,0 +1,60 @@
+"""A subscription to the public status: whose, to what, and how long it may wait. Pure."""
+
+import base64
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+_TOKEN_BYTES: Final = 32
+CONFIRM_WITHIN: Final = timedelta(hours=48)
+"""An address that is not confirmed by then is forgotten."""
+MAX_CONFIRMATIONS: Final = 3
+"""Emails to one address that ask for a confirmation, in 24 hours: no one is flooded by others."""
+MAX_WAITING: Final = 10_000
+"""Unconfirmed ones of all; further requests are dropped until some are confirmed or forgotten."""
+
+
+class Subscription(Struct, frozen=True):
+    """An address that gets emails about one institution, or about all (`fip_id` empty).
+
+    With a `url`, messages are posted there, and the email address hears of failures only.
+    """
+
+    subscription_id: str
+    email: str
+    fip_id: str
+    language: str
+    """The tag of the page on which it was asked for."""
+    token: SecretText
+    """What the link in each email ends with: it confirms, and it ends the subscription."""
+    asked_at: datetime
+    confirmed_at: datetime | None = None
+    """Of a webhook: when its address proved that it wants messages."""
+    url: str = ""
+    opted_at: datetime | None = None
+    """Of a webhook: when the email address was confirmed."""
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Return whether the address was confirmed by its owner."""
+        return self.confirmed_at is not None
+
+
+class SubscriptionGone(Refusal, frozen=True):
+    """No subscription has this link: it has ended, was never confirmed, or is mistyped."""
+
+
+def new_token(random_bytes: Callable[[int], bytes]) -> SecretText:
+    """Make the token of a subscription's link: 256 random bits."""
+    raw = random_bytes(_TOKEN_BYTES)
+    return SecretText(base64.urlsafe_b64encode(raw).rstrip(b"=").decode())
+
+
+def is_lapsed(one: Subscription, now: datetime) -> bool:
+    """Return whether it was not confirmed in time."""
+    return not one.is_confirmed and now - one.asked_at > CONFIRM_WITHIN

@@ -1,0 +1,144 @@
+"""A subscription by webhook: its limits, its messages, and the proof that its address wants them.
+
+Pure. A form without an account must not make this service call others: the email address is
+confirmed first, then the address of the webhook answers a challenge, once for each time that the
+subscriber asks, and within the limits here.
+"""
+
+import base64
+import enum
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from mudra.metrics.notifications.webhook import CHALLENGE
+from mudra.metrics.subscriptions.public_news import News, NewsState
+from mudra.shared.refusal import Refusal
+
+MAX_URL: Final = 500
+MAX_OF_EMAIL: Final = 5
+"""Webhooks of one email address that were confirmed by it."""
+MAX_OF_HOST: Final = 20
+"""Proven webhooks of one host."""
+MAX_PROVEN: Final = 1000
+"""Proven webhooks of all."""
+MAX_WAITING_MESSAGES: Final = 20
+"""Messages that wait for one webhook; further ones are dropped: the status page has them."""
+MAX_ANSWER: Final = 1024
+"""Bytes of the answer to a challenge."""
+COUNTED: Final = timedelta(hours=24)
+MAX_CHALLENGES_OF_EMAIL: Final = 5
+MAX_CHALLENGES_OF_HOST: Final = 10
+MAX_CHALLENGES: Final = 200
+"""Challenges in 24 hours: of one email address, to one host, and in all."""
+ENDS_AFTER: Final = timedelta(days=3)
+"""A webhook that took nothing for so long, and of which a message was given up then, ends."""
+_CHALLENGE_BYTES: Final = 32
+
+
+class TooManySubscriptions(Refusal, frozen=True):
+    """The email address, the host or this service has the maximum number of webhooks."""
+
+
+class TooManyChallenges(Refusal, frozen=True):
+    """The challenges of 24 hours are used up, of the email address, the host or this service."""
+
+
+class ChallengeData(msgspec.Struct):
+    """What has to be answered."""
+
+    challenge: str
+
+
+class ChallengeMessage(msgspec.Struct):
+    """The body of a challenge."""
+
+    type: str
+    timestamp: datetime
+    data: ChallengeData
+
+
+class ChallengeAnswer(msgspec.Struct, forbid_unknown_fields=True):
+    """The whole body that answers a challenge: a server that repeats what it got has more."""
+
+    challenge: str
+
+
+class StatusEvent(enum.StrEnum):
+    """What a message says."""
+
+    DISRUPTED = "status.disrupted"
+    OPERATIONAL = "status.operational"
+
+
+class StatusData(msgspec.Struct, rename="camel", kw_only=True):
+    """One incident of an institution.
+
+    `apis` are codes of spec 2.5, empty for all of them; `ended` is null while it goes on.
+    """
+
+    incident_id: str
+    fip_id: str
+    name: str
+    state: str
+    apis: tuple[str, ...]
+    began: datetime
+    ended: datetime | None
+    link: str
+
+
+class StatusMessage(msgspec.Struct):
+    """The body of a message about the public status."""
+
+    type: str
+    timestamp: datetime
+    data: StatusData
+
+
+def host_of(url: str) -> str:
+    """Returns the host of a URL as limits count it."""
+    return (urlsplit(url).hostname or "").rstrip(".").lower()
+
+
+def challenge_body(random_bytes: Callable[[int], bytes], now: datetime) -> bytes:
+    """Returns the body of a challenge: 256 random bits that only its receiver can know."""
+    raw = base64.urlsafe_b64encode(random_bytes(_CHALLENGE_BYTES)).rstrip(b"=").decode()
+    return msgspec.json.encode(ChallengeMessage(CHALLENGE, now, ChallengeData(raw)))
+
+
+def is_answer(body: bytes, answer: bytes) -> bool:
+    """Returns whether an answer is the challenge alone: its sender wants messages."""
+    wanted = msgspec.json.decode(body, type=ChallengeMessage).data.challenge
+    try:
+        return msgspec.json.decode(answer, type=ChallengeAnswer).challenge == wanted
+    except msgspec.MsgspecError:
+        return False
+
+
+def status_body(news: News, name: str, link: str) -> tuple[StatusEvent, bytes]:
+    """Returns the event and body of a message about an incident."""
+    over = news.state is NewsState.OVER
+    event = StatusEvent.OPERATIONAL if over else StatusEvent.DISRUPTED
+    codes: Sequence[str] = news.codes.split(",") if news.codes else ()
+    data = StatusData(
+        incident_id=news.incident_id,
+        fip_id=news.fip_id,
+        name=name,
+        state=event.value.partition(".")[2],
+        apis=tuple(codes),
+        began=news.began,
+        ended=news.ended,
+        link=link,
+    )
+    return event, msgspec.json.encode(StatusMessage(event.value, news.at, data))
+
+
+class Failing(Struct, frozen=True):
+    """A webhook that takes nothing: whether it is to end, or its owner to be warned."""
+
+    subscription_id: str
+    ends: bool

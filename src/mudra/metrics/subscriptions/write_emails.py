@@ -1,0 +1,157 @@
+"""Write the emails of subscriptions: requests for a confirmation, news of incidents, failures.
+
+The messages of webhooks are queued here as well. No email has the address of a webhook: who types
+it need not be the reader, and could write to a stranger in that way.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+from mudra.identity.ports import Notice, NoticeKind
+from mudra.localization.language import written_in
+from mudra.localization.languages import Languages
+from mudra.metrics.health.api_names import api_names
+from mudra.metrics.notifications.alarm import time_text
+from mudra.metrics.subscriptions.ports import SubscriptionUnitOfWork
+from mudra.metrics.subscriptions.public_news import News, NewsState, news_of
+from mudra.metrics.subscriptions.subscribe import COUNTED
+from mudra.metrics.subscriptions.subscription import (
+    CONFIRM_WITHIN,
+    MAX_CONFIRMATIONS,
+    Subscription,
+)
+from mudra.metrics.subscriptions.webhook_subscription import ENDS_AFTER, status_body
+from mudra.shared.secret_text import SecretText
+
+_BATCH: Final = 200
+"""Emails of one transaction."""
+_RECENT: Final = timedelta(days=8)
+"""A window may come 7 days late, and end an incident that began before."""
+_ZONE: Final = ZoneInfo("Asia/Kolkata")
+
+
+class OpenSubscriptions(Protocol):
+    """Opens a transaction; commits at its end."""
+
+    def __call__(self) -> AbstractAsyncContextManager[SubscriptionUnitOfWork]:
+        """Open one."""
+        ...
+
+
+class StatusEmails(Struct, frozen=True):
+    """Writes the emails; `root` is the public address of the status page."""
+
+    open_work: OpenSubscriptions
+    languages: Languages
+    root: str
+
+    async def write(self) -> None:
+        """Answer requests, then announce what has changed, until nothing waits."""
+        while await self._ask_to_confirm():
+            pass
+        while await self._report_failures():
+            pass
+        await self._note_changes()
+        while await self._announce_next():
+            pass
+
+    async def _ask_to_confirm(self) -> bool:
+        async with self.open_work() as work:
+            asked = await work.subscriptions.take_asked(_BATCH)
+            names = await work.health.names() if asked else {}
+            since = await work.subscriptions.now() - COUNTED
+            for one in asked:
+                sent = await work.subscriptions.confirmations_since(one.email, since)
+                if sent >= MAX_CONFIRMATIONS:
+                    continue
+                facts: dict[str, str | SecretText] = {
+                    "institution": names.get(one.fip_id, one.fip_id),
+                    "webhook": "yes" if one.url else "",
+                    "link": self._link(one),
+                    "valid_hours": str(CONFIRM_WITHIN // timedelta(hours=1)),
+                }
+                notice = Notice(one.email, NoticeKind.SUBSCRIPTION_CONFIRM, facts, one.language)
+                await work.outbox.post(notice)
+                await work.subscriptions.confirmation_sent(one.subscription_id)
+        return bool(asked)
+
+    async def _report_failures(self) -> bool:
+        """Warns of webhooks that take nothing, and ends those that took nothing for days."""
+        async with self.open_work() as work:
+            failing = await work.subscriptions.webhooks.take_failing(_BATCH)
+            names = await work.health.names() if failing else {}
+            for webhook in failing:
+                one = await work.subscriptions.of(webhook.subscription_id)
+                facts: dict[str, str | SecretText] = {
+                    "institution": names.get(one.fip_id, one.fip_id),
+                    "over": "yes" if webhook.ends else "",
+                    "days": str(ENDS_AFTER // timedelta(days=1)),
+                    "link": SecretText(self.root) if webhook.ends else self._link(one),
+                }
+                kind = NoticeKind.SUBSCRIPTION_FAILING
+                await work.outbox.post(Notice(one.email, kind, facts, one.language))
+                if webhook.ends:
+                    await work.subscriptions.end(one.subscription_id)
+                else:
+                    await work.subscriptions.webhooks.warned(one.subscription_id)
+        return bool(failing)
+
+    async def _note_changes(self) -> None:
+        async with self.open_work() as work:
+            if not await work.subscriptions.any_confirmed():
+                return
+            now = await work.subscriptions.now()
+            incidents = await work.incidents.since(now - _RECENT)
+            public = await work.health.onboarded_fips()
+            announced = await work.subscriptions.news.states()
+            await work.subscriptions.news.put(news_of(incidents, announced, public, now))
+
+    async def _announce_next(self) -> bool:
+        async with self.open_work() as work:
+            news = await work.subscriptions.news.take()
+            if news is None:
+                return False
+            readers = await work.subscriptions.confirmed(news.fip_id, news.at, news.after, _BATCH)
+            names = await work.health.names()
+            for one in readers:
+                if not one.url:
+                    await work.outbox.post(self._notice(one, news, names))
+            hooks = [one.subscription_id for one in readers if one.url]
+            if hooks:
+                name = names.get(news.fip_id, news.fip_id)
+                event, body = status_body(news, name, self._page(news))
+                await work.subscriptions.webhooks.post(hooks, event.value, body)
+            last = readers[-1].subscription_id if readers else news.after
+            done = len(readers) < _BATCH
+            await work.subscriptions.news.advance(news.incident_id, last, done=done)
+        return True
+
+    def _notice(self, one: Subscription, news: News, names: Mapping[str, str]) -> Notice:
+        with written_in(self.languages.of(one.language)):
+            facts: dict[str, str | SecretText] = {
+                "institution": names.get(news.fip_id, news.fip_id),
+                "apis": api_names(news.codes) if news.codes else "",
+                "over": "yes" if news.state is NewsState.OVER else "",
+                "began": time_text(news.began, _ZONE),
+                "ended": _time(news.ended),
+                "link": self._page(news),
+                "end_link": self._link(one),
+            }
+        end = SecretText(f"{self._link(one).reveal()}/end")
+        return Notice(one.email, NoticeKind.STATUS_INCIDENT, facts, one.language, end)
+
+    def _page(self, news: News) -> str:
+        return f"{self.root}/fip/{quote(news.fip_id, safe='')}"
+
+    def _link(self, one: Subscription) -> SecretText:
+        return SecretText(f"{self.root}/subscription/{one.token.reveal()}")
+
+
+def _time(at: datetime | None) -> str:
+    return time_text(at, _ZONE) if at is not None else ""

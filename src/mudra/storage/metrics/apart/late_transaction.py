@@ -1,0 +1,103 @@
+"""A transaction of the second database, opened when the first statement needs it.
+
+Most requests read or write no metrics: they hold no connection of that database, which may be
+away.
+"""
+
+import contextlib
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final, cast
+
+import psycopg
+from psycopg.sql import Composed
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from mudra.storage.database.database import Database, Transaction
+from mudra.storage.metrics.apart.handover import HandedChange, hand_over
+
+IDLE_S: Final = 30
+"""A transaction that may take longer may also wait longer for the other database."""
+
+
+class LateTransaction(Transaction):
+    """Begins with its first statement; ends where `late_transaction` ends."""
+
+    def __init__(self, database: Database, within_s: float) -> None:
+        super().__init__(
+            cast("AsyncConnection", _LateConnection(self)), database.invalidation, database.offset
+        )
+        self._database = database
+        self._within_s = within_s
+        self._begun: Transaction | None = None
+        self.ending = contextlib.AsyncExitStack()
+
+    async def opened(self) -> Transaction:
+        """Return the transaction, from the first call on the same."""
+        if self._begun is None:
+            opening = self._database.transaction(within_s=self._within_s)
+            self._begun = await self.ending.enter_async_context(opening)
+            if self._within_s > IDLE_S:
+                await self._begun.stay_open(self._within_s)
+        return self._begun
+
+    @contextlib.contextmanager
+    def naming(self) -> Iterator[None]:
+        """Turn what the second database said into an outage that names it.
+
+        The first database's transaction, around it, must not take it for its own.
+        """
+        try:
+            yield
+        except (SQLAlchemyError, psycopg.Error) as error:
+            outage = self._database.failed(error)
+            if outage is None:
+                raise
+            raise outage from error
+
+    @contextlib.asynccontextmanager
+    async def copying(self, into: str | Composed) -> AsyncIterator[psycopg.AsyncCopy]:
+        """Write rows by a statement `COPY … FROM STDIN`."""
+        with self.naming():
+            async with (await self.opened()).copying(into) as copy:
+                yield copy
+
+    async def changing(self, key: str, *, must_not_be_missed: bool = False) -> None:
+        """Have it announced by the first database, where the nodes listen, after this commit."""
+        assert not must_not_be_missed, "nothing is fenced by the metrics"
+        await hand_over(self, "", HandedChange(key), await self.now())
+
+
+class _LateConnection:
+    """The part of `AsyncConnection` that statements use."""
+
+    def __init__(self, transaction: LateTransaction) -> None:
+        self._late = transaction
+
+    async def execute(self, *given: Any) -> object:
+        with self._late.naming():
+            return await (await self._late.opened()).connection.execute(*given)
+
+    async def scalar(self, *given: Any) -> object:
+        with self._late.naming():
+            return await (await self._late.opened()).connection.scalar(*given)
+
+    async def scalars(self, *given: Any) -> object:
+        with self._late.naming():
+            return await (await self._late.opened()).connection.scalars(*given)
+
+
+@contextlib.asynccontextmanager
+async def late_transaction(database: Database, within_s: float) -> AsyncIterator[LateTransaction]:
+    """Give a transaction that may never begin; it is committed at the end if it did.
+
+    Raises DatabaseUnavailable, as `Database.transaction` does, also at a statement.
+    """
+    late = LateTransaction(database, within_s)
+    try:
+        yield late
+    except BaseException:
+        await late.ending.__aexit__(*sys.exc_info())
+        raise
+    await late.ending.aclose()

@@ -1,0 +1,235 @@
+"""Subscriptions to the public status in PostgreSQL: implements metrics/subscriptions/ports.py."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.identity.accounts.email_link import token_hash
+from mudra.metrics.subscriptions.public_news import News, NewsState
+from mudra.metrics.subscriptions.subscription import MAX_WAITING, Subscription
+from mudra.metrics.subscriptions.webhook_subscription import host_of
+from mudra.shared.ids import fresh_id
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.subscription_tables import status_news, status_subscription
+from mudra.storage.metrics.subscription_webhooks import PostgresSubscriptionWebhooks
+
+SUBSCRIPTION_ASKED: Final = "subscription"
+_S: Final = status_subscription.c
+_N: Final = status_news.c
+_PLACE: Final = ("status_subscription", "sealed_token")
+
+
+class PostgresNews:
+    """One row for each incident that was announced."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def states(self) -> Mapping[str, NewsState]:
+        """Return the last announced state of each incident by its ID."""
+        rows = await self._tx.connection.execute(sa.select(_N.incident_id, _N.state))
+        return {incident_id: NewsState(state) for incident_id, state in rows}
+
+    async def put(self, news: Sequence[News]) -> None:
+        """Record states to be announced from now on, to all from the first."""
+        for one in news:
+            values = {
+                "fip_id": one.fip_id,
+                "codes": one.codes,
+                "state": one.state.value,
+                "began": one.began,
+                "ended": one.ended,
+                "at": one.at,
+                "after": None,
+                "done": False,
+            }
+            await self._tx.connection.execute(
+                insert(status_news)
+                .values(incident_id=one.incident_id, **values)
+                .on_conflict_do_update(index_elements=["incident_id"], set_=values)
+            )
+
+    async def take(self) -> News | None:
+        """Take one whose emails are not all written, so that no other process takes it."""
+        found = await self._tx.connection.execute(
+            sa.select(status_news)
+            .where(sa.not_(_N.done))
+            .order_by(_N.at, _N.incident_id)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        )
+        row = found.mappings().first()
+        if row is None:
+            return None
+        return News(
+            row["incident_id"],
+            row["fip_id"],
+            row["codes"],
+            NewsState(row["state"]),
+            row["began"],
+            row["ended"],
+            row["at"],
+            row["after"] or "",
+        )
+
+    async def advance(self, incident_id: str, after: str, *, done: bool) -> None:
+        """Record the last subscription that was written to."""
+        await self._tx.connection.execute(
+            sa.update(status_news)
+            .where(_N.incident_id == incident_id)
+            .values(after=after or None, done=done)
+        )
+
+
+class PostgresSubscriptions:
+    """Addresses in plain text, as those of accounts; tokens encrypted."""
+
+    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
+        self._tx = transaction
+        self._encryption = encryption
+
+    @property
+    def news(self) -> PostgresNews:
+        """Return what was announced to them."""
+        return PostgresNews(self._tx)
+
+    @property
+    def webhooks(self) -> PostgresSubscriptionWebhooks:
+        """Return the webhooks of those that have one."""
+        return PostgresSubscriptionWebhooks(self._tx, self._encryption)
+
+    async def now(self) -> datetime:
+        """Return the time of the transaction."""
+        return await self._tx.now()
+
+    async def ask(
+        self, email: str, fip_id: str, language: str, token: SecretText, url: str
+    ) -> None:
+        """Store a request, by the same statements whatever is known of the address."""
+        unconfirmed = sa.select(sa.func.count()).where(_S.confirmed_at.is_(None))
+        if (await self._tx.connection.scalar(unconfirmed) or 0) >= MAX_WAITING:
+            return
+        subscription_id, now = fresh_id(), await self._tx.now()
+        sealed = self._encryption.encrypt_text(token, *_PLACE, subscription_id)
+        asked = insert(status_subscription).values(
+            subscription_id=subscription_id,
+            email=email,
+            fip_id=fip_id,
+            language=language,
+            token_hash=token_hash(token),
+            sealed_token=sealed,
+            waits=True,
+            asked_at=now,
+            url=url,
+            host=host_of(url),
+        )
+        await self._tx.connection.execute(
+            asked.on_conflict_do_update(
+                index_elements=["email", "fip_id", "url"],
+                set_={"asked_at": now, "language": language, "waits": True},
+                where=_S.confirmed_at.is_(None),
+            )
+        )
+        await self._tx.changing(SUBSCRIPTION_ASKED)
+
+    async def take_asked(self, limit: int) -> Sequence[Subscription]:
+        """Take unconfirmed ones whose request was not answered yet, and mark them answered."""
+        oldest = (
+            sa.select(_S.subscription_id)
+            .where(_S.waits, _S.confirmed_at.is_(None))
+            .order_by(_S.asked_at)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        rows = await self._tx.connection.execute(
+            sa.update(status_subscription)
+            .where(_S.subscription_id.in_(oldest))
+            .values(waits=False)
+            .returning(status_subscription)
+        )
+        return [self._read(row) for row in rows.mappings()]
+
+    async def confirmations_since(self, email: str, since: datetime) -> int:
+        """Return how many emails asked this address for a confirmation."""
+        counted = sa.select(sa.func.coalesce(sa.func.sum(_S.confirmations), 0)).where(
+            _S.email == email, _S.mailed_at > since
+        )
+        return int(await self._tx.connection.scalar(counted) or 0)
+
+    async def confirmation_sent(self, subscription_id: str) -> None:
+        """Record that an email asked for the confirmation."""
+        await self._change(
+            subscription_id, mailed_at=await self._tx.now(), confirmations=_S.confirmations + 1
+        )
+
+    async def find(self, token: SecretText) -> Subscription | None:
+        """Return the subscription of a link and hold its lock for this transaction."""
+        found = await self._tx.connection.execute(
+            sa.select(status_subscription)
+            .where(_S.token_hash == token_hash(token))
+            .with_for_update()
+        )
+        row = found.mappings().first()
+        return self._read(row) if row else None
+
+    async def of(self, subscription_id: str) -> Subscription:
+        """Return one that is locked by this transaction."""
+        found = await self._tx.connection.execute(
+            sa.select(status_subscription).where(_S.subscription_id == subscription_id)
+        )
+        return self._read(found.mappings().one())
+
+    async def confirm(self, subscription_id: str) -> None:
+        """Record that the owner of the address confirmed it."""
+        await self._change(subscription_id, confirmed_at=await self._tx.now(), waits=False)
+
+    async def end(self, subscription_id: str) -> None:
+        """Delete it."""
+        await self._tx.connection.execute(
+            sa.delete(status_subscription).where(_S.subscription_id == subscription_id)
+        )
+
+    async def any_confirmed(self) -> bool:
+        """Return whether anyone is subscribed."""
+        known = sa.select(sa.exists().where(_S.confirmed_at.is_not(None)))
+        return bool(await self._tx.connection.scalar(known))
+
+    async def confirmed(
+        self, fip_id: str, before: datetime, after: str, limit: int
+    ) -> Sequence[Subscription]:
+        """Return those to this institution or to all, confirmed by then, in order of their IDs."""
+        query = sa.select(status_subscription).where(
+            _S.fip_id.in_(["", fip_id]), _S.confirmed_at <= before
+        )
+        if after:
+            query = query.where(_S.subscription_id > after)
+        rows = await self._tx.connection.execute(query.order_by(_S.subscription_id).limit(limit))
+        return [self._read(row) for row in rows.mappings()]
+
+    async def _change(self, subscription_id: str, **values: object) -> None:
+        await self._tx.connection.execute(
+            sa.update(status_subscription)
+            .where(_S.subscription_id == subscription_id)
+            .values(**values)
+        )
+
+    def _read(self, row: sa.RowMapping) -> Subscription:
+        subscription_id = row["subscription_id"]
+        sealed = bytes(row["sealed_token"])
+        return Subscription(
+            subscription_id,
+            row["email"],
+            row["fip_id"],
+            row["language"],
+            self._encryption.decrypt_text(sealed, *_PLACE, subscription_id),
+            row["asked_at"],
+            row["confirmed_at"],
+            row["url"],
+            row["opted_at"],
+        )

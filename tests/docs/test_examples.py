@@ -1,0 +1,134 @@
+"""Examples in the help of commands, and commands in the texts of documents, are run by their words.
+
+Of commands that differ only in what they are given one is run: a block of a document, or the
+example here. What others do before it, and what a reader fills in, is in the tables.
+"""
+
+import itertools
+from pathlib import Path
+from typing import Final
+
+from tests.support.documents.blocks import DOCUMENTS, Block, blocks_of
+from tests.support.documents.command_words import (
+    REFERENCE,
+    Like,
+    examples,
+    in_texts,
+    like,
+    lines_of,
+    words_of,
+)
+from tests.support.documents.follow import Fill, follow
+from tests.support.documents.guides import entry
+from tests.support.documents.left_out import NOT_RUN
+from tests.support.documents.operators_guides import agent_settings
+from tests.support.people.console import reader
+from tests.support.service import PASSWORD, Service, new_member, onboard
+from tests.support.webhook_sink import webhook_sink
+
+ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
+LEFT_OUT: Final = {
+    "agent run": "runs until it is stopped: faults/test_agent_host.py",
+    "serve": "runs until it is stopped: http/server",
+    "sandbox traffic": "fills days with traffic: http/health/test_demo_traffic.py",
+    "health admit": "needs a report that is held: http/health/test_held_reports.py",
+    "health refuse": "needs a report that is held: http/health/test_held_reports.py",
+    "mail retry": "needs an email that was refused: faults/test_mail_outbox.py",
+}
+
+
+def run_in_blocks() -> set[Like]:
+    """What the blocks of documents run."""
+    return {
+        like(words)
+        for document in DOCUMENTS
+        if document != REFERENCE
+        for block in blocks_of(document)
+        if block.kind == "sh" and block.first not in NOT_RUN.get(document, {})
+        for line in lines_of(block.body)
+        if (words := words_of(line))
+    }
+
+
+def not_in_blocks() -> list[str]:
+    """Examples, then commands in texts, of which no block runs the like with as many options."""
+    run, kept = run_in_blocks(), []
+    for line in itertools.chain(examples(), in_texts()):
+        words = words_of(line)
+        assert words, line
+        this = like(words)
+        if this.command not in LEFT_OUT and not any(
+            this.command == one.command and this.options <= one.options for one in run
+        ):
+            kept.append(line)
+            run.add(this)
+    return kept
+
+
+def filled_in(service: Service, folder: Path, hook: str) -> Fill:
+    """What the examples begin with: a member, an AA, and what each example is about."""
+    bank, aa = new_member(service), new_member(service, "AA")
+    fiu, _ = onboard(service, "FIU", email=bank.email)
+    reader(service).sign_in(bank.email)
+    sign_in = f"mudra login {bank.email} > /dev/null"
+    names = {
+        ID: "$id",
+        "KAVERI-FIP": bank.entity_id,
+        "SAARTHI-AA": aa.entity_id,
+        "FINSIGHT-FIU": fiu,
+        "lakshmi@kaveribank.example": bank.email,
+        "noc@": f"noc-{bank.entity_id.lower()}@",
+        "age1…": "$(cat recipient)",
+        "/mnt/backups": "backups",
+        # It does not run: the code says so.
+        "mudra agent status --json": "mudra agent status --config agent.toml --json || test $? = 1",
+        "P7D\n": "PT0S\n",  # the others go on in the present
+        "5d0c9a3e71f2b846": "$id",
+        '(mudra token user)" …': '(mudra token user)" $MUDRA_BASE_URL/v1/user/token/list',
+        "ENTITY EMAIL --phone NUMBER": f"{bank.entity_id} phone@bank.example --phone '+91 22 1234 5678'",
+        "checkpoints FILE": "checkpoints $MUDRA_DATA_DIR/audit-checkpoints.jsonl",
+        "jti ID": "jti $id",
+    }
+    hooked = f"mudra alarms add-webhook {hook} > /dev/null"
+    before = {
+        "mudra alarms remove-webhook": f"export MUDRA_PASSWORD={PASSWORD}\n{sign_in}\n{hooked}",
+        "mudra alarms rotate-webhook": hooked,
+        "mudra backup create --to /mnt/backups --recipient age1…": (
+            "mudra backup key backup.key > recipient"
+        ),
+        "mudra entity reports SAARTHI-AA --days 7": f"mudra login {aa.email}",
+        "mudra entity unfollow FINSIGHT-FIU KAVERI-FIP": sign_in,
+        f"mudra health unwebhook {ID}": (
+            f"mudra health webhook {hook}\nid=$(mudra health webhooks --json | of 'it[-1][\"webhookId\"]')"
+        ),
+        f"mudra mail show {ID}": "id=$(mudra mail list | tail -1 | cut -d' ' -f1)",
+        "mudra operator end noc@network.example": "mudra operator create noc@network.example",
+        "mudra password confirm < link.txt": (
+            f"{sign_in}\nmudra entity add-admin {bank.entity_id} {aa.email}\nlast_link {aa.email} > link.txt"
+        ),
+        "mudra password set --password-stdin < link-and-password.txt": (
+            f"mudra operator create new-{bank.entity_id.lower()}@network.example\n"
+            f"{{ last_link new-{bank.entity_id.lower()}@network.example; echo $MUDRA_PASSWORD; }}"
+            " > link-and-password.txt"
+        ),
+        "mudra registry retire KAVERI-FIP --reason 'left the network'": (
+            "mudra jwk new --private-key key.pem > certificate.json\n"
+            f"{entry(bank.entity_id)}mudra registry submit entry.json --as-operator\n"
+            f"mudra registry approve {bank.entity_id}"
+        ),
+        "mudra session end 5d0c9a3e71f2b846": (
+            "id=$(mudra session list --json | of 'it[0][\"sessionId\"]')"
+        ),
+        "mudra token inspect < token.jwt": f"mudra login {aa.email}\nmudra token entity {aa.entity_id} > token.jwt",
+        "mudra audit list --jti ID": (
+            'id=$(mudra token inspect --json < token.jwt | of \'it["claims"]["jti"]\')'
+        ),
+    }
+    return Fill(names, before, {"agent.toml": agent_settings(service, folder)})
+
+
+def test_the_commands_that_no_block_runs_are_run(sandbox: Service, tmp_path: Path) -> None:
+    blocks = [Block(REFERENCE, "sh", f"{line}\n", "") for line in not_in_blocks()]
+
+    with webhook_sink() as sink:
+        follow(blocks, sandbox, tmp_path, filled_in(sandbox, tmp_path, sink.url), strict=True)

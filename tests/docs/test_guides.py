@@ -1,0 +1,24 @@
+"""Every command of the guides is run by its own words, in a sandbox.
+
+What a reader fills in, and what others do meanwhile, is in tests/support/documents/guides.py.
+"""
+
+from pathlib import Path
+
+import pytest
+from tests.support.documents.blocks import blocks_of
+from tests.support.documents.follow import follow
+from tests.support.documents.guides import GUIDES as MEMBERS_GUIDES
+from tests.support.documents.left_out import is_left_out
+from tests.support.documents.operators_guides import OPERATORS_GUIDES
+from tests.support.service import Service
+
+GUIDES = {**MEMBERS_GUIDES, **OPERATORS_GUIDES}
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: Path(guide).stem)
+def test_a_guide_works_by_its_own_words(guide: str, sandbox: Service, tmp_path: Path) -> None:
+    blocks = [block for block in blocks_of(guide) if not is_left_out(block)]
+
+    with GUIDES[guide](sandbox, tmp_path) as fill:
+        follow(blocks, sandbox, tmp_path, fill, strict=True)

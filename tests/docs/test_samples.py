@@ -1,0 +1,194 @@
+"""Samples that are no commands: programs with the client library, answers as a page shows them."""
+
+import contextlib
+import json
+import math
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+import httpx
+import pytest
+import yaml
+from joserfc.jwk import RSAKey
+from tests.support.documents.blocks import ROOT, blocks_of
+from tests.support.programs import program
+from tests.support.service import NO_TLS, Member, Service
+from tests.support.webhook_sink import webhook_sink
+
+from mudra.client import AsyncTokenVerifier, BodySigner, ProofUse, TokenVerifier
+from mudra.client.web.wsgi import EntityTokenMiddleware
+from mudra.demo.network import DEMO_PASSWORD
+
+LIBRARY = "docs/how-to/use-the-client-library.md"
+REGISTRY = "docs/reference/registry.md"
+
+
+@pytest.fixture
+def aa(sandbox: Service) -> Member:
+    """An AA of the demonstration network."""
+    email = "meera@saarthi-aa.example"
+    return Member(sandbox, "SAARTHI-AA", email, DEMO_PASSWORD, sandbox.client())
+
+
+def sample(document: str, first: str, **filled_in: str) -> str:
+    """A sample, with what its reader fills in."""
+    (text,) = (block.body for block in blocks_of(document) if block.first == first)
+    for written, ours in filled_in.items():
+        assert written in text, written
+        text = text.replace(written, ours)
+    return text
+
+
+def ran(text: str, **names: Any) -> dict[str, Any]:
+    """Run a sample with what the page takes as there; gives all its names."""
+    exec(text, names)
+    return names
+
+
+def test_the_samples_of_the_client_library_work(
+    aa: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("signing-key.pem").write_bytes(RSAKey.generate_key(2048).as_pem(private=True))
+    issuer = aa.service.issuer
+    with webhook_sink() as peer:
+        here = peer.url.removesuffix("/alarms")
+        sending = sample(LIBRARY, "from pathlib import Path", **{
+            "https://iam.example.org/iam": issuer, "https://fip.example": here,
+        })  # fmt: skip
+        sent = ran(sending, read_secret=aa.secret, consent={"ver": "2.0.0"})
+        bound = sample(
+            LIBRARY, "from mudra.client import DpopKey, EntityTokenAuth, EntityTokenSource",
+            **{"https://iam.example.org/iam": issuer, "HDFC-FIP": aa.entity_id},
+        )  # fmt: skip
+        client = ran(bound, read_secret=aa.secret, httpx=httpx)["client"]
+        client.post(f"{here}/v2/Consent", json={"ver": "2.0.0"})
+        with contextlib.closing(client), contextlib.closing(sent["client"]):
+            plain, proven = peer.posted
+
+    verifier = TokenVerifier(issuer, audience="account-aggregator-network")
+    assert verifier.verify(plain.headers["aa_api_key"]).entity_id == aa.entity_id
+    assert "x-jws-signature" in plain.headers
+    assert "dpop" in proven.headers
+    assert plain.path == "/v2/Consent"
+
+
+def test_the_samples_that_accept_callers_work(aa: Member) -> None:
+    def app(environ: Any, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [])
+        return [b"the app"]
+
+    verifier = TokenVerifier(aa.service.issuer, audience="account-aggregator-network")
+    text = sample(
+        LIBRARY, 'EntityTokenMiddleware(app, verifier, origins=["https://fip.example.org"])'
+    )
+    guarded = eval(
+        text, {"EntityTokenMiddleware": EntityTokenMiddleware, "app": app, "verifier": verifier}
+    )
+    transport = httpx.WSGITransport(app=guarded)
+    token = aa.entity_token(aa.secret()).json()["accessToken"]
+    with httpx.Client(transport=transport, base_url="https://fip.example.org") as client:
+        answers = [client.get("/", headers=one) for one in ({"client_api_key": token}, {})]
+
+    assert [one.status_code for one in answers] == [200, 401]
+
+
+def test_the_sample_of_a_shared_place_takes_each_proof_once() -> None:
+    class Redis:
+        """What `SET key value NX EXAT` answers (https://redis.io/docs/latest/commands/set)."""
+
+        kept: ClassVar[dict[str, tuple[str, int]]] = {}
+
+        def set(self, key: str, value: str, *, nx: bool, exat: int) -> bool | None:
+            if nx and key in self.kept:
+                return None
+            self.kept[key] = (value, exat)
+            return True
+
+    first = "def use_once(use: ProofUse) -> bool:"
+    names = ran(sample(LIBRARY, first), ProofUse=ProofUse, math=math, redis=Redis())
+    use = ProofUse("SAARTHI-AA", b"a hash", datetime(2026, 11, 23, 9, 30, tzinfo=UTC))
+
+    assert [names["use_once"](use) for _ in range(2)] == [True, False]
+    assert Redis.kept == {f"proof:{b'a hash'.hex()}": ("SAARTHI-AA", 1795426200)}
+
+
+def test_the_sample_that_proves_a_key_passes_all_else_on(sandbox: Service) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        raise AssertionError
+
+    names = ran(
+        sample(
+            LIBRARY,
+            "from mudra.client import KeyProof",
+            **{"https://iam.example.org/iam": sandbox.issuer},
+        ),
+        app=app,
+        verifier=AsyncTokenVerifier(sandbox.issuer, audience="account-aggregator-network"),
+        signer=BodySigner(RSAKey.generate_key(2048).as_pem(private=True), "ours"),
+    )
+
+    assert type(names["app"]).__name__ == "KeyProofMiddleware"
+
+
+def test_the_sample_that_reads_the_registry_finds_a_peer(
+    aa: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = sample(REGISTRY, 'tokens = EntityTokenSource(issuer, "KAVERI-FIU", read_secret)', **{
+        "KAVERI-FIU": aa.entity_id, "ACME-FIP": "KAVERI-FIP",
+        "https://registry.example.org": aa.service.root,
+    })  # fmt: skip
+    found = ran(
+        "from pathlib import Path\nfrom mudra.client import Directory, EntityTokenSource, TokenVerifier\n"
+        + text,
+        issuer=aa.service.issuer,
+        read_secret=aa.secret,
+    )
+
+    assert found["peer"].entity_id == "KAVERI-FIP"
+    assert Path("copy.json").exists()
+
+
+@pytest.mark.parametrize("page", ["docs/reference/errors.md", "docs/reference/token-service.md"])
+def test_the_error_of_the_reference_is_what_a_service_answers(aa: Member, page: str) -> None:
+    shown = json.loads(next(block.body for block in blocks_of(page) if block.kind == "json"))
+
+    answered = aa.reset(secretExpiryDays=365).json()
+
+    assert answered.keys() == shown.keys()
+    changing = ("timestamp", "txnId")
+    assert {**answered, **dict.fromkeys(changing)} == {**shown, **dict.fromkeys(changing)}
+
+
+def test_the_list_of_revoked_tokens_looks_as_shown(sandbox: Service) -> None:
+    shown = json.loads(blocks_of("docs/reference/token-service.md")[-1].body)
+
+    answered = httpx.get(f"{sandbox.issuer}/revocations", timeout=30, verify=NO_TLS).json()
+
+    assert answered.keys() == shown.keys()
+    assert {name: type(value) for name, value in answered.items()} == {
+        name: type(value) for name, value in shown.items()
+    }
+
+
+def test_the_scrape_of_the_page_is_one_of_prometheus(tmp_path: Path) -> None:
+    (text,) = (
+        block.body for block in blocks_of("docs/operations/running.md") if block.kind == "yaml"
+    )
+    (tmp_path / "prometheus.yml").write_text(text)
+    (rules,) = yaml.safe_load(text)["rule_files"]
+    shutil.copy(ROOT / "deploy" / "prometheus" / rules, tmp_path)
+
+    done = subprocess.run(
+        [program("promtool"), "check", "config", "prometheus.yml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr

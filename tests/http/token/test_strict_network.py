@@ -1,0 +1,151 @@
+"""A network that enforces listed addresses, with exemptions, and takes few proofs of a member."""
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.support.dpop import KeyOfClient
+from tests.support.people.console import reader
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.bound_member import member_with_entry
+from tests.support.service import Service, new_member, running_service
+
+
+@pytest.fixture(scope="module")
+def operator(service: Service) -> Operator:
+    return new_operator(service, "members")
+
+
+def test_an_operator_s_exemption_stays_while_the_member_binds_itself(
+    service: Service, operator: Operator
+) -> None:
+    one = member_with_entry(service)
+    path = f"/members/{one.entity_id}/address-binding"
+
+    def states(*switches: dict[str, Any]) -> list[tuple[str, bool]]:
+        return [(each["binding"], each["exempt"]) for each in switches]
+
+    assert operator.post(path, binding="watch").json()["exempt"] is True
+    by_member = [one.switch(to).json() for to in ("network", "enforce", "enforce", "network")]
+    assert states(*by_member) == [
+        ("watch", True),
+        ("enforce", True),
+        ("enforce", True),
+        ("watch", True),
+    ]
+
+    by_operator = [operator.post(path, binding=to).json() for to in ("enforce", "watch", "network")]
+    assert states(*by_operator) == [("enforce", False), ("watch", True), ("network", False)]
+    assert one.switch("network").json()["exempt"] is False
+    details = [each["detail"] for each in one.audit() if each["event"] == "entity:addresses:change"]
+    assert [(each["from"], each["to"], each["exemption"]) for each in details] == [
+        ("network", "watch", "begun"),
+        ("watch", "enforce", "kept"),
+        ("enforce", "watch", "kept"),
+        ("watch", "enforce", "ended"),
+        ("enforce", "watch", "begun"),
+        ("watch", "network", "ended"),
+    ]
+
+
+def test_pages_and_command_show_the_exemption(service: Service, operator: Operator) -> None:
+    one = member_with_entry(service)
+    operator.post(f"/members/{one.entity_id}/address-binding", binding="watch")
+    member, cli = one.registry.member, service.cli
+    browser = reader(service)
+    browser.sign_in(member.email)
+    page = f"/console/entity/{one.entity_id}/addresses"
+
+    assert browser.act(page, page, binding="enforce").status_code == 303
+    bound_page = browser.get(page).text
+    switched = browser.act(page, page, binding="network")
+
+    assert "applies again when you switch the binding off" in bound_page
+    assert "setting applies again" in bound_page
+    assert switched.headers["location"].endswith("told=exempt")
+    assert "exempted by the operator" in browser.get(page).text
+    cli("login", member.email, "--password-stdin", stdin=member.password)
+    assert "yes, by an operator" in cli("registry", "binding", one.entity_id, "network").stdout
+    assert one.entity_id in json.loads(cli("registry", "addresses", "--json").stdout)["exempt"]
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A network that enforces, behind a proxy on the loopback, and takes few proofs of a member."""
+    folder: Path = tmp_path_factory.mktemp("strict") / "data"
+    proxies = {"MUDRA_ADDRESS_BINDING": "enforce", "MUDRA_TRUSTED_PROXIES": "127.0.0.0/8"}
+    few = {"MUDRA_PROOF_RATE": "1", "MUDRA_PROOF_BURST": "1"}
+    with running_service(folder, keeps_store=True, **proxies, **few) as service:
+        yield service
+
+
+def test_the_network_s_setting_binds_those_that_list_addresses(strict: Service) -> None:
+    without = new_member(strict)
+    assert without.entity_token(without.secret()).status_code == 200
+    one = member_with_entry(strict, "203.0.113.7", "2001:db8::/48")
+    client = one.registry.member.client
+
+    def status(forwarded: str) -> int:
+        return one.generate(client, **{"X-Forwarded-For": forwarded}).status_code
+
+    assert one.generate(client).status_code == 401
+    assert status("203.0.113.7") == 200
+    assert status("::ffff:203.0.113.7") == 200
+    assert status("2001:db8::1") == 200
+    assert status("203.0.113.8") == 401
+    assert status("203.0.113.7, 198.51.100.4") == 401, "claimed to the proxy, not by it"
+    assert status("198.51.100.4, 203.0.113.7") == 200
+    assert status("not an address") == 401
+    staff, path = new_operator(strict, "members"), f"/members/{one.entity_id}/address-binding"
+    assert staff.post(path, binding="watch").json()["enforced"] is False
+    assert one.generate(client).status_code == 200
+    assert one.switch("network", evenSo=True).json()["enforced"] is False
+    assert one.switch("enforce", evenSo=True).json()["enforced"] is True
+    assert one.generate(client).status_code == 401
+    assert one.switch("network").json()["enforced"] is False
+    assert one.generate(client).status_code == 200, "as the operator had set"
+    assert staff.post(path, binding="network", evenSo=True).json()["enforced"] is True
+    assert one.generate(client).status_code == 401
+
+
+def test_a_member_beyond_its_proofs_waits_wherever_it_sends_one(strict: Service) -> None:
+    member, key = new_member(strict, "AA"), KeyOfClient()
+    auth = (member.entity_id, member.secret())
+    endpoint, registry = f"{strict.issuer}/oauth2/token", f"{strict.root}/cr/v2/entityInfo/AA"
+
+    def token() -> httpx.Response:
+        proof = key.proof("POST", endpoint, strict.wall())
+        form = {"grant_type": "client_credentials"}
+        return member.client.post("/oauth2/token", data=form, auth=auth, headers={"DPoP": proof})
+
+    def with_proof(method: str, url: str) -> dict[str, str]:
+        proof = key.proof(method, url, strict.wall(), bound)
+        return {"Authorization": f"DPoP {bound}", "DPoP": proof}
+
+    def reads() -> httpx.Response:
+        return member.client.get(registry, headers=with_proof("GET", registry))
+
+    def asks() -> httpx.Response:
+        asked = f"{strict.issuer}/oauth2/introspect"
+        headers = with_proof("POST", asked)
+        return member.client.post(asked, data={"token": "x"}, headers=headers)
+
+    def limited(call: Callable[[], httpx.Response]) -> httpx.Response:
+        for _ in range(20):  # a machine under load may answer one a second
+            with ThreadPoolExecutor(4) as pool:
+                answers = [one.result() for one in [pool.submit(call) for _ in range(4)]]
+            assert {one.status_code for one in answers} <= {200, 429}
+            found = next((one for one in answers if one.status_code == 429), None)
+            if found is not None:
+                return found
+        raise AssertionError("no limit was reached")
+
+    bound = token().json()["access_token"]
+
+    for call in (reads, asks, token):
+        assert int(limited(call).headers["Retry-After"]) >= 1
+    assert member.entity_token(auth[1]).status_code == 200, "what needs no proof goes on"

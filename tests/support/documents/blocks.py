@@ -1,0 +1,59 @@
+"""The blocks of a document: what is between two fences, with its kind and where it is."""
+
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[3]
+DOCUMENTS: Final = tuple(
+    path.relative_to(ROOT).as_posix()
+    for path in (
+        *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "ARCHITECTURE", "SECURITY")),
+        *sorted((ROOT / "docs").rglob("*.md")),
+    )
+)
+_FENCED: Final = re.compile(
+    r"^(?P<indent> *)```(?P<kind>\w*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of a document."""
+
+    document: str
+    kind: str
+    body: str
+    heading: str
+    """The heading above it."""
+
+    @property
+    def first(self) -> str:
+        """Its first line, by which tables name it."""
+        return self.body.partition("\n")[0].strip()
+
+
+def text_of(document: str) -> str:
+    """A document's text; its path is that in the repository."""
+    return (ROOT / document).read_text(encoding="utf-8")
+
+
+def blocks_of(document: str) -> list[Block]:
+    """All blocks of a document, in its order."""
+    text = text_of(document)
+    return [
+        Block(document, found["kind"], textwrap.dedent(found["body"]), _heading(text, found))
+        for found in _FENCED.finditer(text)
+    ]
+
+
+def without_blocks(document: str) -> str:
+    """The document's text around its blocks."""
+    return _FENCED.sub("", text_of(document))
+
+
+def _heading(text: str, found: re.Match[str]) -> str:
+    headings = re.findall(r"^#+ (.+)$", _FENCED.sub("", text[: found.start()]), re.MULTILINE)
+    return headings[-1] if headings else ""

@@ -1,0 +1,184 @@
+"""Blocks that the tests of documents leave out: run by another test, or by none, and why.
+
+A block is named by its document and its first line. tests/docs/test_every_block.py compares this
+with the documents, so that a new block is run or has its reason here.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from tests.support.documents.blocks import Block
+
+_RESTORE: Final = "faults/test_backup_and_restore.py::test_the_how_to_is_followed_word_by_word"
+_CHARTS: Final = (
+    "unit/deploy/test_helm_charts.py::test_helm_lints_and_renders_a_chart_that_kubernetes_takes"
+)
+_DUMP: Final = "security/test_audit_after_restore.py::test_a_dump_restored_to_another_cluster"
+_RECOVERY: Final = "faults/test_recovery_to_a_time.py::test_a_lost_machine_and_a_chosen_moment"
+_FAIL_OVER: Final = "faults/test_patroni.py::test_nothing_acknowledged_is_lost_or_doubled"
+_SETTINGS: Final = "docs/test_every_block.py::test_settings_of_documents_are_accepted"
+_ERRORS: Final = "docs/test_samples.py::test_the_error_of_the_reference_is_what_a_service_answers"
+_LIBRARY: Final = "docs/test_samples.py::test_the_samples_of_the_client_library_work"
+_FRAMEWORKS: Final = (
+    "conformance/test_frameworks.py::test_a_framework_lets_members_in_and_no_one_else"
+)
+
+BY_ANOTHER_TEST: Final = {
+    "docs/how-to/back-up-and-restore.md": {
+        "mudra backup key backup.key": _RESTORE,
+        "MUDRA_BACKUP_DIR=/var/backups/mudra": _SETTINGS,
+        "mudra backup create": _RESTORE,
+        "mudra restore mudra-20261122T023000Z.dump.age --identity backup.key --data-dir /srv/mudra": (
+            _RESTORE
+        ),
+        "mudra audit confirm-restore": _RESTORE,
+    },
+    "docs/how-to/recover-to-a-time.md": {
+        "pgbackrest --stanza=mudra stanza-create": _RECOVERY,
+        "pgbackrest --stanza=mudra --type=full backup": _RECOVERY,
+        'pgbackrest --stanza=mudra --delta --type=time --target="2026-11-23 08:00:00+00" --target-action=promote restore': (
+            _RECOVERY
+        ),
+        "pgbackrest --stanza=mudra --delta restore": _RECOVERY,
+        "mudra database recovered --to 2026-11-23T08:00:00Z": _RECOVERY,
+        "mudra audit confirm-restore": _RECOVERY,
+    },
+    "docs/how-to/run-on-patroni.md": {
+        "patronictl -c /etc/patroni/config.yml switchover mudra --force": _FAIL_OVER,
+    },
+    "docs/how-to/prepare-the-database.md": {
+        "MUDRA_DATABASE_URL=postgresql://mudra_service:…@db.example/mudra         # the nodes run as it": (
+            _SETTINGS
+        ),
+        "MUDRA_DATABASE_ADMIN_URL=postgresql://postgres:…@db.example/mudra mudra database prepare": (
+            "security/test_database_roles.py::test_an_own_database_is_prepared_by_one_command"
+        ),
+    },
+    "docs/how-to/metrics-apart.md": {
+        "MUDRA_METRICS_DATABASE_URL=postgresql://mudra_service:…@metrics.example/mudra": _SETTINGS,
+        "mudra database move-metrics": (
+            "faults/test_metrics_apart.py::test_an_installation_moves_and_begins_again"
+        ),
+        "mudra database distribute --dry-run > metrics.sql": (
+            "cli/test_database_distribute.py::test_what_it_prints_is_one_transaction_for_psql"
+        ),
+    },
+    "docs/how-to/rotate-the-master-key.md": {
+        "mudra keys rewrap": "faults/test_with_many_members.py::test_the_key_is_rotated_under_load",
+    },
+    "docs/how-to/single-sign-on.md": {
+        "MUDRA_SSO_ISSUER=https://id.network.example/realms/staff": _SETTINGS,
+        "MUDRA_SSO_SCOPE_CLAIM=realm_access.roles": _SETTINGS,
+    },
+    "docs/how-to/use-the-client-library.md": {
+        "from pathlib import Path": _LIBRARY,
+        "from fastapi import FastAPI, Request": _FRAMEWORKS,
+        "from flask import Flask, request": _FRAMEWORKS,
+        "from mudra.client import DpopKey, EntityTokenAuth, EntityTokenSource": _LIBRARY,
+        'EntityTokenMiddleware(app, verifier, origins=["https://fip.example.org"])': (
+            "docs/test_samples.py::test_the_samples_that_accept_callers_work"
+        ),
+        "def use_once(use: ProofUse) -> bool:": (
+            "docs/test_samples.py::test_the_sample_of_a_shared_place_takes_each_proof_once"
+        ),
+        "from mudra.client import KeyProof": (
+            "docs/test_samples.py::test_the_sample_that_proves_a_key_passes_all_else_on"
+        ),
+    },
+    "docs/how-to/add-a-language.md": {
+        "/etc/mudra/locales/ta.po:17: 'Page %(page)s of %(pages)s' has no value %(seite)s, its translation has": (
+            "unit/localization/test_catalogues.py::test_the_mistake_of_the_guide_is_reported_as_it_shows"
+        ),
+    },
+    "docs/how-to/run-on-kubernetes.md": {
+        'image: {repository: registry.example/mudra, digest: "sha256:…"}': _CHARTS,
+        "kubectl create secret generic mudra-agent --from-literal=entity-secret=…": _CHARTS,
+    },
+    "docs/operations/running.md": {
+        'pg_dump -Fc -f mudra.dump "$MUDRA_DATABASE_OWNER_URL"': _DUMP,
+        'pg_restore --no-owner --no-privileges -d "$MUDRA_DATABASE_OWNER_URL" mudra.dump': _DUMP,
+        "scrape_configs:": "docs/test_samples.py::test_the_scrape_of_the_page_is_one_of_prometheus",
+    },
+    "docs/reference/errors.md": {"{": _ERRORS},
+    "docs/reference/registry.md": {
+        'tokens = EntityTokenSource(issuer, "KAVERI-FIU", read_secret)': (
+            "docs/test_samples.py::test_the_sample_that_reads_the_registry_finds_a_peer"
+        )
+    },
+    "docs/reference/token-service.md": {
+        '{"ver": "1.0.0", "timestamp": "2026-01-31T09:30:00.000Z", "txnId": "…",': _ERRORS,
+        '{"ver": "1.0.0", "issuer": "https://iam.example.org/iam", "issuedAt": 1772366400, "validUntil": 1772366460,': (
+            "docs/test_samples.py::test_the_list_of_revoked_tokens_looks_as_shown"
+        ),
+    },
+}
+"""Test by block."""
+
+_TOOLS: Final = "is how this is developed: it runs the tests, or all that they need"
+_MACHINE: Final = "changes the machine as root: accounts, packages, systemd"
+_CONTAINER: Final = "needs Podman; tests/unit/deploy/test_deployment_files.py reads the files"
+_DRAWING: Final = "is nothing to run"
+
+NOT_RUN: Final = {
+    "README.md": {
+        "make run": "installs into the clone and serves on one fixed port until it is stopped",
+        "make            list the commands": "is a list; tests/docs/test_commands.py reads its mudra commands",
+    },
+    "CONTRIBUTING.md": {"make setup      # .venv with everything, from uv.lock": _TOOLS},
+    "ARCHITECTURE.md": {
+        "http   console   cli   jobs     edges: parse, call one use case, render": _DRAWING
+    },
+    "docs/decisions/0060-console.md": {
+        '@get("/operator/members", include_in_schema=False)': "shows a page of the program's own"
+    },
+    "docs/explanation/whose-fault.md": {
+        "ratio = bad × t − events × ln(1 + rate × (e^t − 1))": "is a formula"  # noqa: RUF001
+    },
+    "docs/how-to/move-from-keycloak.md": {
+        "kc.sh export --realm aa --file realm-export.json --users skip": "needs a Keycloak"
+    },
+    "docs/how-to/rotate-the-master-key.md": {"1:(the old key)": "is the form of a file"},
+    "docs/how-to/run-an-agent.md": {
+        "python3.11 -m venv /opt/mudra": _MACHINE,
+        "podman build -f deploy/agent.Containerfile -t mudra-agent .": _CONTAINER,
+        "systemctl daemon-reload && systemctl enable --now mudra-agent": _MACHINE,
+        "podman run -d --restart always -v ./agent.toml:/etc/mudra/agent.toml:ro \\": _CONTAINER,
+    },
+    "docs/how-to/run-on-kubernetes.md": dict.fromkeys(
+        (
+            "podman build -f deploy/mudra.Containerfile -t registry.example/mudra \\",
+            "kubectl create secret generic mudra \\",
+            "helm upgrade --install mudra deploy/helm/mudra -f values.yaml --wait",
+            "kubectl exec -it mudra-0 -- mudra operator create chief@network.example",
+        ),
+        "needs a cluster, or Podman; tests/unit/deploy/test_helm_charts.py renders the charts",
+    ),
+    "docs/how-to/run-on-patroni.md": {
+        "apt-get install --no-install-recommends etcd-server postgresql-15 python3-venv": (
+            f"{_MACHINE}, on three machines; tests/support/patroni starts the same files"
+        ),
+        "psql -h 10.0.0.1 -U postgres -c 'CREATE DATABASE mudra'": (
+            "needs the three machines; tests/support/patroni/network.py does the same"
+        ),
+    },
+    "docs/operations/running.md": {
+        "useradd --system --home-dir /var/lib/mudra mudra": _MACHINE,
+    },
+    "docs/security/threat-model.md": {
+        "people's browsers      members' programs        AA's systems": _DRAWING
+    },
+}
+"""Reason by block."""
+
+
+def is_left_out(block: Block) -> bool:
+    """Whether another test, or none, runs a block."""
+    tables = (BY_ANOTHER_TEST, NOT_RUN)
+    return any(block.first in table.get(block.document, {}) for table in tables)
+
+
+def rows() -> Iterator[tuple[str, str]]:
+    """Document and first line of each block that is left out."""
+    for table in (BY_ANOTHER_TEST, NOT_RUN):
+        for document, blocks in table.items():
+            yield from ((document, first) for first in blocks)
