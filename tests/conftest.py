@@ -27,6 +27,19 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A second try gets a service of its own: what another test left in the first is not there.
+
+    Everything that fixtures made in the former service goes with it.
+    """
+    assert isinstance(item, pytest.Function)
+    if getattr(item, "execution_count", 1) > 1:
+        for name in ("service", "service_of_two"):
+            for shared in item._fixtureinfo.name2fixturedefs.get(name, [])[-1:]:
+                shared.finish(item._request)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def shared_database(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Databases are made once for all processes of this run, and copied."""

@@ -3,8 +3,10 @@
 import html
 import json
 import re
+from collections.abc import Iterator
 
 import httpx
+import pytest
 from tests.support.english_left import english_in
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
@@ -13,12 +15,27 @@ from tests.support.people.second_factor import PAGE as FACTOR
 from tests.support.people.second_factor import begin, csrf
 from tests.support.registry.bound_member import member_with_entry
 from tests.support.registry.registry_payloads import jwk
-from tests.support.service import PASSWORD, Member, Service, new_address, new_member
+from tests.support.service import (
+    PASSWORD,
+    Member,
+    Service,
+    new_address,
+    new_member,
+    running_service,
+)
 
 from mudra.console.framework.navigation import MEMBER_ITEMS
 
 ACCOUNT = "/console/account"
 _DEVANAGARI = re.compile("[\u0900-\u097f]")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of their own: members of other tests have names in English, which pages list."""
+    data_dir = tmp_path_factory.mktemp("hindi") / "data"
+    with running_service(data_dir, keeps_store=True) as running:
+        yield running
 
 
 def hindi(member: Member) -> Reader:
