@@ -67,6 +67,12 @@ def restore(
     identity = read_identity(order.identity)
     details = read_details(order.file)
     size = details.file_bytes
+    if not details.metrics_included and settings.metrics_database_url is None:
+        # Refused here: later, the dump would be in place and its rollback not done.
+        raise CommandFailed(
+            "the metrics of this service are in a second database, which is not in this backup: "
+            "restore that one, and name it in MUDRA_METRICS_DATABASE_URL"
+        )
     check_file(order.file, details, lambda done: on_progress("checking", done, size))
     # Asked for before anything is changed: the backup does not hold it.
     load_master_keys(os.environ, settings.data_dir, create=False, database_is_sealed=True)

@@ -1,6 +1,6 @@
 """mudra restore: bring a backup back, and end what must not come back with it."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -14,6 +14,10 @@ from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.steps import steps_shown
 from mudra.overview.backups import RestoreOrder, RestoreReport
 from mudra.shared.time_text import iso_ms
+
+_METRICS_APART: Final = (
+    "not in this backup: keep or restore the second database (docs/how-to/metrics-apart.md)"
+)
 
 
 def restore(
@@ -53,6 +57,7 @@ def restore(
             "entity tokens revoked again": report.revoked_again,
             "members notified": report.members_notified,
             "acts lost, as far as known": len(report.lost),
+            **({} if report.details.metrics_included else {"metrics": _METRICS_APART}),
         }
     )
     show_acts(report.lost)
@@ -68,5 +73,6 @@ def _document(report: RestoreReport) -> dict[str, object]:
         "tokensEnded": report.tokens_ended,
         "revokedAgain": report.revoked_again,
         "membersNotified": report.members_notified,
+        "metricsIncluded": report.details.metrics_included,
         "lost": [act_document(act) for act in report.lost],
     }
