@@ -9,16 +9,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from mudra.http.request.body.body_errors import (
-    BodyTooLarge,
-    BodyTooSlow,
-    ClientGone,
-    MalformedBody,
-    UnsupportedEncoding,
-    UnsupportedMediaType,
-)
 from mudra.http.request.envelope import EnvelopeFault
 from mudra.http.response.binding_errors import BINDING_ROWS
+from mudra.http.response.body_rows import BODY_ROWS
 from mudra.http.response.fault_errors import FAULT_ROWS
 from mudra.http.response.http_refusals import (
     InvalidField,
@@ -110,7 +103,6 @@ from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret_service import NothingInGrace, SecretChanged
 
 _WRONG_SECRET: Final = "id or secret is wrong, or the entity is not active"  # noqa: S105
-_CLOSE: Final = {"Connection": "close"}
 
 
 _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
@@ -118,33 +110,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         # The request itself
         error_row(InvalidField, lambda r: invalid(r.sentence)),
         error_row(EnvelopeFault, lambda r: invalid(r.sentence)),
-        error_row(MalformedBody, lambda r: invalid(r.sentence, 400, _CLOSE if r.unread else {})),
-        error_row(ClientGone, lambda _: invalid("the body ended early", 400, _CLOSE)),
-        error_row(
-            BodyTooSlow,
-            lambda r: invalid(f"the body must arrive within {r.limit_s:g} seconds", 408, _CLOSE),
-        ),
-        error_row(
-            BodyTooLarge,
-            lambda r: Problem(
-                413,
-                ErrorCode.PAYLOAD_TOO_LARGE,
-                f"the body must be at most {r.limit} bytes",
-                _CLOSE,
-            ),
-        ),
-        error_row(
-            UnsupportedMediaType,
-            lambda r: Problem(
-                415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"Content-Type must be {r.allowed}"
-            ),
-        ),
-        error_row(
-            UnsupportedEncoding,
-            lambda _: Problem(
-                415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, "Content-Encoding is not supported here"
-            ),
-        ),
+        *BODY_ROWS,
         error_row(NoSuchAddress, lambda _: not_found("there is nothing at this path")),
         error_row(
             MethodNotAllowed,

@@ -22,6 +22,10 @@ class BodyTooSlow(Refusal, frozen=True):
     min_bytes_per_s: int
 
 
+class BodyReadLate(Refusal, frozen=True):
+    """503: this process was too busy to read it in time, so the client is not to blame."""
+
+
 class UnsupportedEncoding(Refusal, frozen=True):
     """415: `Content-Encoding` is none of `allowed` (which may be empty)."""
 
@@ -55,6 +59,7 @@ class ClientGone(Refusal, frozen=True):
 BodyRefused: TypeAlias = (
     BodyTooLarge
     | BodyTooSlow
+    | BodyReadLate
     | UnsupportedEncoding
     | UnsupportedMediaType
     | MalformedBody
