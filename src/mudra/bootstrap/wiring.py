@@ -28,6 +28,8 @@ from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.faults.injected import with_faults
+from mudra.http.server.page_turns import page_turns
+from mudra.http.server.router import Router
 from mudra.http.token import oauth
 from mudra.identity.passkeys.relying_party import relying_party
 from mudra.identity.single_sign_on.ports import IdentityProvider
@@ -254,14 +256,21 @@ def application(edge: Edge) -> ASGIApp:
     dependencies = edge.dependencies
     prefix = dependencies.settings.token_prefix
     status = public_status_pages(StatusCache(dependencies.settings.data_dir))
-    pages = [activation_page(prefix), static_files(prefix), status, documentation_pages()]
+    pages = [activation_page(prefix), static_files(prefix), documentation_pages()]
     if not dependencies.settings.sandbox:
-        return build_app(edge.http, [*pages, console_pages(edge.http)], not_found_page)
+        in_turn = _in_turn(edge.http, status, console_pages(edge.http))
+        return build_app(edge.http, [*pages, in_turn], not_found_page)
 
     console = console_pages(edge.http, [operator_sandbox, *faults.handlers])
-    app = build_app(edge.http, [*pages, console, sandbox_home(DEMO_PASSWORD)], not_found_page)
+    pages += [_in_turn(edge.http, status, console), sandbox_home(DEMO_PASSWORD)]
+    app = build_app(edge.http, pages, not_found_page)
     assert edge.http.faults is not None
     return with_faults(app, edge.http, edge.http.faults)
+
+
+def _in_turn(http: HttpDependencies, *pages: Router) -> Router:
+    """Mount what costs a worker most next to its tokens, a few at a time."""
+    return Router("/", route_handlers=list(pages), middleware=[page_turns(http)])
 
 
 def token_terms(settings: Settings) -> TokenTerms:

@@ -19,6 +19,7 @@ class Outage(enum.StrEnum):
     MASTER_KEY = "master-key"
     SIGNING_KEY = "signing-key"
     STOPPING = "stopping"
+    BUSY = "busy"
 
 
 _SENTENCES: Final = {
@@ -34,6 +35,7 @@ _SENTENCES: Final = {
     Outage.MASTER_KEY: "this node has not all versions of the master key",
     Outage.SIGNING_KEY: "no signing key can be used yet",
     Outage.STOPPING: "this node is stopping",
+    Outage.BUSY: "this node is too busy",
 }
 
 
