@@ -10,6 +10,20 @@ from tests.support import shared_tls
 from tests.support.database.template_database import share
 from tests.support.service import Member, Service, new_member, running_service
 
+LONGEST = (
+    "tests/bench/test_benchmarks_run.py",
+    "tests/http/health/test_causes.py",
+    "tests/faults/test_embedded_server.py",
+    "tests/http/health/test_alarm_mail.py",
+    "tests/security/test_people_matrix.py",
+    "tests/http/health/test_alarms.py",
+    "tests/faults/test_backup_and_restore.py",
+    "tests/http/test_one_connection_per_request.py",
+    "tests/unit/deploy/test_proxies.py",
+    "tests/http/health/test_demo_agents.py",
+)
+"""Files of half a minute or more: one process runs all of a file, so they begin first."""
+
 # A machine that runs other things as well is slow: no example fails for its time.
 settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")
@@ -25,6 +39,12 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the longest files begin first, so that no process is left alone with one at the end."""
+    turns = {name: turn for turn, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: turns.get(item.nodeid.partition("::")[0], len(turns)))
 
 
 @pytest.hookimpl(tryfirst=True)

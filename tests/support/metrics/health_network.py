@@ -144,6 +144,15 @@ class HealthNetwork:
 
             self.service.wait_until(is_evaluated, 120)
 
+    def in_time(self, condition: Callable[[], bool]) -> None:
+        """Wait for what jobs do one after the other: each second of the clock wakes them."""
+
+        def holds() -> bool:
+            self.service.advance("PT1S")
+            return condition()
+
+        self.service.wait_until(holds, 60)
+
     def incidents(self, entity_id: str = "", **query: str) -> list[dict[str, Any]]:
         """Incidents, the oldest first; without `entity_id` those of this network's members."""
         answer = self.noc.get("/incidents", entityId=entity_id, **query)
