@@ -93,7 +93,7 @@ test: $(STAMP) ## everything that must hold before a change lands
 		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
 test-all:
-	@$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder --ignore tests/browser
+	@$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/browser
 
 # Apart, since Playwright's event loop does not share a process; its report is read when all is over.
 test-pages:

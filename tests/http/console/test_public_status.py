@@ -2,6 +2,7 @@
 
 import csv
 import io
+import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
@@ -102,6 +103,22 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
     assert {(row["State"], row["Success %"]) for row in files["history"]} == {("no data", "")}
     assert "Narmada Bank" in {row["Institution"] for row in files["apis"]}
     assert "100 %" not in one.text
+
+
+def test_institutions_of_one_name_are_shown_with_their_ids(service: Service) -> None:
+    name = f"Sangam Gramin {uuid.uuid4().hex[:6]}"
+    twins = [onboard(service, "FIP", name=name)[0] for _ in range(2)]
+    alone, _ = onboard(service, "FIP", name=f"{name} Sahakari")
+
+    def page() -> str:
+        return httpx.get(f"{service.root}/status", params={"q": name}, verify=NO_TLS).text
+
+    service.advance("PT1M")
+    service.wait_until(lambda: all(one in page() for one in (*twins, alone)))
+    shown = page()
+
+    assert [f">{name} ({one})</a>" in shown for one in twins] == [True, True]
+    assert f">{name} Sahakari</a>" in shown
 
 
 def test_an_unknown_institution_is_not_found(service: Service) -> None:

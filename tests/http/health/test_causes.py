@@ -1,5 +1,6 @@
 """The right cause, once, and nothing when nothing is wrong: through the push and the interface."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from tests.support.metrics.health_network import (
     on_path,
     requests_of,
 )
+from tests.support.people.console import reader
 from tests.support.service import running_service
 from tests.support.webhook_sink import webhook_sink
 
@@ -177,6 +179,51 @@ def test_each_reader_gets_one_email_of_a_cause_and_one_of_its_end(quiet: HealthN
         assert "% of calls failing" in opened
         assert f"FIP {bank}: recovered" in closed
         assert "AA" not in opened.replace(bank, "")
+
+
+def test_a_members_page_opens_on_what_is_wrong_now_and_not_on_what_has_recovered(
+    quiet: HealthNetwork,
+) -> None:
+    bank, aa = quiet.fips[3].entity_id, quiet.aas[0].aa_id
+    page = f"/console/entity/{aa}/health"
+
+    quiet.windows(4, at_fip(bank, failing=DOWN))
+    quiet.settled()
+    wrong = seen(quiet, quiet.admins[aa], page)
+    board = seen(quiet, quiet.noc.email, "/console/operator/board")
+    quiet.windows(8)
+    quiet.settled()
+    after = seen(quiet, quiet.admins[aa], page)
+
+    assert [shown_range(one) for one in (wrong, after)] == ["1h", "24h"]
+    assert statuses(wrong, bank) == {"BAD"}
+    assert statuses(after, bank) == {"BAD EARLIER"}
+    (row,) = re.findall(r"<dt>APIs</dt><dd>(.*?)</dd>", board)
+    assert (row, bank in board) == ("all", True)
+
+
+def seen(network: HealthNetwork, email: str, page: str) -> str:
+    """A page for who signs in now: a session would end between windows."""
+    browser = reader(network.service)
+    assert browser.sign_in(email).status_code == 303
+    return browser.get(page).text
+
+
+def shown_range(page: str) -> str:
+    (shown,) = re.findall(r'aria-current="true">(1h|6h|24h|7d|30d)</a>', page)
+    return shown
+
+
+def cells(row: str) -> list[str]:
+    return [
+        re.sub(r"<[^>]+>", "", one).strip() for one in re.findall(r"<td.*?</td>", row, re.DOTALL)
+    ]
+
+
+def statuses(page: str, fip_id: str) -> set[str]:
+    """The statuses of what is or was bad at a FIP."""
+    rows = [cells(one) for one in re.findall(r"<tr.*?</tr>", page, re.DOTALL)]
+    return {row[2] for row in rows if row and row[0] == fip_id} - {"UNSURE", "GOOD"}
 
 
 def test_a_late_report_that_disproves_an_incident_withdraws_it(quiet: HealthNetwork) -> None:

@@ -14,8 +14,11 @@ from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.incidents.verdict import reach_of
 from mudra.metrics.notifications.alarm import ambiguity
 from mudra.metrics.notifications.severity import Severity, severity_of
+from mudra.metrics.payload.catalogue import TIMINGS, RequestType
 
 _NAMED: Final = 3
+_ALL: Final = frozenset(str(code) for code in RequestType if code not in TIMINGS)
+"""The APIs that can succeed or fail: their names one by one would say less than "all"."""
 TONES: Final = {Severity.CRITICAL: "bad", Severity.MAJOR: "warn", Severity.MINOR: "quiet"}
 
 
@@ -57,7 +60,7 @@ def _row(stored: StoredIncident, now: datetime) -> CauseRow:
         operator_path_of(stored),
         headline(incident),
         severity_of(incident),
-        ", ".join(map(api_names, codes)) or "all",
+        "all" if set(codes) >= _ALL or not codes else ", ".join(map(api_names, codes)),
         _listed(reach.aas, "AA") or _listed(reach.fips, "FIP"),
         reach.calls_a_minute,
         incident.began,

@@ -20,7 +20,15 @@ from mudra.console.framework.page_results import (
     StreamedPage,
 )
 from mudra.console.framework.table import Column, Table
-from mudra.console.health.health_query import HealthQuery, query_of, shown_codes, view_of
+from mudra.console.health.health_query import (
+    ALL_ROWS,
+    RANGES,
+    HealthQuery,
+    query_of,
+    shown_codes,
+    view_of,
+)
+from mudra.console.health.health_query import USUAL as LATEST
 from mudra.console.health.labels import cause_lines
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.http.dependencies import InjectedDependencies
@@ -35,11 +43,15 @@ from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.receipt_service import Gap
 from mudra.metrics.ports import RefusedPush
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 
-_USUAL: Final = "24h"
+_QUIET: Final = "24h"
+"""What the page opens on while nothing is wrong: a member's calls of one hour may be few."""
+_ApiOfPair = tuple[str | None, str, Tag, str]
+"""An API between an AA and a FIP."""
 _TITLES: Final = {
     EntityType.FIP: translatable("My APIs, as each AA sees them"),
     EntityType.AA: translatable("My reporting, and the FIPs"),
@@ -51,6 +63,8 @@ _STATUSES: Final = {
     Status.UNSURE: translatable("UNSURE"),
 }
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
+_RECOVERED: Final = translatable("BAD EARLIER")
+"""BAD over the time of the page, GOOD in the last hour; it comes after BAD where that is sorted."""
 
 
 class Line(Struct, frozen=True):
@@ -65,6 +79,7 @@ class Line(Struct, frozen=True):
     p95: int | None
     longest: int | None
     status: Status
+    recovered: bool
 
     @property
     def api(self) -> str:
@@ -82,9 +97,9 @@ def _table(other: str) -> Table[Line]:
             Column[Line](
                 "status",
                 translatable("Status"),
-                lambda line: _STATUSES[line.status],
+                lambda line: _RECOVERED if line.recovered else _STATUSES[line.status],
                 "tag",
-                tone=lambda line: _TONES[line.status],
+                tone=lambda line: "quiet" if line.recovered else _TONES[line.status],
             ),
             Column[Line]("calls", translatable("Calls"), lambda line: line.calls, "number"),
             Column[Line](
@@ -96,7 +111,7 @@ def _table(other: str) -> Table[Line]:
                 "longest", translatable("Longest, ms"), lambda line: line.longest, "number"
             ),
         ),
-        first_sort="status",  # BAD, GOOD, UNSURE: bad ones first
+        first_sort="status",  # BAD, BAD EARLIER, GOOD, UNSURE: bad ones first
     )
 
 
@@ -137,7 +152,7 @@ async def health(
     """Show the health that concerns the entity; `incident=ID` at the time and API of that one."""
 
     async def handle(page_context: PageContext) -> Outcome:
-        view = query_of(page_context.query, page_context.now, _USUAL)
+        view = query_of(page_context.query, page_context.now, await _usual(page_context))
         if not isinstance(view, HealthQuery):
             return view
         view = await _at_incident(page_context) or view
@@ -151,6 +166,16 @@ async def health(
         return StreamedPage("health.html", facts, lambda then: _content(then, view))
 
     return await member_page(request, dependencies, entity_id, handle)
+
+
+async def _usual(page_context: PageContext) -> str:
+    """Returns what the page opens on: the latest windows while something concerns the member."""
+    if page_context.query.keys() & {"range", "from", "to", "incident"}:
+        return _QUIET
+    found = await page_context.work.incidents.open_causes()
+    followed = await _followed(page_context)
+    now_wrong = any(_is_about(one, page_context, followed) for one in found)
+    return LATEST if now_wrong else _QUIET
 
 
 async def _at_incident(page_context: PageContext) -> HealthQuery | None:
@@ -171,21 +196,26 @@ def _concerns(stored: StoredIncident, page_context: PageContext) -> bool:
     return may_see(stored.incident, member.entity_id, of_fips=fiu)
 
 
+def _is_about(stored: StoredIncident, page_context: PageContext, followed: frozenset[str]) -> bool:
+    return _concerns(stored, page_context) and (
+        not followed or fip_concerned(stored.incident.subject) in {None, *followed}
+    )
+
+
 async def _concerning(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:
-    followed = await _followed(page_context, view)
+    followed = await _followed(page_context)
     found = await page_context.work.incidents.causes_within(view.within)
     return [
         one
         for one in found
-        if _concerns(one, page_context)
-        and of_api(one.incident, view.code)
-        and (not followed or fip_concerned(one.incident.subject) in {None, *followed})
+        if _is_about(one, page_context, followed) and of_api(one.incident, view.code)
     ]
 
 
-async def _followed(page_context: PageContext, view: HealthQuery) -> frozenset[str]:
+async def _followed(page_context: PageContext) -> frozenset[str]:
     """Returns the FIPs that the page is about: those that a FIU follows; empty for all."""
-    if page_context.member.entity_type != EntityType.FIU.value or view.rows:
+    kind = EntityType(page_context.member.entity_type)
+    if kind is not EntityType.FIU or page_context.query.get("rows") == ALL_ROWS:
         return frozenset()
     return await page_context.work.follows.of(page_context.member.entity_id)
 
@@ -221,9 +251,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         entity_id, kind, within, page_context.now, by_aa=True
     )
     table = _AS_AAS_SEE_IT if kind is EntityType.FIP else _OF_FIPS
-    followed = await _followed(page_context, view)
+    followed = await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
-    lines = _lines(rows, table, view.code)
+    lines = _lines(rows, table, view.code, await _good_now(page_context, view))
     missing: Sequence[Gap] = ()
     refused: Sequence[RefusedPush] = ()
     if kind is EntityType.AA:
@@ -280,7 +310,29 @@ async def follow(
     return await member_form(request, dependencies, entity_id, handle)
 
 
-def _lines(rows: Sequence[Row], table: Table[Line], code: str) -> Sequence[Line]:
+async def _good_now(page_context: PageContext, view: HealthQuery) -> frozenset[_ApiOfPair]:
+    """Returns which APIs are GOOD in the last hour; none where the page is about that anyway."""
+    if not view.live or view.range_name == LATEST:
+        return frozenset()
+    member, end = page_context.member, view.within.end
+    latest = await page_context.work.health.of_member(
+        member.entity_id,
+        EntityType(member.entity_type),
+        TimeRange(end - RANGES[LATEST], end),
+        page_context.now,
+        by_aa=True,
+    )
+    return frozenset(
+        (row.subject.aa_id, row.subject.fip_id, api.tag, api.type)
+        for row in latest.rows
+        for api in row.apis
+        if api.health is not None and api.health.status is Status.GOOD
+    )
+
+
+def _lines(
+    rows: Sequence[Row], table: Table[Line], code: str, good_now: frozenset[_ApiOfPair]
+) -> Sequence[Line]:
     """Returns one line for each API that can succeed or fail; the two timings have a time only."""
     return [
         Line(
@@ -293,6 +345,8 @@ def _lines(rows: Sequence[Row], table: Table[Line], code: str) -> Sequence[Line]
             p95=api.time.p95.estimate if api.time else None,
             longest=api.time.p100 if api.time else None,
             status=api.health.status,
+            recovered=api.health.status is Status.BAD
+            and (row.subject.aa_id, row.subject.fip_id, api.tag, api.type) in good_now,
         )
         for row in rows
         for api in row.apis

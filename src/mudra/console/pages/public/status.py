@@ -34,6 +34,7 @@ from mudra.console.pages.public.status_lines import (
     MAINTENANCE,
     FipState,
     line_of,
+    names_of,
     page_of,
     states_of,
 )
@@ -76,7 +77,7 @@ async def status(
     export = APIS_OF_ALL.export(lines_of(snapshot.fips), query) if "export" in query else None
     if export is not None:
         return await public(request, download(export))
-    states = states_of(snapshot, dependencies.clock())
+    states, names = states_of(snapshot, dependencies.clock()), names_of(snapshot.fips)
     found = page_of(states, query, kept)
     apis = lines_of([line.fip for line in found.lines], _suffix(kept))
     open_now = open_incidents(snapshot)
@@ -96,7 +97,7 @@ async def status(
             "found": found,
             "all": len(states),
             "apis": APIS_OF_ALL.view(apis, query),
-            "headline": _headline(states, len(snapshot.fips), silent_since),
+            "headline": _headline(states, names, silent_since),
             "silent_since": silent_since,
             "open": open_now[:_MAX_OPEN],
             "more_open": max(len(open_now) - _MAX_OPEN, 0),
@@ -104,7 +105,7 @@ async def status(
             "incidents": recent,
             "older": len(closed) - len(recent),
             "api_names": api_names,
-            "names": {fip.fip_id: fip.name for fip in snapshot.fips},
+            "names": names,
         },
     )
     return await public(request, in_language(shown))
@@ -350,13 +351,14 @@ def _age(cached: CachedStatus | None, now: datetime) -> dict[str, object]:
 
 
 def _headline(
-    lines: Sequence[FipState], total: int, silent_since: datetime | None
+    lines: Sequence[FipState], names: Mapping[str, str], silent_since: datetime | None
 ) -> tuple[str, str]:
     """Returns the headline of the network, with its tone."""
     if silent_since is not None:
         return gettext("No data"), "quiet"
+    total = len(names)
     bad, warned = (
-        [line.fip.name for line in lines if line.tone == tone] for tone in ("bad", "warn")
+        [names[line.fip.fip_id] for line in lines if line.tone == tone] for tone in ("bad", "warn")
     )
     maintained = sum(1 for line in lines if line.state == MAINTENANCE)
     known = sum(1 for line in lines if line.tone != "quiet")

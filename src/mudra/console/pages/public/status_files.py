@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
 
-from mudra.console.pages.public.status_lines import FipState
+from mudra.console.pages.public.status_lines import FipState, names_of
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.status_history import PublicIncident, StatusSnapshot
 
@@ -25,7 +25,7 @@ def atom_feed(snapshot: StatusSnapshot, title: str, root: str, fip_id: str = "")
 
     `root` is the address of the status page. An incident that ends changes its entry.
     """
-    names = {fip.fip_id: fip.name for fip in snapshot.fips}
+    names = names_of(snapshot.fips)
     page = _page(root, fip_id) if fip_id else root
     found = [one for one in snapshot.incidents if fip_id in {"", one.fip_id}]
     found.sort(key=_updated, reverse=True)

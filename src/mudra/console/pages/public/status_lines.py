@@ -1,6 +1,7 @@
 """Institutions on the public status: those with troubles first, found by words, by the page."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 from urllib.parse import urlencode
@@ -94,6 +95,16 @@ class FipPage(Struct, frozen=True):
             **self.kept,
         }
         return "?" + urlencode({name: text for name, text in values.items() if text})
+
+
+def names_of(fips: Iterable[FipHistory]) -> dict[str, str]:
+    """Returns the name of each institution by its ID, and the ID with it where names are equal."""
+    listed = list(fips)
+    bearers = Counter(fip.name.casefold() for fip in listed)
+    return {
+        fip.fip_id: f"{fip.name} ({fip.fip_id})" if bearers[fip.name.casefold()] > 1 else fip.name
+        for fip in listed
+    }
 
 
 def states_of(snapshot: StatusSnapshot, now: datetime) -> list[FipState]:
