@@ -4,7 +4,7 @@ Served from a snapshot, so that it works while the database is not available, wi
 displayed. Names no AA.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode, urljoin
@@ -30,8 +30,8 @@ from mudra.console.pages.public.status_cache import (
     StatusCache,
 )
 from mudra.console.pages.public.status_files import ATOM, atom_feed, badge, badge_of_all
+from mudra.console.pages.public.status_headline import headline
 from mudra.console.pages.public.status_lines import (
-    MAINTENANCE,
     FipState,
     line_of,
     names_of,
@@ -44,7 +44,6 @@ from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
-from mudra.localization.language import current, gettext
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.feed import is_current
 from mudra.metrics.health.status_history import (
@@ -97,7 +96,7 @@ async def status(
             "found": found,
             "all": len(states),
             "apis": APIS_OF_ALL.view(apis, query),
-            "headline": _headline(states, names, silent_since),
+            "headline": headline(states, names, silent_since),
             "silent_since": silent_since,
             "open": open_now[:_MAX_OPEN],
             "more_open": max(len(open_now) - _MAX_OPEN, 0),
@@ -348,55 +347,3 @@ def _age(cached: CachedStatus | None, now: datetime) -> dict[str, object]:
     if cached is None or cached.fresh:
         return {"old": None, "now": now}
     return {"old": max(now - cached.snapshot.as_of, timedelta()), "now": now}
-
-
-def _headline(
-    lines: Sequence[FipState], names: Mapping[str, str], silent_since: datetime | None
-) -> tuple[str, str]:
-    """Returns the headline of the network, with its tone."""
-    if silent_since is not None:
-        return gettext("No data"), "quiet"
-    total = len(names)
-    bad, warned = (
-        [names[line.fip.fip_id] for line in lines if line.tone == tone] for tone in ("bad", "warn")
-    )
-    maintained = sum(1 for line in lines if line.state == MAINTENANCE)
-    known = sum(1 for line in lines if line.tone != "quiet")
-    if bad:
-        return gettext("%(who)s disrupted", who=_who(bad, total)), "bad"
-    if warned:
-        return gettext(
-            "Operational now; %(who)s disrupted within 24 hours", who=_who(warned, total)
-        ), "warn"
-    if not known and maintained:
-        return gettext(
-            "%(count)s of %(total)s institutions in planned maintenance",
-            count=current().number(maintained),
-            total=current().number(total),
-        ), "quiet"
-    if not known:
-        return gettext("No data for the last 24 hours"), "quiet"
-    if known < total:
-        return _known_in_part(known, maintained, total - known - maintained), "good"
-    return gettext("All institutions operational"), "good"
-
-
-def _known_in_part(known: int, maintained: int, unknown: int) -> str:
-    number = current().number
-    apart = [gettext("no data for %(count)s", count=number(unknown))] if unknown else []
-    if maintained:
-        apart.append(gettext("%(count)s in planned maintenance", count=number(maintained)))
-    return gettext(
-        "%(count)s institutions operational; %(others)s",
-        count=number(known),
-        others=", ".join(apart),
-    )
-
-
-def _who(names: Sequence[str], total: int) -> str:
-    if len(names) == 1:
-        return names[0]
-    number = current().number
-    return gettext(
-        "%(count)s of %(total)s institutions", count=number(len(names)), total=number(total)
-    )

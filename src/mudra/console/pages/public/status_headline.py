@@ -1,0 +1,63 @@
+"""The headline of the public status: the network in one sentence."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from mudra.console.pages.public.status_lines import MAINTENANCE, FipState
+from mudra.localization.language import current, gettext
+
+
+def headline(
+    lines: Sequence[FipState], names: Mapping[str, str], silent_since: datetime | None
+) -> tuple[str, str]:
+    """Returns the headline of the network, with its tone.
+
+    `names` has the name of each institution by its ID; `silent_since` is when the last report came,
+    where that is too long ago to know anything.
+    """
+    if silent_since is not None:
+        return gettext("No data"), "quiet"
+    total = len(names)
+    bad, warned = (
+        [names[line.fip.fip_id] for line in lines if line.tone == tone] for tone in ("bad", "warn")
+    )
+    maintained = sum(1 for line in lines if line.state == MAINTENANCE)
+    known = sum(1 for line in lines if line.tone != "quiet")
+    if bad:
+        return gettext("%(who)s disrupted", who=_who(bad, total)), "bad"
+    if warned:
+        return gettext(
+            "Operational now; %(who)s disrupted within 24 hours", who=_who(warned, total)
+        ), "warn"
+    if not known and maintained:
+        return gettext(
+            "%(count)s of %(total)s institutions in planned maintenance",
+            count=current().number(maintained),
+            total=current().number(total),
+        ), "quiet"
+    if not known:
+        return gettext("No data for the last 24 hours"), "quiet"
+    if known < total:
+        return _known_in_part(known, maintained, total - known - maintained), "good"
+    return gettext("All institutions operational"), "good"
+
+
+def _known_in_part(known: int, maintained: int, unknown: int) -> str:
+    number = current().number
+    apart = [gettext("no data for %(count)s", count=number(unknown))] if unknown else []
+    if maintained:
+        apart.append(gettext("%(count)s in planned maintenance", count=number(maintained)))
+    return gettext(
+        "%(count)s institutions operational; %(others)s",
+        count=number(known),
+        others=", ".join(apart),
+    )
+
+
+def _who(names: Sequence[str], total: int) -> str:
+    if len(names) == 1:
+        return names[0]
+    number = current().number
+    return gettext(
+        "%(count)s of %(total)s institutions", count=number(len(names)), total=number(total)
+    )
