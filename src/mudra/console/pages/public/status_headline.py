@@ -24,10 +24,10 @@ def headline(
     maintained = sum(1 for line in lines if line.state == MAINTENANCE)
     known = sum(1 for line in lines if line.tone != "quiet")
     if bad:
-        return gettext("%(who)s disrupted", who=_who(bad, total)), "bad"
+        return gettext("%(who)s disrupted", who=who(bad, total)), "bad"
     if warned:
         return gettext(
-            "Operational now; %(who)s disrupted within 24 hours", who=_who(warned, total)
+            "Operational now; %(who)s disrupted within 24 hours", who=who(warned, total)
         ), "warn"
     if not known and maintained:
         return gettext(
@@ -54,7 +54,8 @@ def _known_in_part(known: int, maintained: int, unknown: int) -> str:
     )
 
 
-def _who(names: Sequence[str], total: int) -> str:
+def who(names: Sequence[str], total: int) -> str:
+    """Returns the name of the only institution, or how many of all there are."""
     if len(names) == 1:
         return names[0]
     number = current().number

@@ -14,6 +14,7 @@ from litestar import Response
 from mudra.console.pages.public import status as pages
 from mudra.console.pages.public.status_cache import CachedStatus
 from mudra.console.pages.public.status_files import ATOM, atom_feed, badge
+from mudra.console.pages.public.status_headline import who
 from mudra.console.pages.public.status_lines import PAGE
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
@@ -127,9 +128,7 @@ def test_in_hindi_it_is_as_small_and_is_grouped_as_in_india() -> None:
     assert "2,000 में से 2,000 संस्थाएँ, बाधित संस्थाएँ पहले" in page
     assert "26 अग॰ 2026" in page
     with written_in(LANGUAGES.find("hi") or ENGLISH):
-        assert pages._who([one.name for one in crowd], len(crowd)) == (
-            "1,20,000 में से 1,20,000 संस्थाओं"
-        )
+        assert who([one.name for one in crowd], len(crowd)) == ("1,20,000 में से 1,20,000 संस्थाओं")
 
 
 def test_words_in_any_order_find_an_institution() -> None:
