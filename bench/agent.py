@@ -24,6 +24,7 @@ import httpx
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from bench.sizes import sized
+from bench.support import cpu_seconds
 
 FIPS = sized(1_000, 100)
 EVENTS = sized(400_000, 2_000)
@@ -32,7 +33,6 @@ ROUTES = [
     "/v2/Accounts/discover", "/v2/Accounts/link", "/v2/Accounts/link/verify", "/v2/Consent",
     "/v2/FI/request", "/v2/FI/fetch", "/v2/Heartbeat",
 ]  # fmt: skip  # seven of the calls
-TICKS = os.sysconf("SC_CLK_TCK")
 START = (
     "import sys; from mudra.cli.commands.entity.agent import app; "
     "app(['run', '--config', sys.argv[1]])"
@@ -48,8 +48,7 @@ class Running:
 
     def cpu(self) -> float:
         """Seconds of CPU that it has used."""
-        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        return cpu_seconds(self.pid)
 
     def memory(self) -> float:
         """Megabytes that it holds (PSS)."""

@@ -36,7 +36,7 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service, running_service
 
 from bench.sizes import sized
-from bench.support import jobs_pid
+from bench.support import cpu_seconds, jobs_pid
 from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start
 from mudra.metrics.payload.report import RequestFip, RequestMetrics
 from mudra.metrics.payload.validation import CheckedReport, check_report
@@ -48,12 +48,6 @@ PUSHES = sized(40, 2)
 WIDE = 4_000_000_000_000
 """Calls of each block in the large body."""
 AAS = sized(20, 2)
-
-
-def cpu_of(pid: int) -> float:
-    """CPU seconds of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
 
 
 def cpu_of_tree(pid: int) -> float:
@@ -104,7 +98,7 @@ def bare(conninfo: str, payloads: list[bytes], now: datetime) -> float:
         )
         connection.commit()
         server = connection.info.backend_pid
-        own, there = time.process_time(), cpu_of(server)
+        own, there = time.process_time(), cpu_seconds(server)
         for text in texts:
             with connection.cursor().copy(
                 "COPY bare_rows (window_at, aa_id, tag, fip_id, type, counts, pxx, status,"
@@ -112,7 +106,7 @@ def bare(conninfo: str, payloads: list[bytes], now: datetime) -> float:
             ) as copy:
                 copy.write(text)
             connection.commit()
-        copying = time.process_time() - own + cpu_of(server) - there
+        copying = time.process_time() - own + cpu_seconds(server) - there
         connection.execute("DROP TABLE bare_rows")
     print(
         f"  bare: json.loads {reading / len(payloads) * 1000:.1f} ms, COPY "

@@ -1,6 +1,7 @@
 """Wrong media types, sizes, methods, paths, callers: refused alike, and nothing changes."""
 
 import socket
+from datetime import datetime
 from urllib.parse import urlsplit
 
 import httpx
@@ -323,6 +324,17 @@ def test_the_clock_stays_where_it_is_when_a_move_is_refused(service: Service) ->
     after = client.post(f"{service.root}{CLOCK}", json={"advance": "PT0S"}).json()["now"]
 
     assert before[:13] == after[:13]
+
+
+def test_a_move_by_nothing_gives_the_time_and_records_nothing(service: Service) -> None:
+    moves = ("audit", "list", "--event", "sandbox:clock:advance", "--json")
+    before = service.cli(*moves).stdout
+
+    answer = service.client().post(f"{service.root}{CLOCK}", json={"advance": "PT0S"})
+
+    assert answer.status_code == 200
+    assert datetime.fromisoformat(answer.json()["now"]).tzinfo is not None
+    assert service.cli(*moves).stdout == before
 
 
 @pytest.mark.parametrize(
