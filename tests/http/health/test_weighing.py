@@ -95,7 +95,7 @@ def test_the_public_status_shows_what_most_aas_see(
 
     # A snapshot that was made between two reports has the first of them alone.
     share = pytest.approx(expected.success, abs=0.1)
-    service.wait_until(lambda: shown() == (expected.status, share), show=shown)
+    service.wait_until(lambda: shown() == (expected.status, share), 60, show=shown)
     state = {"GOOD": "good", "BAD": "bad"}[expected.status]
     service.wait_until(lambda: day() == (state, share), 60, show=day)
 
