@@ -25,7 +25,10 @@ _OF_PSQL: Final = re.compile(
 
 def schema(url: str) -> str:
     """Return the statements that make the tables of a database, and its revision."""
-    parts = (("--schema-only",), ("--data-only", "--inserts", "--table=alembic_version"))
+    parts = (
+        ("--schema-only",),
+        ("--data-only", "--inserts", "--table=alembic_version", "--table=schema_version"),
+    )
     dumped = (
         subprocess.run(
             [programs() / "pg_dump", *_OPTIONS, *part, f"--dbname={url}"],

@@ -12,7 +12,7 @@ from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import HEAD
+from mudra.storage.database.migrate import HEAD, revisions
 from mudra.storage.database.roles import OWNER, as_role
 
 PASSWORD = "a-password-of-a-database"
@@ -69,7 +69,8 @@ def test_an_older_release_leaves_a_newer_database_alone_and_says_so(tmp_path: Pa
     prepare(data_dir)
     with embedded_server(data_dir) as conninfo:
         with psycopg.connect(conninfo) as connection:
-            connection.execute("UPDATE alembic_version SET version_num = '9999'")
+            connection.execute("UPDATE alembic_version SET version_num = '9998'")
+            connection.execute("UPDATE schema_version SET version_num = '9999'")
 
         for words in (SERVE, LIST):
             done = mudra(*words, MUDRA_DATA_DIR=str(data_dir))
@@ -80,8 +81,22 @@ def test_an_older_release_leaves_a_newer_database_alone_and_says_so(tmp_path: Pa
             assert done.returncode == 1
         # A start has ended the superuser's sign-ins.
         with psycopg.connect(as_role(conninfo, OWNER)) as connection:
-            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        assert row == ("9999",)
+            assert revisions(connection) == ("9999", "9998")
+
+
+def test_an_older_release_works_on_a_newer_schema_that_allows_it(tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    prepare(data_dir)
+    with embedded_server(data_dir) as conninfo:
+        with psycopg.connect(conninfo) as connection:
+            connection.execute("UPDATE schema_version SET version_num = '9999'")
+
+        done = mudra(*LIST, MUDRA_DATA_DIR=str(data_dir))
+
+        assert "the schema is of a newer release" in done.stderr
+        assert "there is no master key" in done.stderr  # what it needs next
+        with psycopg.connect(as_role(conninfo, OWNER)) as connection:
+            assert revisions(connection) == ("9999", HEAD)
 
 
 def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -14,36 +13,12 @@ import httpx
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
+from tests.support.nginx_front import nginx
 from tests.support.programs import program
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
 ROUNDS = int(os.environ.get("RESTARTS", "1"))
 CALLERS = 4
-EXAMPLE = Path("deploy/nginx/mudra.conf")
-
-
-@contextlib.contextmanager
-def nginx(folder: Path, ports: list[int]) -> Iterator[str]:
-    """Run the example of the documentation on loopback; gives its address."""
-    front = free_port()
-    site = EXAMPLE.read_text()
-    for number, port in enumerate(ports, start=1):
-        site = site.replace(f"10.0.0.{number}:8080", f"127.0.0.1:{port}")
-    site = site.replace("listen 80;", f"listen 127.0.0.1:{front};")
-    places = "\n".join(
-        f"{name}_temp_path {folder}/{name};"
-        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;\n"
-        f"events {{}}\nhttp {{ access_log off; {places}\n{site} }}\n"
-    )
-    process = subprocess.Popen([program("nginx"), "-c", str(folder / "nginx.conf")])
-    try:
-        yield f"http://127.0.0.1:{front}"
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 class Load:

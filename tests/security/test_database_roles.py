@@ -42,6 +42,7 @@ REFUSED: Final = (
     "DELETE FROM audit_checkpoint",
     "DELETE FROM audit_epoch",
     "UPDATE alembic_version SET version_num = '0000'",
+    "UPDATE schema_version SET version_num = '0000'",
     "SELECT pg_read_file('{key}')",
     "SELECT pg_read_binary_file('{key}')",
     "SELECT lo_import('{key}')",

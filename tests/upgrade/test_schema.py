@@ -12,11 +12,22 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import HEAD, migrate
+from mudra.storage.database.migrate import HEAD, SchemaBusy, migrate
 from mudra.storage.database.schema import metadata
-from mudra.storage.database.upgrade import alembic_config
+from mudra.storage.database.upgrade import alembic_config, migrations, upgrade, works_with
 
 RELEASED = sorted((Path(__file__).parent / "released").glob("*.sql"))
+RELEASED_HEAD = [
+    re.findall(r"public\.(?:alembic|schema)_version VALUES \('(\d+)'\)", file.read_text())[-1]
+    for file in RELEASED
+]
+BEFORE_0134 = "0012"
+"""From the next migration on, the release before works on the schema of each (decision 0134)."""
+TAKES_AWAY = re.compile(
+    r"DROP (?:TABLE|COLUMN|CONSTRAINT|FUNCTION)|RENAME|SET NOT NULL|ALTER COLUMN \w+ TYPE"
+    r"|ADD COLUMN \w+ (?:(?!DEFAULT)[^,;])*NOT NULL(?![^,;]*DEFAULT)",
+    re.IGNORECASE,
+)
 _MADE_BY_HAND = {"xid", "audit_event_written"}
 """A column, and its index, that only the sealer reads."""
 
@@ -66,6 +77,39 @@ def test_this_version_s_schema_is_kept_once_it_is_released() -> None:
     assert {file.stem for file in RELEASED} == released
 
 
+def test_the_release_before_works_on_each_new_schema() -> None:
+    new = [one for one in migrations(alembic_config()) if one.revision > BEFORE_0134]
+
+    late = {one.revision: works_with(one) for one in new if works_with(one) > before(one.revision)}
+    assert late == {}
+
+
+def before(revision: str) -> str:
+    """The newest revision of the newest release that did not have this one."""
+    return max([BEFORE_0134, *(head for head in RELEASED_HEAD if head < revision)])
+
+
+def test_a_new_schema_takes_nothing_away_from_the_release_before() -> None:
+    new = [one for one in migrations(alembic_config()) if one.revision > BEFORE_0134]
+
+    assert [one.revision for one in new if TAKES_AWAY.search(Path(one.path).read_text())] == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "takes_away"),
+    [
+        ("ALTER TABLE t ADD COLUMN c text NOT NULL", True),
+        ("ALTER TABLE t ADD COLUMN c text NOT NULL DEFAULT ''", False),
+        ("ALTER TABLE t ADD COLUMN c text", False),
+        ("ALTER TABLE t DROP CONSTRAINT k", True),
+        ("ALTER TABLE t RENAME COLUMN c TO d", True),
+        ("CREATE TABLE t (c text NOT NULL)", False),
+    ],
+)
+def test_what_takes_away_is_recognized(statement: str, *, takes_away: bool) -> None:
+    assert bool(TAKES_AWAY.search(statement)) is takes_away
+
+
 def test_nodes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
     with embedded_server(tmp_path / "data") as url:
         failures: list[BaseException] = []
@@ -83,6 +127,26 @@ def test_nodes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
             node.join(60)
 
         assert failures == []
+
+
+def test_a_migration_that_gets_no_lock_holds_up_no_one_and_names_who_is_in_the_way(
+    tmp_path: Path,
+) -> None:
+    with embedded_server(tmp_path / "data") as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(RELEASED[0].read_bytes())
+        with psycopg.connect(url, application_name="pg_dump") as reading:
+            reading.execute("SELECT count(*) FROM status_subscription")
+
+            with pytest.raises(SchemaBusy, match=r"in a transaction: process \d+ \(pg_dump, for"):
+                upgrade(lambda: psycopg.connect(url), give_up_s=0)
+
+            assert reading.execute("SELECT version_num FROM alembic_version").fetchone() == (
+                RELEASED_HEAD[0],
+            )
+        migrate(url)
+
+        assert differences(url) == []
 
 
 @pytest.mark.parametrize(

@@ -1,45 +1,76 @@
-"""Bring the database to the schema of this version, one node at a time (issue 2, item 2)."""
+"""Bring the database to the schema of this release; the release before goes on (decision 0134).
 
-from typing import Final
+`schema_version` holds the revision of the schema. `alembic_version` holds the revision of the
+oldest release that works on it: a release starts where that is one of its own, so that nodes of
+the release before may start again during an upgrade, and after one that is taken back.
+"""
+
+from typing import Final, NamedTuple
 
 import psycopg
+import structlog
 
 HEAD: Final = "0012"
 """The newest revision: named here, since finding it loads Alembic and every migration."""
 
+_log = structlog.get_logger()
+
 
 class SchemaUnknown(Exception):
-    """The database is at a revision that this release does not know: a newer one was here."""
+    """This release does not work on the schema: a newer one was here that says so."""
 
 
-def migrate(conninfo: str) -> str:
-    """Run the migrations that are missing, under an advisory lock; returns the revision.
+class SchemaBusy(Exception):
+    """Other sessions held locks on tables that a migration changes, for too long."""
 
-    Raises SchemaUnknown when the database is at a revision that no migration here makes.
+
+class Revisions(NamedTuple):
+    """What a database says of its schema; both None when it is empty."""
+
+    present: str | None
+    oldest: str | None
+    """The newest revision of the oldest release that works on it."""
+
+
+def migrate(conninfo: str) -> None:
+    """Run the migrations that are missing, one node at a time.
+
+    A schema of a newer release stays as it is where that release says that this one works on it.
+    Raises SchemaUnknown where it does not, and SchemaBusy after minutes without the locks.
     """
     with _connect(conninfo) as connection:
-        present = _revision(connection)
-    if present == HEAD:
-        return HEAD
+        found = revisions(connection)
+    if found.present == HEAD:
+        return
     from mudra.storage.database.upgrade import known_revisions, upgrade  # noqa: PLC0415  # loads all of Alembic
 
-    if present is not None and present not in known_revisions():
+    known = known_revisions()
+    if found.present is None or found.present in known:
+        upgrade(lambda: _connect(conninfo))
+    elif found.oldest in known:
+        _log.warning("the schema is of a newer release", schema=found.present, ours=HEAD)
+    else:
         raise SchemaUnknown(
-            f"the database is at schema revision {present}, and this release of Mudra knows "
+            f"the database is at schema revision {found.present}, and this release of Mudra knows "
             f"up to {HEAD}: start the release that was last used with it, or a newer one"
         )
-    upgrade(lambda: _connect(conninfo))
-    return HEAD
 
 
-def _revision(connection: psycopg.Connection[tuple[object, ...]]) -> object:
-    """The revision that the database is at, None when empty; every command asks it first."""
-    table = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
-    if table is None or table[0] is None:
+def revisions(connection: psycopg.Connection[tuple[object, ...]]) -> Revisions:
+    """Read the revisions of a database; before decision 0134 one table had both."""
+    oldest = _revision(connection, "alembic_version")
+    return Revisions(_revision(connection, "schema_version") or oldest, oldest)
+
+
+def _revision(connection: psycopg.Connection[tuple[object, ...]], table: str) -> str | None:
+    found = connection.execute("SELECT to_regclass(%s)", [table]).fetchone()
+    if found is None or found[0] is None:
         return None
-    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-    return row[0] if row else None
+    named = psycopg.sql.Identifier(table)
+    query = psycopg.sql.SQL("SELECT version_num FROM {}").format(named)
+    row = connection.execute(query).fetchone()
+    return str(row[0]) if row else None
 
 
 def _connect(conninfo: str) -> psycopg.Connection[tuple[object, ...]]:
-    return psycopg.connect(conninfo, connect_timeout=5, options="-c lock_timeout=30000")
+    return psycopg.connect(conninfo, connect_timeout=5)

@@ -16,6 +16,7 @@ _BY_SQLSTATE: Final = {
     "53300": Outage.ALL_IN_USE,
     "42P01": Outage.SCHEMA,
     "42703": Outage.SCHEMA,
+    "42P10": Outage.SCHEMA,
 }
 _STANDBY: Final = "server is in hot standby mode"
 """Libpq's own text, for a session that asks for a primary."""

@@ -77,6 +77,7 @@ _HOURS: Final = f"{_PARTITIONS} after `MUDRA_METRICS_HOUR_DAYS`"
 
 RULES: Final[Mapping[str, Rule]] = {
     "alembic_version": Kept("one row"),
+    "schema_version": Kept("one row"),
     # Identity
     "user_account": Kept("one for each person who ever acted: the audit names them"),
     "entity": Kept("one for each member"),

@@ -34,6 +34,7 @@ FUNCTIONS: Final = (
     "audit_token_blocks_drop(bigint)",
     "audit_archived_drop(bigint, integer)",
 )
+_REVISIONS: Final = ("alembic_version", "schema_version")
 _LOCK: Final = 0x6D7564726F6C
 _READABLE: Final = ("entity", "health_silence", "job_run", "node", "token_day")
 _READABLE_COLUMNS: Final = "kid, kind, public_jwk, created_at, active_from, retires_at, revoked_at"
@@ -43,7 +44,8 @@ _TABLES: Final = (
 )
 _GRANTED: Final = f"""
 SELECT coalesce(bool_and(CASE
-    WHEN c.relname = 'alembic_version' THEN has_table_privilege(%(role)s::name, c.oid, 'SELECT')
+    WHEN c.relname = ANY(%(revisions)s::text[]) THEN
+        has_table_privilege(%(role)s::name, c.oid, 'SELECT')
     WHEN c.relname = ANY(%(append_only)s::text[]) THEN
         has_table_privilege(%(role)s::name, c.oid, 'SELECT')
         AND has_table_privilege(%(role)s::name, c.oid, 'INSERT')
@@ -157,6 +159,7 @@ def _granted(connection: psycopg.Connection[tuple[object, ...]], service: str) -
         {
             "role": service,
             "reader": READER,
+            "revisions": list(_REVISIONS),
             "append_only": list(APPEND_ONLY),
             "functions": list(FUNCTIONS),
         },
@@ -165,7 +168,7 @@ def _granted(connection: psycopg.Connection[tuple[object, ...]], service: str) -
 
 
 def _of_service(table: str) -> SQL:
-    if table == "alembic_version":
+    if table in _REVISIONS:
         return SQL("GRANT SELECT ON {} TO {}")
     if table in APPEND_ONLY:
         return SQL("GRANT SELECT, INSERT ON {} TO {}")

@@ -8,5 +8,6 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
     transactional_ddl=True,
+    version_table="schema_version",
 )
 context.run_migrations()
