@@ -92,10 +92,19 @@ class _Program:
         with opening():
             return move_to_second(settings, on_table)
 
+    def pair_metrics(self, data_dir: Path | None, *, begin_empty: bool) -> bool:
+        """Pair both databases again; returns if metrics begin empty; raises CommandFailed."""
+        settings = self.settings({"data_dir": data_dir})
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.metrics_database import pair_metrics  # noqa: PLC0415
+
+        with opening():
+            return pair_metrics(settings, begin_empty=begin_empty)
+
     def make_backup(
         self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress
-    ) -> BackupMade:
-        """Back up the database; raises CommandFailed."""
+    ) -> Sequence[BackupMade]:
+        """Back up the database, or both; raises CommandFailed."""
         settings = self.settings({"data_dir": data_dir})
         from mudra.bootstrap.backup.backup import make_backup  # noqa: PLC0415  # loads the drivers
         from mudra.bootstrap.local_store import opening  # noqa: PLC0415
@@ -104,13 +113,13 @@ class _Program:
         with opening():
             return make_backup(settings, order, on_progress)
 
-    def check_backup(self, order: RestoreOrder, on_progress: OnProgress) -> BackupDetails:
+    def check_backup(self, file: Path, identity: Path, on_progress: OnProgress) -> BackupDetails:
         """Read a backup to its end; raises CommandFailed when anything is wrong with it."""
         from mudra.bootstrap.backup.restore import check_backup  # noqa: PLC0415  # loads the drivers
         from mudra.bootstrap.local_store import opening  # noqa: PLC0415
 
         with opening():
-            return check_backup(order, on_progress)
+            return check_backup(file, identity, on_progress)
 
     def new_backup_key(self) -> tuple[SecretText, str]:
         """Make a private and a public key for backups."""
@@ -133,7 +142,7 @@ class _Program:
     def after_recovery(self, at: datetime, caller: Caller, data_dir: Path | None) -> RecoveryReport:
         """End what a rollback must end after a recovery; raises CommandFailed."""
         settings = self.settings({"data_dir": data_dir})
-        from mudra.bootstrap.backup.restore import after_recovery  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.backup.recovery import after_recovery  # noqa: PLC0415  # loads the drivers
         from mudra.bootstrap.local_store import opening  # noqa: PLC0415
 
         with opening():

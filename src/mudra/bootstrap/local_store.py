@@ -119,8 +119,20 @@ def _way_out(outage: DatabaseUnavailable) -> str:
     return _NO_RESPONSE
 
 
+def in_first(settings: Settings, action: Callable[[Dependencies], Awaitable[T]]) -> T:
+    """Run an action that needs no metrics, whether they are there or not; raises CommandFailed."""
+    alone = replace(settings, metrics_database_url=None, metrics_database_owner_url=None)
+    return _in(alone, action, needs_metrics=False)
+
+
 def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]]) -> T:
     """Open the store, run the action, close it; raises CommandFailed."""
+    return _in(settings, action, needs_metrics=True)
+
+
+def _in(
+    settings: Settings, action: Callable[[Dependencies], Awaitable[T]], *, needs_metrics: bool
+) -> T:
     if not structlog.is_configured():
         # Standard output belongs to the command's own output, which may be JSON.
         structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
@@ -130,7 +142,7 @@ def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]])
             "MUDRA_DATA_DIR, or start the service once, which makes it"
         )
     with opening(), open_store(settings, create=False) as (conninfo, encryption):
-        settings = _with_recorded(settings, conninfo)
+        settings = _with_recorded(settings, conninfo, needs_metrics=needs_metrics)
         return asyncio.run(_run(build_dependencies(settings, conninfo, encryption), action))
 
 
@@ -153,7 +165,7 @@ async def _in_use(dependencies: Dependencies) -> AsyncIterator[None]:
         await dependencies.close()
 
 
-def _with_recorded(settings: Settings, conninfo: str) -> Settings:
+def _with_recorded(settings: Settings, conninfo: str, *, needs_metrics: bool) -> Settings:
     """Take what the service recorded, unless this command has a setting of its own."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         facts: dict[str, str] = dict(
@@ -162,7 +174,7 @@ def _with_recorded(settings: Settings, conninfo: str) -> Settings:
                 [["base-url", "registry-one-operator", FACT]],
             ).fetchall()
         )
-    if settings.metrics_database_url is None:
+    if needs_metrics and settings.metrics_database_url is None:
         require_together(facts.get(FACT))
     if not settings.base_url and "base-url" in facts:
         settings = replace(settings, base_url=facts["base-url"])

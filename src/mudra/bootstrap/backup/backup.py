@@ -1,19 +1,27 @@
-"""Makes a backup of the database while the service runs (`mudra backup create`)."""
+"""Makes a backup of the databases while the service runs (`mudra backup create`)."""
 
+import contextlib
 import time
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Final
 
 import msgspec
+import psycopg
+from msgspec import Struct
+from pyrage import x25519
 
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.node.serve import open_server, owner_of
+from mudra.bootstrap.node.serve import metrics_address, open_server, owner_of
 from mudra.cli.local.program import CommandFailed
-from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, OnProgress
+from mudra.cli.output.output import Exit
+from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, OnProgress, Part
 from mudra.shared.ids import fresh_id
 from mudra.storage.backup.archive import (
     DUMP,
+    METRICS,
     Measured,
     details_file,
     make_durable,
@@ -21,16 +29,77 @@ from mudra.storage.backup.archive import (
     open_private,
 )
 from mudra.storage.backup.encryption import encrypt, recipients
-from mudra.storage.backup.postgres_dump import dumping
-from mudra.storage.backup.restored_store import mark, mark_finished
+from mudra.storage.backup.postgres_dump import dumping, held_snapshot
+from mudra.storage.backup.restored_store import look, mark, mark_finished
 from mudra.storage.database.migrate import HEAD
+from mudra.storage.metrics.apart.pairing import MetricsUnreachable, known_service, reaching
+
+_ALONE: Final = "or leave its metrics out by --only first"
 
 
-def make_backup(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> BackupMade:
-    """Dump one snapshot of the database, encrypt it and describe it; the service runs on.
+class _Making(Struct, frozen=True):
+    """One run: where its files go, who can decrypt them, when it began."""
 
-    Raises CommandFailed when folder or recipient is missing, BackupKeyInvalid, DumpFailed.
+    folder: Path
+    to: list[x25519.Recipient]
+    at: datetime
+    on_progress: OnProgress
+
+
+class _Begun(Struct, frozen=True):
+    """A database that has the mark of a backup, from before its snapshot."""
+
+    conninfo: str
+    part: Part
+    backup_id: str
+    size: int
+    service: str
+    """The service whose metrics are apart; "" where there is one database."""
+
+
+def make_backup(
+    settings: Settings, order: BackupOrder, on_progress: OnProgress
+) -> list[BackupMade]:
+    """Dump a snapshot of each database, encrypt and describe it; the service runs on.
+
+    With metrics apart their snapshot is taken first, a moment before that of the first database
+    (decision 0124). Where the second database cannot be backed up, the first one is, and
+    CommandFailed says both. Raises CommandFailed also when folder or recipient is missing,
+    BackupKeyInvalid, DumpFailed.
     """
+    making = _making(settings, order, on_progress)
+    second = metrics_address(settings, owner=True)
+    if second is None and order.only is Part.METRICS:
+        raise CommandFailed("name the second database: MUDRA_METRICS_DATABASE_URL")
+    with open_server(settings) as (found, _):
+        first = owner_of(settings, found)
+        service = _service(first)
+        if service and second is None and order.only is None:
+            raise CommandFailed(
+                "the metrics of this service are in a second database: set "
+                f"MUDRA_METRICS_DATABASE_URL, {_ALONE}"
+            )
+        if second is None or order.only is Part.FIRST:
+            return [_dump(making, _begin(first, Part.FIRST, service))]
+        try:
+            metrics = _metrics(second, service)
+        except (CommandFailed, MetricsUnreachable) as error:
+            if order.only is Part.METRICS:
+                raise
+            kept = _dump(making, _begin(first, Part.FIRST, service)).file
+            raise CommandFailed(
+                f"the first database is in {kept}, the metrics are in no backup: {error}",
+                Exit.UNREACHABLE if isinstance(error, MetricsUnreachable) else Exit.FAILED,
+            ) from error
+        # The first database's snapshot is the later one: what it has of the metrics, they have.
+        with held_snapshot(second) as snapshot:
+            made = []
+            if order.only is None:
+                made.append(_dump(making, _begin(first, Part.FIRST, service)))
+            return [*made, _dump(making, metrics, snapshot)]
+
+
+def _making(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> _Making:
     folder = order.folder or settings.backup_dir
     to = recipients(order.recipients or settings.backup_recipients)
     if folder is None or not to:
@@ -43,35 +112,67 @@ def make_backup(settings: Settings, order: BackupOrder, on_progress: OnProgress)
             f"there is no data directory {settings.data_dir}: name it by --data-dir"
         )
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    began, at = time.monotonic(), ServiceClock()()
-    dump = folder / (name_of(at) + DUMP)
-    partial = dump.with_name(dump.name + ".part")
-    with open_server(settings) as (found, _):
-        owner = owner_of(settings, found)
-        backup_id = fresh_id()
-        size = mark(owner, backup_id)
-        try:
-            with open_private(partial) as file, dumping(owner) as dumped:
-                plain = Measured(dumped, lambda done: on_progress("dumping", done, size))
-                written = Measured(file)
-                encrypt(plain, written, to)
-            details = BackupDetails(
-                backup_id=backup_id,
-                made_at=at,
-                mudra=version("mudra"),
-                schema=HEAD,
-                database_bytes=size,
-                dump_bytes=plain.count,
-                file_bytes=written.count,
-                sha256=written.sha256,
-                seconds=round(time.monotonic() - began, 3),
-                metrics_included=settings.metrics_database_url is None,
+    return _Making(folder, to, ServiceClock()(), on_progress)
+
+
+def _service(first: str) -> str:
+    try:
+        return known_service(first)
+    except psycopg.errors.UndefinedTable:
+        raise CommandFailed(
+            "the database has no tables of Mudra: there is nothing to back up; check "
+            "MUDRA_DATABASE_URL or --data-dir"
+        ) from None
+
+
+def _metrics(second: str, service: str) -> _Begun:
+    """Begin a backup of the second database; raises CommandFailed, MetricsUnreachable."""
+    with reaching():
+        theirs = "" if look(second).empty else known_service(second)
+        if not theirs or theirs != service:
+            state = "belongs to another service" if theirs else "is empty"
+            raise CommandFailed(
+                f"the database of MUDRA_METRICS_DATABASE_URL {state}: name the one that has this "
+                f"service's metrics, {_ALONE}"
             )
-            _keep(dump, partial, details)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-        mark_finished(owner, at)
+        return _begin(second, Part.METRICS, service)
+
+
+def _begin(conninfo: str, part: Part, service: str) -> _Begun:
+    backup_id = fresh_id()
+    return _Begun(conninfo, part, backup_id, mark(conninfo, backup_id), service)
+
+
+def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> BackupMade:
+    """Write one database's file and its description."""
+    began, of_metrics = time.monotonic(), begun.part is Part.METRICS
+    dump = making.folder / (name_of(making.at) + (METRICS if of_metrics else "") + DUMP)
+    partial = dump.with_name(dump.name + ".part")
+    step = "dumping metrics" if of_metrics else "dumping"
+    try:
+        with open_private(partial) as file, dumping(begun.conninfo, snapshot) as dumped:
+            plain = Measured(dumped, lambda done: making.on_progress(step, done, begun.size))
+            written = Measured(file)
+            encrypt(plain, written, making.to)
+        details = BackupDetails(
+            backup_id=begun.backup_id,
+            made_at=making.at,
+            mudra=version("mudra"),
+            schema=HEAD,
+            database_bytes=begun.size,
+            dump_bytes=plain.count,
+            file_bytes=written.count,
+            sha256=written.sha256,
+            seconds=round(time.monotonic() - began, 3),
+            metrics_included=of_metrics or not begun.service,
+            metrics_only=of_metrics,
+            service=begun.service,
+        )
+        _keep(dump, partial, details)
+    finally:
+        with contextlib.suppress(FileNotFoundError):  # it has its name
+            partial.unlink()
+    mark_finished(begun.conninfo, making.at)
     return BackupMade(dump, details)
 
 

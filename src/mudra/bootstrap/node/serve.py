@@ -67,7 +67,7 @@ def metrics_address(settings: Settings, *, owner: bool = False) -> str | None:
     return of_primary((own or url).reveal()) if url is not None else None
 
 
-def _prepared_metrics(settings: Settings) -> str | None:
+def prepare_metrics(settings: Settings) -> str | None:
     """Bring schema and rights of the second database up to date; returns its address."""
     address, owner = metrics_address(settings), metrics_address(settings, owner=True)
     if address is None or owner is None:
@@ -82,7 +82,7 @@ def _prepared_metrics(settings: Settings) -> str | None:
 def _pair_metrics(settings: Settings, conninfo: str) -> None:
     """Compare both databases; what needs no metrics starts without the second one too."""
     try:
-        pair(conninfo, _prepared_metrics(settings))
+        pair(conninfo, prepare_metrics(settings))
     except MetricsUnreachable as error:
         _log.warning("started without the metrics database", error=str(error))
 
@@ -115,7 +115,7 @@ def prepare_database(settings: Settings) -> Sequence[str]:
     with open_server(settings) as (conninfo, _):
         if settings.database_url is not None and admin is not None and owner is not None:
             make_roles(of_primary(admin.reveal()), role_of(owner.reveal()), role_of(conninfo))
-        _prepared_metrics(settings)
+        prepare_metrics(settings)
         with psycopg.connect(_prepared(settings, conninfo), connect_timeout=5) as connection:
             return excess_rights(connection)
 

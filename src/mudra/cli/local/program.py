@@ -145,12 +145,15 @@ class Program(Protocol):
     ) -> Mapping[str, int]:
         """Move the metrics to the second database; returns rows by table; raises CommandFailed."""
 
+    def pair_metrics(self, data_dir: Path | None, *, begin_empty: bool) -> bool:
+        """Pair both databases again; returns if metrics begin empty; raises CommandFailed."""
+
     def make_backup(
         self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress
-    ) -> BackupMade:
-        """Back up the database; raises CommandFailed."""
+    ) -> Sequence[BackupMade]:
+        """Back up the database, or both; raises CommandFailed."""
 
-    def check_backup(self, order: RestoreOrder, on_progress: OnProgress) -> BackupDetails:
+    def check_backup(self, file: Path, identity: Path, on_progress: OnProgress) -> BackupDetails:
         """Read a backup to its end; raises CommandFailed when anything is wrong with it."""
 
     def new_backup_key(self) -> tuple[SecretText, str]:

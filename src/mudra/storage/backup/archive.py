@@ -16,6 +16,8 @@ import msgspec
 from mudra.overview.backups import BackupDetails
 
 DUMP: Final = ".dump.age"
+METRICS: Final = ".metrics"
+"""In the name of a backup of the second database, before `DUMP`."""
 DETAILS: Final = ".json"
 _PIECE: Final = 1 << 20
 

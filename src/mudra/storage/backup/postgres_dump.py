@@ -10,12 +10,14 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO, Final
 
+import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from mudra.storage.database.embedded.server import programs
 
 _DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
 _RESTORE: Final = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
+_HOLDING: Final = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
 _TAIL: Final = 600
 
 
@@ -24,9 +26,21 @@ class DumpFailed(Exception):
 
 
 @contextlib.contextmanager
-def dumping(conninfo: str) -> Iterator[IO[bytes]]:
+def held_snapshot(conninfo: str) -> Iterator[str]:
+    """Give the name of a snapshot that a dump may be of until the end of the block."""
+    with psycopg.connect(conninfo, connect_timeout=5, options=_HOLDING) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        connection.read_only = True
+        row = connection.execute("SELECT pg_export_snapshot()").fetchone()
+        assert row is not None
+        yield str(row[0])
+
+
+@contextlib.contextmanager
+def dumping(conninfo: str, snapshot: str | None = None) -> Iterator[IO[bytes]]:
     """Give what pg_dump writes, of one snapshot; raises DumpFailed at the end."""
-    with _running("pg_dump", _DUMP, conninfo, writes=True) as stream:
+    of = () if snapshot is None else (f"--snapshot={snapshot}",)
+    with _running("pg_dump", (*_DUMP, *of), conninfo, writes=True) as stream:
         yield stream
 
 

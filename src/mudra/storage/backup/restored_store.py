@@ -8,6 +8,7 @@ import msgspec
 import psycopg
 import sqlalchemy as sa
 from msgspec import Struct
+from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.acts import Act
 from mudra.audit.event import EventName
@@ -27,13 +28,43 @@ from mudra.storage.identity.tables import (
     passkey_challenge,
     sign_on_attempt,
 )
+from mudra.storage.metrics.apart.pairing import FACT as PAIRED
 from mudra.storage.tokens.tokens import PostgresIssuedTokens
 
 _MADE: Final = "backup"
 _FINISHED: Final = "backup-finished"
 _RESTORED: Final = "backup-restored"
+_METRICS_RESTORED: Final = "metrics-restored"
 _TOKEN_LIFE: Final = timedelta(hours=24)
 """Of an entity token: how long a revocation must be kept whose token is not at hand."""
+
+
+_ANY_TABLE: Final = """
+SELECT EXISTS (SELECT FROM pg_class
+    WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace)
+"""
+_OURS: Final = """
+SELECT to_regclass('service_fact') IS NOT NULL AND to_regclass('audit_event') IS NOT NULL
+    AND to_regclass('entity') IS NOT NULL AND to_regclass('metrics_receipt') IS NOT NULL
+"""
+_ANY_ROW: Final = """
+SELECT EXISTS (SELECT FROM audit_event) OR EXISTS (SELECT FROM user_account)
+    OR EXISTS (SELECT FROM entity) OR EXISTS (SELECT FROM sealed_key)
+    OR EXISTS (SELECT FROM metrics_receipt)
+"""
+_DROP_ALL: Final = """
+DO $$ DECLARE statement text; BEGIN
+    FOR statement IN
+        SELECT format('DROP TABLE %s CASCADE', oid::regclass) FROM pg_class
+        WHERE relkind IN ('r', 'p') AND NOT relispartition
+            AND relnamespace = current_schema()::regnamespace
+        UNION ALL
+        SELECT format('DROP ROUTINE %s CASCADE', p.oid::regprocedure) FROM pg_proc p
+        WHERE pronamespace = current_schema()::regnamespace AND NOT EXISTS (
+            SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+    LOOP EXECUTE statement; END LOOP;
+END $$
+"""
 
 
 class BackupMark(Struct, frozen=True):
@@ -120,6 +151,14 @@ def mark(conninfo: str, backup_id: str) -> int:
         return int(str(row[1]))
 
 
+async def metrics_restored(transaction: Transaction, copy: str) -> None:
+    """Record in the first database which copy is the second one; see `Contents.copy`."""
+    fact = insert(service_fact).values(name=_METRICS_RESTORED, value=copy)
+    await transaction.connection.execute(
+        fact.on_conflict_do_update(index_elements=["name"], set_={"value": copy})
+    )
+
+
 def mark_finished(conninfo: str, at: datetime) -> None:
     """Record in the database when a backup was finished: its age is an alarm."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
@@ -130,6 +169,7 @@ class Contents(Struct, frozen=True):
     """What a database holds before a restore: nothing, or a copy that a restore began."""
 
     empty: bool
+    """It has no table, or those of Mudra without a row that anyone made."""
     restored_from: str = ""
     """The backup that was copied into it, when it is a copy."""
     finished: str = ""
@@ -138,43 +178,62 @@ class Contents(Struct, frozen=True):
     """Other sessions that are connected to it."""
     cluster: str = ""
     """Cluster, timeline, database and table."""
+    second: str = ""
+    """The copy that is its second database, when that was restored to the end."""
+
+    @property
+    def copy(self) -> str:
+        """Return the backup with the tables that were made from it: another time, others."""
+        return f"{self.restored_from} {_tables_of(self.cluster)}"
 
 
 def look(conninfo: str) -> Contents:
     """Look into a database before a restore."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
-        ours = connection.execute(
-            "SELECT to_regclass('service_fact') IS NOT NULL"
-            " AND to_regclass('audit_event') IS NOT NULL"
-        ).fetchone()
         others = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
             " AND usesysid IS NOT NULL AND pid <> pg_backend_pid()"
         ).fetchone()
         users = int(str(others[0])) if others else 0
-        any_table = connection.execute(
-            "SELECT EXISTS (SELECT FROM pg_class WHERE relkind IN ('r', 'p')"
-            " AND relnamespace = current_schema()::regnamespace)"
-        ).fetchone()
-        if any_table is None or not any_table[0]:
+        if not _is(connection, _ANY_TABLE):
             return Contents(empty=True, users=users)
-        if ours is None or not ours[0]:
+        if not _is(connection, _OURS):
             return Contents(empty=False, users=users)
         facts: dict[str, str] = dict(
             connection.execute("SELECT name, value FROM service_fact").fetchall()
         )
+        empty = PAIRED not in facts and not _is(connection, _ANY_ROW)
         here = connection.execute(CLUSTER.encode()).fetchone()
     assert here is not None
     found = facts.get(_MADE)
     origin = msgspec.json.decode(found, type=BackupMark) if found else None
-    copied = origin.backup_id if origin and origin.cluster != str(here[0]) else ""
+    # A fail-over or a recovery begins another timeline of the same tables: that is no copy.
+    is_copy = origin is not None and _tables_of(origin.cluster) != _tables_of(str(here[0]))
     return Contents(
-        empty=False,
-        restored_from=copied,
+        empty=empty,
+        restored_from=origin.backup_id if origin and is_copy else "",
         finished=facts.get(_RESTORED, ""),
         users=users,
         cluster=str(here[0]),
+        second=facts.get(_METRICS_RESTORED, ""),
     )
+
+
+def clear(conninfo: str) -> None:
+    """Drop the tables and functions of a database that is `empty`, for a dump that makes them."""
+    with psycopg.connect(conninfo, connect_timeout=5) as connection:
+        connection.execute(_DROP_ALL)
+
+
+def _tables_of(cluster: str) -> str:
+    """Return what names the tables themselves: all but the timeline."""
+    system, _, rest = cluster.partition("/")
+    return f"{system}/{rest.partition('/')[2]}"
+
+
+def _is(connection: psycopg.Connection[tuple[object, ...]], query: str) -> bool:
+    row = connection.execute(query.encode()).fetchone()
+    return row is not None and bool(row[0])
 
 
 def _keep(connection: psycopg.Connection[tuple[object, ...]], name: str, value: str) -> None:

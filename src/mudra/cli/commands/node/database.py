@@ -103,6 +103,34 @@ def move_metrics(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 
 @app.command(
+    "pair-metrics",
+    epilog="Example: MUDRA_METRICS_DATABASE_URL=postgresql://… mudra database pair-metrics",
+)
+def pair_metrics(
+    begin_empty: Annotated[
+        bool,
+        typer.Option("--begin-empty", help="The metrics are lost: begin with an empty database."),
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let first database and metrics fit again, after one was recovered or the metrics were lost.
+
+    No node may run. Needed after PostgreSQL's own recovery of the second database, or of the
+    first one beside it; mudra restore does it by itself. A database that was replaced fits no
+    more afterwards. Changes nothing when the second one is another service's.
+    """
+    try:
+        empty = program().pair_metrics(data_dir, begin_empty=begin_empty)
+    except CommandFailed as failed:
+        fail(str(failed), failed.code)
+    if as_json:
+        show_json({"paired": True, "empty": empty})
+        return
+    typer.echo("The databases are a pair" + (", without metrics so far." if empty else "."))
+
+
+@app.command(
     "recovered",
     epilog="Example: mudra database recovered --to 2026-11-23T08:00:00Z",
 )

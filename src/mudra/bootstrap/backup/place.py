@@ -1,0 +1,82 @@
+"""The places of a restore: who uses them, and what is there already."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from mudra.bootstrap.clock import ServiceClock
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.node.node_lock import only_node
+from mudra.cli.local.program import CommandFailed
+from mudra.overview.backups import BackupDetails, Part
+from mudra.storage.backup.restored_store import Contents
+from mudra.storage.database.embedded import locks
+from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+
+
+def refuse_users(setting: str, contents: Contents) -> None:
+    """Raise CommandFailed while other sessions use a database that a setting names."""
+    if contents.users:
+        raise CommandFailed(
+            f"{contents.users} other sessions use the database of {setting}: stop every node and "
+            "program that is connected to it, or name a new, empty database"
+        )
+
+
+def refuse_other_data(settings: Settings, contents: Contents, details: BackupDetails) -> None:
+    """Raise CommandFailed unless the place is empty, or holds a copy of this very backup."""
+    if contents.empty or contents.restored_from == details.backup_id:
+        return
+    if details.part is Part.METRICS:
+        place = "the database of MUDRA_METRICS_DATABASE_URL"
+        way_out = (
+            "make a new, empty database and name it in MUDRA_METRICS_DATABASE_URL and "
+            "MUDRA_METRICS_DATABASE_OWNER_URL"
+        )
+    elif settings.database_url is not None:
+        place = "the database of MUDRA_DATABASE_URL"
+        way_out = (
+            "make a new, empty database and name it in MUDRA_DATABASE_URL and "
+            "MUDRA_DATABASE_OWNER_URL"
+        )
+    else:
+        place = f"the data directory {settings.data_dir}"
+        way_out = "name another directory by --data-dir, or set its database aside by --replace"
+    raise CommandFailed(f"{place} holds a database already: {way_out}")
+
+
+@contextlib.contextmanager
+def alone(settings: Settings) -> Iterator[Callable[[], Path | None]]:
+    """Keep nodes and commands from the data directory; gives what sets its database aside.
+
+    Raises AlreadyServed, which names the node's process, and CommandFailed.
+    """
+    if settings.database_url is not None:
+        yield _no_setting_aside
+        return
+    with only_node(settings.data_dir):
+        if locks.is_held(settings.data_dir, locks.HOLDERS):
+            raise CommandFailed(
+                f"a command of mudra uses the data directory {settings.data_dir}: wait for its end"
+            )
+        yield lambda: _set_aside(settings.data_dir)
+
+
+def _no_setting_aside() -> Path | None:
+    raise CommandFailed(
+        "--replace is for the embedded database: make a new, empty database in PostgreSQL and "
+        "name it in MUDRA_DATABASE_URL"
+    )
+
+
+def _set_aside(data_dir: Path) -> Path | None:
+    """Rename the cluster, so that a restore that was a mistake can be undone by hand."""
+    cluster = data_dir / CLUSTER
+    if not cluster.exists():
+        return None
+    with locks.alone(data_dir):
+        if locks.is_held(data_dir, locks.ALIVE):
+            raise CommandFailed(f"PostgreSQL still runs on {cluster}: wait for its end")
+        aside = data_dir / f"{CLUSTER}.before-{ServiceClock()():%Y%m%dT%H%M%SZ}"
+        cluster.rename(aside)
+    return aside

@@ -1,0 +1,74 @@
+"""The rollback after a restore or a recovery: what must not come back with the database."""
+
+from datetime import datetime
+from typing import Final
+
+from mudra.audit.acts import Act
+from mudra.audit.event import Caller
+from mudra.audit.lost_acts import lost_acts
+from mudra.bootstrap.backup.place import alone, refuse_users
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.local_store import in_first
+from mudra.bootstrap.metrics_database import pair_what_is_there
+from mudra.bootstrap.node.serve import open_server, owner_of
+from mudra.cli.local.program import CommandFailed
+from mudra.identity.memberships.notices import NoticeService
+from mudra.overview.backups import RecoveryReport
+from mudra.overview.rollback import Origin, RolledBack, roll_back
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.backup.restored_store import PostgresRestoredStore, look
+from mudra.storage.identity.memberships import PostgresMemberships
+
+_ROLLBACK_S: Final = 600.0
+"""Seconds for the emails to all members of a network, in one transaction."""
+
+
+def after_recovery(settings: Settings, at: datetime, caller: Caller) -> RecoveryReport:
+    """End what a rollback must end in a database that was recovered to a point in time.
+
+    Does nothing when it was done before in this cluster, on this timeline. Raises CommandFailed
+    while something else uses the database.
+    """
+    with alone(settings), open_server(settings) as (found, _):
+        owner = owner_of(settings, found)
+        contents = look(owner)
+        if contents.empty:
+            raise CommandFailed("the database is empty: recover it first")
+        if settings.database_url is not None:
+            refuse_users("MUDRA_DATABASE_URL", contents)
+        recovery = f"recovered {contents.cluster}"
+        if contents.finished == recovery:
+            return RecoveryReport(already=True)
+        pair_what_is_there(settings, owner)
+        done, lost = rolled_back(settings, Origin(recovery, at), caller)
+    return RecoveryReport(
+        already=False,
+        tokens_ended=done.tokens_ended,
+        members_notified=done.members_notified,
+        revoked_again=done.revoked_again,
+        lost=lost,
+    )
+
+
+def rolled_back(settings: Settings, origin: Origin, caller: Caller) -> tuple[RolledBack, list[Act]]:
+    """End what a rollback must end, in the first database alone; returns acts that were lost."""
+    return in_first(settings, lambda d: _roll_back(d, origin, caller))
+
+
+async def _roll_back(
+    dependencies: Dependencies, origin: Origin, caller: Caller
+) -> tuple[RolledBack, list[Act]]:
+    async with dependencies.database.transaction(within_s=_ROLLBACK_S) as transaction:
+        lost = list(await lost_acts(dependencies.audit_chain(transaction)))
+        outbox = dependencies.outbox(transaction)
+        done = await roll_back(
+            PostgresRestoredStore(transaction),
+            NoticeService(PostgresMemberships(transaction), outbox),
+            PostgresAuditLog(transaction),
+            origin=origin,
+            lost=lost,
+            caller=caller,
+            now=await transaction.now(),
+        )
+    return done, lost
