@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -81,35 +80,6 @@ def test_pictures_receipts_and_members_come_from_both(network: ApartNetwork) -> 
     receipts = aa.client.get("/metrics/perf/v1/receipts", headers=aa.bearer).json()["receipts"]
     assert len(receipts) == 16
     assert aa.client.get("/metrics/perf/v1/health", headers=aa.bearer).status_code == 200
-
-
-def test_backup_and_restore_say_that_the_metrics_are_apart(
-    databases: TwoDatabases, network: ApartNetwork, tmp_path: Path
-) -> None:
-    made_key = databases.cli("backup", "key", str(tmp_path / "backup.key"), "--json")
-    key = json.loads(made_key.stdout)["publicKey"]
-    made = databases.cli("backup", "create", "--to", str(tmp_path), "--recipient", key, "--json")
-
-    backup = json.loads(made.stdout)
-    assert backup["metricsIncluded"] is False
-
-    # A restore needs the second one, and says so before it changes anything.
-    as_superuser(databases.first, "CREATE DATABASE restored")
-    empty = re.sub(r"/[^/?]+\?", "/restored?", databases.first, count=1)
-    data = tmp_path / "data"
-    data.mkdir()
-    shutil.copy(Path(databases.environment["MUDRA_DATA_DIR"]) / "master.key", data)
-    restore = ("restore", backup["file"], "--identity", str(tmp_path / "backup.key"), "--json")
-    there = {"MUDRA_DATABASE_URL": empty, "MUDRA_DATA_DIR": str(data)}
-    refused = databases.cli(*restore, check=False, **there, MUDRA_METRICS_DATABASE_URL="")
-    assert refused.exit_code == 1
-    assert "name it in MUDRA_METRICS_DATABASE_URL" in " ".join(refused.output.split())
-    tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
-    assert databases.rows(empty, tables) == [(0,)]
-
-    restored = json.loads(databases.cli(*restore, **there).stdout)
-    assert restored["metricsIncluded"] is False
-    assert databases.rows(empty, _ACCEPTED) == databases.rows(databases.first, _ACCEPTED)
 
 
 def test_an_incident_is_notified_once_whichever_commit_is_lost(
@@ -253,10 +223,12 @@ async def _retain(network: ApartNetwork) -> None:
 def test_a_node_without_the_address_or_with_a_wrong_one_is_refused(
     databases: TwoDatabases, network: ApartNetwork
 ) -> None:
-    other = a_copy(databases.blank, "other_metrics")
+    empty, other = a_copy(databases.blank, "empty"), a_copy(databases.blank, "other_metrics")
+    as_superuser(other, "INSERT INTO service_fact VALUES ('metrics-database', 'another')")
     wrong = {
         "": "set MUDRA_METRICS_DATABASE_URL",
         databases.first: "leads to the first database",
+        empty: "is empty, and this service has metrics elsewhere",
         other: "does not belong to this one",
     }
     for address, text in wrong.items():

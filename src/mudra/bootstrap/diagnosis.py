@@ -15,6 +15,12 @@ from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.diagnosis_of_copies import (
+    backup,
+    metrics_backup,
+    metrics_standbys,
+    standbys,
+)
 from mudra.bootstrap.diagnosis_of_metrics import metrics_database
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
@@ -24,13 +30,11 @@ from mudra.localization.catalogue import CatalogueError
 from mudra.localization.languages import Languages
 from mudra.overview.administration import Diagnosis
 from mudra.storage.audit.sealing_delay import sealing_delay
-from mudra.storage.backup.restored_store import last_backup
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import FILE
 from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
 from mudra.storage.database.database import MAX_CONNECTIONS
 from mudra.storage.database.roles import excess_rights
-from mudra.storage.database.standbys import read_standbys
 from mudra.storage.database.tables import entity, entity_secret, mail_outbox
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
@@ -44,7 +48,6 @@ _DIRECT_EACH: Final = 3
 """Connections of a process that listen, announce or lock, without a pooler."""
 _POOL: Final = 20
 """Server connections that are enough behind PgBouncer: transactions take milliseconds."""
-_MAX_BACKUP_AGE: Final = timedelta(hours=26)
 _MAX_MAIL_WAIT: Final = timedelta(hours=1)
 
 
@@ -139,15 +142,15 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
         _one_secret_each,
         _mail,
         _audit,
-        _backup,
+        backup,
         _connections,
-        _standbys,
+        standbys,
         _addresses,
     ]
     if dependencies.settings.database_replica_url is not None:
         checks.append(_replica)
     if dependencies.metrics.own is not None:
-        checks.append(metrics_database)
+        checks += [metrics_database, metrics_backup, metrics_standbys]
     return [await check(dependencies) for check in checks]
 
 
@@ -288,18 +291,6 @@ async def _audit(dependencies: Dependencies) -> Diagnosis:
     return Diagnosis("audit", passed=True, text="sealed in time, and its second place agrees")
 
 
-async def _backup(dependencies: Dependencies) -> Diagnosis:
-    """A backup that is made every day has not stopped; who makes none may have another way."""
-    async with dependencies.database.transaction() as transaction:
-        last = await last_backup(transaction)
-    if last is None:
-        return Diagnosis("backup", passed=True, text="mudra backup create has not been used yet")
-    age = ServiceClock()() - last
-    text = f"the last one is {age.total_seconds() / 3600:.1f} hours old"
-    passed = age <= _MAX_BACKUP_AGE
-    return Diagnosis("backup", passed, text if passed else f"{text}: run mudra backup create")
-
-
 async def _replica(dependencies: Dependencies) -> Diagnosis:
     """The replica follows, and is not farther behind than reads wait for it."""
     url = dependencies.settings.database_replica_url
@@ -324,13 +315,6 @@ async def _replica(dependencies: Dependencies) -> Diagnosis:
     text = f"{behind:,} bytes behind, its last transaction is {seconds:.1f} s old"
     passed = behind == 0 or seconds <= bound_s
     return Diagnosis("replica", passed, text if passed else f"{text}: {advice}")
-
-
-async def _standbys(dependencies: Dependencies) -> Diagnosis:
-    """Those that follow keep up, and one is there where commits wait for it."""
-    found = read_standbys(dependencies.database.direct)
-    faults = found.faults()
-    return Diagnosis("standbys", not faults, "; ".join(faults) or found.text())
 
 
 async def _connections(dependencies: Dependencies) -> Diagnosis:

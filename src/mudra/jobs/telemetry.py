@@ -28,7 +28,8 @@ AUDIT_CONTRADICTED = Gauge(
 )
 BACKUP_AGE = Gauge(
     "mudra_backup_age_seconds",
-    "Age of the last finished mudra backup; absent until there is one",
+    "Age of the last finished mudra backup, of the older one where metrics are in a second "
+    "database; absent until there is one",
     multiprocess_mode="livemostrecent",
 )
 JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])

@@ -55,6 +55,7 @@ from mudra.metrics.subscriptions.write_emails import StatusEmails
 from mudra.overview.mail_delivery import Delivered, Undelivered
 from mudra.overview.mail_queue import StoredEmail
 from mudra.registry.lifecycle.register import put_due_live
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.anonymous import record_anonymous
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.checkpoints import CHECKPOINT_ADDED
@@ -297,10 +298,14 @@ async def _drop_old_audit(dependencies: Dependencies) -> None:
 
 
 async def _note_backup_age(dependencies: Dependencies) -> None:
-    async with dependencies.database.transaction() as transaction:
-        last = await last_backup(transaction)
-    if last is not None:
-        BACKUP_AGE.set((ServiceClock()() - last).total_seconds())
+    """Show the older one, of two databases; how old that of an absent one is, no one knows."""
+    made = []
+    for database in filter(None, (dependencies.database, dependencies.metrics.own)):
+        with contextlib.suppress(DatabaseUnavailable):
+            async with database.transaction() as transaction:
+                made.append(await last_backup(transaction))
+    if known := [at for at in made if at is not None]:
+        BACKUP_AGE.set((ServiceClock()() - min(known)).total_seconds())
 
 
 async def _note_standbys(dependencies: Dependencies) -> None:

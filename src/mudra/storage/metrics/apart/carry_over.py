@@ -1,13 +1,17 @@
 """Carry what the metrics handed over to the first database, each once."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Final, assert_never
 
 import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from mudra.audit.event import AuditEvent
+from mudra.audit.place import TOLERANCE
 from mudra.metrics.payload.push_report import Notices
+from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.event_rows import event_row
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.deadline import TRANSACTION_S
@@ -17,6 +21,7 @@ from mudra.storage.metrics.apart.metrics_database import Both, MetricsDatabase
 from mudra.storage.metrics.apart.tables import handover, handover_done
 
 _BATCH: Final = 200
+_LATE: Final = TOLERANCE / 2
 _H: Final = handover.c
 _D: Final = handover_done.c
 
@@ -65,12 +70,24 @@ async def _noted(first: Transaction, handover_ids: Sequence[str]) -> frozenset[s
     return frozenset(added)
 
 
+def _in_its_place(event: AuditEvent, now: datetime) -> AuditEvent:
+    """Give an event that waited for long, in a restored database for one, the time of its arrival.
+
+    By its own time it would be far from its neighbours, which proves that someone dated it back.
+    """
+    if event.at > now - _LATE:
+        return event
+    detail = {**event.detail, "noted": iso_ms(event.at)}
+    return msgspec.structs.replace(event, at=now, detail=detail)
+
+
 async def _carry(
     first: Transaction, what: Handed, notices_of: Callable[[Transaction], Notices]
 ) -> None:
     match what:
         case HandedEvent(event):
-            await first.connection.execute(sa.insert(audit_event).values(**event_row(event)))
+            placed = _in_its_place(event, await first.now())
+            await first.connection.execute(sa.insert(audit_event).values(**event_row(placed)))
         case HandedNotice(entity_id, kind, facts):
             await notices_of(first).notify(entity_id, kind, facts)
         case HandedChange(key):

@@ -134,9 +134,9 @@ _WAYS_OUT: Final = {
         "run mudra database pair-metrics"
     ),
     Kinship.EMPTY: (
-        "the database of MUDRA_METRICS_DATABASE_URL is empty, and this service had metrics: name "
-        "the one that has them, restore it by mudra restore, or begin without them by mudra "
-        "database pair-metrics --begin-empty"
+        "the database of MUDRA_METRICS_DATABASE_URL is empty, and this service has metrics "
+        "elsewhere: name the database that has them, restore it by mudra restore, or begin without "
+        "them by mudra database pair-metrics --begin-empty"
     ),
     Kinship.FOREIGN: (
         "the database of MUDRA_METRICS_DATABASE_URL does not belong to this one: name the one "

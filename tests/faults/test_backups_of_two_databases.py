@@ -1,0 +1,309 @@
+"""Metrics apart: a backup of both databases, and a restore of both or of either alone."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.metrics.health_network import at_fip
+from tests.support.metrics.two_databases import (
+    AAS,
+    FIPS,
+    STAFF,
+    TwoDatabases,
+    a_copy,
+    a_network,
+    email_of,
+    environment_of,
+)
+from typer.testing import Result
+
+HOW_TO = "docs/how-to/metrics-apart.md"
+RECEIPTS = "SELECT count(*) FROM metrics_receipt"
+ACCEPTED = "SELECT count(*) FROM audit_event WHERE event = 'metrics:report:accept'"
+RESTORED = "SELECT detail->>'database' FROM audit_event WHERE event = 'database:backup:restore'"
+WAITS = "SELECT count(*) FROM handover"
+TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
+ENDED = "SELECT count(*) FROM user_token WHERE revoked_at IS NOT NULL"
+
+
+@dataclass
+class Kept:
+    """A service with metrics apart, and its backups."""
+
+    of: TwoDatabases
+    first: str
+    metrics: str
+    key: str
+    home: Path
+    receipts: int
+    accepted: int
+    """Events of pushes in the first database at the backup; those of the last push waited."""
+
+    def database(self, name: str) -> str:
+        """Make an empty database."""
+        as_superuser(self.of.first, f"CREATE DATABASE {name}")
+        database = conninfo_to_dict(self.of.first)["dbname"]
+        return self.of.first.replace(f"/{database}?", f"/{name}?")
+
+    def place(self, name: str, *, first: str = "", second: str = "") -> TwoDatabases:
+        """Give a restore its databases, new and empty where none is named, and the master key."""
+        folder = self.home / name
+        folder.mkdir(mode=0o700)
+        shutil.copy(Path(self.of.environment["MUDRA_DATA_DIR"]) / "master.key", folder)
+        first = first or self.database(f"{name}_first")
+        second = second or self.database(f"{name}_second")
+        return TwoDatabases(first, second, environment_of(str(folder), first, second), "")
+
+    def restore(self, place: TwoDatabases, *files: str, check: bool = True, **more: str) -> Result:
+        words = ("restore", *files, "--identity", self.key, "--json")
+        return place.cli(*words, check=check, **more)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    """Reports, an open incident, a backup with an audit event under way, and more after it."""
+    home = tmp_path_factory.mktemp("backups")
+    with own_postgres(tmp_path_factory.mktemp("postgres") / "data") as first:
+        second = a_copy(first, "metrics")
+        of = TwoDatabases(first, second, environment_of(str(home / "data"), first, second), "")
+        with a_network(of.environment) as network:
+            network.report([4, 3], at_fip(FIPS[0], "cns", failing=0.9))
+            network.detect()
+            accepted = of.rows(first, ACCEPTED)[0][0]
+            aa = network.aa(AAS[0])
+            assert aa.push(aa.requests(network.window(20))).status_code == 200
+            receipts = of.rows(second, RECEIPTS)[0][0]
+            key = str(home / "backup.key")
+            public = json.loads(of.cli("backup", "key", key, "--json").stdout)["publicKey"]
+            words = ("backup", "create", "--to", str(home / "kept"), "--recipient", public)
+            made = json.loads(of.cli(*words, "--json").stdout)
+            network.report([2])
+            network.detect()
+        yield Kept(of, made["file"], made["metrics"]["file"], key, home, receipts, accepted)
+
+
+def test_a_backup_has_both_databases_and_each_file_says_which(kept: Kept) -> None:
+    words = ("--identity", kept.key, "--json")
+    first = json.loads(kept.of.cli("backup", "verify", kept.first, *words).stdout)
+    metrics = json.loads(kept.of.cli("backup", "verify", kept.metrics, *words).stdout)
+
+    assert (first["intact"], first["metricsIncluded"], first["metricsOnly"]) == (True, False, False)
+    assert (metrics["intact"], metrics["metricsOnly"]) == (True, True)
+    assert kept.metrics == kept.first.replace(".dump.age", ".metrics.dump.age")
+
+
+def test_both_are_restored_and_what_was_under_way_arrives_once(kept: Kept) -> None:
+    place = kept.place("both")
+    report = json.loads(kept.restore(place, kept.metrics, kept.first).stdout)
+    again = json.loads(kept.restore(place, kept.first, kept.metrics).stdout)
+
+    assert (report["metrics"], report["already"], again["already"]) == ("restored", False, True)
+    assert report["tokensEnded"] > 0
+    assert report["membersNotified"] == len(AAS) + len(FIPS)
+    assert place.rows(place.first, RESTORED) == [(None,), ("metrics",)]
+    assert place.rows(place.second, RECEIPTS) == [(kept.receipts,)]
+    assert place.rows(place.first, ACCEPTED) == [(kept.accepted,)]
+    with a_network(place.environment) as network:
+        network.served.do(network.dependencies.carry_over())
+    assert place.rows(place.second, WAITS) == [(0,)]
+    assert place.rows(place.first, ACCEPTED) == [(kept.accepted + 1,)]
+    refused = place.cli("mail", "list", check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second)
+    assert "of another pairing" in refused.output
+
+
+def test_the_first_is_restored_beside_the_metrics_that_are_there(kept: Kept) -> None:
+    second = a_copy(kept.of.second, "there")
+    place = kept.place("beside", second=second)
+    receipts = place.rows(second, RECEIPTS)
+    report = json.loads(kept.restore(place, kept.first).stdout)
+
+    assert report["metrics"] == "kept"
+    assert place.rows(second, RECEIPTS) == receipts
+    assert place.rows(place.first, RESTORED) == [(None,)]
+    place.cli("mail", "list")
+    old = place.cli("mail", "list", check=False, MUDRA_DATABASE_URL=kept.of.first)
+    assert "of another pairing" in old.output
+
+
+def test_with_the_second_lost_the_first_is_restored_and_says_how_to_go_on(kept: Kept) -> None:
+    place = kept.place("lost")
+    report = json.loads(kept.restore(place, kept.first).stdout)
+    refused = place.cli("mail", "list", check=False)
+
+    assert report["metrics"] == "empty"
+    assert refused.exit_code == 1
+    assert "restore it by mudra restore" in refused.output
+    assert "mudra database pair-metrics --begin-empty" in refused.output
+
+    # The refused start made tables there: the metrics are restored all the same.
+    ended = place.rows(place.first, ENDED)
+    metrics = json.loads(kept.restore(place, kept.metrics).stdout)
+    assert metrics["metrics"] == "restored"
+    assert place.rows(place.second, RECEIPTS) == [(kept.receipts,)]
+    assert place.rows(place.first, ENDED) == ended
+    assert place.rows(place.first, RESTORED) == [(None,), ("metrics",)]
+    place.cli("mail", "list")
+
+
+def test_with_the_second_lost_for_good_the_metrics_begin_empty(kept: Kept) -> None:
+    first = a_copy(kept.of.first, "alone")
+    place = kept.place("begun", first=first)
+    early = place.cli("database", "pair-metrics", check=False)
+    assert "is empty" in early.output
+    place.cli("database", "pair-metrics", "--begin-empty")
+
+    with a_network(place.environment) as network:
+        network.report([2, 1])
+        network.detect()
+        found = network.ask("/operator/v1/incidents")
+    assert found.status_code == 200, found.text
+    assert place.rows(place.second, RECEIPTS) == [(2 * 2 * len(AAS),)]
+    lost = place.cli("mail", "list", check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second)
+    assert "of another pairing" in lost.output
+    late = kept.restore(place, kept.metrics, check=False)
+    assert "holds a database already" in late.output
+
+
+def test_restored_metrics_are_judged_again_and_no_one_is_told_twice(kept: Kept) -> None:
+    place = kept.place("second", first=a_copy(kept.of.first, "newer"))
+    incidents = "SELECT incident_id, ended FROM metrics_incident ORDER BY incident_id"
+    before, mails = place.rows(place.first, incidents), _mails(place)
+    ended = place.rows(place.first, ENDED)
+    kept.restore(place, kept.metrics)
+
+    with a_network(place.environment) as network:
+        network.detect()
+        assert network.ask("/operator/v1/incidents").status_code == 200
+    assert place.rows(place.first, incidents) == before
+    assert len(before) > 0
+    assert _mails(place) == mails
+    assert place.rows(place.first, ENDED) == ended
+
+
+def _mails(place: TwoDatabases) -> object:
+    query = f"SELECT count(*) FROM mail_outbox WHERE recipient <> '{email_of(STAFF)}'"
+    return place.rows(place.first, query)
+
+
+def test_an_event_that_waited_long_is_sealed_in_its_place(kept: Kept) -> None:
+    """Else the proof of the audit would call it dated back."""
+    place = kept.place("waited")
+    kept.restore(place, kept.first, kept.metrics)
+    with psycopg.connect(place.second) as connection:
+        connection.execute(
+            "UPDATE handover SET body = convert_to(regexp_replace(convert_from(body, 'UTF8'),"
+            " '\"at\":\"....', '\"at\":\"2020'), 'UTF8')"
+        )
+    with a_network(place.environment) as network:
+        network.served.do(network.dependencies.carry_over())
+    late = f"{ACCEPTED} AND at > now() - interval '5 minutes' AND detail->>'noted' LIKE '2020%'"
+    assert place.rows(place.first, late) == [(1,)]
+
+
+@pytest.mark.parametrize("part", ["first", "metrics"])
+def test_a_damaged_file_of_either_changes_neither_database(
+    kept: Kept, tmp_path: Path, part: str
+) -> None:
+    files = {"first": Path(kept.first), "metrics": Path(kept.metrics)}
+    for name, file in files.items():
+        whole = file.read_bytes()
+        (tmp_path / file.name).write_bytes(whole[:-200] if name == part else whole)
+        description = file.name.replace(".dump.age", ".json")
+        shutil.copy(file.with_name(description), tmp_path)
+    place = kept.place(f"damaged_{part}")
+    given = [str(tmp_path / file.name) for file in files.values()]
+    done = kept.restore(place, *given, check=False)
+
+    assert done.exit_code == 1
+    assert "another checksum" in done.output
+    for address in (place.first, place.second):
+        assert place.rows(address, TABLES) == [(0,)]
+
+
+def test_what_does_not_fit_is_refused_before_anything_changes(kept: Kept) -> None:
+    place = kept.place("refused")
+    used = kept.place("used")
+    refusals = {
+        "also when it is away or empty": kept.restore(
+            place, kept.first, check=False, MUDRA_METRICS_DATABASE_URL=""
+        ),
+        "the same database": kept.restore(place, kept.first, kept.first, check=False),
+        "leads to the first database": kept.restore(
+            place, kept.first, kept.metrics, check=False, MUDRA_METRICS_DATABASE_URL=place.first
+        ),
+        "the first database is empty": kept.restore(place, kept.metrics, check=False),
+        "MUDRA_METRICS_DATABASE_URL holds a database already": kept.restore(
+            place, kept.first, kept.metrics, check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second
+        ),
+        "MUDRA_DATABASE_URL holds a database already": kept.restore(
+            place, kept.first, kept.metrics, check=False, MUDRA_DATABASE_URL=kept.of.first
+        ),
+        "the metrics database did not answer": kept.restore(
+            place,
+            *(kept.first, kept.metrics),
+            check=False,
+            MUDRA_METRICS_DATABASE_URL=place.second.replace("_second?", "_missing?"),
+        ),
+    }
+    with psycopg.connect(used.second):
+        refusals["1 other sessions use the database of MUDRA_METRICS_DATABASE_URL"] = kept.restore(
+            used, kept.first, kept.metrics, check=False
+        )
+    with psycopg.connect(kept.of.first):
+        refusals["1 other sessions use the database of MUDRA_DATABASE_URL"] = kept.restore(
+            used, kept.metrics, check=False, MUDRA_DATABASE_URL=kept.of.first
+        )
+
+    for text, done in refusals.items():
+        assert done.exit_code != 0, text
+        assert text in " ".join(done.output.split())
+    for address in (place.first, place.second, used.first, used.second):
+        assert place.rows(address, TABLES) == [(0,)]
+
+
+def test_metrics_of_another_service_are_refused(kept: Kept) -> None:
+    first = a_copy(kept.of.first, "another")
+    as_superuser(first, "UPDATE service_fact SET value = 'other' WHERE name = 'metrics-database'")
+    place = kept.place("foreign", first=first)
+    done = kept.restore(place, kept.metrics, check=False)
+    made = place.cli(
+        *("backup", "create", "--to", str(kept.home / "foreign"), "--recipient", _public(kept)),
+        check=False,
+        MUDRA_METRICS_DATABASE_URL=kept.of.second,
+    )
+
+    assert "another service than the first database" in " ".join(done.output.split())
+    assert place.rows(place.second, TABLES) == [(0,)]
+    assert "belongs to another service" in " ".join(made.output.split())
+    assert len(list((kept.home / "foreign").glob("*.dump.age"))) == 1
+
+
+def test_with_the_metrics_away_the_first_is_backed_up_and_the_command_fails(
+    kept: Kept, tmp_path: Path
+) -> None:
+    words = ("backup", "create", "--to", str(tmp_path), "--recipient", _public(kept))
+    away = {"MUDRA_METRICS_DATABASE_URL": kept.of.second.replace("/metrics?", "/missing?")}
+    done = kept.of.cli(*words, check=False, **away)
+    unset = kept.of.cli(*words, check=False, MUDRA_METRICS_DATABASE_URL="")
+    alone = kept.of.cli(*words, "--only", "metrics", "--json")
+
+    said = " ".join(done.output.split())
+    assert done.exit_code == 5
+    assert "the metrics are in no backup" in said
+    assert "the metrics database did not answer" in said
+    assert "set MUDRA_METRICS_DATABASE_URL" in " ".join(unset.output.split())
+    assert json.loads(alone.stdout)["metricsOnly"] is True
+    assert {one.name.partition(".")[2] for one in tmp_path.iterdir()} == {
+        *("dump.age", "json"),
+        *("metrics.dump.age", "metrics.json"),
+    }
+
+
+def _public(kept: Kept) -> str:
+    return Path(kept.key).read_text().splitlines()[0].rpartition(" ")[2]
