@@ -1,8 +1,10 @@
 """Metrics apart: a backup of both databases, and a restore of both or of either alone."""
 
 import json
+import os
 import shutil
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from tests.support.metrics.two_databases import (
     email_of,
     environment_of,
 )
+from tests.support.preloaded_program import ForkedProgram
+from tests.support.until import until
 from typer.testing import Result
 
 HOW_TO = "docs/how-to/metrics-apart.md"
@@ -307,3 +311,70 @@ def test_with_the_metrics_away_the_first_is_backed_up_and_the_command_fails(
 
 def _public(kept: Kept) -> str:
     return Path(kept.key).read_text().splitlines()[0].rpartition(" ")[2]
+
+
+def test_a_restore_killed_at_any_step_is_finished_by_the_next_one(kept: Kept) -> None:
+    place = kept.place("killed")
+
+    reached = [
+        _killed(kept, place, lambda: _loading(kept, "killed_first")),
+        _killed(kept, place, lambda: _loading(kept, "killed_second")),
+        _killed(
+            kept,
+            place,
+            lambda: (
+                until(lambda: _loading(kept, "killed_second"), every_s=0.005)
+                and not _loading(kept, "killed_second")
+            ),
+        ),
+    ]
+    done = json.loads(kept.restore(place, kept.first, kept.metrics).stdout)
+    again = json.loads(kept.restore(place, kept.first, kept.metrics).stdout)
+
+    assert reached == [-signal.SIGKILL] * 3
+    assert (done["already"], again["already"]) == (False, True)
+    assert place.rows(place.first, RESTORED) == [(None,), ("metrics",)]
+    assert place.rows(place.second, RECEIPTS) == [(kept.receipts,)]
+    assert done["membersNotified"] == len(AAS) + len(FIPS)
+
+    # As if the kill had come between the rollback and the record of the metrics.
+    as_superuser(place.first, "DELETE FROM service_fact WHERE name = 'metrics-restored'")
+    late = json.loads(kept.restore(place, kept.first, kept.metrics).stdout)
+    assert (late["already"], late["membersNotified"]) == (False, 0)
+    assert place.rows(place.first, RESTORED) == [(None,), ("metrics",), ("metrics",)]
+    place.cli("mail", "list")
+
+
+def _killed(kept: Kept, place: TwoDatabases, is_there: Callable[[], bool]) -> int:
+    """Kill a restore as soon as something is so; gives its exit code once its sessions are gone."""
+    words = ["restore", kept.first, kept.metrics, "--identity", kept.key]
+    run = ForkedProgram(words, {**os.environ, **place.environment})
+    with run.stdout:
+        until(is_there, every_s=0.005)
+        run.kill()
+        code = run.wait(30)
+    until(lambda: not _sessions(kept, "killed_first") + _sessions(kept, "killed_second"))
+    return code
+
+
+def _loading(kept: Kept, database: str) -> bool:
+    return "mudra backup" in _sessions(kept, database)
+
+
+def _sessions(kept: Kept, database: str) -> list[str]:
+    """The programs that are connected to a database, as another one sees them."""
+    query = f"SELECT application_name FROM pg_stat_activity WHERE datname = '{database}'"
+    return [str(name) for (name,) in kept.of.rows(kept.of.first, query)]
+
+
+def test_a_fail_over_since_the_backup_makes_no_copy_of_it(kept: Kept) -> None:
+    """Else a restore into it would do the rollback alone."""
+    mark = "UPDATE service_fact SET value = replace(value, '{}', '{}') WHERE name = 'backup'"
+    before, after = "/00000001/", "/00000000/"
+    as_superuser(kept.of.first, mark.format(before, after))
+    try:
+        done = kept.restore(kept.of, kept.first, check=False)
+    finally:
+        as_superuser(kept.of.first, mark.format(after, before))
+
+    assert "holds a database already" in " ".join(done.output.split())

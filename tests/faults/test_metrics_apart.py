@@ -13,6 +13,7 @@ from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.documents.blocks import blocks_of
 from tests.support.metrics.health_network import at_fip, requests_of
 from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.metrics.old_rows import OLD_ROWS, PARTITIONED, left_of
 from tests.support.metrics.two_databases import (
     AAS,
     FIPS,
@@ -30,6 +31,7 @@ from mudra.metrics.payload.catalogue import WINDOW
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.database.roles import as_role
 from mudra.storage.metrics.apart.distribution import DISTRIBUTED, REFERENCE
+from mudra.storage.metrics.apart.metrics_database import MOVED
 
 HOW_TO = "docs/how-to/metrics-apart.md"
 _ACCEPTED = "SELECT count(*) FROM audit_event WHERE event = 'metrics:report:accept'"
@@ -195,20 +197,25 @@ def test_without_the_second_database_tokens_go_on_and_each_answer_names_it(
     assert network.served.client().get("/readyz").json() == {"status": "ready"}
 
 
-def test_old_rows_go_from_the_second_database(
+def test_the_old_rows_of_every_table_go_from_the_second_database(
     databases: TwoDatabases, network: ApartNetwork
 ) -> None:
     with psycopg.connect(databases.second) as connection:
-        connection.execute("SELECT metrics_partition_make('metrics_raw', '2020-01-01')")
-        connection.execute(
-            "INSERT INTO metrics_received (at, aa_id, tag, windows)"
-            " VALUES ('2001-01-01', 'OLD-AA', 'req', 1)"
-        )
+        for table in PARTITIONED:
+            connection.execute("SELECT metrics_partition_make(%s, '2001-01-01')", [table])
+        for table, row in OLD_ROWS.items():
+            connection.execute(f"INSERT INTO {table} {row}".encode())
+    before = {one: databases.rows(databases.second, left_of(one)) for one in OLD_ROWS}
 
+    network.advance(10)
+    network.report([1])
     network.served.do(_retain(network))
+    network.detect()
 
-    old = "SELECT to_regclass('metrics_raw_20200101'), count(*) FROM metrics_received"
-    assert databases.rows(databases.second, f"{old} WHERE aa_id = 'OLD-AA'") == [(None, 0)]
+    left = {one: databases.rows(databases.second, left_of(one)) for one in OLD_ROWS}
+    assert OLD_ROWS.keys() == MOVED
+    assert set(map(repr, before.values())) == {"[(1,)]"}
+    assert left == {one: [(0,)] for one in OLD_ROWS}
 
 
 async def _retain(network: ApartNetwork) -> None:

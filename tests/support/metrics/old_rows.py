@@ -1,0 +1,69 @@
+"""A row of 2001 in each table of the metrics: what no retention rule keeps."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+_AT: Final = "'2001-01-01 00:00+00'"
+_RECEIPT: Final = "'00000000-0000-4000-8000-000000000001'"
+_SUMS: Final = "1, ARRAY[1], ARRAY[1], 1, '', 1"
+_PAIR: Final = "1, 1, 0, 1, 0, 0, 0, 0"
+
+OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "metrics_receipt": (
+            "(receipt_id, aa_id, tag, window_at, version, txn_id, content_hash, received_at,"
+            f" blocks, findings) VALUES ({_RECEIPT}, 'OLD-AA', 'req', {_AT}, 1, 'old', '', {_AT},"
+            " 0, '[]')"
+        ),
+        "metrics_push": f"VALUES ('OLD-AA', 'old', {_RECEIPT})",
+        "metrics_held": (
+            "(receipt_id, aa_id, rows, doubt, claimed, plausible, state)"
+            f" VALUES ({_RECEIPT}, 'OLD-AA', '', 'calls', 2, 1, 'refused')"
+        ),
+        "metrics_raw": (
+            "(window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes)"
+            f" VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', ARRAY[1], ARRAY[1], ARRAY[1], 1)"
+        ),
+        "metrics_previous": (
+            "(window_at, aa_id, tag, fip_id, type, version, counts, pxx, status, data_bytes)"
+            f" VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', 1, ARRAY[1], ARRAY[1], ARRAY[1], 1)"
+        ),
+        "metrics_hour": f"VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', {_SUMS})",
+        "metrics_day": f"VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', {_SUMS})",
+        "metrics_pair_hour": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
+        "metrics_pair_day": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
+        "metrics_received": f"VALUES ({_AT}, 'OLD-AA', 'req', 1)",
+        "metrics_refused": (f"(aa_id, at, total, findings) VALUES ('OLD-AA', {_AT}, 1, '[]')"),
+        "metrics_stale": (
+            f"(grain, aa_id, tag, at, noted_at) VALUES ('window', 'OLD-AA', 'req', {_AT}, {_AT})"
+        ),
+        "metrics_attribution": f"VALUES ({_AT}, '')",
+        "metrics_window_calls": f"VALUES ({_AT}, '')",
+        "metrics_fip_state": f"VALUES ({_AT}, '', '')",
+        "handover": (
+            f'VALUES (\'\', {_RECEIPT}, {_AT}, \'{{"type":"change","key":"fip-states"}}\')'
+        ),
+    }
+)
+PARTITIONED: Final = ("metrics_raw", "metrics_previous", "metrics_hour", "metrics_pair_hour")
+_TIME: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            (
+                *("metrics_receipt", "metrics_raw", "metrics_previous", "metrics_attribution"),
+                *("metrics_window_calls", "metrics_fip_state"),
+            ),
+            "window_at < '2002-01-01'",
+        ),
+        "metrics_push": "txn_id = 'old'",
+        "metrics_held": "aa_id = 'OLD-AA'",
+        "handover": "noted_at < '2002-01-01'",
+    }
+)
+
+
+def left_of(table: str) -> str:
+    """The query that counts what is left of the old row of a table."""
+    old = _TIME.get(table, "at < '2002-01-01'")
+    return f"SELECT count(*) FROM {table} WHERE {old}"
