@@ -43,7 +43,7 @@ class StorageSettings:
     )  # fmt: skip
     database_replica_lag_ms: int = _setting(
         "DATABASE_REPLICA_LAG_MS", 200, _whole(0, 2000), "0 to 2000",
-        "how far the replica may be behind: a read waits so long for it to have all that was "
+        "how far a replica may be behind: a read waits so long for it to have all that was "
         "committed before, then goes to the primary",
     )  # fmt: skip
     tokens_without_database_s: int = _setting(
@@ -67,6 +67,14 @@ class StorageSettings:
         SecretText,
         "postgresql://user:password@host/database",
         "the second database as the role that owns its schema",
+        secret=True,
+    )
+    metrics_database_replica_url: SecretText | None = _setting(
+        "METRICS_DATABASE_REPLICA_URL",
+        None,
+        SecretText,
+        "postgresql://user:password@host/database",
+        "a replica of the second database for health pages",
         secret=True,
     )
     metrics_raw_days: int = _setting(

@@ -135,7 +135,8 @@ class Dependencies(Struct, frozen=True):
     @contextlib.asynccontextmanager
     async def reads(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
         """Open one for reads alone, which a replica may serve."""
-        async with self.metrics.both(self.replica.transaction, within_s=within_s) as both:
+        opened = self.metrics.both(self.replica.transaction, within_s=within_s, reads=True)
+        async with opened as both:
             yield self._work(both)
 
     async def rewrap(
@@ -167,6 +168,11 @@ class Dependencies(Struct, frozen=True):
     async def carry_over(self) -> int:
         """Carry what metrics in a second database handed over to the first one."""
         return await carry_over(self.metrics, self._notices)
+
+    @property
+    def has_replica(self) -> bool:
+        """Return whether reads may be served by a replica of either database."""
+        return self.replica.is_apart or self.metrics.replica is not None
 
     async def close(self) -> None:
         """Close all connections but those of `invalidation`."""
@@ -385,4 +391,8 @@ def _metrics_database(settings: Settings, database: Database, connections: int) 
     if url is None:
         return MetricsDatabase(database, None)
     own = database.second(of_primary(url.reveal()), connections, METRICS_DATABASE)
-    return MetricsDatabase(database, own)
+    replica, lag_s = settings.metrics_database_replica_url, settings.database_replica_lag_ms / 1000
+    reads = (
+        ReplicaReads(own, own.replica(replica.reveal(), connections), lag_s) if replica else None
+    )
+    return MetricsDatabase(database, own, reads)

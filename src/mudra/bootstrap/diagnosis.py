@@ -18,7 +18,9 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_copies import (
     backup,
     metrics_backup,
+    metrics_replica,
     metrics_standbys,
+    replica,
     standbys,
 )
 from mudra.bootstrap.diagnosis_of_metrics import metrics_database
@@ -148,9 +150,11 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
         _addresses,
     ]
     if dependencies.settings.database_replica_url is not None:
-        checks.append(_replica)
+        checks.append(replica)
     if dependencies.metrics.own is not None:
         checks += [metrics_database, metrics_backup, metrics_standbys]
+    if dependencies.metrics.replica is not None:
+        checks.append(metrics_replica)
     return [await check(dependencies) for check in checks]
 
 
@@ -289,32 +293,6 @@ async def _audit(dependencies: Dependencies) -> Diagnosis:
         text = f"sealing has stopped: an event has waited for {delay.seconds / 60:.0f} minutes{by}"
         return Diagnosis("audit", passed=False, text=text)
     return Diagnosis("audit", passed=True, text="sealed in time, and its second place agrees")
-
-
-async def _replica(dependencies: Dependencies) -> Diagnosis:
-    """The replica follows, and is not farther behind than reads wait for it."""
-    url = dependencies.settings.database_replica_url
-    assert url is not None
-    async with dependencies.database.transaction() as transaction:
-        position = await transaction.connection.scalar(sa.text("SELECT pg_current_wal_flush_lsn()"))
-    advice = "reads go to the primary meanwhile"
-    try:
-        with psycopg.connect(url.reveal(), connect_timeout=2) as connection:
-            row = connection.execute(
-                "SELECT pg_is_in_recovery(), (%s::pg_lsn - pg_last_wal_replay_lsn())::bigint,"
-                " extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float",
-                [str(position)],
-            ).fetchone()
-    except psycopg.Error:
-        return Diagnosis("replica", passed=False, text=f"it cannot be reached: {advice}")
-    assert row is not None
-    if not row[0]:
-        return Diagnosis("replica", passed=False, text=f"it is no standby: {advice}")
-    behind, seconds = max(0, int(row[1] or 0)), float(row[2] or 0)
-    bound_s = dependencies.settings.database_replica_lag_ms / 1000
-    text = f"{behind:,} bytes behind, its last transaction is {seconds:.1f} s old"
-    passed = behind == 0 or seconds <= bound_s
-    return Diagnosis("replica", passed, text if passed else f"{text}: {advice}")
 
 
 async def _connections(dependencies: Dependencies) -> Diagnosis:

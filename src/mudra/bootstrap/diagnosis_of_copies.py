@@ -1,17 +1,25 @@
-"""The checks of `mudra doctor` of backups and standbys, of each database."""
+"""The checks of `mudra doctor` of backups, standbys and replicas, of each database."""
 
 from datetime import timedelta
 from typing import Final
 
+import psycopg
+import sqlalchemy as sa
+
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.overview.administration import Diagnosis
+from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.backup.restored_store import last_backup
 from mudra.storage.database.database import Database
 from mudra.storage.database.standbys import read_standbys
 
 _MAX_BACKUP_AGE: Final = timedelta(hours=26)
+_REPLAYED: Final = (
+    "SELECT pg_is_in_recovery(), (%s::pg_lsn - pg_last_wal_replay_lsn())::bigint,"
+    " extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::float"
+)
 
 
 async def backup(dependencies: Dependencies) -> Diagnosis:
@@ -41,6 +49,25 @@ async def metrics_standbys(dependencies: Dependencies) -> Diagnosis:
     return _standbys("metrics standbys", own)
 
 
+async def replica(dependencies: Dependencies) -> Diagnosis:
+    """The replica follows, and is not farther behind than reads wait for it."""
+    url = dependencies.settings.database_replica_url
+    assert url is not None
+    lag_ms = dependencies.settings.database_replica_lag_ms
+    return await _replica("replica", dependencies.database, url, lag_ms)
+
+
+async def metrics_replica(dependencies: Dependencies) -> Diagnosis:
+    """The same of the second database's."""
+    url = dependencies.settings.metrics_database_replica_url
+    assert url is not None
+    lag_ms = dependencies.settings.database_replica_lag_ms
+    try:
+        return await _replica("metrics replica", _second(dependencies), url, lag_ms)
+    except DatabaseUnavailable as outage:
+        return Diagnosis("metrics replica", passed=False, text=outage.sentence)
+
+
 def _second(dependencies: Dependencies) -> Database:
     own = dependencies.metrics.own
     assert own is not None, "there is one"
@@ -62,3 +89,21 @@ def _standbys(name: str, database: Database) -> Diagnosis:
     found = read_standbys(database.direct)
     faults = found.faults()
     return Diagnosis(name, not faults, "; ".join(faults) or found.text())
+
+
+async def _replica(name: str, primary: Database, url: SecretText, lag_ms: int) -> Diagnosis:
+    async with primary.transaction() as transaction:
+        position = await transaction.connection.scalar(sa.text("SELECT pg_current_wal_flush_lsn()"))
+    advice = "reads go to the primary meanwhile"
+    try:
+        with psycopg.connect(url.reveal(), connect_timeout=2) as connection:
+            row = connection.execute(_REPLAYED, [str(position)]).fetchone()
+    except psycopg.Error:
+        return Diagnosis(name, passed=False, text=f"it cannot be reached: {advice}")
+    assert row is not None
+    if not row[0]:
+        return Diagnosis(name, passed=False, text=f"it is no standby: {advice}")
+    behind, seconds = max(0, int(row[1] or 0)), float(row[2] or 0)
+    text = f"{behind:,} bytes behind, its last transaction is {seconds:.1f} s old"
+    passed = behind == 0 or seconds <= lag_ms / 1000
+    return Diagnosis(name, passed, text if passed else f"{text}: {advice}")

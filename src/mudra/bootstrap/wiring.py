@@ -75,6 +75,8 @@ class Edge(Struct, frozen=True):
     async def start(self) -> None:
         """Connect, listen, load keys; the worker answers afterwards."""
         self.dependencies.replica.observe = observe_replica
+        if (of_metrics := self.dependencies.metrics.replica) is not None:
+            of_metrics.observe = observe_replica
         await self.dependencies.invalidation.start()
         if self.dependencies.settings.sandbox:
             await self.dependencies.time_machine.load()
@@ -114,7 +116,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         clock=dependencies.clock,
         unit_of_work=dependencies.unit_of_work,
         reads=dependencies.reads,
-        has_replica=dependencies.replica.is_apart,
+        has_replica=dependencies.has_replica,
         on_new_states=lambda listener: dependencies.invalidation.on_change(
             lambda key: listener() if key in {FIP_STATES_CHANGED, "*"} else None
         ),

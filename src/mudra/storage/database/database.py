@@ -168,7 +168,12 @@ class Database:
     def replica(self, conninfo: str, connections: int) -> "Database":
         """Return the pool of a replica of this database."""
         return Database(
-            conninfo, self.invalidation, self.offset, connections=connections, read_only=True
+            conninfo,
+            self.invalidation,
+            self.offset,
+            connections=connections,
+            read_only=True,
+            which=self.which,
         )
 
     def second(self, conninfo: str, connections: int, which: str) -> "Database":

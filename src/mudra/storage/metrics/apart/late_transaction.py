@@ -7,7 +7,8 @@ away.
 import contextlib
 import sys
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Final, cast
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final, Protocol, cast
 
 import psycopg
 from psycopg.sql import Composed
@@ -15,20 +16,32 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.deadline import TRANSACTION_S
 from mudra.storage.metrics.apart.handover import HandedChange, hand_over
 
 IDLE_S: Final = 30
 """A transaction that may take longer may also wait longer for the other database."""
 
 
+class Opening(Protocol):
+    """Opens a transaction of a database, or of its replica."""
+
+    def __call__(
+        self, *, within_s: float = TRANSACTION_S
+    ) -> AbstractAsyncContextManager[Transaction]:
+        """Open one that is cut off after so many seconds."""
+        ...
+
+
 class LateTransaction(Transaction):
     """Begins with its first statement; ends where `late_transaction` ends."""
 
-    def __init__(self, database: Database, within_s: float) -> None:
+    def __init__(self, database: Database, opening: Opening, within_s: float) -> None:
         super().__init__(
             cast("AsyncConnection", _LateConnection(self)), database.invalidation, database.offset
         )
         self._database = database
+        self._opening = opening
         self._within_s = within_s
         self._begun: Transaction | None = None
         self.ending = contextlib.AsyncExitStack()
@@ -36,7 +49,7 @@ class LateTransaction(Transaction):
     async def opened(self) -> Transaction:
         """Return the transaction, from the first call on the same."""
         if self._begun is None:
-            opening = self._database.transaction(within_s=self._within_s)
+            opening = self._opening(within_s=self._within_s)
             self._begun = await self.ending.enter_async_context(opening)
             if self._within_s > IDLE_S:
                 await self._begun.stay_open(self._within_s)
@@ -89,12 +102,16 @@ class _LateConnection:
 
 
 @contextlib.asynccontextmanager
-async def late_transaction(database: Database, within_s: float) -> AsyncIterator[LateTransaction]:
+async def late_transaction(
+    database: Database, opening: Opening, within_s: float
+) -> AsyncIterator[LateTransaction]:
     """Give a transaction that may never begin; it is committed at the end if it did.
+
+    `opening` opens it, in the database or a replica of it.
 
     Raises DatabaseUnavailable, as `Database.transaction` does, also at a statement.
     """
-    late = LateTransaction(database, within_s)
+    late = LateTransaction(database, opening, within_s)
     try:
         yield late
     except BaseException:

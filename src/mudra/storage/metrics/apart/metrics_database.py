@@ -2,13 +2,12 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Collection
-from contextlib import AbstractAsyncContextManager
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from mudra.storage.database.database import Database, Transaction
-from mudra.storage.database.deadline import TRANSACTION_S
+from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.metrics.apart.distribution import DISTRIBUTED, REFERENCE
-from mudra.storage.metrics.apart.late_transaction import IDLE_S, late_transaction
+from mudra.storage.metrics.apart.late_transaction import IDLE_S, Opening, late_transaction
 
 MOVED: Final[Collection[str]] = frozenset({*DISTRIBUTED, *REFERENCE})
 """The tables of the second database, where there is one."""
@@ -26,26 +25,24 @@ class Both(NamedTuple):
         return self.first is not self.metrics
 
 
-class OpenFirst(Protocol):
-    """Opens a transaction of the first database, or of its replica."""
-
-    def __call__(
-        self, *, within_s: float = TRANSACTION_S
-    ) -> AbstractAsyncContextManager[Transaction]:
-        """Open one that is cut off after so many seconds."""
-        ...
-
-
 class MetricsDatabase:
     """Opens transactions that reach the metrics; `own` is the second database, if there is one."""
 
-    def __init__(self, first: Database, own: Database | None) -> None:
+    def __init__(
+        self, first: Database, own: Database | None, replica: ReplicaReads | None = None
+    ) -> None:
+        """`replica` reads on a replica of the second database."""
         self.first = first
         self.own = own
+        self.replica = replica
 
     @contextlib.asynccontextmanager
-    async def both(self, open_first: OpenFirst, *, within_s: float) -> AsyncIterator[Both]:
+    async def both(
+        self, open_first: Opening, *, within_s: float, reads: bool = False
+    ) -> AsyncIterator[Both]:
         """Open both; the first database commits first, the metrics after it or not at all.
+
+        With `reads` nothing is changed, and a replica may serve the metrics.
 
         So what only the first has (an incident with its emails) is there when the metrics note
         that it was found, and is found again, and already there, when that note was lost. What
@@ -55,8 +52,10 @@ class MetricsDatabase:
             async with open_first(within_s=within_s) as transaction:
                 yield Both(transaction, transaction)
             return
+        replica = self.replica if reads else None
+        opening = replica.transaction if replica else self.own.transaction
         async with (
-            late_transaction(self.own, within_s) as metrics,
+            late_transaction(self.own, opening, within_s) as metrics,
             open_first(within_s=within_s) as first,
         ):
             if within_s > IDLE_S:
@@ -69,5 +68,7 @@ class MetricsDatabase:
 
     async def close(self) -> None:
         """Close the connections to the second database."""
+        if self.replica is not None:
+            await self.replica.close()
         if self.own is not None:
             await self.own.close()
