@@ -391,8 +391,8 @@ def _metrics_database(settings: Settings, database: Database, connections: int) 
     if url is None:
         return MetricsDatabase(database, None)
     own = database.second(of_primary(url.reveal()), connections, METRICS_DATABASE)
-    replica, lag_s = settings.metrics_database_replica_url, settings.database_replica_lag_ms / 1000
-    reads = (
-        ReplicaReads(own, own.replica(replica.reveal(), connections), lag_s) if replica else None
-    )
-    return MetricsDatabase(database, own, reads)
+    replica = settings.metrics_database_replica_url
+    if replica is None:
+        return MetricsDatabase(database, own)
+    pool, lag_ms = own.replica(replica.reveal(), connections), settings.database_replica_lag_ms
+    return MetricsDatabase(database, own, ReplicaReads(own, pool, lag_ms / 1000))
