@@ -2,13 +2,17 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
+from psycopg.conninfo import make_conninfo
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
+from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.metrics.two_databases import a_copy
 from tests.support.people.operators import Operator, new_operator
@@ -29,6 +33,8 @@ class Apart:
     second: Standby
     operator: Operator
     aa: PushingAa
+    home: Path
+    addresses: dict[str, str]
 
     def reads(self) -> dict[str, float]:
         port = self.service.environment["MUDRA_TELEMETRY_PORT"]
@@ -44,8 +50,9 @@ class Apart:
         assert found.status_code == 200, found.text
         return any(api["requests"] for row in found.json()["rows"] for api in row["apis"])
 
-    def doctor(self) -> dict[str, dict[str, object]]:
-        checks = json.loads(self.service.cli("doctor", "--json", check=False).stdout)
+    def doctor(self, **more: str) -> dict[str, dict[str, object]]:
+        environment = {**self.service.environment, **more}
+        checks = json.loads(run_mudra("doctor", "--json", **environment).stdout)
         return {str(one["check"]): one for one in checks}
 
 
@@ -58,14 +65,19 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apart]:
             standby(first, home / "database", home / "standby") as second,
             running_service(
                 home / "node",
-                MUDRA_DATABASE_URL=first,
-                MUDRA_METRICS_DATABASE_URL=metrics,
-                MUDRA_METRICS_DATABASE_REPLICA_URL=second.url.replace("/mudra?", "/metrics?"),
+                **(
+                    addresses := {
+                        "MUDRA_DATABASE_URL": first,
+                        "MUDRA_METRICS_DATABASE_URL": metrics,
+                    }
+                ),
+                MUDRA_METRICS_DATABASE_REPLICA_URL=make_conninfo(second.url, dbname="metrics"),
                 MUDRA_DATABASE_REPLICA_LAG_MS="1500",
                 MUDRA_TELEMETRY_PORT=str(free_port()),
             ) as service,
         ):
-            yield Apart(service, second, new_operator(service, "health"), pushing_aa(service))
+            operator, aa = new_operator(service, "health"), pushing_aa(service)
+            yield Apart(service, second, operator, aa, home, addresses)
 
 
 def test_the_replica_serves_what_was_just_pushed(apart: Apart) -> None:
@@ -73,6 +85,20 @@ def test_the_replica_serves_what_was_just_pushed(apart: Apart) -> None:
 
     assert apart.reads()["replica"] >= 10
     assert apart.doctor()["metrics replica"]["ok"]
+
+
+def test_a_replica_of_another_database_is_never_read(apart: Apart) -> None:
+    """That of the first one, say: its position may be greater, and it has no metrics."""
+    other = {"MUDRA_METRICS_DATABASE_REPLICA_URL": apart.second.url}
+    check = apart.doctor(**other)["metrics replica"]
+    (apart.home / "other").mkdir()
+    shutil.copy(apart.home / "node" / "master.key", apart.home / "other")
+    with running_service(apart.home / "other", **apart.addresses, **other) as service:
+        operator = new_operator(service, "health")
+        found = [operator.get("/health/aas", aaId=apart.aa.aa_id) for _ in range(3)]
+
+    assert (check["ok"], "another database's" in str(check["text"])) == (False, True)
+    assert all(one.json()["rows"] for one in found)
 
 
 def test_a_late_replica_is_left_alone(apart: Apart) -> None:

@@ -51,7 +51,8 @@ def standby(primary: str, database: Path, folder: Path) -> Iterator[Standby]:
     for path in (folder, sockets):
         os.chown(path, account.uid, account.gid)
     data = folder / "cluster"
-    _run(account, "pg_basebackup", "--pgdata", str(data), "--dbname", primary, "-R", "-X", "stream")
+    words = ("--pgdata", str(data), "--dbname", primary, "-R", "-X", "stream", "--checkpoint=fast")
+    _run(account, "pg_basebackup", *words)
     process = subprocess.Popen(
         [
             *(*account.prefix, str(programs() / "postgres"), "-D", str(data)),

@@ -13,6 +13,7 @@ from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.backup.restored_store import last_backup
 from mudra.storage.database.database import Database
+from mudra.storage.database.replica import IDENTITY
 from mudra.storage.database.standbys import read_standbys
 
 _MAX_BACKUP_AGE: Final = timedelta(hours=26)
@@ -93,16 +94,23 @@ def _standbys(name: str, database: Database) -> Diagnosis:
 
 async def _replica(name: str, primary: Database, url: SecretText, lag_ms: int) -> Diagnosis:
     async with primary.transaction() as transaction:
-        position = await transaction.connection.scalar(sa.text("SELECT pg_current_wal_flush_lsn()"))
+        position, identity = (
+            await transaction.connection.execute(
+                sa.text(f"SELECT pg_current_wal_flush_lsn()::text, {IDENTITY}")
+            )
+        ).one()
     advice = "reads go to the primary meanwhile"
     try:
         with psycopg.connect(url.reveal(), connect_timeout=2) as connection:
-            row = connection.execute(_REPLAYED, [str(position)]).fetchone()
+            row = connection.execute(_REPLAYED, [position]).fetchone()
+            theirs = connection.execute(f"SELECT {IDENTITY}".encode()).fetchone()
     except psycopg.Error:
         return Diagnosis(name, passed=False, text=f"it cannot be reached: {advice}")
     assert row is not None
     if not row[0]:
         return Diagnosis(name, passed=False, text=f"it is no standby: {advice}")
+    if theirs != (identity,):
+        return Diagnosis(name, passed=False, text=f"it is another database's replica: {advice}")
     behind, seconds = max(0, int(row[1] or 0)), float(row[2] or 0)
     text = f"{behind:,} bytes behind, its last transaction is {seconds:.1f} s old"
     passed = behind == 0 or seconds <= lag_ms / 1000

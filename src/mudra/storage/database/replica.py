@@ -23,11 +23,17 @@ from mudra.storage.database.deadline import TRANSACTION_S
 REST_S: Final = 5.0
 """So long the primary serves alone after the replica failed or was late."""
 _POLL_S: Final = 0.005
-_POSITION: Final = sa.text("SELECT pg_current_wal_flush_lsn()::text")
+IDENTITY: Final = (
+    "(SELECT system_identifier::text FROM pg_control_system()) || '/' ||"
+    " (SELECT oid::text FROM pg_database WHERE datname = current_database())"
+)
+"""A database, in SQL: a replica of it has the same."""
+_POSITION: Final = sa.text(f"SELECT pg_current_wal_flush_lsn()::text, {IDENTITY}")
 _BEHIND: Final = sa.text(
-    "SELECT CASE WHEN pg_is_in_recovery()"
+    f"SELECT CASE WHEN pg_is_in_recovery() AND {IDENTITY} = :identity"
     " THEN (cast(:position AS pg_lsn) - pg_last_wal_replay_lsn())::bigint END"
 )
+"""None where it is no replica of this database: another's position would mean nothing."""
 _log = structlog.get_logger()
 
 
@@ -85,24 +91,26 @@ class ReplicaReads:
             self.observe(Place.RESTING, 0)
             return None
         async with self.primary.transaction() as transaction:
-            position = str(await transaction.connection.scalar(_POSITION))
+            found = (await transaction.connection.execute(_POSITION)).one()
+            since = {"position": str(found[0]), "identity": str(found[1])}
         try:
             async with contextlib.AsyncExitStack() as trial:
-                found = await trial.enter_async_context(self.replica.transaction(within_s=within_s))
-                if await self._has_replayed(found, position):
+                opened = self.replica.transaction(within_s=within_s)
+                reading = await trial.enter_async_context(opened)
+                if await self._has_replayed(reading, since):
                     stack.push_async_exit(trial.pop_all().__aexit__)
-                    return found
+                    return reading
         except DatabaseUnavailable as error:
             self._rest()
             self.observe(Place.GONE, 0)
             _log.warning("the replica cannot be used: the primary serves", cause=error.cause)
         return None
 
-    async def _has_replayed(self, transaction: Transaction, position: str) -> bool:
-        """Wait for the replica as long as the bound says."""
+    async def _has_replayed(self, transaction: Transaction, since: dict[str, str]) -> bool:
+        """Wait for the replica as long as the bound says; never for one of another database."""
         until, lacked = monotonic() + self.lag_s, None
         while True:
-            behind = await transaction.connection.scalar(_BEHIND, {"position": position})
+            behind = await transaction.connection.scalar(_BEHIND, since)
             lacked = behind if lacked is None else lacked
             if behind is not None and behind <= 0:
                 self.observe(Place.REPLICA, max(0, lacked or 0))
