@@ -119,9 +119,9 @@ def test_both_are_restored_and_what_was_under_way_arrives_once(kept: Kept) -> No
     assert "of another pairing" in refused.output
 
 
-def test_the_first_is_restored_beside_the_metrics_that_are_there(kept: Kept) -> None:
+def test_the_first_is_restored_next_to_the_metrics_that_are_there(kept: Kept) -> None:
     second = a_copy(kept.of.second, "there")
-    place = kept.place("beside", second=second)
+    place = kept.place("next_to", second=second)
     receipts = place.rows(second, RECEIPTS)
     report = json.loads(kept.restore(place, kept.first).stdout)
 
@@ -184,7 +184,7 @@ def test_with_the_second_lost_for_good_the_metrics_begin_empty(kept: Kept) -> No
     assert "holds a database already" in late.output
 
 
-def test_restored_metrics_are_judged_again_and_no_one_is_told_twice(kept: Kept) -> None:
+def test_restored_metrics_are_judged_again_and_no_one_gets_a_second_email(kept: Kept) -> None:
     place = kept.place("second", first=a_copy(kept.of.first, "newer"))
     of_fip = "SELECT incident_id, ended IS NULL FROM metrics_incident WHERE entity_id = '{}'"
     known = {fip: place.rows(place.first, of_fip.format(fip)) for fip in FIPS}
@@ -192,9 +192,9 @@ def test_restored_metrics_are_judged_again_and_no_one_is_told_twice(kept: Kept) 
     kept.restore(place, kept.metrics)
 
     with a_network(place.environment) as network:
-        told = network.mails(FIPS[0])
+        before = network.mails(FIPS[0])
         network.detect()
-        assert network.mails(FIPS[0]) == told
+        assert network.mails(FIPS[0]) == before
         assert network.ask("/operator/v1/incidents").status_code == 200
     assert place.rows(place.first, ENDED) == ended
     assert place.rows(place.first, of_fip.format(FIPS[0])) == known[FIPS[0]]

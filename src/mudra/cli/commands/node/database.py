@@ -117,7 +117,7 @@ def pair_metrics(
     """Let first database and metrics fit again, after one was recovered or the metrics were lost.
 
     No node may run. Needed after PostgreSQL's own recovery of the second database, or of the
-    first one beside it; mudra restore does it by itself. A database that was replaced fits no
+    first one next to it; mudra restore does it by itself. A database that was replaced fits no
     more afterwards. Changes nothing when the second one is another service's.
     """
     try:

@@ -2,7 +2,7 @@
 
 A setting that is missing on one node, or names another database, would show empty pages and split
 the metrics. So a start compares a fact of both: which service's they are, and since which pairing.
-A restore pairs anew, so that the database that was replaced fits no more should it come back.
+A restore makes a new pairing: the database that was replaced fits no more, should it come back.
 """
 
 import contextlib
