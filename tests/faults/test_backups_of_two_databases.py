@@ -180,6 +180,9 @@ def test_with_the_second_lost_for_good_the_metrics_begin_empty(kept: Kept) -> No
     assert place.rows(place.second, RECEIPTS) == [(2 * 2 * len(AAS),)]
     lost = place.cli("mail", "list", check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second)
     assert "of another pairing" in lost.output
+    words = ("backup", "create", "--only", "metrics", "--to", str(kept.home), "--recipient")
+    stale = place.cli(*words, _public(kept), check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second)
+    assert "of another pairing" in " ".join(stale.output.split())
     late = kept.restore(place, kept.metrics, check=False)
     assert "holds a database already" in late.output
 

@@ -24,8 +24,8 @@ from mudra.storage.metrics.apart.pairing import (
     Kinship,
     MetricsMisplaced,
     MetricsUnreachable,
-    known_service,
     pair_again,
+    pairing_of,
     reaching,
     way_out,
 )
@@ -66,7 +66,7 @@ def pair_what_is_there(settings: Settings, first: str) -> MetricsAfter:
     Metrics that are away, lost or another's are left as they are: sign-ins end without them.
     """
     second = metrics_address(settings, owner=True)
-    if second is None or not known_service(first):
+    if second is None or not pairing_of(first):
         return MetricsAfter.INCLUDED
     try:
         with reaching():

@@ -29,10 +29,15 @@ from mudra.storage.backup.archive import (
     open_private,
 )
 from mudra.storage.backup.encryption import encrypt, recipients
-from mudra.storage.backup.postgres_dump import dumping, held_snapshot
+from mudra.storage.backup.postgres_dump import DumpFailed, dumping, held_snapshot
 from mudra.storage.backup.restored_store import look, mark, mark_finished
 from mudra.storage.database.migrate import HEAD
-from mudra.storage.metrics.apart.pairing import MetricsUnreachable, known_service, reaching
+from mudra.storage.metrics.apart.pairing import (
+    MetricsUnreachable,
+    pairing_of,
+    reaching,
+    service_of,
+)
 
 _ALONE: Final = "or leave its metrics out by --only first"
 
@@ -53,8 +58,8 @@ class _Begun(Struct, frozen=True):
     part: Part
     backup_id: str
     size: int
-    service: str
-    """The service whose metrics are apart; "" where there is one database."""
+    pairing: str
+    """Of the service whose metrics are apart; "" where there is one database."""
 
 
 def make_backup(
@@ -73,30 +78,52 @@ def make_backup(
         raise CommandFailed("name the second database: MUDRA_METRICS_DATABASE_URL")
     with open_server(settings) as (found, _):
         first = owner_of(settings, found)
-        service = _service(first)
-        if service and second is None and order.only is None:
+        pairing = _pairing(first)
+        if pairing and second is None and order.only is None:
             raise CommandFailed(
                 "the metrics of this service are in a second database: set "
                 f"MUDRA_METRICS_DATABASE_URL, {_ALONE}"
             )
         if second is None or order.only is Part.FIRST:
-            return [_dump(making, _begin(first, Part.FIRST, service))]
-        try:
-            metrics = _metrics(second, service)
-        except (CommandFailed, MetricsUnreachable) as error:
-            if order.only is Part.METRICS:
-                raise
-            kept = _dump(making, _begin(first, Part.FIRST, service)).file
-            raise CommandFailed(
-                f"the first database is in {kept}, the metrics are in no backup: {error}",
-                Exit.UNREACHABLE if isinstance(error, MetricsUnreachable) else Exit.FAILED,
-            ) from error
-        # The first database's snapshot is the later one: what it has of the metrics, they have.
+            return [_dump(making, _begin(first, Part.FIRST, pairing))]
+        if order.only is Part.METRICS:
+            return [_metrics_alone(making, second, pairing)]
+        return _both(making, first, second, pairing)
+
+
+def _metrics_alone(making: _Making, second: str, pairing: str) -> BackupMade:
+    with reaching():
+        metrics = _begin_metrics(second, pairing)
         with held_snapshot(second) as snapshot:
-            made = []
-            if order.only is None:
-                made.append(_dump(making, _begin(first, Part.FIRST, service)))
-            return [*made, _dump(making, metrics, snapshot)]
+            return _dump(making, metrics, snapshot)
+
+
+def _both(making: _Making, first: str, second: str, pairing: str) -> list[BackupMade]:
+    """Dump both; the first one also where the second one cannot be, and then CommandFailed."""
+    made: list[BackupMade] = []
+    with contextlib.ExitStack() as holding:
+        try:
+            with reaching():
+                metrics = _begin_metrics(second, pairing)
+                snapshot = holding.enter_context(held_snapshot(second))
+        except (CommandFailed, MetricsUnreachable) as error:
+            made.append(_dump(making, _begin(first, Part.FIRST, pairing)))
+            raise _without_metrics(made[0], error) from error
+        # Its snapshot is the later one: what it has of the metrics, they have.
+        made.append(_dump(making, _begin(first, Part.FIRST, pairing)))
+        try:
+            with reaching():
+                made.append(_dump(making, metrics, snapshot))
+        except (DumpFailed, MetricsUnreachable) as error:
+            raise _without_metrics(made[0], error) from error
+    return made
+
+
+def _without_metrics(first: BackupMade, error: Exception) -> CommandFailed:
+    return CommandFailed(
+        f"the first database is in {first.file}, the metrics are in no backup: {error}",
+        Exit.UNREACHABLE if isinstance(error, MetricsUnreachable) else Exit.FAILED,
+    )
 
 
 def _making(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> _Making:
@@ -115,9 +142,9 @@ def _making(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> 
     return _Making(folder, to, ServiceClock()(), on_progress)
 
 
-def _service(first: str) -> str:
+def _pairing(first: str) -> str:
     try:
-        return known_service(first)
+        return pairing_of(first)
     except psycopg.errors.UndefinedTable:
         raise CommandFailed(
             "the database has no tables of Mudra: there is nothing to back up; check "
@@ -125,22 +152,26 @@ def _service(first: str) -> str:
         ) from None
 
 
-def _metrics(second: str, service: str) -> _Begun:
-    """Begin a backup of the second database; raises CommandFailed, MetricsUnreachable."""
-    with reaching():
-        theirs = "" if look(second).empty else known_service(second)
-        if not theirs or theirs != service:
-            state = "belongs to another service" if theirs else "is empty"
-            raise CommandFailed(
-                f"the database of MUDRA_METRICS_DATABASE_URL {state}: name the one that has this "
-                f"service's metrics, {_ALONE}"
-            )
-        return _begin(second, Part.METRICS, service)
+def _begin_metrics(second: str, pairing: str) -> _Begun:
+    """Begin a backup of the second database; raises CommandFailed unless it is of this pairing."""
+    theirs = "" if look(second).empty else pairing_of(second)
+    if not theirs or theirs != pairing:
+        if not theirs:
+            state = "is empty"
+        elif service_of(theirs) == service_of(pairing):
+            state = "is of another pairing: one of the two was replaced since"
+        else:
+            state = "belongs to another service"
+        raise CommandFailed(
+            f"the database of MUDRA_METRICS_DATABASE_URL {state}: name the one that has this "
+            f"service's metrics, {_ALONE}"
+        )
+    return _begin(second, Part.METRICS, pairing)
 
 
-def _begin(conninfo: str, part: Part, service: str) -> _Begun:
+def _begin(conninfo: str, part: Part, pairing: str) -> _Begun:
     backup_id = fresh_id()
-    return _Begun(conninfo, part, backup_id, mark(conninfo, backup_id), service)
+    return _Begun(conninfo, part, backup_id, mark(conninfo, backup_id), pairing)
 
 
 def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> BackupMade:
@@ -164,9 +195,9 @@ def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> Backup
             file_bytes=written.count,
             sha256=written.sha256,
             seconds=round(time.monotonic() - began, 3),
-            metrics_included=of_metrics or not begun.service,
+            metrics_included=of_metrics or not begun.pairing,
             metrics_only=of_metrics,
-            service=begun.service,
+            service=service_of(begun.pairing),
         )
         _keep(dump, partial, details)
     finally:

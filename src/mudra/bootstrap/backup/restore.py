@@ -32,7 +32,12 @@ from mudra.storage.backup.encryption import decrypt, read_identity
 from mudra.storage.backup.postgres_dump import restoring
 from mudra.storage.backup.restored_store import Contents, clear, look, metrics_restored
 from mudra.storage.crypto.master_key import load_master_keys
-from mudra.storage.metrics.apart.pairing import known_service, reaching, require_two
+from mudra.storage.metrics.apart.pairing import (
+    pairing_of,
+    reaching,
+    require_two,
+    service_of,
+)
 
 
 class _Backup(Struct, frozen=True):
@@ -179,7 +184,7 @@ def _refuse_another_first(before: Contents, first: str, details: BackupDetails) 
         raise CommandFailed(
             "the first database is empty: restore its backup too, in the same command"
         )
-    if not before.cluster or known_service(first) != details.service:
+    if not before.cluster or service_of(pairing_of(first)) != details.service:
         raise CommandFailed(
             "this backup has the metrics of another service than the first database: check "
             "MUDRA_DATABASE_URL or --data-dir, and the file"

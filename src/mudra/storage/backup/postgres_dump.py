@@ -28,7 +28,9 @@ class DumpFailed(Exception):
 @contextlib.contextmanager
 def held_snapshot(conninfo: str) -> Iterator[str]:
     """Give the name of a snapshot that a dump may be of until the end of the block."""
-    with psycopg.connect(conninfo, connect_timeout=5, options=_HOLDING) as connection:
+    connection = psycopg.connect(conninfo, connect_timeout=5, options=_HOLDING)
+    # Nothing is committed: a server that is gone by the end has said so to the dump.
+    with contextlib.closing(connection):
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection.read_only = True
         row = connection.execute("SELECT pg_export_snapshot()").fetchone()

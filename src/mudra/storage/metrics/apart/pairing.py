@@ -111,10 +111,10 @@ def service_of(value: str) -> str:
     return value.partition(_SINCE)[0]
 
 
-def known_service(conninfo: str) -> str:
-    """Return the service whose metrics are apart, as this database names it; "" for none."""
+def pairing_of(conninfo: str) -> str:
+    """Return service and pairing, as this database names them; "" where metrics are not apart."""
     with psycopg.connect(conninfo, connect_timeout=_CONNECT_S) as connection:
-        return service_of(fact(connection, FACT) or "")
+        return fact(connection, FACT) or ""
 
 
 def require_two(first: str, metrics: str) -> None:
