@@ -10,6 +10,9 @@ from typing import Final
 from tests.support.documents.blocks import Block
 
 _RESTORE: Final = "faults/test_backup_and_restore.py::test_the_how_to_is_followed_word_by_word"
+_TWO_DATABASES: Final = (
+    "faults/test_metrics_apart_how_to.py::test_the_page_is_followed_word_by_word"
+)
 _CHARTS: Final = (
     "unit/deploy/test_helm_charts.py::test_helm_lints_and_renders_a_chart_that_kubernetes_takes"
 )
@@ -59,6 +62,16 @@ BY_ANOTHER_TEST: Final = {
         "mudra database move-metrics": (
             "faults/test_metrics_apart.py::test_an_installation_moves_and_begins_again"
         ),
+        "mudra backup create --only first": _TWO_DATABASES,
+        "mudra restore mudra-20261122T023000Z.dump.age mudra-20261122T023000Z.metrics.dump.age --identity backup.key": (
+            _TWO_DATABASES
+        ),
+        "mudra restore mudra-20261122T023000Z.dump.age --identity backup.key": _TWO_DATABASES,
+        "mudra restore mudra-20261122T023000Z.metrics.dump.age --identity backup.key": (
+            _TWO_DATABASES
+        ),
+        "mudra database pair-metrics --begin-empty": _TWO_DATABASES,
+        "mudra database pair-metrics": _TWO_DATABASES,
         "mudra database distribute --dry-run > metrics.sql": (
             "cli/test_database_distribute.py::test_what_it_prints_is_one_transaction_for_psql"
         ),
