@@ -381,3 +381,29 @@ def test_a_fail_over_since_the_backup_makes_no_copy_of_it(kept: Kept) -> None:
         as_superuser(kept.of.first, mark.format(after, before))
 
     assert "holds a database already" in " ".join(done.output.split())
+
+
+def test_nothing_is_set_aside_for_a_restore_that_is_refused(kept: Kept) -> None:
+    place = kept.place("aside_not")
+    cluster = Path(place.environment["MUDRA_DATA_DIR"]) / "postgres"
+    cluster.mkdir()
+    embedded = {"MUDRA_DATABASE_URL": "", "MUDRA_METRICS_DATABASE_URL": kept.of.second}
+    done = kept.restore(place, kept.first, kept.metrics, "--replace", check=False, **embedded)
+
+    assert "MUDRA_METRICS_DATABASE_URL holds a database already" in " ".join(done.output.split())
+    assert list(cluster.parent.glob("postgres.before*")) == []
+
+
+def test_a_description_that_names_the_other_database_is_found_out(
+    kept: Kept, tmp_path: Path
+) -> None:
+    """The dump itself says which database it is of: people would else be among the metrics."""
+    file = tmp_path / Path(kept.first).name
+    shutil.copy(kept.first, file)
+    described = json.loads(Path(kept.first.replace(".dump.age", ".json")).read_text())
+    text = json.dumps(described | {"metricsOnly": True})
+    Path(str(file).replace(".dump.age", ".json")).write_text(text)
+    place = kept.place("mistaken", first=a_copy(kept.of.first, "mistaken_as"))
+    done = kept.restore(place, str(file), check=False)
+
+    assert "another backup than the description" in " ".join(done.output.split())

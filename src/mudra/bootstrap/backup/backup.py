@@ -171,7 +171,8 @@ def _begin_metrics(second: str, pairing: str) -> _Begun:
 
 def _begin(conninfo: str, part: Part, pairing: str) -> _Begun:
     backup_id = fresh_id()
-    return _Begun(conninfo, part, backup_id, mark(conninfo, backup_id), pairing)
+    size = mark(conninfo, backup_id, of_metrics=part is Part.METRICS)
+    return _Begun(conninfo, part, backup_id, size, pairing)
 
 
 def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> BackupMade:

@@ -25,7 +25,7 @@ def refuse_users(setting: str, contents: Contents) -> None:
 
 def refuse_other_data(settings: Settings, contents: Contents, details: BackupDetails) -> None:
     """Raise CommandFailed unless the place is empty, or holds a copy of this very backup."""
-    if contents.empty or contents.restored_from == details.backup_id:
+    if contents.empty or contents.is_copy_of(details):
         return
     if details.part is Part.METRICS:
         place = "the database of MUDRA_METRICS_DATABASE_URL"

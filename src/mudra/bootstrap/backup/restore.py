@@ -107,9 +107,11 @@ def restore(
     # Asked for before anything is changed: the backup does not hold it.
     load_master_keys(os.environ, settings.data_dir, create=False, database_is_sealed=True)
     with alone(settings) as set_aside:
+        # The second database first: nothing is set aside for a restore that is refused.
+        metrics_before = _second(settings, chosen.metrics) if chosen.metrics else None
         aside = set_aside() if order.replace else None
         with open_server(settings) as (found, _):
-            places = _places(settings, chosen, owner_of(settings, found))
+            places = _places(settings, chosen, owner_of(settings, found), metrics_before)
             if _is_done(chosen, places):
                 return RestoreReport(chosen.all[0].details, already=True)
             _fill(chosen, places, reading)
@@ -157,8 +159,25 @@ def _check(backup: _Backup, on_progress: OnProgress) -> None:
     check_file(backup.file, backup.details, lambda done: on_progress(step, done, size))
 
 
-def _places(settings: Settings, chosen: _Chosen, first: str) -> _Places:
-    """Look at both databases; raises CommandFailed for one that is used, or is another's."""
+def _second(settings: Settings, backup: _Backup) -> Contents:
+    """Look at the second database; raises CommandFailed when it is used or holds other data."""
+    with reaching():
+        found = look(_second_address(settings))
+    refuse_users("MUDRA_METRICS_DATABASE_URL", found)
+    refuse_other_data(settings, found, backup.details)
+    return found
+
+
+def _second_address(settings: Settings) -> str:
+    address = metrics_address(settings, owner=True)
+    assert address is not None, "asked for before"
+    return address
+
+
+def _places(
+    settings: Settings, chosen: _Chosen, first: str, metrics_before: Contents | None
+) -> _Places:
+    """Look at the first database; raises CommandFailed when it is used, or is another's."""
     before = look(first)
     if settings.database_url is not None:
         refuse_users("MUDRA_DATABASE_URL", before)
@@ -168,14 +187,9 @@ def _places(settings: Settings, chosen: _Chosen, first: str) -> _Places:
         return _Places(first, before)
     if chosen.first is None:
         _refuse_another_first(before, first, chosen.metrics.details)
-    second = metrics_address(settings, owner=True)
-    assert second is not None, "asked for before"
+    second = _second_address(settings)
     require_two(first, second)
-    with reaching():
-        found = look(second)
-    refuse_users("MUDRA_METRICS_DATABASE_URL", found)
-    refuse_other_data(settings, found, chosen.metrics.details)
-    return _Places(first, before, second, found)
+    return _Places(first, before, second, metrics_before)
 
 
 def _refuse_another_first(before: Contents, first: str, details: BackupDetails) -> None:
@@ -217,7 +231,7 @@ def _load(backup: _Backup, into: str, reading: _Reading) -> None:
     with backup.file.open("rb") as file, restoring(into) as stream:
         plain = Measured(stream, lambda done: reading.on_progress(step, done, size))
         decrypt(file, plain, reading.identity)
-    if look(into).restored_from != backup.details.backup_id:
+    if not look(into).is_copy_of(backup.details):
         raise CommandFailed(
             f"{backup.file} is another backup than the description next to it says: name the file "
             "with its own description, and an empty database"

@@ -12,6 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.acts import Act
 from mudra.audit.event import EventName
+from mudra.overview.backups import BackupDetails
 from mudra.storage.audit.chain import CLUSTER
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
@@ -72,6 +73,8 @@ class BackupMark(Struct, frozen=True):
 
     backup_id: str
     cluster: str
+    of_metrics: bool = False
+    """It is of a second database."""
 
 
 class PostgresRestoredStore:
@@ -140,14 +143,15 @@ async def last_backup(transaction: Transaction) -> datetime | None:
     return datetime.fromisoformat(found) if found else None
 
 
-def mark(conninfo: str, backup_id: str) -> int:
+def mark(conninfo: str, backup_id: str, *, of_metrics: bool) -> int:
     """Write into the database which backup begins; returns the database's size in bytes."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         row = connection.execute(
             f"SELECT ({CLUSTER}), pg_database_size(current_database())".encode()
         ).fetchone()
         assert row is not None
-        _keep(connection, _MADE, msgspec.json.encode(BackupMark(backup_id, str(row[0]))).decode())
+        made = BackupMark(backup_id, str(row[0]), of_metrics)
+        _keep(connection, _MADE, msgspec.json.encode(made).decode())
         return int(str(row[1]))
 
 
@@ -172,6 +176,8 @@ class Contents(Struct, frozen=True):
     """It has no table, or those of Mudra without a row that anyone made."""
     restored_from: str = ""
     """The backup that was copied into it, when it is a copy."""
+    of_metrics: bool = False
+    """That backup was of a second database."""
     finished: str = ""
     """The backup whose restore came to its end."""
     users: int = 0
@@ -180,6 +186,11 @@ class Contents(Struct, frozen=True):
     """Cluster, timeline, database and table."""
     second: str = ""
     """The copy that is its second database, when that was restored to the end."""
+
+    def is_copy_of(self, backup: BackupDetails) -> bool:
+        """Return whether this is a copy of a backup, and of the database that it is said to be."""
+        found = (self.restored_from, self.of_metrics)
+        return found == (backup.backup_id, backup.metrics_only)
 
     @property
     def copy(self) -> str:
@@ -212,6 +223,7 @@ def look(conninfo: str) -> Contents:
     return Contents(
         empty=empty,
         restored_from=origin.backup_id if origin and is_copy else "",
+        of_metrics=origin is not None and origin.of_metrics,
         finished=facts.get(_RESTORED, ""),
         users=users,
         cluster=str(here[0]),
