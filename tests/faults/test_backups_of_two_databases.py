@@ -5,14 +5,13 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.metrics.health_network import at_fip
+from tests.support.metrics.two_backups import Kept
 from tests.support.metrics.two_databases import (
     AAS,
     FIPS,
@@ -23,7 +22,6 @@ from tests.support.metrics.two_databases import (
 )
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.until import until
-from typer.testing import Result
 
 HOW_TO = "docs/how-to/metrics-apart.md"
 RECEIPTS = "SELECT count(*) FROM metrics_receipt"
@@ -32,39 +30,6 @@ RESTORED = "SELECT detail->>'database' FROM audit_event WHERE event = 'database:
 WAITS = "SELECT count(*) FROM handover"
 TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
 ENDED = "SELECT count(*) FROM user_token WHERE revoked_at IS NOT NULL"
-
-
-@dataclass
-class Kept:
-    """A service with metrics apart, and its backups."""
-
-    of: TwoDatabases
-    first: str
-    metrics: str
-    key: str
-    home: Path
-    receipts: int
-    accepted: int
-    """Events of pushes in the first database at the backup; those of the last push waited."""
-
-    def database(self, name: str) -> str:
-        """Make an empty database."""
-        as_superuser(self.of.first, f"CREATE DATABASE {name}")
-        database = conninfo_to_dict(self.of.first)["dbname"]
-        return self.of.first.replace(f"/{database}?", f"/{name}?")
-
-    def place(self, name: str, *, first: str = "", second: str = "") -> TwoDatabases:
-        """Give a restore its databases, new and empty where none is named, and the master key."""
-        folder = self.home / name
-        folder.mkdir(mode=0o700)
-        shutil.copy(Path(self.of.environment["MUDRA_DATA_DIR"]) / "master.key", folder)
-        first = first or self.database(f"{name}_first")
-        second = second or self.database(f"{name}_second")
-        return TwoDatabases(first, second, environment_of(str(folder), first, second), "")
-
-    def restore(self, place: TwoDatabases, *files: str, check: bool = True, **more: str) -> Result:
-        words = ("restore", *files, "--identity", self.key, "--json")
-        return place.cli(*words, check=check, **more)
 
 
 @pytest.fixture(scope="module")
