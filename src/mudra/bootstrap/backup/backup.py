@@ -10,7 +10,6 @@ from typing import Final
 import msgspec
 import psycopg
 from msgspec import Struct
-from pyrage import x25519
 
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
@@ -28,7 +27,7 @@ from mudra.storage.backup.archive import (
     name_of,
     open_private,
 )
-from mudra.storage.backup.encryption import encrypt, recipients
+from mudra.storage.backup.encryption import Recipient, encrypt, recipients
 from mudra.storage.backup.postgres_dump import DumpFailed, dumping, held_snapshot
 from mudra.storage.backup.restored_store import look, mark, mark_finished
 from mudra.storage.database.migrate import HEAD
@@ -46,7 +45,7 @@ class _Making(Struct, frozen=True):
     """One run: where its files go, who can decrypt them, when it began."""
 
     folder: Path
-    to: list[x25519.Recipient]
+    to: list[Recipient]
     at: datetime
     on_progress: OnProgress
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
-from pyrage import x25519
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.bootstrap.backup.place import alone, refuse_other_data, refuse_users
@@ -28,7 +27,7 @@ from mudra.overview.rollback import Origin
 from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.backup.archive import Measured, check_file, read_details
-from mudra.storage.backup.encryption import decrypt, read_identity
+from mudra.storage.backup.encryption import Identity, decrypt, read_identity
 from mudra.storage.backup.postgres_dump import restoring
 from mudra.storage.backup.restored_store import Contents, clear, look, metrics_restored
 from mudra.storage.crypto.master_key import load_master_keys
@@ -70,7 +69,7 @@ class _Places(Struct, frozen=True):
 
 
 class _Reading(Struct, frozen=True):
-    identity: x25519.Identity
+    identity: Identity
     on_progress: OnProgress
 
 

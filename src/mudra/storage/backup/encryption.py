@@ -17,6 +17,12 @@ _PUBLIC: Final = "age1"
 _PRIVATE: Final = "AGE-SECRET-KEY-1"
 
 
+Recipient = x25519.Recipient
+"""A public key."""
+Identity = x25519.Identity
+"""A private key."""
+
+
 class BackupKeyInvalid(Exception):
     """A key cannot be read: the text says which and what is expected, never a private key."""
 
