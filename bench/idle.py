@@ -1,0 +1,217 @@
+"""What a service costs that no one uses, and what a reset takes while many processes listen.
+
+    python -m bench.idle [SECONDS] [WORKERS ...]        SECONDS: 60, which has every minute's jobs
+
+Goals: at rest at most 1 % of a core with 2 workers and 5 % with 24, the embedded PostgreSQL apart;
+a reset below 60 ms in the median. CPU time is what the scheduler counted (schedstat), since ticks
+of 10 ms are as long as what is measured. A reset is measured among idle workers, then while all of
+them issue tokens; next to it a transaction of one row, committed to the same disk.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import psycopg
+from msgspec import Struct
+
+from bench.entity_token import make_members
+from bench.people import PASSWORD, make_people
+from bench.sizes import argument, exit_code, sized
+from bench.support import (
+    RunningService,
+    data_directory,
+    form_request,
+    forks,
+    percentile,
+)
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.node.serve import open_store
+
+WORKERS: Final = sized((2, 24), (1,))
+GOALS: Final = {2: 0.01, 24: 0.05}
+"""Of a core."""
+RESET_GOAL_S: Final = 0.06
+RESETS: Final = int(sized(30, 2))
+COMMITS: Final = int(sized(100, 10))
+SETTLE_S: Final = sized(15.0, 0.2)
+"""Until processes that were asked for something at the start count as idle."""
+AWAKE_EVERY_S: Final = 0.5
+AWAKE_CONNECTIONS: Final = 4
+"""For each worker: the kernel spreads connections by chance."""
+
+
+class Used(Struct, frozen=True):
+    """What one process used so far."""
+
+    cpu_s: float
+    wakes: int
+
+
+def main() -> None:
+    """Measure and print; 1 when a goal is missed."""
+    seconds = argument(1, 60, 0.5)
+    sizes = [int(word) for word in sys.argv[2:]] or WORKERS
+    met = True
+    for workers in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            met &= measure(data_directory(folder), workers, seconds)
+    raise SystemExit(exit_code(met=met))
+
+
+def measure(data_dir: Path, workers: int, seconds: float) -> bool:
+    """Measure one service; gives whether it met its goals."""
+    settings = Settings(data_dir=data_dir)
+    members = make_members(data_dir, 1)
+    with open_store(settings, create=False) as (conninfo, encryption):
+        people = list(make_people(conninfo, encryption, settings, 2 * RESETS).items())
+    variables = {"MUDRA_ENTITY_TOKEN_RATE": "100000", "MUDRA_ENTITY_TOKEN_BURST": "100000"}
+    with (
+        RunningService(data_dir, "--workers", str(workers), **variables) as service,
+        open_store(settings, create=False) as (conninfo, _),
+    ):
+        time.sleep(SETTLE_S)
+        core = at_rest(service.pid, workers, seconds, conninfo)
+        idle = resets(service.port, people[:RESETS])
+        with awake(service.port, *next(iter(members.items())), AWAKE_CONNECTIONS * workers):
+            busy = resets(service.port, people[RESETS:])
+        commit = statistics.median(commits(conninfo))
+    goal = GOALS.get(workers, core)
+    print(f"{workers} workers at rest: {core:.2%} of a core ÷ goal of {goal:.0%}: {core / goal:.2f}")
+    for name, took in (("idle", idle), ("issuing", busy)):
+        median = statistics.median(took)
+        print(
+            f"{workers} workers {name}: reset median {median * 1000:.1f} ms, least"
+            f" {min(took) * 1000:.1f}, p90 {percentile(took, 0.9) * 1000:.1f};"
+            f" ÷ goal of 60 ms: {median / RESET_GOAL_S:.2f},"
+            f" ÷ a bare commit ({commit * 1000:.1f} ms): {median / commit:.1f}",
+            flush=True,
+        )
+    return core <= goal and statistics.median(idle) <= RESET_GOAL_S
+
+
+def at_rest(supervisor: int, workers: int, seconds: float, conninfo: str) -> float:
+    """Watch for so long; gives the share of a core that our own processes took."""
+    before = {pid: used(pid) for pid in tree(supervisor)}
+    started = time.monotonic()
+    time.sleep(seconds)
+    took = time.monotonic() - started
+    after = {pid: used(pid) for pid in tree(supervisor) if pid in before}
+    own = {pid for pid in after if name_of(pid) != "postgres"}
+    of_workers = set(forks(supervisor)[:workers])
+    parts = {
+        "supervisor": {supervisor},
+        "workers": of_workers,
+        "jobs and others": own - of_workers - {supervisor},
+        "PostgreSQL": set(after) - own,
+    }
+    for name, pids in parts.items():
+        cpu = sum(after[pid].cpu_s - before[pid].cpu_s for pid in pids)
+        wakes = sum(after[pid].wakes - before[pid].wakes for pid in pids)
+        print(
+            f"  {name}: {len(pids)} processes, {cpu / took:.2%} of a core,"
+            f" {wakes / took:.1f} wake-ups a second"
+        )
+    with psycopg.connect(conninfo) as connection:
+        row = connection.execute(
+            "SELECT count(*) - 1 FROM pg_stat_activity WHERE backend_type = 'client backend'"
+        ).fetchone()
+    print(f"  connections: {row and row[0]}", flush=True)
+    return sum(after[pid].cpu_s - before[pid].cpu_s for pid in own) / took
+
+
+def resets(port: int, people: list[tuple[str, str]]) -> list[float]:
+    """Reset the secret of each; gives the seconds that each took."""
+    took = []
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}/iam/v1", timeout=60) as client:
+        for entity, email in people:
+            form = {"username": email, "password": PASSWORD}
+            login = client.post("/user/token/generate", data=form).raise_for_status()
+            order = {"entityId": entity, "secretExpiryDays": 90, "oldSecretValidity": 0}
+            bearer = {"Authorization": f"Bearer {login.json()['accessToken']}"}
+            started = time.monotonic()
+            client.post("/entity/secret/reset", json=order, headers=bearer).raise_for_status()
+            took.append(time.monotonic() - started)
+    return took
+
+
+@contextlib.contextmanager
+def awake(port: int, entity: str, secret: str, connections: int) -> Iterator[None]:
+    """Ask for a token on each of many connections, twice a second, meanwhile."""
+    request = form_request("/iam/v1/entity/token/generate", id=entity, secret=secret)
+    end = threading.Event()
+
+    async def ask(number: int) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        await asyncio.sleep(AWAKE_EVERY_S * number / connections)
+        while not end.is_set():
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200"), head
+            length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            await reader.readexactly(int(length))
+            await asyncio.sleep(AWAKE_EVERY_S)
+        writer.close()
+
+    async def ask_all() -> None:
+        await asyncio.gather(*map(ask, range(connections)))
+
+    thread = threading.Thread(target=asyncio.run, args=(ask_all(),))
+    thread.start()
+    time.sleep(sized(3.0, 0.2))
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def commits(conninfo: str) -> Iterator[float]:
+    """Give the seconds of a transaction that writes one row, again and again."""
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        for _ in range(COMMITS):
+            started = time.monotonic()
+            connection.execute("UPDATE service_fact SET value = value WHERE name = 'base-url'")
+            yield time.monotonic() - started
+
+
+def tree(pid: int) -> list[int]:
+    """Return a process and all that it started, and so on."""
+    return [pid, *itertools.chain.from_iterable(map(tree, children(pid)))]
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that one started."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += map(int, task.read_text().split())
+    return found
+
+
+def used(pid: int) -> Used:
+    """Return what all threads of a process used so far."""
+    ns, wakes = 0, 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        ns += int((task / "schedstat").read_text().split()[0])
+        for line in (task / "status").read_text().splitlines():
+            if line.startswith("voluntary_ctxt_switches"):
+                wakes += int(line.split()[1])
+    return Used(ns / 1e9, wakes)
+
+
+def name_of(pid: int) -> str:
+    """Return the name of a process's program."""
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+if __name__ == "__main__":
+    main()
