@@ -80,7 +80,8 @@ def measure(data_dir: Path, workers: int, seconds: float) -> bool:
         open_store(settings, create=False) as (conninfo, _),
     ):
         time.sleep(SETTLE_S)
-        core = at_rest(service.pid, workers, seconds, conninfo)
+        server = server_pid(conninfo)
+        core = at_rest(service.pid, server, workers, seconds, conninfo)
         idle = resets(service.port, people[:RESETS])
         with awake(service.port, *next(iter(members.items())), AWAKE_CONNECTIONS * workers):
             busy = resets(service.port, people[RESETS:])
@@ -99,20 +100,23 @@ def measure(data_dir: Path, workers: int, seconds: float) -> bool:
     return core <= goal and statistics.median(idle) <= RESET_GOAL_S
 
 
-def at_rest(supervisor: int, workers: int, seconds: float, conninfo: str) -> float:
+def at_rest(
+    supervisor: int, server: int, workers: int, seconds: float, conninfo: str
+) -> float:
     """Watch for so long; gives the share of a core that our own processes took."""
-    before = {pid: used(pid) for pid in tree(supervisor)}
+    before = {pid: used(pid) for pid in (*tree(supervisor), *tree(server))}
     started = time.monotonic()
     time.sleep(seconds)
     took = time.monotonic() - started
-    after = {pid: used(pid) for pid in tree(supervisor) if pid in before}
-    own = {pid for pid in after if name_of(pid) != "postgres"}
+    own = set(tree(supervisor)) & before.keys()
+    of_server = set(tree(server)) & before.keys()
+    after = {pid: used(pid) for pid in own | of_server}
     of_workers = set(forks(supervisor)[:workers])
     parts = {
         "supervisor": {supervisor},
         "workers": of_workers,
         "jobs and others": own - of_workers - {supervisor},
-        "PostgreSQL": set(after) - own,
+        "PostgreSQL": of_server,
     }
     for name, pids in parts.items():
         cpu = sum(after[pid].cpu_s - before[pid].cpu_s for pid in pids)
@@ -184,6 +188,15 @@ def commits(conninfo: str) -> Iterator[float]:
             yield time.monotonic() - started
 
 
+def server_pid(conninfo: str) -> int:
+    """Return the process of PostgreSQL that starts all others of it."""
+    with psycopg.connect(conninfo) as connection:
+        row = connection.execute("SELECT pg_backend_pid()").fetchone()
+        assert row is not None
+        status = Path(f"/proc/{row[0]}/status").read_text()
+    return int(status.partition("PPid:")[2].split()[0])
+
+
 def tree(pid: int) -> list[int]:
     """Return a process and all that it started, and so on."""
     return [pid, *itertools.chain.from_iterable(map(tree, children(pid)))]
@@ -206,11 +219,6 @@ def used(pid: int) -> Used:
             if line.startswith("voluntary_ctxt_switches"):
                 wakes += int(line.split()[1])
     return Used(ns / 1e9, wakes)
-
-
-def name_of(pid: int) -> str:
-    """Return the name of a process's program."""
-    return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 if __name__ == "__main__":

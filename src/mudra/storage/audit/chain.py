@@ -50,7 +50,7 @@ _UNSEALED: Final = sa.text(
 )
 _LONG: Final = sa.text("SELECT set_config('statement_timeout', '300s', true)")
 _RUNNING: Final = sa.text(
-    "SELECT count(*) FROM node WHERE proven_at > clock_timestamp() - interval '5 seconds'"
+    "SELECT count(*) FROM node WHERE proven_at > clock_timestamp() - interval '10 seconds'"
 )
 _OTHERS: Final = 2
 """Processes on the list of nodes: the one that asks is on it."""

@@ -17,7 +17,6 @@ before. It uses no cache until every such fence must have ended.
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from time import monotonic
 from typing import Final, LiteralString
@@ -28,6 +27,16 @@ import structlog
 from psycopg import sql
 
 from mudra.shared.ids import fresh_id
+from mudra.storage.caching.announcement import (
+    CHANNEL,
+    LIVE_S,
+    NO_FSYNC,
+    Announcement,
+    PendingFence,
+    announce,
+    encoded,
+    reply_channel,
+)
 from mudra.storage.caching.quiet import Quiet
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
@@ -39,7 +48,6 @@ from mudra.storage.database.primary import (
     connect_to_primary,
 )
 
-CHANNEL: Final = "mudra_changes"
 KEYS_CHANGED: Final = "keys"
 """The key under which changes of signing keys are announced."""
 VALID_S: Final = 1.0
@@ -57,15 +65,15 @@ _ANSWER_S: Final = 2.0
 _SILENT_NODE_S: Final = VALID_S + 0.15
 _AFTER_FAIL_OVER_S: Final = 5.0
 """So long every fence takes its full time: who is live is known by the former primary's clock."""
-_PROOF: Final = (
-    "INSERT INTO node (node_id, proven_at) VALUES (%s, clock_timestamp())"
-    " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()"
-    " RETURNING proven_at, set_config('synchronous_commit', CASE"
-    " current_setting('synchronous_standby_names') WHEN '' THEN 'off' ELSE 'remote_write' END,"
-    " false)"
+_PROOF: Final[LiteralString] = (
+    "INSERT INTO node (node_id, proven_at)"
+    " VALUES (%s, clock_timestamp() - make_interval(secs => %s))"
+    " ON CONFLICT (node_id) DO UPDATE SET proven_at = EXCLUDED.proven_at"
+    f" RETURNING clock_timestamp(), {NO_FSYNC},"
+    " (SELECT count(pg_notify(channel, answer)::text)"
+    " FROM unnest(%s::text[], %s::text[]) AS said (channel, answer))"
 )
-"""A lost heartbeat is replaced by the next one and needs no fsync. Where a standby must have each
-commit, it must have this one too: a primary that was replaced can prove nothing."""
+"""A proof has the answers to fences with it: both say that what arrived was applied."""
 
 _log = structlog.get_logger()
 
@@ -78,30 +86,6 @@ def entity_key(entity_id: str) -> str:
 def revoked_key(jti: str) -> str:
     """Return the key under which the revocation of an entity token is announced."""
     return f"revoked:{jti}"
-
-
-class Announcement(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One message between nodes."""
-
-    kind: str
-    key: str
-    sender: str
-    fence: str = ""
-
-
-@dataclass
-class _PendingFence:
-    awaited: set[str]
-    acknowledged: set[str] = field(default_factory=set)
-    complete: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def acknowledge(self, node_id: str) -> None:
-        self.acknowledged.add(node_id)
-        self.check()
-
-    def check(self) -> None:
-        if self.awaited <= self.acknowledged:
-            self.complete.set()
 
 
 class CacheInvalidation:
@@ -131,7 +115,9 @@ class CacheInvalidation:
         self._proven_at = float("-inf")
         self._settled_at = float("inf")
         self._fenced: dict[str, float] = {}
-        self._fences: dict[str, _PendingFence] = {}
+        self._fences: dict[str, PendingFence] = {}
+        self._answers: list[tuple[str, str]] = []
+        self._has_lapsed = False
         self._listeners: list[Callable[[str], None]] = []
         self._generation = 0
         self._sender: PrimaryConnection | None = None
@@ -203,8 +189,9 @@ class CacheInvalidation:
             await self.start()
         self._fence_here(key)
         fence_id = fresh_id()
-        message = Announcement("fence", key, self.node_id, fence_id)
-        fence = _PendingFence(awaited={self.node_id})
+        reply = reply_channel(self.node_id)
+        message = Announcement("fence", key, self.node_id, fence_id, reply)
+        fence = PendingFence(awaited={self.node_id})
         self._fences[fence_id] = fence
         try:
             live = await self._send(message)
@@ -227,7 +214,7 @@ class CacheInvalidation:
 
     def change_message(self, key: str) -> str:
         """Return what the changing transaction sends with `pg_notify`, delivered at its commit."""
-        return _encoded(Announcement("changed", key, self.node_id))
+        return encoded(Announcement("changed", key, self.node_id))
 
     async def _send(self, message: Announcement) -> set[str]:
         """Send a message outside of any transaction and return which nodes are live."""
@@ -236,7 +223,7 @@ class CacheInvalidation:
                 try:
                     connection = await self._connected_sender()
                     with abort_after(connection, _ANSWER_S):
-                        return await _announce(connection, message)
+                        return await announce(connection, message)
                 except psycopg.OperationalError:
                     self._sender = None
                     if attempt == 2:  # noqa: PLR2004  # the second attempt has a new connection
@@ -285,10 +272,11 @@ class CacheInvalidation:
         """
         idle = self._is_idle(monotonic())
         until = monotonic() + (self._idle_proof_s if idle else _PROOF_EVERY_S)
-        while (left := until - monotonic()) > 0 and self._is_idle(monotonic()) >= idle:
+        while not self._answers and self._is_idle(monotonic()) >= idle:
+            if (left := until - monotonic()) <= 0:
+                break
             await self._quiet.until_readable(connection.fileno(), left)
-            async for notice in connection.notifies(timeout=0):
-                await self._apply(notice.payload)
+            await self._apply_all(connection)
         if not (idle and self._is_idle(monotonic())):
             return
         async with self._sending:
@@ -303,13 +291,14 @@ class CacheInvalidation:
     async def _listening(self) -> AsyncIterator[PrimaryConnection]:
         connection = await connect_to_primary(self._conninfo, self.lineage, connect_timeout=2)
         try:
-            # A lost heartbeat is replaced by the next one: it needs no fsync.
-            await connection.execute("SET synchronous_commit = off")
             await connection.execute("SET statement_timeout = '2s'")
             # Here too: a database that takes no changes ends each connection with its proof.
             await self._measured(connection, "SELECT clock_timestamp()", [])
-            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+            for channel in (CHANNEL, reply_channel(self.node_id)):
+                await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
             self._settled_at = float("inf")
+            self._has_lapsed = False
+            self._answers.clear()
             yield connection
         finally:
             self._proven_at = float("-inf")
@@ -317,18 +306,37 @@ class CacheInvalidation:
             await connection.close()
 
     async def _prove(self, connection: PrimaryConnection) -> None:
+        """Prove that the connection is alive, and answer the fences that were applied.
+
+        The proof of an idle process counts for nothing but its own knowledge: from before it is
+        sent, memory is not used, and it is dated so that no fence waits for this process.
+        """
         sent_at = monotonic()
+        lapses = self._is_idle(sent_at) and self._idle_proof_s > VALID_S
+        if lapses:
+            self._proven_at = float("-inf")
+        else:
+            self._has_lapsed = False
+        answers, self._answers = self._answers, []
         self.without_database.asked(sent_at)
+        values = [
+            self.node_id,
+            LIVE_S if lapses else 0,
+            [channel for channel, _ in answers],
+            [answer for _, answer in answers],
+        ]
         with abort_after(connection, _ANSWER_S):
-            await self._measured(connection, _PROOF, [self.node_id])
+            await self._measured(connection, _PROOF, values)
         if self._settled_at == float("inf"):
             # Only now is this a primary: until here memory is as good as it was without one.
             self._settled_at = monotonic() + TRANSACTION_S
             self._invalidate_everything()
         # What arrived with the result counts only once it was applied.
-        async for notice in connection.notifies(timeout=0):
-            await self._apply(notice.payload)
-        self._proven_at, self._timeline = sent_at, connection.timeline
+        await self._apply_all(connection)
+        if lapses:
+            self._has_lapsed = True
+        else:
+            self._proven_at, self._timeline = sent_at, connection.timeline
         self.without_database.proven(sent_at)
         self.lineage.doubted = None
 
@@ -336,7 +344,7 @@ class CacheInvalidation:
         self,
         connection: psycopg.AsyncConnection[tuple[object, ...]],
         statement: LiteralString,
-        values: Sequence[str],
+        values: Sequence[object],
     ) -> None:
         """Execute a statement that returns the database's time, and compare it with ours."""
         sent_at = self._clock_watch and self._clock_watch.machine_clock()
@@ -344,7 +352,11 @@ class CacheInvalidation:
         if self._clock_watch and sent_at and row and isinstance(row[0], datetime):
             self._clock_watch.measured(sent_at, row[0], self._clock_watch.machine_clock())
 
-    async def _apply(self, payload: str) -> None:
+    async def _apply_all(self, connection: PrimaryConnection) -> None:
+        async for notice in connection.notifies(timeout=0):
+            self._apply(notice.payload)
+
+    def _apply(self, payload: str) -> None:
         try:
             message = msgspec.json.decode(payload, type=Announcement)
         except msgspec.MsgspecError:
@@ -360,7 +372,9 @@ class CacheInvalidation:
             return
         elif message.kind == "fence":
             self._fence_here(message.key)
-            await self._send(Announcement("acknowledge", message.key, self.node_id, message.fence))
+            if not self._has_lapsed:  # else no one waits for this process
+                answer = Announcement("acknowledge", message.key, self.node_id, message.fence)
+                self._answers.append((message.reply or CHANNEL, encoded(answer)))
         else:
             self.changed_here(message.key)
 
@@ -368,17 +382,3 @@ class CacheInvalidation:
         self._generation += 1
         for listener in self._listeners:
             listener("*")
-
-
-async def _announce(
-    connection: psycopg.AsyncConnection[tuple[object, ...]], message: Announcement
-) -> set[str]:
-    await connection.execute("SELECT pg_notify(%s, %s)", [CHANNEL, _encoded(message)])
-    cursor = await connection.execute(
-        "SELECT node_id::text FROM node WHERE proven_at > clock_timestamp() - interval '2 seconds'"
-    )
-    return {str(row[0]) for row in await cursor.fetchall()}
-
-
-def _encoded(message: Announcement) -> str:
-    return msgspec.json.encode(message).decode()

@@ -18,7 +18,8 @@ from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from mudra.shared.unavailable import FIRST_DATABASE, DatabaseUnavailable, Outage
-from mudra.storage.caching.cache_invalidation import CHANNEL, CacheInvalidation
+from mudra.storage.caching.announcement import CHANNEL
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.deadline import TRANSACTION_S, Deadline, abort_after
 from mudra.storage.database.outage import OutageLog, is_lost, outage_of
 from mudra.storage.database.primary import (
