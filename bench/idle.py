@@ -30,8 +30,8 @@ from bench.sizes import argument, exit_code, sized
 from bench.support import (
     RunningService,
     data_directory,
-    form_request,
     forks,
+    form_request,
     percentile,
 )
 from mudra.bootstrap.config import Settings
@@ -100,8 +100,10 @@ def measure(data_dir: Path, workers: int, seconds: float) -> bool:
         with awake(service.port, *next(iter(members.items())), AWAKE_CONNECTIONS * workers):
             busy = resets(service.port, people[RESETS:], service.pid, server)
         commit = statistics.median(commits(conninfo))
-    goal = GOALS.get(workers, core)
-    print(f"{workers} workers at rest: {core:.2%} of a core ÷ goal of {goal:.0%}: {core / goal:.2f}")
+    goal = GOALS.get(workers, max(GOALS.values()))
+    print(
+        f"{workers} workers at rest: {core:.2%} of a core ÷ goal of {goal:.0%}: {core / goal:.2f}"
+    )
     for name, done in (("idle", idle), ("issuing", busy)):
         took, median = done.took, statistics.median(done.took)
         print(
@@ -115,9 +117,7 @@ def measure(data_dir: Path, workers: int, seconds: float) -> bool:
     return core <= goal and statistics.median(idle.took) <= RESET_GOAL_S
 
 
-def at_rest(
-    supervisor: int, server: int, workers: int, seconds: float, conninfo: str
-) -> float:
+def at_rest(supervisor: int, server: int, workers: int, seconds: float, conninfo: str) -> float:
     """Watch for so long; gives the share of a core that our own processes took."""
     before = used_by(supervisor, server)
     started = time.monotonic()

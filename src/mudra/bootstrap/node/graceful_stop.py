@@ -17,8 +17,7 @@ import uvicorn
 from mudra.bootstrap.node.node_state import NodeState
 from mudra.http.server.limited_protocol import LimitedProtocol
 
-_TICK_S: Final = 0.1
-_DATE_S: Final = 1.0
+_LOOK_S: Final = 0.01
 _FIRST_REQUEST_S: Final = 1.0
 """How long a connection that was accepted last may take to send what it came for."""
 
@@ -38,7 +37,7 @@ class StoppingServer(uvicorn.Server):
         self._node = node
         self._pause_s = pause_s
         self._hurried = False
-        self._ended = asyncio.Event()
+        self._ended, self._hurry = asyncio.Event(), asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -48,10 +47,8 @@ class StoppingServer(uvicorn.Server):
         self._ready()
 
     async def main_loop(self) -> None:
-        """Keep the Date header right until the end; uvicorn's own wakes ten times a second."""
-        while not await self.on_tick(0):
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ended.wait(), _DATE_S)
+        """Wait for the end; uvicorn's own loop wakes ten times a second. See `pulse.py`."""
+        await self._ended.wait()
 
     def stop(self) -> None:
         """Begin to stop, without a pause when that was called before: the supervisor is gone."""
@@ -68,6 +65,8 @@ class StoppingServer(uvicorn.Server):
     def _wake(self) -> None:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._ended.set)
+            if self._hurried:
+                self._loop.call_soon_threadsafe(self._hurry.set)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Go off in order: readiness, keep-alive, the pause, the listener, what is under way."""
@@ -75,20 +74,17 @@ class StoppingServer(uvicorn.Server):
         for connection in self.server_state.connections:
             if isinstance(connection, LimitedProtocol):
                 connection.answer_last()
-        loop = asyncio.get_running_loop()
-        until = loop.time() + self._pause_s
-        ticks = 0
-        while loop.time() < until and not self._hurried:
-            await self.on_tick(ticks)  # keeps the Date header right
-            await asyncio.sleep(_TICK_S)
-            ticks += 1
+        if not self._hurried:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), self._pause_s)
         for listener in sockets or []:
             await self._accept_the_rest(listener)
+        loop = asyncio.get_running_loop()
         until = loop.time() + (0 if self._hurried else min(_FIRST_REQUEST_S, self._pause_s))
         while loop.time() < until and any(  # noqa: ASYNC110  # no event shows an answer
             map(_is_new, self.server_state.connections)
         ):
-            await asyncio.sleep(_TICK_S / 10)
+            await asyncio.sleep(_LOOK_S)
         await super().shutdown(sockets)
 
     async def _accept_the_rest(self, listener: socket.socket) -> None:

@@ -19,11 +19,11 @@ from typing import Final
 import structlog
 
 from mudra.bootstrap.node.heartbeat import EVERY_S, Heartbeats, Report
+from mudra.bootstrap.node.signal_wait import SignalWait
 
 STOP_S: Final = 35.0
 """How long children may take to stop, besides the pause."""
 _SOONEST_RESTART_S: Final = 1.0
-_LOOK_EVERY_S: Final = 0.25
 
 _log = structlog.get_logger()
 
@@ -58,6 +58,7 @@ class Supervisor:
     """Takes the name of a process that is started again, and `died` or `hung`."""
     _stopping: bool = False
     _beats: Heartbeats = field(default_factory=Heartbeats)
+    _signals: SignalWait = field(default_factory=SignalWait)
 
     def add(self, name: str, body: Body, *, last: bool = False) -> None:
         """Say what a child is to do; one that is `last` stops when the others have ended."""
@@ -72,6 +73,7 @@ class Supervisor:
         report, reported = os.pipe()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._stop)
+        self._signals.open()
         gc.freeze()
         gc.enable()
         for child in self.children:
@@ -95,6 +97,7 @@ class Supervisor:
         child.pid = os.fork()
         if child.pid:
             return
+        self._signals.close()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         # Ctrl-C reaches the whole group; the supervisor alone decides.
@@ -121,7 +124,7 @@ class Supervisor:
             if ended:
                 self._forget(ended)
                 return False
-            time.sleep(0.005)
+            self._signals.wait(EVERY_S, report)
         return not self._stopping
 
     def _look_after(self, parent_pipe: int, hold: int, reported: int) -> None:
@@ -135,7 +138,7 @@ class Supervisor:
                 self._kill_hung()
                 next_check = time.monotonic() + EVERY_S
             if not ended:
-                time.sleep(_LOOK_EVERY_S)
+                self._signals.wait(next_check - time.monotonic())
                 continue
             child = self._forget(ended)
             if child is None or self._stopping:
@@ -182,7 +185,7 @@ class Supervisor:
                 self._signal(signal.SIGKILL, last=False)
                 self._signal(signal.SIGKILL, last=True)
                 return
-            time.sleep(0.01)
+            self._signals.wait(deadline - time.monotonic())
 
     def _signal(self, number: int, *, last: bool) -> None:
         for child in self.children:

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import socket
-from collections.abc import Callable
+from random import random
 from time import monotonic, thread_time
 
 import uvicorn
@@ -13,6 +13,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.graceful_stop import StoppingServer
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.bootstrap.node.pulse import pulse
 from mudra.bootstrap.observability.logging import RequestLine, RequestLog
 from mudra.bootstrap.observability.loop_watch import LoopWatch
 from mudra.bootstrap.observability.open_tracing import open_tracing
@@ -25,7 +26,6 @@ from mudra.http.server.instrumentation import ObserveRequest, instrumented, inst
 from mudra.shared.clock import Clock
 
 _GRACE_S = 30
-_FLUSH_S = 0.5
 _LINKS = ("/activate/", "/status/subscription/")
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
@@ -52,11 +52,14 @@ async def _serve(
     if tracing is not None:
         app = tracing.traced(app)
     prompt = instrumented_fast_path(build_fast_path(edge.http), observe)
+    watch = LoopWatch(monotonic, thread_time, random)
     limits = ConnectionLimits(uncounted=dependencies.settings.trusted_proxies)
     server = StoppingServer(
         uvicorn.Config(
             app,
-            http=fast_path_protocol(limits, dependencies.clock, prompt, lambda: edge.node.stopping),
+            http=fast_path_protocol(
+                limits, dependencies.clock, prompt, lambda: edge.node.stopping, watch.arrived
+            ),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -71,17 +74,12 @@ async def _serve(
         dependencies.settings.pause_s,
     )
     on_parent_exit(parent_pipe, server.stop)
-    watch = LoopWatch(monotonic, thread_time, lambda: bool(server.server_state.connections))
-    watching = asyncio.create_task(watch.run(), name="loop-watch")
-    flushing = asyncio.create_task(
-        _flush_always(report.beat, log, figures, watch), name="request-log"
-    )
+    pulsing = asyncio.create_task(pulse(server, report.beat, log, figures, watch), name="pulse")
     gc.freeze()
     try:
         await server.serve(sockets=[listener])
     finally:
-        watching.cancel()
-        flushing.cancel()
+        pulsing.cancel()
         await edge.stop()
         log.flush()
         figures.flush()
@@ -126,13 +124,3 @@ def _shown(path: str) -> str:
         if link:
             return f"{head}{link}***"
     return path[:200]
-
-
-async def _flush_always(
-    beat: Callable[[], None], *gathering: RequestLog | RequestMetrics | LoopWatch
-) -> None:
-    while True:
-        beat()
-        await asyncio.sleep(_FLUSH_S)
-        for one in gathering:
-            one.flush()

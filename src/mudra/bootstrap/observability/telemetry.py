@@ -39,7 +39,7 @@ SECONDS = GatheredHistogram(
 LOOP_HOLDS = GatheredHistogram(
     "mudra_loop_hold_seconds",
     "How long a worker was kept from its other requests, looked at 20 times a second"
-    " while anyone is connected",
+    " while requests arrive",
     buckets=(0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
 

@@ -67,16 +67,18 @@ def fast_path_protocol(
     clock: Clock,
     fast_path: FastPath,
     stopping: Callable[[], bool] = lambda: False,
+    arrived: Callable[[], None] = lambda: None,
 ) -> type[HttpToolsProtocol]:
     """Return the class for `uvicorn.Config(http=...)`; all its connections are counted together.
 
-    Once `stopping()` is true, each answer is the last of its connection.
+    Once `stopping()` is true, each answer is the last of its connection. `arrived` is called
+    before anything that arrived is looked at.
     """
 
     class Connection(_FastPathProtocol):
         pass
 
-    Connection.shared = ProtocolContext(limits, clock, OpenConnections(limits), stopping)
+    Connection.shared = ProtocolContext(limits, clock, OpenConnections(limits), stopping, arrived)
     Connection.fast_path = fast_path
     Connection.batch = SigningBatch()
     Connection.address = fast_path.address.encode()

@@ -40,6 +40,8 @@ class ProtocolContext(Struct, frozen=True):
     open_connections: OpenConnections
     stopping: Callable[[], bool]
     """True from when each answer is to be its connection's last."""
+    arrived: Callable[[], None] = lambda: None
+    """Called whenever something arrived, before it is looked at."""
 
 
 class _RefusedInHeader(Exception):
@@ -90,6 +92,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Parse what came, and see that what is begun has an end."""
         if self._discarding_input or self.transport.is_closing():
             return
+        self.shared.arrived()
         begun_before = self._headers_begun
         self._parse(data)
         if self.transport.is_closing():

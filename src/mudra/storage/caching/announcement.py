@@ -18,10 +18,9 @@ NO_FSYNC: Final = (
 """For heartbeats and announcements: they mean nothing once the server has crashed, since it takes
 all who listened with it. Where a standby must have each commit, it must have theirs too: a primary
 that was replaced can prove nothing."""
-_ANNOUNCE: Final = f"SELECT {NO_FSYNC}, pg_notify(%s, %s)"
+_ANNOUNCE: Final = "SELECT " + NO_FSYNC + ", pg_notify(%s, %s)"
 _LIVE: Final = (
-    "SELECT node_id::text FROM node"
-    f" WHERE proven_at > clock_timestamp() - interval '{LIVE_S} seconds'"
+    "SELECT node_id::text FROM node WHERE proven_at > clock_timestamp() - make_interval(secs => %s)"
 )
 
 
@@ -68,5 +67,5 @@ def encoded(message: Announcement) -> str:
 async def announce(connection: PrimaryConnection, message: Announcement) -> set[str]:
     """Send a message to all, outside of any transaction; gives the IDs of live nodes."""
     await connection.execute(_ANNOUNCE, [CHANNEL, encoded(message)])
-    cursor = await connection.execute(_LIVE)
+    cursor = await connection.execute(_LIVE, [LIVE_S])
     return {str(row[0]) for row in await cursor.fetchall()}

@@ -1,4 +1,4 @@
-"""A task that regularly writes what has been collected in memory."""
+"""A task that writes what has been collected in memory."""
 
 import asyncio
 import contextlib
@@ -10,9 +10,10 @@ _log = structlog.get_logger()
 
 
 class WriteBehind:
-    """Calls `write` every `every_s` seconds; an error is logged and does not end the task.
+    """Calls `write` within `every_s` seconds of `due`; while nothing is due it sleeps.
 
-    `write` requeues what it could not store, so that the next call tries again.
+    An error is logged and does not end the task: it is tried again. A `write` that puts back
+    what it could not store says `due` too.
     """
 
     def __init__(self, name: str, every_s: float, write: Callable[[], Awaitable[None]]) -> None:
@@ -20,7 +21,12 @@ class WriteBehind:
         self._every_s = every_s
         self._write = write
         self._task: asyncio.Task[None] | None = None
+        self._due = asyncio.Event()
         self._stopping = asyncio.Event()
+
+    def due(self) -> None:
+        """Say that there is something to write."""
+        self._due.set()
 
     def start(self) -> None:
         """Write from now on."""
@@ -29,15 +35,19 @@ class WriteBehind:
     async def stop(self) -> None:
         """Write what is left. A call in progress ends first: cancelled, it might count twice."""
         self._stopping.set()
+        self._due.set()
         if self._task is not None:
             await self._task
         await self._write()
 
     async def _run(self) -> None:
         while not self._stopping.is_set():
+            await self._due.wait()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), self._every_s)
+            self._due.clear()
             try:
                 await self._write()
             except Exception:  # noqa: BLE001  # later events must still be written
                 _log.exception("collected events cannot be stored, trying again", task=self._name)
+                self._due.set()

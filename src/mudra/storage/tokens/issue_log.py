@@ -83,6 +83,7 @@ class BatchedIssueLog:
                 self.lost += 1
                 return None
             group = self._groups[key] = _Group(txn_id)
+            self._behind.due()
         return group
 
     def start(self) -> None:
@@ -116,6 +117,7 @@ class BatchedIssueLog:
             raise
 
     def _requeue(self, batch: dict[_Key, _Group]) -> None:
+        self._behind.due()
         for key, group in batch.items():
             existing = self._groups.get(key)
             if existing is None:

@@ -60,6 +60,7 @@ class BatchedKeyFetches:
         if key not in self._counts and len(self._counts) >= _MAX_ADDRESSES:
             key = (key[0], "")
         self._counts[key] += 1
+        self._behind.due()
 
     def start(self) -> None:
         """Write batches from now on."""
@@ -78,11 +79,15 @@ class BatchedKeyFetches:
             async with self._database.transaction() as transaction:
                 await _add(transaction, _by_entity(batch, book))
         except DatabaseUnavailable:
-            self._counts.update(batch)
+            self._requeue(batch)
             _log.warning("counts of key fetches wait for the database", groups=len(batch))
         except Exception:
-            self._counts.update(batch)
+            self._requeue(batch)
             raise
+
+    def _requeue(self, batch: Counter[tuple[tuple[str, ...], str]]) -> None:
+        self._counts.update(batch)
+        self._behind.due()
 
     async def _addresses(self) -> AddressBook:
         directory = await self._directory()
