@@ -144,4 +144,4 @@ def test_a_fence_of_the_former_version_is_answered_where_that_listens(nodes: Nod
         )
         answers = heard(connection, "acknowledge")
 
-    assert answers[-1].fence == "f1"
+    assert (answers[-1].kind, answers[-1].fence) == ("acknowledge", "f1")
