@@ -64,6 +64,23 @@ def test_two_jobs_of_one_node_run_side_by_side(two_nodes):
     assert None not in run(steps())
 
 
+def test_jobs_that_a_start_begins_at_once_stay_claimed_while_they_run(two_nodes):
+    """Each opened a connection of its own, and all but the last lost their claim with it."""
+    first, second = two_nodes
+    names = [f"job-{number}" for number in range(8)]
+
+    async def steps():
+        slots = await asyncio.gather(*(first.begin(name, HOUR, timedelta()) for name in names))
+        taken = [await second.begin(name, HOUR, timedelta()) for name in names]
+        await first.close()
+        await second.close()
+        return slots, taken
+
+    slots, taken = run(steps())
+    assert None not in slots
+    assert taken == [None] * len(names)
+
+
 def test_the_slot_of_a_killed_node_is_run_by_another(two_nodes, conninfo):
     first, second = two_nodes
 

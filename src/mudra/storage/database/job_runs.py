@@ -4,6 +4,7 @@ A job is claimed by an advisory lock of this process's own connection, so the cl
 the process however it ends, and another node runs the job again.
 """
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -42,6 +43,7 @@ class PostgresJobRuns:
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
         self._connection: psycopg.AsyncConnection[tuple[object, ...]] | None = None
+        self._connecting = asyncio.Lock()
 
     async def begin(self, name: str, every: timedelta, offset: timedelta) -> datetime | None:
         """Claim the run of the current time slot; None when it is done, or another node has it.
@@ -84,6 +86,18 @@ class PostgresJobRuns:
         self,
     ) -> AsyncIterator[psycopg.AsyncConnection[tuple[object, ...]]]:
         try:
+            connection = await self._opened()
+            with abort_after(connection, TRANSACTION_S):
+                yield connection
+        except psycopg.Error as error:
+            outage = outage_of(error)
+            if outage is None:
+                raise
+            raise outage from error
+
+    async def _opened(self) -> psycopg.AsyncConnection[tuple[object, ...]]:
+        # One at a time: of two that jobs opened at once, one would be dropped with their claims.
+        async with self._connecting:
             if self._connection is None or self._connection.closed:
                 self._connection = await psycopg.AsyncConnection.connect(
                     self._conninfo,
@@ -91,10 +105,4 @@ class PostgresJobRuns:
                     connect_timeout=5,
                     options="-c timezone=UTC -c statement_timeout=2000",
                 )
-            with abort_after(self._connection, TRANSACTION_S):
-                yield self._connection
-        except psycopg.Error as error:
-            outage = outage_of(error)
-            if outage is None:
-                raise
-            raise outage from error
+            return self._connection
