@@ -11,6 +11,7 @@ from tests.support.processes import children
 from tests.support.service import NO_TLS, running_service
 
 from mudra.bootstrap.node.heartbeat import SILENT_FOR, STOPPED_FOR, Heartbeats, Report
+from mudra.bootstrap.node.supervisor import STOP_S
 
 
 def test_a_stopped_worker_is_replaced_within_5_s_and_that_is_said(tmp_path: Path) -> None:
@@ -29,6 +30,28 @@ def test_a_stopped_worker_is_replaced_within_5_s_and_that_is_said(tmp_path: Path
     assert noticed_s < 5 + 2  # where other tests run as well
     assert 'mudra_process_restarts_total{cause="hung",process="worker-0"} 1.0' in figures
     assert "process is hung, killing it" in log
+
+
+def test_a_stopped_supervisor_goes_on_and_replaces_what_died_meanwhile(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data") as service:
+        supervisor = service.process.pid
+        worker = children(supervisor)[0]
+        os.kill(supervisor, signal.SIGSTOP)
+        os.kill(worker, signal.SIGKILL)
+        service.wait_until(lambda: worker not in children(supervisor), 20)
+        answer = httpx.get(f"{service.root}/livez", timeout=20, verify=NO_TLS)
+        log = (service.data_dir / "mudra.log").read_text()
+
+    assert answer.status_code == 200
+    assert "the supervisor is stopped, letting it go on" in log
+
+
+def test_a_stop_does_not_wait_for_a_stopped_worker(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data") as service:
+        os.kill(children(service.process.pid)[0], signal.SIGSTOP)
+        service.process.send_signal(signal.SIGTERM)
+
+        service.process.wait(STOP_S / 2)
 
 
 def test_a_process_that_is_only_late_gets_half_a_minute() -> None:

@@ -1,6 +1,6 @@
 """Which processes of a node are hung.
 
-A child writes the time into shared memory twice a second; nothing is sent, so it costs nothing.
+A child writes the time into shared memory once a second or more often; nothing is sent.
 One that the kernel has stopped is hung after three seconds. One that is only late may be busy, or
 the machine is: it gets half a minute. Time in which the supervisor itself did not run, since the
 machine was asleep or starved, counts for no one.
@@ -19,7 +19,7 @@ SILENT_FOR: Final = 30
 """Checks, of a second each, before a process counts as hung."""
 EVERY_S: Final = 1.0
 MAX_CHILDREN: Final = 128
-_STOPPED: Final = "T"
+STOPPED: Final = "T"
 
 
 class Report:
@@ -44,7 +44,7 @@ class Heartbeats:
 
     def __init__(self, state_of: Callable[[int], str] | None = None) -> None:
         self.times: Final = memoryview(mmap.mmap(-1, 8 * MAX_CHILDREN)).cast("d")
-        self._state_of = state_of or _state
+        self._state_of = state_of or state_of_process
         self._stopped = [0] * MAX_CHILDREN
         self._silent = [0] * MAX_CHILDREN
         self._seen = [0.0] * MAX_CHILDREN
@@ -56,7 +56,7 @@ class Heartbeats:
 
     def is_hung(self, place: int, pid: int) -> bool:
         """Check one child; to be called every `EVERY_S`."""
-        stopped = self._state_of(pid) == _STOPPED
+        stopped = self._state_of(pid) == STOPPED
         self._stopped[place] = self._stopped[place] + 1 if stopped else 0
         silent = self.times[place] == self._seen[place] != 0.0
         self._silent[place] = self._silent[place] + 1 if silent else 0
@@ -64,7 +64,7 @@ class Heartbeats:
         return self._stopped[place] >= STOPPED_FOR or self._silent[place] >= SILENT_FOR
 
 
-def _state(pid: int) -> str:
+def state_of_process(pid: int) -> str:
     """Return the state of a process in one character, empty where /proc does not say."""
     with suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

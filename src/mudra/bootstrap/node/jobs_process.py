@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
@@ -19,7 +20,7 @@ from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
-from mudra.bootstrap.node.parent_watch import on_parent_exit
+from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
 from mudra.bootstrap.node.probe_runner import ProbeRunner
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.jobs.key_rotation import maintain_keys
@@ -112,8 +113,10 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
 
 
 async def _beat_always(report: Report) -> None:
+    supervisor = SupervisorWatch(os.getppid())
     while True:
         report.beat()
+        supervisor.check()
         await asyncio.sleep(EVERY_S)
 
 

@@ -59,6 +59,7 @@ class Supervisor:
     _stopping: bool = False
     _beats: Heartbeats = field(default_factory=Heartbeats)
     _signals: SignalWait = field(default_factory=SignalWait)
+    _next_check: float = 0.0
 
     def add(self, name: str, body: Body, *, last: bool = False) -> None:
         """Say what a child is to do; one that is `last` stops when the others have ended."""
@@ -124,21 +125,17 @@ class Supervisor:
             if ended:
                 self._forget(ended)
                 return False
-            self._signals.wait(EVERY_S, report)
+            self._wait(report)
         return not self._stopping
 
     def _look_after(self, parent_pipe: int, hold: int, reported: int) -> None:
-        next_check = time.monotonic() + EVERY_S
         while not self._stopping:
             try:
                 ended, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
                 return
-            if time.monotonic() >= next_check:
-                self._kill_hung()
-                next_check = time.monotonic() + EVERY_S
             if not ended:
-                self._signals.wait(next_check - time.monotonic())
+                self._wait()
                 continue
             child = self._forget(ended)
             if child is None or self._stopping:
@@ -151,8 +148,20 @@ class Supervisor:
                 time.sleep(_SOONEST_RESTART_S)
             self._start(child, parent_pipe, hold, reported)
 
+    def _wait(self, *also: int) -> None:
+        """Wait for a signal or a descriptor, and check the children once a second."""
+        left = self._next_check - time.monotonic()
+        if left > 0:
+            self._signals.wait(left, *also)
+            return
+        self._kill_hung()
+        self._next_check = time.monotonic() + EVERY_S
+
     def _kill_hung(self) -> None:
-        """End processes that do nothing any more but keep their connections."""
+        """End processes that do nothing any more but keep their connections.
+
+        Also while they start or stop, so that neither waits for one that never will.
+        """
         for child in self.children:
             if child.pid and not child.hung and self._beats.is_hung(child.place, child.pid):
                 _log.error("process is hung, killing it", name=child.name, pid=child.pid)
@@ -185,7 +194,7 @@ class Supervisor:
                 self._signal(signal.SIGKILL, last=False)
                 self._signal(signal.SIGKILL, last=True)
                 return
-            self._signals.wait(deadline - time.monotonic())
+            self._wait()
 
     def _signal(self, number: int, *, last: bool) -> None:
         for child in self.children:

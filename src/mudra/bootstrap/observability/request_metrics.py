@@ -1,4 +1,4 @@
-"""Figures of answered requests, gathered in memory and brought to Prometheus twice a second.
+"""Figures of answered requests, gathered in memory and brought to Prometheus with each pulse.
 
 Four writes into the library's shared files for each request would cost as much
 as reading its body.
