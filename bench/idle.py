@@ -3,10 +3,9 @@
     python -m bench.idle [SECONDS] [WORKERS ...]        SECONDS: 60, which has every minute's jobs
 
 Goals: at rest at most 1 % of a core with 2 workers and 5 % with 24, the embedded PostgreSQL apart,
-without connections and with some that are open; a reset below 60 ms in the median. CPU time is
-what the scheduler counted (schedstat), since ticks of 10 ms are as long as what is measured. A
-reset is measured among idle workers, then while all of them issue tokens; next to it a transaction
-of one row, committed to the same disk.
+without connections and with some that are open; a reset below 60 ms in the median. A reset is
+measured among idle workers, then while all of them issue tokens; next to it a transaction of one
+row, committed to the same disk.
 """
 
 import asyncio
@@ -31,6 +30,7 @@ from bench.people import PASSWORD, make_people
 from bench.sizes import argument, exit_code, sized
 from bench.support import (
     RunningService,
+    cpu_seconds,
     data_directory,
     forks,
     form_request,
@@ -255,20 +255,19 @@ def used_by(*roots: int) -> dict[int, Used]:
     """Return what processes and all that they started used so far."""
     found = {}
     for pid in itertools.chain.from_iterable(map(tree, roots)):
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        with contextlib.suppress(OSError):
             found[pid] = used(pid)
     return found
 
 
 def used(pid: int) -> Used:
     """Return what all threads of a process used so far."""
-    ns, wakes = 0, 0
+    wakes = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
-        ns += int((task / "schedstat").read_text().split()[0])
         for line in (task / "status").read_text().splitlines():
             if line.startswith("voluntary_ctxt_switches"):
                 wakes += int(line.split()[1])
-    return Used(ns / 1e9, wakes)
+    return Used(cpu_seconds(pid), wakes)
 
 
 if __name__ == "__main__":

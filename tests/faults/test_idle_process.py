@@ -116,7 +116,7 @@ def test_a_process_in_use_answers_a_fence_without_another_connection(
 
 
 def heard(connection: psycopg.Connection[tuple[object, ...]], enough: str) -> list[Announcement]:
-    """Everything that nodes told all until an announcement of this kind."""
+    """What nodes announced to all, up to an announcement of this kind."""
     found = []
     for notice in connection.notifies(timeout=20):
         found.append(msgspec.json.decode(notice.payload, type=Announcement))

@@ -10,7 +10,7 @@ from mudra.bootstrap.observability.loop_watch import LoopWatch
 
 
 class Machine:
-    """A clock that moves when told."""
+    """A clock that moves with its work."""
 
     def __init__(self) -> None:
         self.now = 100.0
