@@ -22,6 +22,7 @@ from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.framework.render import HEADERS, opening, remainder, sentence
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.instrumentation import note_late_fault
+from mudra.http.server.page_turns import page_turn
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 from mudra.shared.unavailable import ServiceUnavailable
@@ -63,10 +64,11 @@ async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[s
     try:
         dependencies = page_context.dependencies
         opened = dependencies.reads if page_context.on_replica else dependencies.unit_of_work
-        async with opened() as work:
-            found = await begun.rest(replace(page_context, work=work))
-        assert not isinstance(found, Download)  # asked for by "export" alone: see begins_early
-        return remainder(begun.template, together(facts, found))
+        async with page_turn(dependencies, page_context.context.request):
+            async with opened() as work:
+                found = await begun.rest(replace(page_context, work=work))
+            assert not isinstance(found, Download)  # asked for by "export" alone: see begins_early
+            return remainder(begun.template, together(facts, found))
     except ServiceUnavailable as error:
         _log.warning("unavailable", cause=error.cause, error=str(error))
         refusal: Refusal = Unavailable(error.sentence)

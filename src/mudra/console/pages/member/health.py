@@ -36,6 +36,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Status
+from mudra.metrics.health.health_service import HealthOfMember
 from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import may_see, of_api
 from mudra.metrics.incidents.incident import StoredIncident
@@ -247,13 +248,12 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         charts = await _charts(page_context, view, incidents)
     if isinstance(charts, Download):
         return charts
-    own = await page_context.work.health.of_member(
-        entity_id, kind, within, page_context.now, by_aa=True
-    )
+    own = await _own(page_context, within)
     table = _AS_AAS_SEE_IT if kind is EntityType.FIP else _OF_FIPS
     followed = await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
-    lines = _lines(rows, table, view.code, await _good_now(page_context, view))
+    good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
+    lines = _lines(rows, table, view.code, good_now)
     missing: Sequence[Gap] = ()
     refused: Sequence[RefusedPush] = ()
     if kind is EntityType.AA:
@@ -278,6 +278,23 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             "gaps": _GAPS.view(missing, page_context.query),
             "refused": _REFUSED.view(refused, page_context.query),
         }
+    )
+
+
+async def _own(page_context: PageContext, within: TimeRange) -> HealthOfMember:
+    """Returns the health that concerns the member; that of a FIU is the same for all FIUs."""
+    work, now, member = page_context.work, page_context.now, page_context.member
+    kind = EntityType(member.entity_type)
+    if kind is EntityType.FIU:
+        return await page_context.dependencies.fips_health.get(work.health, within, now)
+    return await work.health.of_member(member.entity_id, kind, within, now, by_aa=True)
+
+
+def _any_bad(rows: Sequence[Row]) -> bool:
+    return any(
+        api.health is not None and api.health.status is Status.BAD
+        for row in rows
+        for api in row.apis
     )
 
 
@@ -314,14 +331,8 @@ async def _good_now(page_context: PageContext, view: HealthQuery) -> frozenset[_
     """Returns which APIs are GOOD in the last hour; none where the page is about that anyway."""
     if not view.live or view.range_name == LATEST:
         return frozenset()
-    member, end = page_context.member, view.within.end
-    latest = await page_context.work.health.of_member(
-        member.entity_id,
-        EntityType(member.entity_type),
-        TimeRange(end - RANGES[LATEST], end),
-        page_context.now,
-        by_aa=True,
-    )
+    end = view.within.end
+    latest = await _own(page_context, TimeRange(end - RANGES[LATEST], end))
     return frozenset(
         (row.subject.aa_id, row.subject.fip_id, api.tag, api.type)
         for row in latest.rows

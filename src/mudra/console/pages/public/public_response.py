@@ -5,6 +5,7 @@ import gzip
 from typing import Final
 
 from litestar import Response
+from msgspec import Struct
 
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -14,7 +15,7 @@ from mudra.localization.language import current, use
 _MAX_AGE_S: Final = 15
 _LEVEL: Final = 5
 _FAST: Final = 1
-_LARGE: Final = 500_000
+"""For files of megabytes: a tenth larger, in a third of the time."""
 _MIN_PACKED: Final = 1_000
 _NOT_MODIFIED: Final = 304
 
@@ -37,27 +38,59 @@ def in_language(page: Response[str]) -> Response[str]:
     return page
 
 
+class PackedFile(Struct, frozen=True):
+    """A file as it is kept for its readers: packed alone, since it may be many megabytes."""
+
+    packed: bytes
+    tag: str
+
+
+def pack(body: bytes) -> PackedFile:
+    """Returns a large file packed, with its tag."""
+    return PackedFile(gzip.compress(body, _FAST, mtime=0), entity_tag(body))
+
+
 async def public(
     request: AnyRequest, answer: Response[str] | Response[bytes]
 ) -> Response[str] | Response[bytes]:
     """Returns the answer packed where the reader can unpack it, or 304 where they have it."""
     content = answer.content
     body = content.encode() if isinstance(content, str) else content
-    tag = f"W/{entity_tag(body)}"
-    headers = {
-        "Vary": "Accept-Encoding",
-        **answer.headers,
-        "ETag": tag,
-        "Cache-Control": f"public, max-age={_MAX_AGE_S}",
-    }
-    if has_it(request, tag.removeprefix("W/")):
+    tag = entity_tag(body)
+    headers = _headers(answer, tag)
+    if has_it(request, tag):
         return Response(b"", status_code=_NOT_MODIFIED, headers=headers)
-    if len(body) >= _MIN_PACKED and "gzip" in request.headers.get("accept-encoding", ""):
+    if len(body) >= _MIN_PACKED and _can_unpack(request):
         headers["Content-Encoding"] = "gzip"
-        if len(body) < _LARGE:
-            body = gzip.compress(body, _LEVEL, mtime=0)
-        else:  # other readers do not wait for it
-            body = await asyncio.to_thread(gzip.compress, body, _FAST, mtime=0)
+        body = gzip.compress(body, _LEVEL, mtime=0)
     return Response(
         body, status_code=answer.status_code or 200, media_type=answer.media_type, headers=headers
     )
+
+
+async def public_file(
+    request: AnyRequest, answer: Response[bytes], file: PackedFile
+) -> Response[bytes]:
+    """Returns a file with the headers of an answer without a body, or 304 where they have it."""
+    headers = _headers(answer, file.tag)
+    if has_it(request, file.tag):
+        return Response(b"", status_code=_NOT_MODIFIED, headers=headers)
+    body = file.packed
+    if _can_unpack(request):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        body = await asyncio.to_thread(gzip.decompress, body)
+    return Response(body, media_type=answer.media_type, headers=headers)
+
+
+def _headers(answer: Response[str] | Response[bytes], tag: str) -> dict[str, str]:
+    return {
+        "Vary": "Accept-Encoding",
+        **answer.headers,
+        "ETag": f"W/{tag}",
+        "Cache-Control": f"public, max-age={_MAX_AGE_S}",
+    }
+
+
+def _can_unpack(request: AnyRequest) -> bool:
+    return "gzip" in request.headers.get("accept-encoding", "")

@@ -23,6 +23,7 @@ from mudra.console.pages.public.public_response import (
     choose_language,
     in_language,
     public,
+    public_file,
 )
 from mudra.console.pages.public.status_cache import (
     CachedStatus,
@@ -248,11 +249,9 @@ async def status_json(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Return the snapshot as JSON: days, APIs, incidents."""
-
-    def made(snapshot: StatusSnapshot) -> Response[bytes]:
-        return _shared(msgspec.json.encode(snapshot), "application/json", "network.json")
-
-    return await _of_network(request, dependencies, cache, made)
+    return await _large(
+        request, dependencies, cache, "network.json", "application/json", msgspec.json.encode
+    )
 
 
 @get("/status/network.csv", include_in_schema=False)
@@ -260,11 +259,26 @@ async def status_csv(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Return the days as CSV."""
+    return await _large(
+        request, dependencies, cache, "network.csv", "text/csv",
+        lambda snapshot: history_csv(snapshot).encode(),
+    )  # fmt: skip
 
-    def made(snapshot: StatusSnapshot) -> Response[bytes]:
-        return _shared(history_csv(snapshot).encode(), "text/csv", "network.csv")
 
-    return await _of_network(request, dependencies, cache, made)
+async def _large(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    cache: StatusCache,
+    name: str,
+    media_type: str,
+    made: Callable[[StatusSnapshot], bytes],
+) -> Response[bytes]:
+    """Returns a file of megabytes, which is made once for all its readers."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    file = await cache.file(name, cached.snapshot, made)
+    return await public_file(request, _shared(b"", media_type, name), file)
 
 
 def public_status_pages(cache: StatusCache) -> Router:

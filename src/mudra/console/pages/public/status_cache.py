@@ -6,6 +6,7 @@ disk, for a process that starts, also while the database is not available.
 
 import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ import structlog
 from litestar.params import SkipValidation
 from msgspec import Struct
 
+from mudra.console.pages.public.public_response import PackedFile, pack
 from mudra.http.dependencies import HttpDependencies
 from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
 from mudra.metrics.health.status_history import StatusSnapshot, status_at
@@ -54,6 +56,10 @@ class StatusCache:
     _renewal: asyncio.Task[None] | None = None
     _cached: CachedStatus | None = None
     _until: float = 0.0
+    _shown: tuple[StatusSnapshot, StatusSnapshot] | None = None
+    """A snapshot without recent reports, and what is shown of it."""
+    _files: dict[str, tuple[StatusSnapshot, PackedFile]] = field(default_factory=dict)
+    _packing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def get(self, dependencies: HttpDependencies) -> CachedStatus | None:
         """Returns the status, if any, at most a minute old while the database is available.
@@ -71,8 +77,29 @@ class StatusCache:
             await asyncio.wait({self._renewal}, timeout=wait_s)
         if self._cached is None:
             return None
-        snapshot = status_at(self._cached.snapshot, dependencies.clock())
-        return CachedStatus(snapshot, self._cached.fresh)
+        return CachedStatus(self._at(dependencies.clock()), self._cached.fresh)
+
+    async def file(
+        self, name: str, snapshot: StatusSnapshot, made: Callable[[StatusSnapshot], bytes]
+    ) -> PackedFile:
+        """Returns a file of all institutions, made once of each snapshot that `get` returned."""
+        async with self._packing:
+            kept = self._files.get(name)
+            if kept is None or kept[0] is not snapshot:
+                packed = await asyncio.to_thread(lambda: pack(made(snapshot)))
+                kept = self._files[name] = snapshot, packed
+            return kept[1]
+
+    def _at(self, now: datetime) -> StatusSnapshot:
+        """Returns the snapshot for the current time; the same one while nothing changes."""
+        assert self._cached is not None
+        snapshot = self._cached.snapshot
+        if self._shown is None or self._shown[0] is not snapshot:
+            shown = status_at(snapshot, now)
+            if shown is snapshot:
+                return snapshot
+            self._shown = snapshot, shown
+        return self._shown[1]
 
     def _take(self, stored: CachedStatus | None) -> None:
         if self._cached is None:  # another request may have been first
