@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
 from typing import LiteralString
 
 import psycopg
@@ -110,6 +111,31 @@ def test_who_leaves_early_costs_no_connection(
 
         # The connection of the reader is closed; that of the database goes back to its pool.
         service.wait_until(lambda: watching.execute(at_rest, [found[-1]]).fetchone() == (1,))
+
+
+def test_what_follows_the_title_takes_a_turn_of_its_own(
+    service: Service, signed_in: Reader, own_health: str
+) -> None:
+    """As many as a worker makes at a time keep all turns: another page waits (decision 0125)."""
+    waiting = "SELECT count(*) FROM pg_locks WHERE relation = 'metrics_refused'::regclass"
+    with (
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+        figures_out_of_reach(service),
+        ExitStack() as opened,
+        ThreadPoolExecutor(5) as together,
+    ):
+        begun = [
+            opened.enter_context(signed_in.client.stream("GET", service.root + own_health))
+            for _ in range(4)
+        ]
+        service.wait_until(lambda: watching.execute(waiting).fetchone() == (5,))  # and the holder
+        ends = [together.submit(answer.read) for answer in begun]
+        other = together.submit(signed_in.get, "/console/account")
+        first, _ = wait([other, *ends], return_when=FIRST_COMPLETED)
+
+        assert other not in first
+        assert other.result().status_code == 200
 
 
 def pids(watching: psycopg.Connection[tuple[int]], query: LiteralString) -> list[int]:
