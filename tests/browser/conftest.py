@@ -4,7 +4,7 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,9 @@ NODE = Path(__file__).parent / "node"
 _PATIENCE_MS: Final = 45_000
 Scheme = Literal["light", "dark"]
 LOOKS: Final[tuple[tuple[int, Scheme], ...]] = ((1280, "light"), (390, "dark"))
+OTHER: Final[Mapping[Scheme, Scheme]] = {"light": "dark", "dark": "light"}
+COLORS: Final = ("color-contrast", "link-in-text-block")
+"""The rules of axe-core that another color scheme can break: the others see the same page."""
 
 
 @pytest.fixture(scope="module")  # its event loop must be gone before other files run
@@ -67,6 +70,8 @@ class Visit:
     axe: str
     complaints: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
+    only_colors: bool = False
+    """Whether this look differs from the one before in colors alone."""
 
     def noticed(self, message: ConsoleMessage) -> None:
         # A refusal that the page itself shows (400, 410) is logged by the browser too.
@@ -82,8 +87,10 @@ class Visit:
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(self.axe)
         found = self.page.evaluate(
-            "axe.run(document, { resultTypes: ['violations'], iframes: false })"
-            ".then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html}`))"
+            "rules => axe.run(document, { resultTypes: ['violations'], iframes: false,"
+            " ...(rules && { runOnly: rules }) })"
+            ".then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html}`))",
+            COLORS if self.only_colors else None,
         )
         assert isinstance(found, list)
         return found
@@ -98,11 +105,13 @@ class Visit:
         return not self.page.evaluate(cut)
 
     def looks(self) -> Iterator[str]:
-        """The page that is open, in one look after the other: both widths, both schemes."""
+        """The page that is open, in one look after the other: both widths, both schemes each."""
         for width, scheme in LOOKS:
             self.page.set_viewport_size({"width": width, "height": 800})
-            self.page.emulate_media(color_scheme=scheme)
-            yield f"{width}px-{scheme}"
+            for self.only_colors, seen in ((False, scheme), (True, OTHER[scheme])):
+                self.page.emulate_media(color_scheme=seen)
+                yield f"{width}px-{seen}"
+        self.only_colors = False
 
 
 @contextlib.contextmanager

@@ -5,22 +5,15 @@ import re
 import httpx
 from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Visit, in_thread
-from tests.support.alarm_network import as_entity
-from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.operators import new_operator
-from tests.support.registry.registry_commands import payload, send
 from tests.support.service import (
     PASSWORD,
-    Member,
     Service,
     latest_link,
     new_member,
     onboard,
     set_password,
 )
-from tools.demonstration import public_pages
-
-from mudra.console.framework.navigation import member_path
 
 _REFRESH = """() => new Promise((done) => {
   document.addEventListener("htmx:afterSettle", () => done(), { once: true });
@@ -136,23 +129,6 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) ->
     is_sound(tour)
 
 
-def test_the_public_pages_are_usable_by_everybody(tour: Visit) -> None:
-    """axe finds nothing, nothing sticks out, the policy is kept."""
-    fip_id, _ = in_thread(onboard, tour.service, "FIP")
-    root = tour.service.root
-    in_thread(
-        tour.service.wait_until,
-        lambda: httpx.get(f"{root}/status/fip/{fip_id}", timeout=20).status_code == 200,
-    )
-
-    for one in public_pages(fip_id):
-        answer = tour.page.goto(root + one.path)
-        assert answer is not None
-        assert answer.status == 200, one.path
-        expect(tour.page.get_by_role("heading", level=1)).to_be_visible()
-        is_sound(tour)
-
-
 def test_the_bars_name_each_day_to_pointer_and_keys(tour: Visit) -> None:
     fip_id, _ = in_thread(onboard, tour.service, "FIP")
     address = f"{tour.service.root}/status/fip/{fip_id}"
@@ -208,38 +184,6 @@ def test_fields_are_in_the_zone_of_the_browser_once_it_is_known(
     page.get_by_role("button", name="IST").click()
     expect(shown).to_have_text(re.compile(r"0?3:00"))
     context.close()
-
-
-def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) -> None:
-    """Reporting and gaps of an AA with its FIPs; a FIP's form, with a difference to approve."""
-    aa, fip = in_thread(pushing_aa, tour.service), in_thread(new_member, tour.service, "FIP")
-    assert in_thread(aa.push, aa.requests(fips=2)).status_code == 200
-    in_thread(send, fip, payload(fip))
-    in_thread(add_webhook, fip)
-    page = tour.page
-    for email, entity_id, words in (
-        (f"asha-{aa.aa_id.split('-')[1]}@member.example", aa.aa_id, ("health", "registration")),
-        (fip.email, fip.entity_id, ("", "health", "registration", "webhooks")),
-    ):
-        page.goto(f"{tour.service.root}/console/sign-in")
-        page.get_by_label("Email address").fill(email)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", name="Needs attention now")).to_be_visible()
-        for word in words:
-            page.goto(tour.service.root + member_path(entity_id, word))
-            expect(page.get_by_role("heading", level=1)).to_be_visible()
-            is_sound(tour)
-        page.get_by_role("button", name="Sign out").click()
-
-
-def add_webhook(member: Member) -> None:
-    root = member.service.root
-    url = {"url": "https://alarms.example/a-long-address/of-an-alarm-system/with-many-parts"}
-    made = member.client.post(
-        f"{root}/metrics/perf/v1/webhooks", json=url, headers=as_entity(member)
-    )
-    assert made.status_code == 200, made.text
 
 
 def test_without_scripts_what_a_dialog_asks_is_in_the_page(tour: Visit) -> None:

@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import sqlalchemy as sa
 from tests.support.error_body import assert_error
-from tests.support.metrics.incidents import an_incident
+from tests.support.metrics.incidents import an_incident, stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
 
@@ -139,10 +139,14 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
             says_consent(aa, midnight + timedelta(hours=hours), fip_id)
 
         async def keep(dependencies: Dependencies) -> None:
-            over_midnight = row(0, "fip-api", fip_id, midnight - timedelta(hours=1))
+            over_midnight = stored_row(
+                str(UUID(int=0)), "fip-api", fip_id, midnight - timedelta(hours=1)
+            )
             later = midnight + timedelta(hours=3)
             others = [
-                row(n, "aa-reporting", "ANOTHER-AA", later + timedelta(minutes=n))
+                stored_row(
+                    str(UUID(int=n)), "aa-reporting", "ANOTHER-AA", later + timedelta(minutes=n)
+                )
                 for n in range(1, 600)
             ]
             async with dependencies.database.transaction() as transaction:
@@ -187,28 +191,3 @@ def says_consent(aa: PushingAa, window: datetime, fip_id: str, failed: int = 0) 
     payload = msgspec.structs.replace(aa.requests(window), fips=(RequestFip(fip_id, (block,)),))
     answer = aa.push(payload)
     assert answer.status_code == 200, answer.text
-
-
-def row(number: int, kind: str, entity_id: str, began: datetime) -> dict[str, object]:
-    """Make an incident of two hours as it is stored."""
-    found = an_incident(FipApi(entity_id, "cns"), began)
-    return {
-        "incident_id": str(UUID(int=number)),
-        "kind": kind,
-        "entity_id": entity_id,
-        "type": "cns" if kind == "fip-api" else "",
-        "began": began,
-        "last_bad": began + timedelta(minutes=90),
-        "ended": began + timedelta(hours=2),
-        "ending": "recovered",
-        "bad_windows": 10,
-        "succeeded": 10,
-        "eligible": 1000,
-        "peer_id": "",
-        "refused": False,
-        "detected": began + timedelta(minutes=20),
-        "cause": msgspec.to_builtins(found.cause),
-        "timeline": msgspec.to_builtins(found.timeline),
-        "recipients": [],
-        "changed_at": began,
-    }

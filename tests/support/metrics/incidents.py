@@ -2,9 +2,12 @@
 
 from datetime import datetime, timedelta
 
+import msgspec
+
 from mudra.metrics.incidents.incident import (
     Cause,
     Ending,
+    FipApi,
     Incident,
     Subject,
     Symptom,
@@ -44,3 +47,28 @@ def an_incident(
         ),
         (TimelineEntry(began + WINDOW, TimelineChange.OPENED, subject, symptoms),),
     )
+
+
+def stored_row(incident_id: str, kind: str, entity_id: str, began: datetime) -> dict[str, object]:
+    """Make an incident of two hours as it is stored."""
+    found = an_incident(FipApi(entity_id, "cns"), began)
+    return {
+        "incident_id": incident_id,
+        "kind": kind,
+        "entity_id": entity_id,
+        "type": "cns" if kind == "fip-api" else "",
+        "began": began,
+        "last_bad": began + timedelta(minutes=90),
+        "ended": began + timedelta(hours=2),
+        "ending": "recovered",
+        "bad_windows": 10,
+        "succeeded": 10,
+        "eligible": 1000,
+        "peer_id": "",
+        "refused": False,
+        "detected": began + timedelta(minutes=20),
+        "cause": msgspec.to_builtins(found.cause),
+        "timeline": msgspec.to_builtins(found.timeline),
+        "recipients": [],
+        "changed_at": began,
+    }

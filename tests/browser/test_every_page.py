@@ -1,0 +1,164 @@
+"""Every page in every look: axe finds nothing, nothing sticks out, the policy is kept (issue 19).
+
+The pages are those of `tools.demonstration`, which a test holds against the route table, so that
+no new page is left out. What only an act leads to is looked at where the act is tested.
+"""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import httpx
+import pytest
+import sqlalchemy as sa
+from playwright.sync_api import expect
+from tests.browser.conftest import Visit, in_thread
+from tests.support.alarm_network import as_entity
+from tests.support.metrics.incidents import stored_row
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.people.operators import active_operator
+from tests.support.registry.registry_commands import payload, send
+from tests.support.service import PASSWORD, Member, Service, in_store, new_member, running_service
+from tools.demonstration import Page, member_pages, operator_pages, public_pages
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.console.framework.navigation import ACCOUNT, operator_path
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.storage.metrics.tables import metrics_incident
+
+
+@dataclass(frozen=True)
+class Network:
+    """A member of each kind with something on each of its pages, and an operator."""
+
+    service: Service
+    aa: PushingAa
+    fip: Member
+    fiu: Member
+    operator: str
+    incident_id: str
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
+    """A service of its own: some pages of its people are in Hindi afterwards."""
+    data_dir = tmp_path_factory.mktemp("pages") / "data"
+    with running_service(data_dir, keeps_store=True) as service:
+        yield in_thread(a_network, service)
+
+
+def a_network(service: Service) -> Network:
+    aa, fip, fiu = pushing_aa(service), new_member(service), new_member(service, "FIU")
+    assert aa.push(aa.requests(fips=2)).status_code == 200
+    assert aa.push(b"{}").status_code == 400
+    send(fip, payload(fip))  # which waits for approval
+    add_webhook(fip)
+    operator = active_operator(service)
+    began, incident_id = aa.last_window() - 12 * WINDOW, str(uuid.uuid4())
+
+    async def store(dependencies: Dependencies) -> None:
+        async with dependencies.database.transaction() as transaction:
+            row = stored_row(incident_id, "fip-api", fip.entity_id, began)
+            await transaction.connection.execute(sa.insert(metrics_incident), [row])
+
+    in_store(service, store)
+    service.wait_until(
+        lambda: httpx.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=20).is_success
+    )
+    return Network(service, aa, fip, fiu, operator, incident_id)
+
+
+def add_webhook(member: Member) -> None:
+    root = member.service.root
+    url = {"url": "https://alarms.example/a-long-address/of-an-alarm-system/with-many-parts"}
+    made = member.client.post(
+        f"{root}/metrics/perf/v1/webhooks", json=url, headers=as_entity(member)
+    )
+    assert made.status_code == 200, made.text
+
+
+@pytest.fixture
+def service(network: Network) -> Service:
+    """The service that a tour visits."""
+    return network.service
+
+
+def sign_in(visit: Visit, email: str) -> None:
+    page = visit.page
+    page.goto(f"{visit.service.root}/console/sign-in")
+    page.get_by_label("Email address").fill(email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Sign out")).to_be_attached()
+
+
+def are_sound(visit: Visit, pages: Sequence[Page]) -> None:
+    for one in pages:
+        answer = visit.page.goto(visit.service.root + one.path)
+        assert answer is not None
+        assert answer.ok, one.path
+        expect(visit.page.get_by_role("heading", level=1)).to_be_visible()
+        expect(visit.page.locator(".coming")).to_have_count(0)  # what is loaded after the page
+        for look in visit.looks():
+            assert visit.violations() == [], (one.path, look)
+            assert visit.fits(), (one.path, look)
+
+
+def are_whole_in_hindi(visit: Visit, pages: Sequence[Page]) -> None:
+    """Words are longer in Hindi: nothing sticks out, and no page has another structure."""
+    for one in pages:
+        visit.page.goto(visit.service.root + one.path)
+        expect(visit.page.locator("html[lang=hi]")).to_be_attached()
+        for look in visit.looks():
+            assert visit.only_colors or visit.fits(), (one.path, look)
+
+
+def test_public_pages(tour: Visit, network: Network) -> None:
+    pages = public_pages(network.fip.entity_id)
+    are_sound(tour, pages)
+    for one in pages[1:]:
+        are_whole_in_hindi(tour, [Page(one.name, f"{one.path}?lang=hi")])
+
+
+@pytest.mark.parametrize("kind", ["aa", "fip", "fiu"])
+def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
+    members = {
+        "aa": (network.aa.aa_id, network.aa.admin),
+        "fip": (network.fip.entity_id, network.fip.email),
+        "fiu": (network.fiu.entity_id, network.fiu.email),
+    }
+    entity_id, email = members[kind]
+    pages = member_pages(entity_id, email)
+    sign_in(tour, email)
+    are_sound(tour, pages)
+
+    tour.page.goto(tour.service.root + ACCOUNT)
+    tour.page.get_by_label("Language of emails").select_option("hi")
+    tour.page.locator("form[action$='/language'] button").click()
+    expect(tour.page.locator("html[lang=hi]")).to_be_attached()
+    are_whole_in_hindi(tour, [*pages, Page("account", ACCOUNT)])
+
+
+def test_pages_of_an_operator(tour: Visit, network: Network) -> None:
+    sign_in(tour, network.operator)
+    ids = network.aa.aa_id, network.fip.entity_id, network.incident_id
+    are_sound(tour, operator_pages(network.operator, *ids))
+
+    page = tour.page
+    page.goto(f"{tour.service.root}{operator_path(f'members/{network.fip.entity_id}')}")
+    page.get_by_role("button", name="Suspend…").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert [tour.violations() for _ in tour.looks()] == [[]] * 4
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "path", ["/status/nothing", "/console/nothing", "/console/operator/nothing"]
+)
+def test_pages_of_wrong_addresses(tour: Visit, path: str) -> None:
+    tour.page.goto(tour.service.root + path)
+    expect(tour.page.get_by_role("heading", level=1)).to_be_visible()
+    for look in tour.looks():
+        assert tour.violations() == [], look
+        assert tour.fits(), look
