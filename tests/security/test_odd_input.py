@@ -40,7 +40,7 @@ def readable() -> list[str]:
         settings=Settings(), time_machine=object(), clock=None, on_new_states=lambda _: None
     )
     litestar = _litestar(service, ())  # type: ignore[arg-type]  # only its route table is looked at
-    routers = [console_pages(service), public_status_pages(SimpleNamespace()), litestar]  # type: ignore[arg-type]
+    routers = [console_pages(service), public_status_pages(SimpleNamespace(), service), litestar]  # type: ignore[arg-type]
     return sorted(
         {
             route.path

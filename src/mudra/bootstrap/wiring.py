@@ -257,7 +257,7 @@ def application(edge: Edge) -> ASGIApp:
     """Build the ASGI application of a worker."""
     dependencies = edge.dependencies
     prefix = dependencies.settings.token_prefix
-    status = public_status_pages(StatusCache(dependencies.settings.data_dir))
+    status = public_status_pages(StatusCache(dependencies.settings.data_dir), edge.http)
     pages = [activation_page(prefix), static_files(prefix), documentation_pages()]
     if not dependencies.settings.sandbox:
         in_turn = _in_turn(edge.http, status, console_pages(edge.http))

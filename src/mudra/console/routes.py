@@ -6,8 +6,9 @@ import structlog
 from litestar import Response
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.error_page import error_page
+from mudra.console.framework.error_page import error_page, out_of_reach_page
 from mudra.console.framework.navigation import CONSOLE
+from mudra.console.framework.page_language import write_in_language_of_page
 from mudra.console.pages import webhooks
 from mudra.console.pages.member import (
     account,
@@ -51,6 +52,7 @@ from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.router import Router
+from mudra.localization.language import gettext
 from mudra.shared.unavailable import ServiceUnavailable
 
 _log = structlog.get_logger()
@@ -115,13 +117,14 @@ def _unavailable(
 ) -> Response[str]:
     assert isinstance(error, ServiceUnavailable)
     _log.warning("unavailable", cause=error.cause, error=str(error))
-    refusal, heading = Unavailable(error.sentence), "Out of reach for the moment"
-    # A form would be sent twice, and htmx shows what it gets inside the page.
-    reloads = request.method == "GET" and "hx-request" not in request.headers
-    return error_page(dependencies, refusal, heading, reloads=reloads)
+    write_in_language_of_page(request, dependencies)
+    return out_of_reach_page(dependencies, request, Unavailable(error.sentence))
 
 
-def _unexpected(dependencies: HttpDependencies, _: AnyRequest, error: Exception) -> Response[str]:
+def _unexpected(
+    dependencies: HttpDependencies, request: AnyRequest, error: Exception
+) -> Response[str]:
     txn_id = new_txn_id()
     _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
-    return error_page(dependencies, Unexpected(), "That went wrong", txn_id)
+    write_in_language_of_page(request, dependencies)
+    return error_page(dependencies, Unexpected(), gettext("That went wrong"), txn_id)

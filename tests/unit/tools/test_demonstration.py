@@ -35,7 +35,7 @@ NO_PAGES = {
 def shown() -> set[str]:
     """The addresses that show a page."""
     service = SimpleNamespace(settings=Settings())
-    routers = [console_pages(service), public_status_pages(SimpleNamespace())]  # type: ignore[arg-type]
+    routers = [console_pages(service), public_status_pages(SimpleNamespace(), service)]  # type: ignore[arg-type]
     return {
         route.path
         for router in routers

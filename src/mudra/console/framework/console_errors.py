@@ -6,7 +6,9 @@ from typing import Final, TypeVar, cast
 
 from msgspec.structs import replace
 
+from mudra.console.framework.outages import outage_text
 from mudra.http.response.errors import problem_of
+from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.problem import WAIT_TEXT, ErrorCode, Problem, rate_limited
 from mudra.localization.language import (
     ENGLISH,
@@ -105,6 +107,8 @@ def page_problem(refusal: Refusal) -> Problem:
     """
     own = _TABLE.get(type(refusal))
     problem = own(refusal) if own else problem_of(refusal)
+    if isinstance(refusal, Unavailable):
+        return replace(problem, sentence=outage_text(refusal))
     wait = _wait_text(int(problem.headers.get("Retry-After", "0")))
     text, limit, rest = problem.sentence.partition(f"; {WAIT_TEXT}")
     if limit and not rest:

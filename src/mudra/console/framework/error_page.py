@@ -12,6 +12,7 @@ from mudra.console.framework.page_responses import site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.http_refusals import Unavailable
 from mudra.localization.language import gettext, use
 from mudra.shared.refusal import Refusal
 
@@ -49,6 +50,20 @@ def error_page(
         status=problem.status,
         headers={**problem.headers, **again},
     )
+
+
+def out_of_reach_page(
+    dependencies: HttpDependencies,
+    request: AnyRequest,
+    outage: Unavailable,
+    *,
+    public: bool = False,
+) -> Response[str]:
+    """Show that a page cannot be made now."""
+    # A form would be sent twice, and htmx shows what it gets inside the page.
+    reloads = request.method == "GET" and "hx-request" not in request.headers
+    heading = gettext("Out of reach for the moment")
+    return error_page(dependencies, outage, heading, public=public, reloads=reloads)
 
 
 def no_such_page(dependencies: HttpDependencies, *, public: bool) -> Response[str]:

@@ -93,6 +93,11 @@ def is_translated(path: str) -> bool:
     return path == CONSOLE or path.removeprefix(f"{CONSOLE}/").partition("/")[0] in _TRANSLATED
 
 
+def is_of_operators(path: str) -> bool:
+    """Return whether the page at this address is one of operators."""
+    return path.startswith(f"{CONSOLE}/operator/")
+
+
 def operator_path(word: str) -> str:
     """Address of a page of operators."""
     return f"{CONSOLE}/operator/{word}"

@@ -6,11 +6,11 @@ from urllib.parse import urlencode
 from litestar import Response
 from litestar.datastructures import Cookie
 
-from mudra.console.framework.navigation import is_translated
+from mudra.console.framework.navigation import is_of_operators, is_translated
 from mudra.console.framework.page_context import PageContext
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.localization.language import use
+from mudra.localization.language import ENGLISH, current, use
 
 _COOKIE: Final = "mudra-language"
 _YEAR_S: Final = 365 * 24 * 3600
@@ -37,6 +37,15 @@ def write_in_language(
             (one, "?" + urlencode({**query, "lang": one.tag})) for one in languages.choices
         ]
     }
+
+
+def write_in_language_of_page(request: AnyRequest, dependencies: HttpDependencies) -> None:
+    """Write in the browser's language what takes the place of a page, if that is translated.
+
+    What was chosen when the page began stays.
+    """
+    if current() is ENGLISH and not is_of_operators(request.url.path):
+        write_in_language(request, dependencies)
 
 
 def write_in_own_language(page_context: PageContext) -> None:

@@ -129,7 +129,9 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             lambda _: Problem(
                 500,
                 ErrorCode.INTERNAL_ERROR,
-                "an unexpected error; report the txnId of this response to the operator",
+                translatable(
+                    "an unexpected error; report the txnId of this response to the operator"
+                ),
             ),
         ),
         # Tokens

@@ -13,6 +13,7 @@ from mudra.console.framework.console_errors import (
     StaleForm,
     page_problem,
 )
+from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.identity.passkeys.check_passkey import PasskeyRefused
 from mudra.identity.passkeys.manage_passkeys import (
     PasskeyNameRefused,
@@ -33,6 +34,12 @@ from mudra.metrics.notifications.preferences import (
 )
 from mudra.metrics.notifications.webhook import MessageWaits, NoSuchWebhook
 from mudra.shared.refusal import Refusal
+from mudra.shared.unavailable import (
+    METRICS_DATABASE,
+    DatabaseUnavailable,
+    Outage,
+    ServiceUnavailable,
+)
 from mudra.tokens.secrets.secret_service import NothingInGrace
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -48,6 +55,12 @@ REFUSALS: list[Refusal] = [
     PasskeysOff(), TooManyPasskeys(), HashingBusy(2), CodeRefused(), FactorRequired(),
     NoSecondFactor(), SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
     NoOwnWebhook(), NothingInGrace(), NoSuchWebhook(), MessageWaits(),
+    Unexpected(),
+    *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
+    *(
+        Unavailable(DatabaseUnavailable(cause=cause, which=METRICS_DATABASE).sentence)
+        for cause in Outage
+    ),
     *(one for one in WRONG_PREFERENCES if isinstance(one, PreferenceRefused)),
 ]  # fmt: skip
 

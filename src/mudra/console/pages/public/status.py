@@ -10,11 +10,12 @@ from typing import Final
 from urllib.parse import urlencode, urljoin
 
 import msgspec
+import structlog
 from litestar import Response, get
 from litestar.di import Provide
 from litestar.params import FromPath
 
-from mudra.console.framework.error_page import no_such_page
+from mudra.console.framework.error_page import no_such_page, out_of_reach_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_zone import ZONES, write_in_asked_zone
 from mudra.console.framework.render import page
@@ -52,7 +53,9 @@ from mudra.metrics.health.status_history import (
     history_csv,
     open_incidents,
 )
+from mudra.shared.unavailable import ServiceUnavailable
 
+_log = structlog.get_logger()
 _RECENT: Final = timedelta(days=14)
 _MAX_OPEN: Final = 20
 _SVG: Final = "image/svg+xml"
@@ -281,22 +284,38 @@ async def _large(
     return await public_file(request, _shared(b"", media_type, name), file)
 
 
-def public_status_pages(cache: StatusCache) -> Router:
+def public_status_pages(cache: StatusCache, dependencies: HttpDependencies) -> Router:
     """Returns the pages, with the cache of this process."""
+    pages = Router(
+        "/",
+        route_handlers=[status, status_of_fip, *subscription.handlers],
+        exception_handlers={
+            ServiceUnavailable: lambda request, error: _out_of_reach(dependencies, request, error)
+        },
+    )
     return Router(
         "/",
         route_handlers=[
-            status,
-            status_of_fip,
+            pages,
             status_json,
             status_csv,
             status_feed,
             status_feed_of_fip,
             status_badge,
             status_badge_of_fip,
-            *subscription.handlers,
         ],
         dependencies={"cache": Provide(lambda: cache, sync_to_thread=False)},
+    )
+
+
+def _out_of_reach(
+    dependencies: HttpDependencies, request: AnyRequest, error: Exception
+) -> Response[str]:
+    assert isinstance(error, ServiceUnavailable)
+    _log.warning("unavailable", cause=error.cause, error=str(error))
+    choose_language(request, dependencies)
+    return in_language(
+        out_of_reach_page(dependencies, request, Unavailable(error.sentence), public=True)
     )
 
 
