@@ -27,6 +27,10 @@ from mudra.metrics.payload.catalogue import WINDOW
 from mudra.storage.metrics.tables import metrics_incident
 
 
+_LATIN_TIMES = """[...document.querySelectorAll("time")].map((one) => one.textContent)
+  .filter((text) => /[a-z]/i.test(text.replace(/UTC|IST/, "")))"""
+
+
 @dataclass(frozen=True)
 class Network:
     """A member of each kind with something on each of its pages, and an operator."""
@@ -105,10 +109,11 @@ def are_sound(visit: Visit, pages: Sequence[Page]) -> None:
 
 
 def are_whole_in_hindi(visit: Visit, pages: Sequence[Page]) -> None:
-    """Words are longer in Hindi: nothing sticks out, and no page has another structure."""
+    """Words are longer in Hindi, and nothing sticks out; times are written as Hindi does."""
     for one in pages:
         visit.page.goto(visit.service.root + one.path)
         expect(visit.page.locator("html[lang=hi]")).to_be_attached()
+        assert visit.page.evaluate(_LATIN_TIMES) == [], one.path
         for look in visit.looks():
             assert visit.only_colors or visit.fits(), (one.path, look)
 

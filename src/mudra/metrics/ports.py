@@ -114,7 +114,12 @@ class RollupQueries(Protocol):
         ...
 
     async def over_aas(
-        self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
+        self,
+        within: TimeRange,
+        *,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
+        code: str = ALL_CALLS,
     ) -> Mapping[Cell, Rollup]:
         """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
         ...

@@ -13,7 +13,7 @@ const lang = document.documentElement.lang;
 const locale = lang.startsWith("en") ? undefined : lang;
 const number = new Intl.NumberFormat(locale);
 const timeZone = document.querySelector('meta[name="time-zone"]')?.content; // empty: the browser's
-const word = (at, options) => new Intl.DateTimeFormat(locale, { timeZone, ...options }).format(new Date(at));
+const word = (at, options) => new Intl.DateTimeFormat(locale, { timeZone, ...(locale && { hourCycle: "h23" }), ...options }).format(new Date(at));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 // Texts are those of the page, in its language: {name} is the place of a value.
 let texts = {};

@@ -2,19 +2,21 @@
 // Times in the zone that the reader chose, else in that of the browser; the year only where it is
 // another; the title keeps UTC.
 const timeZone = document.querySelector('meta[name="time-zone"]')?.content;
-const parts = { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit", timeZone };
 const yearOf = new Intl.DateTimeFormat("en", { year: "numeric", timeZone });
 const year = yearOf.format(new Date());
 // English pages have the reader's own habits, others the language of the page.
 const lang = document.documentElement.lang;
 const locale = lang.startsWith("en") ? undefined : lang;
+// Languages of India write the hour as the server does: "am" and "pm" are English in most of them.
+const hourParts = { hour: "2-digit", minute: "2-digit", timeZone, ...(locale && { hourCycle: "h23" }) };
+const parts = { month: "short", day: "2-digit", ...hourParts };
 const thisYear = new Intl.DateTimeFormat(locale, parts);
 let otherYear; // made when it is needed: each takes milliseconds
 let hourOnly;
 
 // Within [data-clock] the day is plain: the hour alone.
 function zonedHour(at) {
-  hourOnly ??= new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit", timeZone });
+  hourOnly ??= new Intl.DateTimeFormat(locale, hourParts);
   return hourOnly.format(at).replace(" ", "\u00a0");
 }
 

@@ -139,11 +139,11 @@ class HealthService(Struct, frozen=True):
         return HealthOfMember(rows, coverage)
 
     async def totals(
-        self, within: TimeRange, aa_id: str | None, fip_id: str | None
+        self, within: TimeRange, aa_id: str | None, fip_id: str | None, code: str = ALL_CALLS
     ) -> Mapping[Cell, Rollup]:
-        """Returns the sums of an AA, a FIP or a pair; without either, of requests by FIP."""
+        """Returns the sums of an AA, a FIP or a pair; without either, of one request by FIP."""
         if aa_id is None and fip_id is None:
-            return await self.rollups.over_aas(within, tag=Tag.REQUESTS)
+            return await self.rollups.over_aas(within, tag=Tag.REQUESTS, code=code)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
 
     async def matrix(self, within: TimeRange, code: str = ALL_CALLS) -> Matrix:

@@ -22,12 +22,13 @@ ALL_CALLS: Final = ""
 """The type under which all calls of a pair are added up."""
 _LIMIT: Final = coarse_cell(GOOD_BELOW_MS)
 """The cell that contains the limit."""
-_LIMIT_BEGINS_MS, _LIMIT_ENDS_MS = coarse_cell_edges(_LIMIT)
-_PARTS: Final = 32
+SOON_BEFORE_MS, _LIMIT_ENDS_MS = coarse_cell_edges(_LIMIT)
+"""A call that ended before the first of them ended soon, however its cell is counted."""
+PARTS: Final = 32
 _SOON_PARTS: Final = 17
 """So many 32nds of that cell's times are below the limit: 4864 to 4999 of 4864 to 5119 ms."""
-assert (_LIMIT_ENDS_MS + 1 - _LIMIT_BEGINS_MS) * _SOON_PARTS == _PARTS * (
-    GOOD_BELOW_MS - _LIMIT_BEGINS_MS
+assert (_LIMIT_ENDS_MS + 1 - SOON_BEFORE_MS) * _SOON_PARTS == PARTS * (
+    GOOD_BELOW_MS - SOON_BEFORE_MS
 )
 
 
@@ -64,7 +65,7 @@ def pair_sums(row: Rollup) -> PairSums:
         sum(n for cell, n in zip(times.cells, times.lower, strict=True) if cell < _LIMIT),
         sum(n for cell, n in zip(times.cells, times.upper, strict=True) if cell <= _LIMIT),
         sum(
-            n * (_PARTS if cell < _LIMIT else _SOON_PARTS)
+            n * (PARTS if cell < _LIMIT else _SOON_PARTS)
             for cell, n in zip(times.cells, times.estimate, strict=True)
             if cell <= _LIMIT
         ),
@@ -84,16 +85,16 @@ def pair_sums_of(blocks: Sequence[RequestBlock]) -> PairSums:
         if not samples:
             continue
         longest = max(longest, block.pxx[3])
-        if block.pxx[3] < _LIMIT_BEGINS_MS:
-            lower, upper, estimate = lower + samples, upper + samples, estimate + samples * _PARTS
+        if block.pxx[3] < SOON_BEFORE_MS:
+            lower, upper, estimate = lower + samples, upper + samples, estimate + samples * PARTS
             continue
         times = block_times(samples, block.pxx)
         points = times.points
-        lower += max((one.rank for one in points if one.high < _LIMIT_BEGINS_MS), default=0)
+        lower += max((one.rank for one in points if one.high < SOON_BEFORE_MS), default=0)
         upper += next((one.rank - 1 for one in points if one.low > _LIMIT_ENDS_MS), samples)
         before = times.estimated_before(_LIMIT)
         within = times.estimated_before(_LIMIT + 1) - before
-        estimate += before * _PARTS + within * _SOON_PARTS
+        estimate += before * PARTS + within * _SOON_PARTS
     return PairSums(
         at[Position.TOTAL],
         at[Position.OK_200],
@@ -130,6 +131,6 @@ def status_of_pair(sums: PairSums) -> Status:
     # The estimate is below the limit, and so are its bounds where they contain it.
     at_best = sums.soon_upper >= wanted
     at_worst = sums.soon_lower >= wanted or sums.longest < GOOD_BELOW_MS
-    estimate = sums.soon_estimate > wanted * _PARTS - _PARTS // 2  # the middle of that call
+    estimate = sums.soon_estimate > wanted * PARTS - PARTS // 2  # the middle of that call
     soon = (at_best and (estimate or at_worst)) or (at_worst and estimate)
     return Status.GOOD if soon else Status.BAD

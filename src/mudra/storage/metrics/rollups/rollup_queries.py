@@ -27,6 +27,7 @@ from mudra.metrics.rollup.stale import ALL_AAS, DAY
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import day_of
+from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pairs_query
 from mudra.storage.metrics.rollups.sums import (
     Gathered,
     Part,
@@ -72,14 +73,20 @@ class PostgresRollupQueries:
         return gathered.by_cell()
 
     async def over_aas(
-        self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
+        self,
+        within: TimeRange,
+        *,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
+        code: str = ALL_CALLS,
     ) -> Mapping[Cell, Rollup]:
         """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
+        types = frozenset({code}) if code else None
         wide = await self._widened(within)
         used = sources_of_all(wide, await self._stale_series(wide, None))
         gathered = Gathered(over_aas=True)
-        await self._read(used.rest, Part(fip_id=fip_id, tag=tag), gathered)
-        part = Part(ALL_AAS, fip_id, tag)
+        await self._read(used.rest, Part(None, fip_id, tag, types), gathered)
+        part = Part(ALL_AAS, fip_id, tag, types)
         await self._read_sums(metrics_day, Rows(used.days), part, gathered)
         await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
         return gathered.by_cell()
@@ -96,7 +103,10 @@ class PostgresRollupQueries:
                 result = await self._tx.connection.execute(_pairs_query(table, rows, code))
                 _add(found, map(_pair_of, result.mappings()))
         if used.windows.times or used.windows.only:
-            result = await self._tx.connection.execute(_raw_pairs_query(used.windows, code))
+            raw = _raw_pairs(used.windows, code)
+            result = await self._tx.connection.execute(soon_pairs_query(raw))
+            _add(found, map(_pair_of, result.mappings()))
+            result = await self._tx.connection.execute(late_blocks_query(raw))
             blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
             for row in result.mappings():
                 block = block_of(row)
@@ -241,13 +251,11 @@ def _pairs_query(table: sa.Table, rows: Rows, code: str) -> sa.Select[tuple[obje
     )
 
 
-def _raw_pairs_query(rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
+def _raw_pairs(rows: Rows, code: str) -> sa.ColumnElement[bool]:
     c = metrics_raw.c
     wanted = c.type == code if code != ALL_CALLS else c.type.not_in(_TIMING_CODES)
     part = Part(tag=Tag.REQUESTS)
-    return sa.select(metrics_raw).where(
-        _chosen(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw)
-    )
+    return sa.and_(_chosen(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw))
 
 
 def _pair_of(row: RowMapping) -> tuple[Pair, PairSums]:

@@ -141,7 +141,8 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
 async def _totals(
     page_context: PageContext, about: About, view: HealthQuery
 ) -> Mapping[Cell, Rollup]:
-    return await page_context.work.health.totals(view.within, about.aa_id, about.fip_id)
+    health = page_context.work.health
+    return await health.totals(view.within, about.aa_id, about.fip_id, view.code)
 
 
 async def _charts(
