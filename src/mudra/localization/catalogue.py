@@ -29,21 +29,16 @@ class LoadedCatalogue(Struct, frozen=True):
     """A catalogue that was read and checked."""
 
     translations: gettext.NullTranslations
-    name: str
-    """What the language calls itself."""
     messages: frozenset[str]
     """The messages that have a translation."""
 
 
 def read_catalogue(path: Path, tag: str) -> LoadedCatalogue:
     """Read a .po file; raises CatalogueError for the first mistake."""
-    from babel import Locale, UnknownLocaleError  # noqa: PLC0415  # loaded with the first catalogue
-    from babel.messages.mofile import write_mo  # noqa: PLC0415
+    from babel.messages.mofile import write_mo  # noqa: PLC0415  # loaded with the first catalogue
 
-    try:
-        locale = Locale.parse(tag.replace("-", "_"))
-    except (UnknownLocaleError, ValueError):
-        raise CatalogueError(f"{path}: {tag} is no language that Unicode's CLDR knows") from None
+    if not own_name(tag):
+        raise CatalogueError(f"{path}: {tag} is no language that Unicode's CLDR knows")
     catalogue = _parsed(path, tag)
     for message in catalogue:
         fault = _fault(message, catalogue.num_plurals) if message.id else ""
@@ -57,7 +52,17 @@ def read_catalogue(path: Path, tag: str) -> LoadedCatalogue:
     except ValueError as error:
         raise CatalogueError(f"{path}: its header Plural-Forms cannot be read: {error}") from None
     done = frozenset(_first(one) for one in catalogue if one.id and one.string and not one.fuzzy)
-    return LoadedCatalogue(translations, locale.get_display_name() or tag, done)
+    return LoadedCatalogue(translations, done)
+
+
+def own_name(tag: str) -> str:
+    """Return what a language calls itself; empty for one that Unicode's CLDR does not know."""
+    from babel import Locale, UnknownLocaleError  # noqa: PLC0415  # as above
+
+    try:
+        return Locale.parse(tag.replace("-", "_")).get_display_name() or tag
+    except (UnknownLocaleError, ValueError):
+        return ""
 
 
 def message_ids(template: Path) -> frozenset[str]:

@@ -11,7 +11,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.localization.catalogue import CatalogueError, LoadedCatalogue, missing, read_catalogue
+from mudra.localization.catalogue import (
+    CatalogueError,
+    LoadedCatalogue,
+    missing,
+    own_name,
+    read_catalogue,
+)
 from mudra.localization.language import ENGLISH, Language, RegionalEnglish, TranslatedLanguage
 
 LOCALES: Final = Path(__file__).parent / "locales"
@@ -54,6 +60,8 @@ class Languages:
 
     def name_of(self, tag: str) -> str:
         """Return what a language calls itself."""
+        if tag not in self._names and tag in self._files:
+            self._names[tag] = own_name(tag) or tag
         return self._names.get(tag, tag)
 
     @property
@@ -89,7 +97,7 @@ class Languages:
             tag = _tag_of(path)
             if path.suffix != ".po" or not TAG.fullmatch(tag) or tag == ENGLISH.tag:
                 raise CatalogueError(f"{path} is not the name of a catalogue, such as ta.po")
-            self._names.setdefault(tag, read_catalogue(path, tag).name)
+            read_catalogue(path, tag)
         if self._default not in self._read and self._default not in self._files:
             have = ", ".join(sorted({*self._read, *self._files}))
             raise CatalogueError(f"there is no language {self._default}; there are {have}")

@@ -9,6 +9,8 @@ from tests.support.english_left import english_in
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import NO_TLS, Service, onboard, running_service
 
+from mudra.localization.languages import TEMPLATE
+
 
 def get(service: Service, path: str, accept: str = "", **headers: str) -> httpx.Response:
     sent = headers | ({"Accept-Language": accept} if accept else {})
@@ -78,3 +80,29 @@ def test_a_broken_catalogue_stops_the_start_with_its_file_and_line(tmp_path: Pat
         running_service(tmp_path / "data", MUDRA_LOCALES_DIR=str(locales)),
     ):
         pass
+
+
+def test_a_network_adds_a_language_by_a_file_alone(tmp_path: Path) -> None:
+    """As docs/how-to/add-a-language.md has it: what is not translated yet is in English."""
+    locales = tmp_path / "locales"
+    locales.mkdir()
+    words = {"Find an institution": "संस्था शोधा", "Find": "शोधा", "Sign in": "साइन इन करा"}
+    template = TEMPLATE.read_text()
+    for one, translated in words.items():
+        template = template.replace(
+            f'msgid "{one}"\nmsgstr ""', f'msgid "{one}"\nmsgstr "{translated}"'
+        )
+    (locales / "mr.po").write_text(template)
+    with running_service(tmp_path / "data", MUDRA_LOCALES_DIR=str(locales)) as service:
+        service.wait_until(lambda: "Find an institution" in get(service, "/status").text)
+        status = get(service, "/status", "mr-IN,mr;q=0.9")
+        sign_in = get(service, "/console/sign-in?lang=mr")
+        listed = service.cli("doctor").output
+
+    for page in (status, sign_in):
+        assert '<html lang="mr">' in page.text
+        assert ">मराठी</a>" in page.text
+    assert "संस्था शोधा" in status.text
+    assert "साइन इन करा" in sign_in.text
+    assert "Password" in sign_in.text
+    assert re.search(r"mr \(lacks [\d,]+ messages, shown in English\)", listed)
