@@ -21,6 +21,7 @@ from tools.pages.audit_events import audit_events_page
 from tools.pages.calls import calls_page
 from tools.pages.emails import emails_page
 from tools.pages.metrics import metrics_page
+from tools.pages.open_data import open_data_page
 from tools.pages.webhooks import webhooks_page
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -37,6 +38,7 @@ def main() -> int:
         "calls.md": calls_page(),
         "emails.md": emails_page(),
         "metrics.md": metrics_page(),
+        "open-data.md": open_data_page(),
         "webhooks.md": webhooks_page(),
     }
     stale = [

@@ -197,6 +197,10 @@ class Settings(TracingSettings):
     network_name: str = _setting(
         "NETWORK_NAME", "Account Aggregator Network", _text, "a name", "how mails and pages call it"
     )
+    status_license: str = _setting(
+        "STATUS_LICENSE", "https://creativecommons.org/licenses/by/4.0/", _url,
+        "an http or https URL", "license under which others may use the data of the public status",
+    )  # fmt: skip
     language: str = _setting(
         "LANGUAGE", "en", _language, "a tag such as en, en-IN or hi",
         "language of public pages, sign-in and emails for those who have chosen none; the rest "

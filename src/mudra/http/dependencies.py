@@ -104,6 +104,10 @@ class HttpSettings(Protocol):
         """The name of the network in pages and emails."""
 
     @property
+    def status_license(self) -> str:
+        """Address of the license of the public status' data."""
+
+    @property
     def health_runbook(self) -> str:
         """Address of the runbook of incidents, with {kind} in it; empty for none."""
 

@@ -105,6 +105,19 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
     assert "100 %" not in one.text
 
 
+def test_the_data_has_a_schema_and_a_license(service: Service) -> None:
+    service.wait_until(lambda: get(service, "/status/network.json").status_code == 200)
+    schema = get(service, "/status/schema.json").json()
+    data, rows = get(service, "/status/network.json"), get(service, "/status/network.csv")
+    license_ = "https://creativecommons.org/licenses/by/4.0/"
+
+    assert schema["$defs"]["StatusSnapshot"]["properties"].keys() == data.json().keys()
+    for file in (data, rows):
+        assert f'<{license_}>; rel="license"' in file.headers["link"]
+        assert '</status/schema.json>; rel="describedby"' in file.headers["link"]
+    assert f'rel="license" href="{license_}"' in get(service, "/status").text
+
+
 def test_institutions_of_one_name_are_shown_with_their_ids(service: Service) -> None:
     name = f"Sangam Gramin {uuid.uuid4().hex[:6]}"
     twins = [onboard(service, "FIP", name=name)[0] for _ in range(2)]

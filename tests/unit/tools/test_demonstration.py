@@ -24,6 +24,7 @@ NO_PAGES = {
     # Of a link that an email alone has: tests/http/console/test_status_subscription.py
     "/status/subscription/{token:str}",
     "/status/network.json",
+    "/status/schema.json",
     "/status/feed.atom",
     "/status/badge.svg",
     "/status/fip/{fip_id:str}/feed.atom",

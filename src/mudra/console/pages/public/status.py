@@ -268,6 +268,13 @@ async def status_csv(
     )  # fmt: skip
 
 
+@get("/status/schema.json", include_in_schema=False)
+async def status_schema(request: AnyRequest) -> Response[str] | Response[bytes]:
+    """Return the JSON Schema of the snapshot; docs/reference/open-data.md has it too."""
+    body = msgspec.json.encode(msgspec.json.schema(StatusSnapshot))
+    return await public(request, _shared(body, "application/schema+json"))
+
+
 async def _large(
     request: AnyRequest,
     dependencies: HttpDependencies,
@@ -281,7 +288,10 @@ async def _large(
     if cached is None:
         return _not_yet(request, dependencies)
     file = await cache.file(name, cached.snapshot, made)
-    return await public_file(request, _shared(b"", media_type, name), file)
+    answer = _shared(b"", media_type, name)
+    license_ = f'<{dependencies.settings.status_license}>; rel="license"'
+    answer.headers["Link"] = f'</status/schema.json>; rel="describedby", {license_}'
+    return await public_file(request, answer, file)
 
 
 def public_status_pages(cache: StatusCache, dependencies: HttpDependencies) -> Router:
@@ -299,6 +309,7 @@ def public_status_pages(cache: StatusCache, dependencies: HttpDependencies) -> R
             pages,
             status_json,
             status_csv,
+            status_schema,
             status_feed,
             status_feed_of_fip,
             status_badge,
@@ -362,6 +373,7 @@ def _site(
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
         "kept": kept,
+        "data_license": dependencies.settings.status_license,
         "may_subscribe": subscription.may_subscribe(dependencies),
         "suffix": _suffix(kept),
         "zones": [
