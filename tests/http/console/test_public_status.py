@@ -4,8 +4,10 @@ import csv
 import io
 import uuid
 from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from uuid import UUID
+from xml.etree import ElementTree as ET
 
 import httpx
 import msgspec
@@ -16,6 +18,7 @@ from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.localization.languages import Languages
 from mudra.metrics.health.status_history import (
     DayState,
     StatusSnapshot,
@@ -30,6 +33,7 @@ from mudra.metrics.rollup.pair import PairSums
 from mudra.storage.metrics.tables import metrics_incident
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
+HINDI_LANGUAGE = Languages().of("hi")
 
 
 def health(total: int, ok: int, not_found: int = 0) -> Weighed:
@@ -182,7 +186,25 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
         assert min(days) == (midnight - timedelta(days=2)).date()
         assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is shown
         assert "2 of 4 days without disruption, 86 without data" in get(service, "/status").text
+        the_feeds_name_the_incident(service, fip_id)
+        in_hindi = get(service, f"/status/fip/{fip_id}?lang=hi").text
+        assert HINDI_LANGUAGE.day(min(days)) in in_hindi
+        assert f">{min(days)}<" not in in_hindi
         the_headline_names_a_past_disruption(service, aa)
+
+
+def the_feeds_name_the_incident(service: Service, fip_id: str) -> None:
+    for path in ("/status/feed", f"/status/fip/{fip_id}/feed"):
+        rss = get(service, f"{path}.rss")
+        channel = ET.fromstring(rss.content).find("channel")  # our own
+        assert rss.headers["content-type"].startswith("application/rss+xml")
+        assert channel is not None
+        (item,) = channel.findall("item")
+        assert item.findtext("title") == "Narmada Bank: consent over"
+        assert (item.findtext("link") or "").endswith(f"/status/fip/{fip_id}")
+        assert parsedate_to_datetime(item.findtext("pubDate") or "").tzinfo is UTC
+        assert (item.findtext("guid") or "").endswith("#ended")
+        assert get(service, f"{path}.atom").headers["content-type"].startswith("application/atom")
 
 
 def the_headline_names_a_past_disruption(service: Service, aa: PushingAa) -> None:

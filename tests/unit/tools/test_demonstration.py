@@ -26,8 +26,10 @@ NO_PAGES = {
     "/status/network.json",
     "/status/schema.json",
     "/status/feed.atom",
+    "/status/feed.rss",
     "/status/badge.svg",
     "/status/fip/{fip_id:str}/feed.atom",
+    "/status/fip/{fip_id:str}/feed.rss",
     "/status/fip/{fip_id:str}/badge.svg",
     "/status/network.csv",
 }

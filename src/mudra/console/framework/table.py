@@ -8,7 +8,7 @@ A page names its columns once; the address holds what the reader chose
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Final, Generic, TypeVar
 from urllib.parse import urlencode
 
@@ -19,7 +19,7 @@ from mudra.localization.language import ENGLISH, current, gettext, ngettext, wri
 from mudra.shared.csv_export import safe_cell
 
 R = TypeVar("R")
-Value = str | int | float | datetime | None
+Value = str | int | float | datetime | date | None
 
 PAGE: Final = 30
 _MAX_WORDS: Final = 100
@@ -33,8 +33,8 @@ _TEXTS: Final = ("text", "english", "label")
 class Column(Struct, Generic[R], frozen=True):
     """One column.
 
-    `kind` is text, english, label, code, number, time, type, tag, bounds or below; `tone` colours
-    a tag. Labels and tags are words of ours: they are shown in the reader's language. An english
+    `kind` is text, english, label, code, number, time, day, type, tag, bounds or below; `tone`
+    colours a tag. Labels and tags are words of ours: they are shown in the reader's language. An english
     text is the API's own, the same in every language, and marked as English.
     `order` is what it sorts by where that is not the value itself. Bounds are a number with
     what goes on behind its first space in small letters below. What is below is under its
@@ -246,7 +246,10 @@ def _cells_of(column: Column[R], shown: Sequence[R]) -> Sequence[Cell]:
 
 def _shown(column: Column[R], row: R) -> str:
     """Return the text that a reader sees of a cell, and may look for."""
-    text = _plain(column.value(row))
+    value = column.value(row)
+    text = _plain(value)
+    if column.kind == "day" and isinstance(value, date):
+        return f"{current().day(value)} {text}"
     return gettext(text) if column.kind in _OURS else text
 
 

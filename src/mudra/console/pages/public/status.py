@@ -4,12 +4,11 @@ Served from a snapshot, so that it works while the database is not available, wi
 displayed. Names no AA.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
-import msgspec
 import structlog
 from litestar import Response, get
 from litestar.di import Provide
@@ -19,22 +18,20 @@ from mudra.console.framework.error_page import no_such_page, out_of_reach_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.page_zone import ZONES, write_in_asked_zone
 from mudra.console.framework.render import page
-from mudra.console.pages.public import subscription
+from mudra.console.pages.public import status_downloads, subscription
 from mudra.console.pages.public.public_response import (
     choose_language,
     in_language,
     public,
-    public_file,
 )
 from mudra.console.pages.public.status_cache import (
     CachedStatus,
     InjectedStatusCache,
     StatusCache,
 )
-from mudra.console.pages.public.status_files import ATOM, atom_feed, badge, badge_of_all
 from mudra.console.pages.public.status_headline import headline
 from mudra.console.pages.public.status_lines import (
-    FipState,
+    find_state,
     line_of,
     names_of,
     page_of,
@@ -42,15 +39,12 @@ from mudra.console.pages.public.status_lines import (
 )
 from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
-from mudra.http.request.request_context import AnyRequest, new_context
+from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable
-from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.feed import is_current
 from mudra.metrics.health.status_history import (
-    StatusSnapshot,
-    history_csv,
     open_incidents,
 )
 from mudra.shared.unavailable import ServiceUnavailable
@@ -58,7 +52,7 @@ from mudra.shared.unavailable import ServiceUnavailable
 _log = structlog.get_logger()
 _RECENT: Final = timedelta(days=14)
 _MAX_OPEN: Final = 20
-_SVG: Final = "image/svg+xml"
+
 _MAX_RECENT: Final = 20
 """The closed incidents on the first page; institutions' pages show all."""
 
@@ -127,7 +121,7 @@ async def status_of_fip(
     facts = _site(request, dependencies, kept) | _age(cached, dependencies.clock())
     if cached is None:
         return await _unknown(dependencies, facts)
-    state = _find(cached.snapshot, fip_id, dependencies.clock())
+    state = find_state(cached.snapshot, fip_id, dependencies.clock())
     if state is None:
         return no_such_page(dependencies, public=True)
     fip = state.fip
@@ -153,145 +147,11 @@ async def status_of_fip(
     return await public(request, in_language(shown))
 
 
-@get("/status/feed.atom", include_in_schema=False)
-async def status_feed(
-    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
-) -> Response[str] | Response[bytes]:
-    """Return the latest incidents of all institutions as Atom."""
-
-    def made(snapshot: StatusSnapshot) -> Response[bytes]:
-        title = f"{dependencies.settings.network_name}: incidents"
-        return _shared(atom_feed(snapshot, title, _root(dependencies)), ATOM)
-
-    return await _of_network(request, dependencies, cache, made)
-
-
-@get("/status/fip/{fip_id:str}/feed.atom", include_in_schema=False)
-async def status_feed_of_fip(
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-    cache: InjectedStatusCache,
-    fip_id: FromPath[str],
-) -> Response[str] | Response[bytes]:
-    """Return the latest incidents of one institution as Atom."""
-
-    def made(snapshot: StatusSnapshot, state: FipState) -> Response[bytes]:
-        title, own = f"{state.fip.name}: incidents", state.fip.fip_id
-        return _shared(atom_feed(snapshot, title, _root(dependencies), own), ATOM)
-
-    return await _of_fip(request, dependencies, cache, fip_id, made)
-
-
-@get("/status/badge.svg", include_in_schema=False)
-async def status_badge(
-    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
-) -> Response[str] | Response[bytes]:
-    """Return the badge of the network."""
-
-    def made(snapshot: StatusSnapshot) -> Response[bytes]:
-        states = states_of(snapshot, dependencies.clock())
-        return _shared(badge_of_all(states, dependencies.settings.network_name), _SVG)
-
-    return await _of_network(request, dependencies, cache, made)
-
-
-@get("/status/fip/{fip_id:str}/badge.svg", include_in_schema=False)
-async def status_badge_of_fip(
-    request: AnyRequest,
-    dependencies: InjectedDependencies,
-    cache: InjectedStatusCache,
-    fip_id: FromPath[str],
-) -> Response[str] | Response[bytes]:
-    """Return the badge of one institution."""
-
-    def made(_: StatusSnapshot, state: FipState) -> Response[bytes]:
-        return _shared(badge(state.fip.name, state.state, state.tone), _SVG)
-
-    return await _of_fip(request, dependencies, cache, fip_id, made)
-
-
-async def _of_network(
-    request: AnyRequest,
-    dependencies: HttpDependencies,
-    cache: StatusCache,
-    made: Callable[[StatusSnapshot], Response[bytes]],
-) -> Response[str] | Response[bytes]:
-    """Returns a file made of the latest snapshot; 503 while there is none."""
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return _not_yet(request, dependencies)
-    return await public(request, made(cached.snapshot))
-
-
-async def _of_fip(
-    request: AnyRequest,
-    dependencies: HttpDependencies,
-    cache: StatusCache,
-    fip_id: str,
-    made: Callable[[StatusSnapshot, FipState], Response[bytes]],
-) -> Response[str] | Response[bytes]:
-    """Returns a file about one institution; 404 for one that the snapshot does not have."""
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return _not_yet(request, dependencies)
-    state = _find(cached.snapshot, fip_id, dependencies.clock())
-    if state is None:
-        return no_such_page(dependencies, public=True)
-    return await public(request, made(cached.snapshot, state))
-
-
 async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
     """Returns the page without a status: not read yet, or the database is not available."""
     being_made = await dependencies.node.outage() is None
     values = {**facts, "being_made": being_made}
     return page("status_unknown.html", values, status=200 if being_made else 503)
-
-
-@get("/status/network.json", include_in_schema=False)
-async def status_json(
-    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
-) -> Response[str] | Response[bytes]:
-    """Return the snapshot as JSON: days, APIs, incidents."""
-    return await _large(
-        request, dependencies, cache, "network.json", "application/json", msgspec.json.encode
-    )
-
-
-@get("/status/network.csv", include_in_schema=False)
-async def status_csv(
-    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
-) -> Response[str] | Response[bytes]:
-    """Return the days as CSV."""
-    return await _large(
-        request, dependencies, cache, "network.csv", "text/csv",
-        lambda snapshot: history_csv(snapshot).encode(),
-    )  # fmt: skip
-
-
-@get("/status/schema.json", include_in_schema=False)
-async def status_schema(request: AnyRequest) -> Response[str] | Response[bytes]:
-    """Return the JSON Schema of the snapshot; docs/reference/open-data.md has it too."""
-    body = msgspec.json.encode(msgspec.json.schema(StatusSnapshot))
-    return await public(request, _shared(body, "application/schema+json"))
-
-
-async def _large(
-    request: AnyRequest,
-    dependencies: HttpDependencies,
-    cache: StatusCache,
-    name: str,
-    media_type: str,
-    made: Callable[[StatusSnapshot], bytes],
-) -> Response[bytes]:
-    """Returns a file of megabytes, which is made once for all its readers."""
-    cached = await cache.get(dependencies)
-    if cached is None:
-        return _not_yet(request, dependencies)
-    file = await cache.file(name, cached.snapshot, made)
-    answer = _shared(b"", media_type, name)
-    license_ = f'<{dependencies.settings.status_license}>; rel="license"'
-    answer.headers["Link"] = f'</status/schema.json>; rel="describedby", {license_}'
-    return await public_file(request, answer, file)
 
 
 def public_status_pages(cache: StatusCache, dependencies: HttpDependencies) -> Router:
@@ -307,13 +167,7 @@ def public_status_pages(cache: StatusCache, dependencies: HttpDependencies) -> R
         "/",
         route_handlers=[
             pages,
-            status_json,
-            status_csv,
-            status_schema,
-            status_feed,
-            status_feed_of_fip,
-            status_badge,
-            status_badge_of_fip,
+            *status_downloads.handlers,
         ],
         dependencies={"cache": Provide(lambda: cache, sync_to_thread=False)},
     )
@@ -328,27 +182,6 @@ def _out_of_reach(
     return in_language(
         out_of_reach_page(dependencies, request, Unavailable(error.sentence), public=True)
     )
-
-
-def _shared(body: bytes, media_type: str, file_name: str = "") -> Response[bytes]:
-    """Returns a file that pages of others may read; with a name it is downloaded."""
-    headers = {"Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff"}
-    if file_name:
-        headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
-    return Response(body, media_type=media_type, headers=headers)
-
-
-def _not_yet(request: AnyRequest, dependencies: HttpDependencies) -> Response[bytes]:
-    return refusal(new_context(request, dependencies).envelope, Unavailable()).response()
-
-
-def _find(snapshot: StatusSnapshot, fip_id: str, now: datetime) -> FipState | None:
-    return next((one for one in states_of(snapshot, now) if one.fip.fip_id == fip_id), None)
-
-
-def _root(dependencies: HttpDependencies) -> str:
-    """Returns the public address of the status page: next to the token service."""
-    return urljoin(dependencies.settings.issuer, "/status")
 
 
 def _kept(request: AnyRequest, dependencies: HttpDependencies) -> dict[str, str]:

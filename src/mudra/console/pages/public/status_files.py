@@ -1,10 +1,13 @@
-"""What other programs read of the public status: Atom feeds of incidents, and badges."""
+"""What other programs read of the public status: feeds of incidents (Atom, RSS), and badges."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import Final
 from urllib.parse import quote
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 from mudra.console.pages.public.status_lines import FipState, names_of
 from mudra.metrics.health.api_names import api_names
@@ -12,6 +15,7 @@ from mudra.metrics.health.status_history import PublicIncident, StatusSnapshot
 
 MAX_ENTRIES: Final = 50
 ATOM: Final = "application/atom+xml"
+RSS: Final = "application/rss+xml"
 _NAMESPACE: Final = "http://www.w3.org/2005/Atom"
 _COLORS: Final = {"good": "#0d6b46", "warn": "#7a4300", "bad": "#a3161b", "quiet": "#51606f"}
 _CHARACTER_PX: Final = 6.6
@@ -25,19 +29,45 @@ def atom_feed(snapshot: StatusSnapshot, title: str, root: str, fip_id: str = "")
 
     `root` is the address of the status page. An incident that ends changes its entry.
     """
-    names = names_of(snapshot.fips)
+    found = _items(snapshot, root, fip_id)
     page = _page(root, fip_id) if fip_id else root
-    found = [one for one in snapshot.incidents if fip_id in {"", one.fip_id}]
-    found.sort(key=_updated, reverse=True)
     feed = ET.Element("feed", xmlns=_NAMESPACE)
     _add(feed, "title", title)
     _add(feed, "id", page)
-    _add(feed, "updated", _instant(_updated(found[0]) if found else snapshot.as_of))
+    _add(feed, "updated", _instant(found[0].updated if found else snapshot.as_of))
     ET.SubElement(feed, "link", href=page)
     ET.SubElement(feed, "link", rel="self", href=f"{page}/feed.atom")
     ET.SubElement(ET.SubElement(feed, "author"), "name").text = title
-    for one in found[:MAX_ENTRIES]:
-        feed.append(_entry(one, names.get(one.fip_id, one.fip_id), root))
+    for one in found:
+        entry = ET.SubElement(feed, "entry")
+        _add(entry, "title", one.title)
+        _add(entry, "id", one.id)
+        _add(entry, "updated", _instant(one.updated))
+        _add(entry, "published", _instant(one.published))
+        ET.SubElement(entry, "link", href=one.page)
+        _add(entry, "summary", one.summary)
+    return _written(feed)
+
+
+def rss_feed(snapshot: StatusSnapshot, title: str, root: str, fip_id: str = "") -> bytes:
+    """Returns the same as RSS 2.0, for readers that know no Atom.
+
+    A reader of RSS shows an item once: one that has ended is an item of its own.
+    """
+    page = _page(root, fip_id) if fip_id else root
+    feed = ET.Element("rss", version="2.0")
+    channel = ET.SubElement(feed, "channel")
+    _add(channel, "title", title)
+    _add(channel, "link", page)
+    _add(channel, "description", title)
+    for one in _items(snapshot, root, fip_id):
+        item = ET.SubElement(channel, "item")
+        _add(item, "title", one.title)
+        _add(item, "link", one.page)
+        _add(item, "description", one.summary)
+        guid = one.id if one.is_open else f"{one.id}#ended"
+        ET.SubElement(item, "guid", isPermaLink="false").text = guid
+        _add(item, "pubDate", format_datetime(one.updated.astimezone(UTC), usegmt=True))
     return _written(feed)
 
 
@@ -69,17 +99,39 @@ def badge_of_all(states: Sequence[FipState], label: str) -> bytes:
     return badge(label, "Operational", "good") if known else badge(label, "No data", "quiet")
 
 
-def _entry(one: PublicIncident, name: str, root: str) -> ET.Element:
-    entry = ET.Element("entry")
+class _Item(Struct, frozen=True):
+    """An incident as a feed has it."""
+
+    title: str
+    id: str
+    page: str
+    summary: str
+    published: datetime
+    updated: datetime
+    is_open: bool
+
+
+def _items(snapshot: StatusSnapshot, root: str, fip_id: str) -> Sequence[_Item]:
+    """Returns the latest incidents, of all institutions or of one."""
+    names = names_of(snapshot.fips)
+    found = [one for one in snapshot.incidents if fip_id in {"", one.fip_id}]
+    found.sort(key=_updated, reverse=True)
+    return [_item(one, names.get(one.fip_id, one.fip_id), root) for one in found[:MAX_ENTRIES]]
+
+
+def _item(one: PublicIncident, name: str, root: str) -> _Item:
     what = api_names(one.type) if one.type else "all APIs"
     state = "disrupted" if one.ended is None else "over"
-    _add(entry, "title", f"{name}: {what} {state}")
-    _add(entry, "id", f"{_page(root, one.fip_id)}#{_instant(one.began)}{one.type}")
-    _add(entry, "updated", _instant(_updated(one)))
-    _add(entry, "published", _instant(one.noticed))
-    ET.SubElement(entry, "link", href=_page(root, one.fip_id))
-    _add(entry, "summary", _summary(one))
-    return entry
+    page = _page(root, one.fip_id)
+    return _Item(
+        title=f"{name}: {what} {state}",
+        id=f"{page}#{_instant(one.began)}{one.type}",
+        page=page,
+        summary=_summary(one),
+        published=one.noticed,
+        updated=_updated(one),
+        is_open=one.ended is None,
+    )
 
 
 def _summary(one: PublicIncident) -> str:

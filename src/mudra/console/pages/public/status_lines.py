@@ -171,3 +171,8 @@ def _bars(days: Sequence[Day]) -> dict[str, str]:
         piece = f"M{place * _BAR} {top}h3v{height}h-3z"
         paths[day.state.value] = paths.get(day.state.value, "") + piece
     return paths
+
+
+def find_state(snapshot: StatusSnapshot, fip_id: str, now: datetime) -> FipState | None:
+    """Returns one institution; None for one that is not registered."""
+    return next((one for one in states_of(snapshot, now) if one.fip.fip_id == fip_id), None)

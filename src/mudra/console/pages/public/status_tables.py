@@ -102,7 +102,7 @@ DAYS: Final = Table[Day](
     "history",
     translatable("Day by day"),
     (
-        Column("day", translatable("Day (UTC)"), lambda one: one.day.isoformat()),
+        Column("day", translatable("Day (UTC)"), lambda one: one.day, "day"),
         Column(
             "state",
             translatable("State"),

@@ -12,6 +12,7 @@ import pytest
 from litestar import Response
 
 from mudra.console.pages.public import status as pages
+from mudra.console.pages.public import status_downloads
 from mudra.console.pages.public.status_cache import CachedStatus
 from mudra.console.pages.public.status_files import ATOM, atom_feed, badge
 from mudra.console.pages.public.status_headline import who
@@ -90,10 +91,12 @@ def get(handler: Any, headers: dict[str, str] | None = None, **query: str) -> Re
         issuer="https://mudra.example/iam",
         sandbox=True,
         smtp_url=None,
+        status_license="https://license.example/",
     )
     dependencies = SimpleNamespace(settings=settings, clock=lambda: NOW, languages=LANGUAGES)
     sent = {"accept-encoding": "gzip, br"} if headers is None else headers
-    request = SimpleNamespace(query_params=query, headers=sent)
+    address = SimpleNamespace(path="/status/feed.atom")
+    request = SimpleNamespace(query_params=query, headers=sent, url=address)
     answer: Response[bytes] = asyncio.run(handler.fn(request, dependencies, Cache()))
     return answer
 
@@ -161,7 +164,7 @@ def test_who_has_it_gets_nothing_again() -> None:
 
 
 def test_the_feed_has_the_latest_incidents_first() -> None:
-    feed = ET.fromstring(gzip.decompress(get(pages.status_feed).content))  # our own
+    feed = ET.fromstring(gzip.decompress(get(status_downloads.status_feed).content))  # our own
     atom = "{http://www.w3.org/2005/Atom}"
     entries = feed.findall(f"{atom}entry")
 
@@ -194,7 +197,7 @@ def test_the_feeds_are_what_rfc_4287_calls_atom(fip_id: str) -> None:
     made = atom_feed(SNAPSHOT, "A Nation: incidents", "https://mudra.example/status", fip_id)
     feed = ET.fromstring(made)  # our own
 
-    assert get(pages.status_feed).media_type == ATOM == "application/atom+xml"
+    assert get(status_downloads.status_feed).media_type == ATOM == "application/atom+xml"
     assert feed.tag == "{http://www.w3.org/2005/Atom}feed"
     is_atom(feed, {"title", "id", "updated", "link", "author", "entry"})
     (own,) = [one for one in elements(feed, "link") if one.get("rel") == "self"]

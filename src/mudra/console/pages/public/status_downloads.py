@@ -1,0 +1,208 @@
+"""What programs read of the public status: feeds, badges, and the open data with its schema."""
+
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import urljoin
+
+import msgspec
+from litestar import Response, get
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.error_page import no_such_page
+from mudra.console.pages.public.public_response import public, public_file
+from mudra.console.pages.public.status_cache import InjectedStatusCache, StatusCache
+from mudra.console.pages.public.status_files import (
+    ATOM,
+    RSS,
+    atom_feed,
+    badge,
+    badge_of_all,
+    rss_feed,
+)
+from mudra.console.pages.public.status_lines import FipState, find_state, states_of
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.request.request_context import AnyRequest, new_context
+from mudra.http.response.http_refusals import Unavailable
+from mudra.http.response.json_response import refusal
+from mudra.metrics.health.status_history import StatusSnapshot, history_csv
+
+_SVG: Final = "image/svg+xml"
+
+
+@get(["/status/feed.atom", "/status/feed.rss"], include_in_schema=False)
+async def status_feed(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[str] | Response[bytes]:
+    """Return the latest incidents of all institutions."""
+
+    def made(snapshot: StatusSnapshot) -> Response[bytes]:
+        title = f"{dependencies.settings.network_name}: incidents"
+        return _feed(request, dependencies, snapshot, title)
+
+    return await _of_network(request, dependencies, cache, made)
+
+
+@get(
+    ["/status/fip/{fip_id:str}/feed.atom", "/status/fip/{fip_id:str}/feed.rss"],
+    include_in_schema=False,
+)
+async def status_feed_of_fip(
+    request: AnyRequest,
+    dependencies: InjectedDependencies,
+    cache: InjectedStatusCache,
+    fip_id: FromPath[str],
+) -> Response[str] | Response[bytes]:
+    """Return the latest incidents of one institution."""
+
+    def made(snapshot: StatusSnapshot, state: FipState) -> Response[bytes]:
+        title, own = f"{state.fip.name}: incidents", state.fip.fip_id
+        return _feed(request, dependencies, snapshot, title, own)
+
+    return await _of_fip(request, dependencies, cache, fip_id, made)
+
+
+def _feed(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    snapshot: StatusSnapshot,
+    title: str,
+    fip_id: str = "",
+) -> Response[bytes]:
+    """Returns a feed in the format that the address ends with."""
+    rss = request.url.path.endswith(".rss")
+    body = (rss_feed if rss else atom_feed)(snapshot, title, _root(dependencies), fip_id)
+    return _shared(body, RSS if rss else ATOM)
+
+
+@get("/status/badge.svg", include_in_schema=False)
+async def status_badge(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[str] | Response[bytes]:
+    """Return the badge of the network."""
+
+    def made(snapshot: StatusSnapshot) -> Response[bytes]:
+        states = states_of(snapshot, dependencies.clock())
+        return _shared(badge_of_all(states, dependencies.settings.network_name), _SVG)
+
+    return await _of_network(request, dependencies, cache, made)
+
+
+@get("/status/fip/{fip_id:str}/badge.svg", include_in_schema=False)
+async def status_badge_of_fip(
+    request: AnyRequest,
+    dependencies: InjectedDependencies,
+    cache: InjectedStatusCache,
+    fip_id: FromPath[str],
+) -> Response[str] | Response[bytes]:
+    """Return the badge of one institution."""
+
+    def made(_: StatusSnapshot, state: FipState) -> Response[bytes]:
+        return _shared(badge(state.fip.name, state.state, state.tone), _SVG)
+
+    return await _of_fip(request, dependencies, cache, fip_id, made)
+
+
+async def _of_network(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    cache: StatusCache,
+    made: Callable[[StatusSnapshot], Response[bytes]],
+) -> Response[str] | Response[bytes]:
+    """Returns a file made of the latest snapshot; 503 while there is none."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    return await public(request, made(cached.snapshot))
+
+
+async def _of_fip(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    cache: StatusCache,
+    fip_id: str,
+    made: Callable[[StatusSnapshot, FipState], Response[bytes]],
+) -> Response[str] | Response[bytes]:
+    """Returns a file about one institution; 404 for one that the snapshot does not have."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    state = find_state(cached.snapshot, fip_id, dependencies.clock())
+    if state is None:
+        return no_such_page(dependencies, public=True)
+    return await public(request, made(cached.snapshot, state))
+
+
+@get("/status/network.json", include_in_schema=False)
+async def status_json(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[str] | Response[bytes]:
+    """Return the snapshot as JSON: days, APIs, incidents."""
+    return await _large(
+        request, dependencies, cache, "network.json", "application/json", msgspec.json.encode
+    )
+
+
+@get("/status/network.csv", include_in_schema=False)
+async def status_csv(
+    request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
+) -> Response[str] | Response[bytes]:
+    """Return the days as CSV."""
+    return await _large(
+        request, dependencies, cache, "network.csv", "text/csv",
+        lambda snapshot: history_csv(snapshot).encode(),
+    )  # fmt: skip
+
+
+@get("/status/schema.json", include_in_schema=False)
+async def status_schema(request: AnyRequest) -> Response[str] | Response[bytes]:
+    """Return the JSON Schema of the snapshot; docs/reference/open-data.md has it too."""
+    body = msgspec.json.encode(msgspec.json.schema(StatusSnapshot))
+    return await public(request, _shared(body, "application/schema+json"))
+
+
+async def _large(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    cache: StatusCache,
+    name: str,
+    media_type: str,
+    made: Callable[[StatusSnapshot], bytes],
+) -> Response[bytes]:
+    """Returns a file of megabytes, which is made once for all its readers."""
+    cached = await cache.get(dependencies)
+    if cached is None:
+        return _not_yet(request, dependencies)
+    file = await cache.file(name, cached.snapshot, made)
+    answer = _shared(b"", media_type, name)
+    license_ = f'<{dependencies.settings.status_license}>; rel="license"'
+    answer.headers["Link"] = f'</status/schema.json>; rel="describedby", {license_}'
+    return await public_file(request, answer, file)
+
+
+def _shared(body: bytes, media_type: str, file_name: str = "") -> Response[bytes]:
+    """Returns a file that pages of others may read; with a name it is downloaded."""
+    headers = {"Access-Control-Allow-Origin": "*", "X-Content-Type-Options": "nosniff"}
+    if file_name:
+        headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
+    return Response(body, media_type=media_type, headers=headers)
+
+
+def _not_yet(request: AnyRequest, dependencies: HttpDependencies) -> Response[bytes]:
+    return refusal(new_context(request, dependencies).envelope, Unavailable()).response()
+
+
+def _root(dependencies: HttpDependencies) -> str:
+    """Returns the public address of the status page: next to the token service."""
+    return urljoin(dependencies.settings.issuer, "/status")
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    status_json,
+    status_csv,
+    status_schema,
+    status_feed,
+    status_feed_of_fip,
+    status_badge,
+    status_badge_of_fip,
+]
