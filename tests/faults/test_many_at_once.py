@@ -14,6 +14,7 @@ from tests.support.hostile.simultaneous import crowd, together
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
+from tests.support.registry.registry_commands import payload, send
 from tests.support.service import Service, new_member, running_service
 from tools.demonstration import Page, member_pages, operator_pages, public_pages
 
@@ -61,6 +62,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
     with running_service(data_dir, "--workers", "2", keeps_store=True) as service:
         fip, fiu, aa = new_member(service), new_member(service, "FIU"), pushing_aa(service)
         assert aa.push(aa.requests()).status_code == 200
+        send(fip, payload(fip))  # which waits for approval
         emails = {
             "AA": aa.admin,
             "FIP": fip.email,

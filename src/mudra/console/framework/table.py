@@ -34,8 +34,8 @@ class Column(Struct, Generic[R], frozen=True):
     """One column.
 
     `kind` is text, english, label, code, number, time, day, type, tag, bounds or below; `tone`
-    colours a tag. Labels and tags are words of ours: they are shown in the reader's language. An english
-    text is the API's own, the same in every language, and marked as English.
+    colours a tag. Labels and tags are words of ours: they are shown in the reader's language. An
+    english text is the API's own, the same in every language, and marked as English.
     `order` is what it sorts by where that is not the value itself. Bounds are a number with
     what goes on behind its first space in small letters below. What is below is under its
     row, over the whole width: long words that would push other columns out of sight.
