@@ -1,7 +1,9 @@
 """What a search of the audit log asks for and finds."""
 
+import enum
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
@@ -29,6 +31,29 @@ class TokensOfDay(Struct, frozen=True):
     refused: int
 
 
+class ActedBy(enum.StrEnum):
+    """Who may have acted."""
+
+    PEOPLE = "people"
+    """Admins and operators."""
+    PROGRAMS = "programs"
+    """Members' own, by their secrets."""
+    SERVICE = "service"
+    """Its jobs."""
+
+    @property
+    def prefixes(self) -> tuple[str, ...]:
+        """What their actors begin with."""
+        return _ACTORS[self]
+
+
+_ACTORS: Final = {
+    ActedBy.PEOPLE: ("user:", "operator:"),
+    ActedBy.PROGRAMS: ("entity:",),
+    ActedBy.SERVICE: ("system",),
+}
+
+
 class AuditFilter(Struct, frozen=True, kw_only=True):
     """Which events; an empty field is no condition.
 
@@ -40,6 +65,7 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
     event: str = ""
     outcome: str = ""
     actor: str = ""
+    by: ActedBy | None = None
     user_id: str = ""
     entity_id: str = ""
     txn_id: str = ""

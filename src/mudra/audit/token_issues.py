@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, EventName, Outcome
-from mudra.audit.search import AuditFilter, AuditRow
+from mudra.audit.search import ActedBy, AuditFilter, AuditRow
 
 SECRET: Final = "secret"  # noqa: S105 -- the name of a credential
 GRACE: Final = "grace"
@@ -199,8 +199,11 @@ def may_be_issue(which: AuditFilter) -> bool:
         name.startswith(which.event[:-1]) if which.event.endswith("*") else which.event == name
     )
     by_actor = not which.actor or which.actor.startswith("entity:")
+    by_kind = which.by in {None, ActedBy.PROGRAMS}
     by_outcome = which.outcome in {"", Outcome.SUCCESS.value}
-    return (not which.event or by_name) and by_actor and by_outcome and not which.user_id
+    return (
+        (not which.event or by_name) and by_actor and by_kind and by_outcome and not which.user_id
+    )
 
 
 def entities_of(which: AuditFilter) -> frozenset[str]:

@@ -174,7 +174,7 @@ class Table(Struct, Generic[R], frozen=True):
 
     def chosen(self, rows: Sequence[R], query: Mapping[str, str]) -> Sequence[R]:
         """Return the rows of all pages that the address asks for, in its order."""
-        words = self._words(query).casefold()
+        words = self._words(query).casefold().split()
         found = [row for row in rows if not words or self._holds(row, words)]
         key, down = self._order(query)
         column = next((c for c in self.columns if c.key == key), None)
@@ -185,8 +185,10 @@ class Table(Struct, Generic[R], frozen=True):
         there.sort(key=lambda row: _comparable(value(row)), reverse=down)
         return there + [row for row in found if value(row) is None]  # what is missing stays last
 
-    def _holds(self, row: R, words: str) -> bool:
-        return any(words in _shown(column, row).casefold() for column in self.columns)
+    def _holds(self, row: R, words: Sequence[str]) -> bool:
+        """Whether each word is in the row, in any order: names are typed as people know them."""
+        text = "\n".join(_shown(column, row).casefold() for column in self.columns)
+        return all(word in text for word in words)
 
     def _below(self, shown: Sequence[R]) -> Sequence[str]:
         columns = [one for one in self.columns if one.kind == "below"]

@@ -3,6 +3,8 @@
 Failures count by address as those of passwords do; an account signs in at most so often an hour.
 """
 
+from msgspec.structs import replace
+
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.passkeys.assertion_rule import PasskeyFault
@@ -44,8 +46,7 @@ async def sign_in_with_passkey(  # its collaborators, each named
     await work.audit_log.append(
         AuditEntry(
             EventName.USER_SIGN_IN_SUCCEED,
-            caller,
-            user_id=user.user_id,
+            replace(caller, actor=f"user:{user.user_id}"),
             detail={"kind": "passkey"},
         )
     )

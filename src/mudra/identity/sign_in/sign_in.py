@@ -146,9 +146,8 @@ async def settle(
         await work.attempts.succeeded(username, admitted.origin, now)
         if history != throttle.FRESH:
             await work.attempts.save(username, throttle.FRESH)
-        await work.audit_log.append(
-            AuditEntry(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id)
-        )
+        own = replace(caller, actor=f"user:{user.user_id}")
+        await work.audit_log.append(AuditEntry(EventName.USER_SIGN_IN_SUCCEED, own))
         return user
     after = throttle.after_failure(history, now)
     await work.attempts.save(username, after)

@@ -4,6 +4,8 @@ Admins of members do not sign in so. The last operator who manages operators kee
 whatever the provider says: else no one could repair a wrong claim.
 """
 
+from msgspec.structs import replace
+
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import NameRefused, display_name
 from mudra.identity.accounts.user import User, UserState
@@ -45,9 +47,8 @@ async def sign_in_by_provider(
     await work.links.void(user.user_id, now)  # an open one is a second way in
     await work.attempts.succeeded(user.email, origin, now)
     detail = {"kind": "single-sign-on", "subject": identity.subject}
-    await work.audit_log.append(
-        AuditEntry(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id, detail=detail)
-    )
+    own = replace(caller, actor=f"user:{user.user_id}")
+    await work.audit_log.append(AuditEntry(EventName.USER_SIGN_IN_SUCCEED, own, detail=detail))
     return user
 
 

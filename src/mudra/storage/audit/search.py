@@ -24,6 +24,9 @@ def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
     found = [column == wanted for column, wanted in equal if wanted]
     if which.actor:
         found.append(_by(which.actor))
+    if which.by is not None:
+        prefixes = which.by.prefixes
+        found.append(sa.or_(*(c.actor.startswith(one, autoescape=True) for one in prefixes)))
     if which.event.endswith("*"):
         found.append(c.event.startswith(which.event[:-1], autoescape=True))
     elif which.event:

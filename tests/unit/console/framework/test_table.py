@@ -50,6 +50,12 @@ def test_it_filters_by_any_column_without_regard_to_case() -> None:
     assert TABLE.view(TOWNS, {"towns.q": "zzz"}).found == "0 of 4 rows"
 
 
+def test_it_filters_by_words_in_any_order_over_all_columns() -> None:
+    assert names(q="602 koc") == ["Kochi"]
+    assert names(q="Koc 60") == ["Kochi"]
+    assert names(q="kochi 114") == []
+
+
 def test_it_pages_and_an_address_in_error_shows_a_page_that_there_is() -> None:
     many = [Town(f"{n:03}", n) for n in range(75)]
 

@@ -1,15 +1,17 @@
 """The audit: search by event, entity, actor and time; verify that it was not changed."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
+from urllib.parse import quote
 
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.audit.event import EventName, Outcome
-from mudra.audit.search import AuditFilter, AuditRow
+from mudra.audit.search import ActedBy, AuditFilter, AuditRow
 from mudra.audit.verification import MAX_S, verify_audit
 from mudra.console.framework import page_results as answer
 from mudra.console.framework.page_context import PageContext
@@ -30,11 +32,22 @@ EXPORTED: Final = 20_000
 MAX_LENGTH: Final = 300
 
 
+_BY: Final = {
+    ActedBy.PEOPLE: "admins and operators",
+    ActedBy.PROGRAMS: "members' programs",
+    ActedBy.SERVICE: "the service itself",
+}
+_NOBODY: Final = "nobody"
+_PERSON: Final = "user"
+"""In the detail: the ID of the person whom the event concerns."""
+
+
 class EventRow(Struct, frozen=True):
     """An event, with a person's address in the place of its ID."""
 
     row: AuditRow
     actor: str
+    detail: str
 
 
 TABLE: Final = Table[EventRow](
@@ -47,10 +60,16 @@ TABLE: Final = Table[EventRow](
             "outcome", "Outcome", lambda r: r.row.outcome, "tag", tone=lambda r: tone(r.row.outcome)
         ),
         Column("actor", "Actor", lambda r: r.actor),
-        Column("entity", "Entity", lambda r: r.row.entity_id or None, "code"),
+        Column(
+            "entity",
+            "Entity",
+            lambda r: r.row.entity_id or None,
+            "code",
+            link=lambda r: f"?entity={quote(r.row.entity_id)}" if r.row.entity_id else "",
+        ),
         Column("address", "Address", lambda r: r.row.address or None),
         Column("reason", "Reason", lambda r: r.row.reason or None, "below"),
-        Column("detail", "Detail", lambda r: _detail(r.row) or None, "below"),
+        Column("detail", "Detail", lambda r: r.detail or None, "below"),
         Column("txn", "Transaction", lambda r: r.row.txn_id or None, "below"),
         Column("seq", "Row", lambda r: r.row.seq, "number"),
     ),
@@ -76,8 +95,7 @@ async def search(
         )
         if len(found) > EXPORTED:
             return InvalidField(f"more than {EXPORTED:,} events are like this: name a shorter time")
-        names = await names_of([row.actor for row in found], page_context.work)
-        rows = [EventRow(row, names.get(row.actor, row.actor)) for row in found]
+        rows = await _rows(page_context, found)
         if exports:  # off the event loop: a large file takes tenths of a second
             file = await asyncio.to_thread(TABLE.export, rows, page_context.query)
             assert file is not None
@@ -87,6 +105,7 @@ async def search(
             {
                 "view": TABLE.view(rows, page_context.query),
                 "events": [event.value for event in EventName],
+                "actors": _BY,
                 "outcomes": [outcome.value for outcome in Outcome],
                 "filters": _shown(page_context, which),
                 "times": which,
@@ -96,6 +115,24 @@ async def search(
         )
 
     return await operator_page(request, dependencies, Scope.AUDIT, handle, reads=True)
+
+
+async def _rows(page_context: PageContext, found: Sequence[AuditRow]) -> list[EventRow]:
+    people = [row.actor for row in found] + [_person(row) for row in found]
+    names = await names_of(people, page_context.work)
+    return [
+        EventRow(row, names.get(row.actor, _unnamed(row.actor)), _detail(row, names))
+        for row in found
+    ]
+
+
+def _unnamed(actor: str) -> str:
+    return f"{actor} (not signed in)" if actor == _NOBODY else actor
+
+
+def _person(row: AuditRow) -> str:
+    """Whom the event concerns, as actors are named; empty for no one."""
+    return f"user:{row.detail[_PERSON]}" if _PERSON in row.detail else ""
 
 
 @post("/operator/audit/verify", include_in_schema=False)
@@ -111,7 +148,7 @@ async def verify(
     return await operator_form(request, dependencies, Scope.AUDIT, handle, within_s=MAX_S)
 
 
-_FIELDS: Final = ("event", "outcome", "entity", "actor", "txn", "since", "until")
+_FIELDS: Final = ("event", "outcome", "entity", "actor", "by", "txn", "since", "until")
 
 
 def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
@@ -129,6 +166,7 @@ def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
         event=asked["event"],
         outcome=asked["outcome"],
         actor=asked["actor"],
+        by=ActedBy(asked["by"]) if asked["by"] in tuple(ActedBy) else None,
         entity_id=asked["entity"],
         txn_id=asked["txn"],
         since=times.get("since"),
@@ -143,8 +181,9 @@ def _shown(page_context: PageContext, which: AuditFilter) -> dict[str, str]:
     return {name: page_context.query.get(name, "") for name in _FIELDS} | pinned
 
 
-def _detail(row: AuditRow) -> str:
-    return ", ".join(f"{name} {value}" for name, value in row.detail.items())
+def _detail(row: AuditRow, names: Mapping[str, str]) -> str:
+    known = {_PERSON: names[_person(row)]} if _person(row) in names else {}
+    return ", ".join(f"{name} {value}" for name, value in {**row.detail, **known}.items())
 
 
 handlers: Final[list[ControllerRouterHandler]] = [search, verify]
