@@ -51,6 +51,10 @@ SAMPLES: Final[Mapping[str, str]] = {
     "severity": "critical",
     "open": "3",
     "incidents": "KAVERI-FIP: 80 % of calls failing | DECCAN-FIP: slow",
+    "worst": "FIP KAVERI-FIP: 80 % of calls failing",
+    "pages": "https://tokens.network.example/console/operator/incidents/sample-1"
+    " | https://tokens.network.example/console/operator/incidents/sample-2",
+    "named": "yes",
     "more": "1",
     "what": "was approved",
     "done_by": "an admin of the entity",

@@ -162,7 +162,7 @@ class Settings(TracingSettings):
     )  # fmt: skip  # one line for what is the same in all settings
     health_escalation_to: tuple[str, ...] = _setting(
         "HEALTH_ESCALATION_TO", (), _addresses, "email addresses, separated by commas",
-        "who hears of incidents that no one has acknowledged; no one by default",
+        "who hears of incidents that no one has acknowledged; by default operators",
     )  # fmt: skip
     health_storm_alarms: int = _setting(
         "HEALTH_STORM_ALARMS", 5, _whole(1, 1000), "1 to 1000",

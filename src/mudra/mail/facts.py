@@ -34,15 +34,19 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.SIGN_IN_WAITS: ("user_name", "failures", "last_failure_at"),
     # over is empty while the incident is open, entity_id for alarms of the whole network.
     NoticeKind.HEALTH_ALARM: ("title", "story", "entity_id", "over", "severity", "link"),
-    # incidents has " | " between them; more is empty when all are listed.
-    NoticeKind.HEALTH_DIGEST: ("open", "over", "incidents", "more", "link"),
+    # incidents and pages have " | " between them, one page for each incident; more is empty
+    # when all are listed, worst when none is open.
+    NoticeKind.HEALTH_DIGEST: ("open", "over", "worst", "incidents", "pages", "more", "link"),
     # reason and changes may be empty.
     NoticeKind.REGISTRY_CHANGED: (
         *_OF_SECRET,
         # operator_name is empty unless an operator did it.
         *("what", "done_by", "operator_name", "done_at", "reason", "changes"),
     ),
-    NoticeKind.HEALTH_ESCALATED: ("number", "incidents", "minutes", "link"),
+    # named is "yes" or empty: whether a setting names the address.
+    NoticeKind.HEALTH_ESCALATED: (
+        *("number", "worst", "incidents", "pages", "minutes", "named", "link"),
+    ),
     NoticeKind.REPORT_HELD: (*_OF_SECRET, "window", "claimed", "plausible", "what"),
     # secret_lost is "yes" or empty.
     NoticeKind.SERVICE_RESTORED: (*_OF_SECRET, "restored_to", "restored_at", "secret_lost"),

@@ -41,7 +41,7 @@ def early(network: HealthNetwork) -> None:
     network.early_in_a_window()
 
 
-def choose(person: Operator | Member, **preferences: str) -> dict[str, Any]:
+def choose(person: Operator | Member, **preferences: object) -> dict[str, Any]:
     headers = person.headers if isinstance(person, Operator) else person.bearer()
     answer = person.client.post(PREFERENCES, json=preferences, headers=headers)
     assert answer.status_code == 200, answer.text
@@ -50,7 +50,7 @@ def choose(person: Operator | Member, **preferences: str) -> dict[str, Any]:
     return found
 
 
-def watcher(network: HealthNetwork, **preferences: str) -> Operator:
+def watcher(network: HealthNetwork, **preferences: object) -> Operator:
     made = new_operator(network.service, "health")
     choose(made, **{"ofNetwork": "minor", **preferences})
     return made
@@ -69,7 +69,7 @@ def alarms_to(network: HealthNetwork, person: Operator | Member) -> list[dict[st
 
 
 def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> None:
-    operator, deaf = watcher(network), new_operator(network.service, "health")
+    operator, deaf = watcher(network), watcher(network, ofNetwork="none")
     hindi = in_hindi(network, watcher(network))
     down = network.fips[:DOWN]
 
@@ -82,6 +82,8 @@ def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> 
 
     assert all(digest["text"].count(f"FIP {one.entity_id}") == 1 for one in down)
     assert f"{DOWN} open" in digest["subject"]
+    assert re.search(r"; FIP \S+: 9\d % of calls failing$", digest["subject"])
+    assert len(set(re.findall(r"/console/operator/incidents/[0-9a-f-]{36}", digest["text"]))) == DOWN
     (own,) = (one for one in network.mails_to(hindi.email) if f"{DOWN} जारी" in one["subject"])
     assert own["text"].count("कॉल विफल हो रहे हैं (") == DOWN
     assert [len(alarms_to(network, one)) for one in down] == [2] * len(down)  # begin and end
@@ -124,6 +126,41 @@ def test_quiet_hours_hold_alarms_back_until_their_end(network: HealthNetwork) ->
     assert slow.entity_id in alarms_to(network, asleep)[-1]["text"]
 
 
+def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthNetwork) -> None:
+    """Without having asked; those who chose other APIs or nothing, and other scopes, do not."""
+    usual, members = new_operator(network.service, "health"), new_operator(network.service, "members")
+    deaf, fetches = watcher(network, ofNetwork="none"), watcher(network, apis=["fif", "fireq"])
+    consents = watcher(network, apis=["cns"])
+    bank = network.fips[3].entity_id
+    fault = at_fip(bank, "fif", failing=0.9)
+
+    network.windows(3, fault)
+    network.settled()
+    network.in_time(lambda: len(alarms_to(network, usual)) == 1)
+    assert unowned(network, usual) == []
+    network.windows(3, fault)
+    network.in_time(lambda: len(unowned(network, usual)) == 1)
+    network.windows(5)
+    network.settled()
+
+    opened = alarms_to(network, usual)[0]["text"]
+    (page,) = re.findall(r"\S+/console/operator/incidents/\S+", opened)
+    assert bank in opened
+    assert "Affected: " + ", ".join(sorted(one.aa_id for one in network.aas)) in opened
+    (escalated,) = unowned(network, usual)
+    assert bank in escalated["subject"]
+    assert page in escalated["text"]
+    assert "because you get alarms of the network" in escalated["text"]
+    assert [len(unowned(network, one)) for one in (fetches, consents, deaf)] == [1, 0, 0]
+    assert len(alarms_to(network, fetches)) == 2
+    assert [network.mails_to(one.email)[1:] for one in (consents, deaf, members)] == [[], [], []]
+
+
+def unowned(network: HealthNetwork, person: Operator) -> list[dict[str, Any]]:
+    mails = network.mails_to(person.email)
+    return [one for one in mails if "No one has acknowledged" in one["text"]]
+
+
 def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
     network: HealthNetwork,
 ) -> None:
@@ -140,6 +177,7 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
     saved = browser.act(
         "/console/account", "/console/account/alarms",
         timeZone="Asia/Dubai", quietFrom="", quietUntil="", breaksQuiet="none", ofMembers="major",
+        **{"api.fif": "on"},
     )  # fmt: skip
     assert saved.status_code == 303, saved.text
     shown = json.loads(service.cli("alarms", "show", "--json").stdout)
@@ -150,8 +188,9 @@ def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
         "quietUntil": "",
         "breaksQuiet": "none",
         "ofMembers": "major",
-        "ofNetwork": "none",
+        "ofNetwork": "major",
         "channel": "email",
+        "apis": ["fif"],
     }
     answer = member.client.get(PREFERENCES, headers=member.bearer()).json()
     assert answer.items() >= shown.items()
@@ -304,6 +343,7 @@ def test_a_webhook_of_the_public_gets_the_news_until_it_says_that_it_is_gone(
         ({"quietFrom": "24:00", "quietUntil": "07:00"}, "quietFrom must be a time of day"),
         ({"ofMembers": "all"}, "ofMembers must be"),
         ({"channel": "pigeon"}, "channel must be email, webhook, both or none"),
+        ({"apis": ["fetch"]}, "apis must be some of adisc"),
     ],
 )
 def test_wrong_preferences_are_refused_by_name(

@@ -24,6 +24,11 @@ class DetectionMemory:
         self.silences: list[Silence] = []
         self.fip_rows: list[tuple[datetime, bytes, bytes]] = []
 
+    async def escalate(
+        self, incidents: Sequence[StoredIncident], now: datetime
+    ) -> Sequence[StoredIncident]:
+        return ()
+
     async def lock(self, *, patient: bool) -> None:
         pass
 

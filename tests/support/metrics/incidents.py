@@ -27,6 +27,7 @@ def an_incident(
     succeeded: int | None = None,
     symptoms: tuple[Symptom, ...] = (Symptom.FAILURES,),
     affected_aas: tuple[str, ...] = (),
+    affected_fips: tuple[str, ...] = (),
     ambiguous_with: tuple[Subject, ...] = (),
     bad_windows: int = 2,
 ) -> Incident:
@@ -43,7 +44,14 @@ def an_incident(
         good,
         eligible,
         Cause(
-            symptoms, eligible // 2, (eligible - good) // 2, 1.0, 50.0, ambiguous_with, affected_aas
+            symptoms,
+            eligible // 2,
+            (eligible - good) // 2,
+            1.0,
+            50.0,
+            ambiguous_with,
+            affected_aas,
+            affected_fips,
         ),
         (TimelineEntry(began + WINDOW, TimelineChange.OPENED, subject, symptoms),),
     )

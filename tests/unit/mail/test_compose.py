@@ -59,6 +59,9 @@ VALUES: dict[str, str | SecretText] = {
     "severity": "major",
     "number": "2",
     "incidents": "FIP A: calls slow; FIP B: 90 % of calls failing",
+    "worst": "FIP B: 90 % of calls failing",
+    "pages": "https://tokens.network.example/console/operator/incidents/sample",
+    "named": "yes",
     "minutes": "30",
     "enforced": "yes",
     "changed_by": "ravi@bank.example",
@@ -109,7 +112,9 @@ def test_the_link_is_alone_on_its_line_and_is_found(kind: NoticeKind):
     composed = write(kind)
 
     end = [END_LINK] if "end_link" in FACTS[kind] else []
-    assert links_in(composed.text) == [LINK, *end]
+    pages = VALUES["pages"].split(" | ") if "pages" in FACTS[kind] else []
+    assert links_in(composed.text) == [*pages, LINK, *end]
+    assert all(f'href="{page}"' in composed.html for page in pages)
     assert LINK in composed.text.splitlines()
     assert f'href="{LINK}"' in composed.html
 

@@ -144,6 +144,7 @@ class AlarmPreferences(Struct, rename="camel"):
     of_members: str
     of_network: str
     channel: str
+    apis: list[str] = []
 
 
 class OwnWebhook(Struct, rename="camel"):

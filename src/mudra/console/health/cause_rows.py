@@ -1,17 +1,24 @@
 """The board's rows: one for each cause that operators have to act on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
 
 from mudra.console.health.incident_state import StateNow, state_now
-from mudra.console.health.labels import headline, operator_path_of
+from mudra.console.health.labels import SEVERITY_TONES, headline, operator_path_of
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident import (
+    AaApi,
+    AaCalls,
+    AaReporting,
+    Incident,
+    Path,
+    StoredIncident,
+)
 from mudra.metrics.incidents.subject import codes_of
-from mudra.metrics.incidents.verdict import reach_of
+from mudra.metrics.incidents.verdict import Reach, reach_of
 from mudra.metrics.notifications.alarm import ambiguity
 from mudra.metrics.notifications.severity import Severity, severity_of
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType
@@ -19,7 +26,6 @@ from mudra.metrics.payload.catalogue import TIMINGS, RequestType
 _NAMED: Final = 3
 _ALL: Final = frozenset(str(code) for code in RequestType if code not in TIMINGS)
 """The APIs that can succeed or fail: their names one by one would say less than "all"."""
-TONES: Final = {Severity.CRITICAL: "bad", Severity.MAJOR: "warn", Severity.MINOR: "quiet"}
 
 
 class CauseRow(Struct, frozen=True):
@@ -40,7 +46,7 @@ class CauseRow(Struct, frozen=True):
     @property
     def tone(self) -> str:
         """The tone of its severity."""
-        return TONES[self.severity]
+        return SEVERITY_TONES[self.severity]
 
 
 def cause_rows(found: Iterable[StoredIncident], now: datetime) -> list[CauseRow]:
@@ -55,19 +61,39 @@ def cause_rows(found: Iterable[StoredIncident], now: datetime) -> list[CauseRow]
 def _row(stored: StoredIncident, now: datetime) -> CauseRow:
     incident = stored.incident
     reach = reach_of(incident)
-    codes = sorted(codes_of(incident.subject)) or reach.apis
     return CauseRow(
         operator_path_of(stored),
         headline(incident),
         severity_of(incident),
-        "all" if set(codes) >= _ALL or not codes else ", ".join(map(api_names, codes)),
-        _listed(reach.aas, "AA") or _listed(reach.fips, "FIP"),
+        _apis(incident, reach.apis),
+        _affected(incident, reach),
         reach.calls_a_minute,
         incident.began,
         stored.owner,
         state_now(stored, now),
         ambiguity(incident),
     )
+
+
+def _apis(incident: Incident, affected: Sequence[str]) -> str:
+    """Returns the names of the APIs; empty of a silent agent, of which no call is known to fail."""
+    if isinstance(incident.subject, AaReporting):
+        return ""
+    codes = sorted(codes_of(incident.subject)) or affected
+    return "all" if set(codes) >= _ALL or not codes else ", ".join(map(api_names, codes))
+
+
+def _affected(incident: Incident, reach: Reach) -> str:
+    """Returns the other side of the cause: of an AA the FIPs that its calls do not reach."""
+    match incident.subject:
+        case AaReporting():
+            return ""
+        case AaCalls() | AaApi():
+            return _listed(reach.fips, "FIP") or _listed(reach.aas, "AA")
+        case Path(aa, fip):
+            return f"{aa}, {fip}"
+        case _:
+            return _listed(reach.aas, "AA") or _listed(reach.fips, "FIP")
 
 
 def _listed(ids: tuple[str, ...], kind: str) -> str:

@@ -1,6 +1,6 @@
-"""The AA x FIP matrix as a table: FIPs down, AAs across, bad ones first, empty ones last."""
+"""The AA x FIP matrix as a table: FIPs down, AAs across, the worst first, empty ones last."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -78,19 +78,28 @@ def grid_of(
     causes: dict[tuple[str, str], list[StoredIncident]] = {}
     for one in matrix.verdicts:
         causes.setdefault((one.aa_id, one.fip_id), []).append(one.cause)
-    columns = sorted({*aas, *(aa for aa, _ in cells)})
+    known = sorted({*aas, *(aa for aa, _ in cells)})
     lines = sorted({*fips, *(fip for _, fip in cells)})
     rows = [
         GridRow(
             fip,
             names.get(fip, fip),
-            [_cell(aa, fip, cells.get((aa, fip)), causes.get((aa, fip), ())) for aa in columns],
+            [_cell(aa, fip, cells.get((aa, fip)), causes.get((aa, fip), ())) for aa in known],
         )
         for fip in lines
     ]
-    rows.sort(key=lambda row: row.rank)  # a stable sort: else by ID
+    order = sorted(range(len(known)), key=lambda place: -_bad(row.cells[place] for row in rows))
+    rows = [
+        GridRow(row.fip_id, row.name, [row.cells[place] for place in order]) for row in rows
+    ]
+    rows.sort(key=lambda row: (row.rank, -_bad(row.cells)))  # a stable sort: else by ID
     kinds = [one.kind for row in rows for one in row.cells]
+    columns = [known[place] for place in order]
     return Grid(columns, rows, kinds.count("bad"), kinds.count("recovered"), len(cells))
+
+
+def _bad(cells: Iterable[GridCell]) -> int:
+    return sum(cell.kind == "bad" for cell in cells)
 
 
 def _cell(

@@ -25,6 +25,7 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.subject import SubjectKind, name_of
 from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.notifications.severity import Severity, severity_of
 
 MARKS: Final = {
     SubjectKind.FIP: ("F", "the FIP"),
@@ -35,6 +36,11 @@ MARKS: Final = {
     SubjectKind.NETWORK: ("N", "the network"),
 }
 """Marks of causes in the matrix."""
+SEVERITY_TONES: Final = {
+    Severity.CRITICAL: "bad",
+    Severity.MAJOR: "warn",
+    Severity.MINOR: "quiet",
+}
 AMBIGUOUS: Final = ("?", "the evidence fits several")
 
 
@@ -60,10 +66,15 @@ def operator_path_of(one: StoredIncident) -> str:
 def cause_lines(
     causes: Iterable[StoredIncident], path: Callable[[StoredIncident], str] = operator_path_of
 ) -> list[CauseLine]:
-    """Returns one line for each cause: the open ones, and then the others, the latest first."""
-    newest = sorted(
-        causes, key=lambda one: (one.incident.ended is None, one.incident.began), reverse=True
-    )
+    """Returns one line for each cause: open ones, the worst first, then the others, the latest."""
+    order = list(Severity)
+
+    def rank(one: StoredIncident) -> tuple[bool, int, datetime]:
+        is_open = one.incident.ended is None
+        severity = order.index(severity_of(one.incident)) if is_open else 0
+        return is_open, severity, one.incident.began
+
+    newest = sorted(causes, key=rank, reverse=True)
     return [
         CauseLine(
             f"{cause_text(one.incident)}: {symptom_text(one.incident)}",

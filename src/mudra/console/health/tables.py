@@ -9,13 +9,19 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery
-from mudra.console.health.labels import operator_path_of, state_label, subject_label
+from mudra.console.health.labels import (
+    SEVERITY_TONES,
+    operator_path_of,
+    state_label,
+    subject_label,
+)
 from mudra.localization.language import current, gettext, translatable
 from mudra.metrics.health.api_names import api_name, notification_name
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
 from mudra.metrics.incidents.contrast import Contrast
 from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.notifications.severity import Severity, severity_of
 from mudra.metrics.payload.catalogue import (
     Tag,
 )
@@ -123,7 +129,20 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
         title,
         (
             Column("began", "Began", lambda one: one.incident.began, "time", link=operator_path_of),
-            Column("what", "What", lambda one: subject_label(one.incident.subject)),
+            Column(
+                "what",
+                "What",
+                lambda one: subject_label(one.incident.subject),
+                link=operator_path_of,
+            ),
+            Column(
+                "severity",
+                "Severity",
+                lambda one: severity_of(one.incident).value,
+                "tag",
+                tone=lambda one: SEVERITY_TONES[severity_of(one.incident)],
+                order=lambda one: list(Severity).index(severity_of(one.incident)),
+            ),
             Column(
                 "state",
                 "State",

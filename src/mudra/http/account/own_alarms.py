@@ -27,6 +27,7 @@ class AlarmPreferencesResponse(ResponseBody, kw_only=True, rename="camel"):
     of_members: str
     of_network: str
     channel: str
+    apis: list[str]
 
 
 @get("/user/alarm/preferences", "Read your own alarm preferences")
@@ -54,6 +55,7 @@ def _response(preferences: AlarmPreferences) -> AlarmPreferencesResponse:
         of_members=severity_word(preferences.of_members),
         of_network=severity_word(preferences.of_network),
         channel=preferences.channel.value,
+        apis=sorted(preferences.apis),
     )
 
 

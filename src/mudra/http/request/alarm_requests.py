@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Channel
+from mudra.metrics.notifications.preferences import ALARM_APIS, USUAL, AlarmPreferences, Channel
 from mudra.metrics.notifications.severity import Severity
 
 _NONE = "none"
@@ -41,7 +41,8 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
 
     `ofMembers` and `ofNetwork` are the least severity of alarms about one's own entities and, for
     operators, about the network; none means no alarms. Quiet hours are in `timeZone`. `channel` is
-    how alarms come; webhook and both need a webhook of one's own.
+    how alarms come; webhook and both need a webhook of one's own. `apis` are the codes of the
+    APIs that alarms are wanted about; none are all.
     """
 
     time_zone: Annotated[
@@ -57,8 +58,12 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
     quiet_until: _Clock = ""
     breaks_quiet: _Severity = Severity.CRITICAL.value
     of_members: _Severity = Severity.MINOR.value
-    of_network: _Severity = _NONE
+    of_network: _Severity = Severity.MAJOR.value
     channel: _Channel = Channel.EMAIL.value
+    apis: Annotated[
+        list[str],
+        Meta(max_length=len(ALARM_APIS), description="codes of APIs", examples=[["fireq", "fif"]]),
+    ] = []
 
     def preferences(self) -> AlarmPreferences:
         """Returns the preferences that are asked for."""
@@ -70,6 +75,7 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
             _severity(self.of_members),
             _severity(self.of_network),
             Channel(self.channel),
+            frozenset(self.apis),
         )
 
 

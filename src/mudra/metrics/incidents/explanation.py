@@ -15,7 +15,7 @@ from mudra.metrics.incidents.incident import (
     Path,
     StoredIncident,
 )
-from mudra.metrics.incidents.subject import codes_of, fip_of, in_sentence, readers_of, text_of
+from mudra.metrics.incidents.subject import apis_of, fip_of, in_sentence, readers_of, text_of
 from mudra.metrics.rollup.coverage import TimeRange
 
 
@@ -54,7 +54,7 @@ def explains(incident: Incident, aa_id: str, fip_id: str, code: str = "") -> boo
 
 def of_api(incident: Incident, code: str) -> bool:
     """Returns whether a cause is about an API; an empty code means any."""
-    codes = codes_of(incident.subject) or set(incident.cause.affected_apis)
+    codes = apis_of(incident)
     return not code or not codes or code in codes
 
 

@@ -13,6 +13,7 @@ from mudra.metrics.incidents.incident import (
     AaReporting,
     Fip,
     FipApi,
+    Incident,
     Network,
     Path,
     Subject,
@@ -129,6 +130,11 @@ def aa_concerned(subject: Subject) -> str | None:
             return aa_id
         case _:
             return None
+
+
+def apis_of(incident: Incident) -> frozenset[str]:
+    """Returns the APIs that an incident is about or affects; empty where none is known."""
+    return codes_of(incident.subject) or frozenset(incident.cause.affected_apis)
 
 
 def codes_of(subject: Subject) -> frozenset[str]:

@@ -7,8 +7,12 @@ from msgspec import Struct
 
 from mudra.localization.language import current, gettext, ngettext, translatable
 from mudra.metrics.incidents.incident import (
+    AaApi,
+    AaCalls,
     AaReporting,
     Ending,
+    Fip,
+    FipApi,
     Incident,
     Subject,
     Symptom,
@@ -62,6 +66,9 @@ _LAST_WINDOW: Final = {
 }
 
 
+_MAX_AFFECTED: Final = 5
+
+
 class Alarm(Struct, frozen=True):
     """A title and a text; neither has counts of any third party alone."""
 
@@ -76,20 +83,17 @@ def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
     """
     match change:
         case Opened(incident) if incident.ended is None:
-            return Alarm(
-                f"{text_of(incident.subject)}: {symptom_text(incident)}", _timeline(incident, zone)
-            )
+            return Alarm(title_of(incident), _timeline(incident, zone))
         case Reopened(_, incident):
             again = gettext("again %(symptom)s", symptom=symptom_text(incident))
             title = f"{text_of(incident.subject)}: {again}"
             return Alarm(title, _timeline(incident, zone))
         case Moved(known, incident):
-            title = f"{text_of(incident.subject)}: {symptom_text(incident)}"
             was = gettext(
                 "Reported before as %(cause)s; the cause is now known better.",
                 cause=text_of(known.subject),
             )
-            return Alarm(title, f"{was}\n{_timeline(incident, zone)}")
+            return Alarm(title_of(incident), f"{was}\n{_timeline(incident, zone)}")
         case Closed(_, incident):
             return Alarm(
                 f"{text_of(incident.subject)}: {_over(incident)}", _timeline(incident, zone)
@@ -104,12 +108,20 @@ def alarm_of(change: Change | Elsewhere, zone: tzinfo = UTC) -> Alarm | None:
             )
         case Elsewhere(known, _):
             return Alarm(
-                f"{text_of(known.subject)}: over for you",
-                f"Bad since {time_text(known.began, zone)}. What goes on has another cause, which"
-                " does not concern you: you get no more alarms about it.",
+                text_of(known.subject) + ": " + gettext("over for you"),
+                gettext(
+                    "Bad since %(began)s. What goes on has another cause, which does not concern"
+                    " you: you get no more alarms about it.",
+                    began=time_text(known.began, zone),
+                ),
             )
         case Opened() | Updated() | Withdrawn():
             return None
+
+
+def title_of(incident: Incident) -> str:
+    """Returns the title of its alarm, such as "FIP KAVERI-FIP: 60 % of calls failing"."""
+    return f"{text_of(incident.subject)}: {symptom_text(incident)}"
 
 
 def symptom_text(incident: Incident) -> str:
@@ -147,6 +159,23 @@ def ambiguity(incident: Incident) -> str:
     if len(incident.cause.affected_aas) == 1:
         text += " " + gettext("Only one AA has traffic.")
     return text
+
+
+def affected_text(incident: Incident) -> str:
+    """Returns the members on the other side of a cause; empty for a path, an agent or none."""
+    match incident.subject:
+        case Fip() | FipApi():
+            ids = incident.cause.affected_aas
+        case AaCalls() | AaApi():
+            ids = incident.cause.affected_fips
+        case _:
+            return ""
+    if not ids:
+        return ""
+    listed = ", ".join(ids[:_MAX_AFFECTED])
+    if len(ids) <= _MAX_AFFECTED:
+        return gettext("Affected: %(ids)s.", ids=listed)
+    return gettext("Affected: %(ids)s and %(more)s more.", ids=listed, more=len(ids)-_MAX_AFFECTED)
 
 
 def _first(incident: Incident) -> Symptom:

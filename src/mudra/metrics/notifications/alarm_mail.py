@@ -94,6 +94,8 @@ class PersonalAlarm(Struct, frozen=True):
     void: bool = False
     is_worse: bool = False
     """Nothing for those who know of it."""
+    apis: frozenset[str] = frozenset()
+    """What it is about; empty for all APIs, and for what has waited: it was wanted then."""
 
 
 class HeldAlarm(Struct, frozen=True):
@@ -154,7 +156,7 @@ def mailing_of(
     ready: list[PersonalAlarm] = []
     later: list[HeldAlarm] = []
     for one in (*due, *fresh.values()):
-        if quiet is None or _breaks(reader.preferences, one):
+        if quiet is None or reader.preferences.is_woken_by(one.severity):
             ready.append(one)
         else:
             later.append(HeldAlarm(reader.user_id, one, quiet))
@@ -186,9 +188,6 @@ def _is_wanted(reader: Reader, alarm: PersonalAlarm, history: History) -> bool:
     """An end is wanted by those who got the beginning, however mild the incident was at last."""
     least = reader.least(alarm.entity_id)
     is_end = alarm.over and alarm.incident_id in history.incidents
-    return least is not None and (is_end or alarm.severity.at_least(least))
-
-
-def _breaks(preferences: AlarmPreferences, alarm: PersonalAlarm) -> bool:
-    least = preferences.breaks_quiet
-    return least is not None and alarm.severity.at_least(least)
+    if least is None:
+        return False
+    return is_end or (alarm.severity.at_least(least) and reader.preferences.wants(alarm.apis))

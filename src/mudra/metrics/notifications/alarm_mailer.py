@@ -9,8 +9,10 @@ from msgspec.structs import replace
 from mudra.identity.ports import Notice, NoticeKind, Outbox
 from mudra.localization.language import gettext, written_in
 from mudra.localization.languages import Languages
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import Elsewhere, Withdrawn
-from mudra.metrics.notifications.alarm import alarm_of
+from mudra.metrics.incidents.subject import apis_of
+from mudra.metrics.notifications.alarm import affected_text, alarm_of
 from mudra.metrics.notifications.alarm_mail import (
     MAX_LISTED,
     MAX_WHOLE,
@@ -23,6 +25,12 @@ from mudra.metrics.notifications.alarm_mail import (
     mailing_of,
 )
 from mudra.metrics.notifications.alarm_mail_ports import AlarmMails
+from mudra.metrics.notifications.escalation import (
+    Escalation,
+    escalation_facts,
+    hears_of,
+    unowned,
+)
 from mudra.metrics.notifications.incident_notifications import Announcement, IncidentNotification
 from mudra.metrics.notifications.personal_message import PERSONAL, personal_body
 from mudra.metrics.notifications.severity import Severity, severity_of
@@ -61,6 +69,24 @@ class AlarmMailer(Struct, frozen=True):
         for reader in readers:
             own = [one for (user_id, _), one in waiting.items() if user_id == reader.user_id]
             await self._send_to(reader, alarms, own, history.get(reader.user_id, History()), now)
+
+    async def escalate(
+        self, incidents: Sequence[StoredIncident], rule: Escalation, now: datetime
+    ) -> Sequence[StoredIncident]:
+        """Tells operators who want alarms of the network; returns those that someone heard of."""
+        told: set[str] = set()
+        for reader in await self.store.readers((), ()):
+            heard = [one for one in incidents if hears_of(reader, one, now)]
+            if not heard:
+                continue
+            told |= {one.incident_id for one in heard}
+            with written_in(self.languages.of(reader.language)):
+                facts = escalation_facts(heard, rule, reader.preferences.zone, self.console)
+                alarms = [unowned(one, rule, reader.preferences.zone) for one in heard]
+            if reader.wants_email:
+                await self._post(reader, NoticeKind.HEALTH_ESCALATED, facts)
+            await self._post_message(reader, sorted(alarms, key=_urgency), now)
+        return [one for one in incidents if one.incident_id in told]
 
     async def _with_followers(
         self, alarms: Sequence[IncidentNotification]
@@ -130,11 +156,13 @@ class AlarmMailer(Struct, frozen=True):
         return {
             "open": str(len(alarms) - over),
             "over": str(over),
+            "worst": "" if urgent[0].over else urgent[0].title,
+            "pages": SEPARATOR.join(map(self._page, listed)),
             "incidents": SEPARATOR.join(
                 _line(one, whole=len(alarms) <= MAX_WHOLE) for one in listed
             ),
             "more": str(len(urgent) - len(listed)) if len(urgent) > len(listed) else "",
-            "link": f"{self.console}/operator/incidents"
+            "link": f"{self.console}/operator/board"
             if any(not one.entity_id for one in alarms)
             else self._page(urgent[0]),
         }
@@ -183,8 +211,15 @@ def _alarm_for(reader: Reader, one: IncidentNotification) -> PersonalAlarm | Non
         entity,
         severity_of(part.incident),
         alarm.title,
-        alarm.text,
+        alarm.text if entity or part.is_over else _with_affected(alarm.text, part.incident),
         over=part.is_over,
         void=isinstance(part.change, Withdrawn | Elsewhere),
         is_worse=part.is_worse,
+        apis=apis_of(part.incident),
     )
+
+
+def _with_affected(text: str, incident: Incident) -> str:
+    """Adds whom it affects: operators see all of them, a member its own side alone."""
+    affected = affected_text(incident)
+    return f"{text}\n{affected}" if affected else text

@@ -1,4 +1,8 @@
-"""Escalation: who hears of incidents that no one has acknowledged for some time."""
+"""Escalation: who hears of incidents that no one has acknowledged for some time (decision 0129).
+
+Those whom a setting names; where it names no one, the operators who want alarms of the network,
+by their own severity, APIs and quiet hours.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
@@ -8,17 +12,20 @@ from msgspec import Struct
 
 from mudra.localization.language import gettext
 from mudra.metrics.incidents.explanation import cause_text
-from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.silence import Silence, is_silenced
-from mudra.metrics.notifications.alarm import symptom_text, time_text
-from mudra.metrics.notifications.alarm_mail import SEPARATOR
+from mudra.metrics.incidents.subject import apis_of
+from mudra.metrics.notifications.alarm import symptom_text, time_text, title_of
+from mudra.metrics.notifications.alarm_mail import SEPARATOR, PersonalAlarm, Reader
+from mudra.metrics.notifications.preferences import quiet_end
+from mudra.metrics.notifications.severity import Severity, severity_of
 
 MAX_LISTED: Final = 20
 """In one email; a storm is one email, not one for each incident."""
 
 
 class Escalation(Struct, frozen=True):
-    """After how long an incident is escalated, and to which addresses; by default to none."""
+    """After how long an incident is escalated, and to which addresses; none for operators."""
 
     after: timedelta = timedelta(minutes=30)
     to: tuple[str, ...] = ()
@@ -40,26 +47,60 @@ def to_escalate(
     ]
 
 
+def hears_of(reader: Reader, one: StoredIncident, now: datetime) -> bool:
+    """Returns whether an operator is told now that an incident has no owner."""
+    severity, least = severity_of(one.incident), reader.least("")
+    preferences = reader.preferences
+    return (
+        least is not None
+        and severity.at_least(least)
+        and preferences.wants(apis_of(one.incident))
+        and (quiet_end(preferences, now) is None or preferences.is_woken_by(severity))
+    )
+
+
 def escalation_facts(
-    escalated: Sequence[StoredIncident], rule: Escalation, zone: tzinfo, console: str
+    incidents: Sequence[StoredIncident], rule: Escalation, zone: tzinfo, console: str
 ) -> dict[str, str]:
-    """Returns the facts of the one email about all of them, times in the reader's zone and UTC."""
-    lines = [
-        gettext(
-            "%(cause)s: %(symptom)s, since %(began)s, detected at %(detected)s",
-            cause=cause_text(one.incident),
-            symptom=symptom_text(one.incident),
-            began=time_text(one.incident.began, zone),
-            detected=time_text(one.incident.detected, zone),
-        )
-        for one in escalated[:MAX_LISTED]
-    ]
+    """Returns the facts of the one email about all of them, times in the reader's zone and UTC.
+
+    The worst is the first. One alone is where the link leads.
+    """
+    order = list(Severity)
+    escalated = sorted(
+        incidents, key=lambda one: order.index(severity_of(one.incident)), reverse=True
+    )
+    pages = [f"{console}/operator/incidents/{one.incident_id}" for one in escalated[:MAX_LISTED]]
+    lines = [_line(one.incident, zone) for one in escalated[:MAX_LISTED]]
     more = len(escalated) - MAX_LISTED
     return {
         "number": str(len(escalated)),
+        "worst": title_of(escalated[0].incident),
+        "pages": SEPARATOR.join(pages),
+        "named": "yes" if rule.to else "",
         "incidents": SEPARATOR.join(
             [*lines, *([gettext("and %(count)s more", count=more)] if more > 0 else [])]
         ),
         "minutes": str(round(rule.after.total_seconds() / 60)),
-        "link": f"{console}/operator/incidents?open=true",
+        "link": pages[0] if len(pages) == 1 else f"{console}/operator/board",
     }
+
+
+def unowned(one: StoredIncident, rule: Escalation, zone: tzinfo) -> PersonalAlarm:
+    """Returns the message to an operator's own webhook about an incident without an owner."""
+    minutes = round(rule.after.total_seconds() / 60)
+    title = gettext(
+        "No owner for %(minutes)s minutes: %(title)s", minutes=minutes, title=title_of(one.incident)
+    )
+    severity = severity_of(one.incident)
+    return PersonalAlarm(one.incident_id, "", severity, title, _line(one.incident, zone))
+
+
+def _line(incident: Incident, zone: tzinfo) -> str:
+    return gettext(
+        "%(cause)s: %(symptom)s, since %(began)s, detected at %(detected)s",
+        cause=cause_text(incident),
+        symptom=symptom_text(incident),
+        began=time_text(incident.began, zone),
+        detected=time_text(incident.detected, zone),
+    )

@@ -19,7 +19,7 @@ from mudra.metrics.incidents.incident_change import (
     Withdrawn,
 )
 from mudra.metrics.incidents.silence import Silence, is_silenced
-from mudra.metrics.incidents.subject import fip_concerned, readers_of
+from mudra.metrics.incidents.subject import apis_of, fip_concerned, readers_of
 from mudra.metrics.notifications.alarm import Alarm, alarm_of
 from mudra.metrics.notifications.severity import severity_of
 
@@ -46,7 +46,7 @@ class Announcement(Struct, frozen=True):
     fip_id: str | None = None
     """Also for FIUs that name this FIP."""
     is_worse: bool = False
-    """For people alone who have heard nothing: it is now as severe as they want."""
+    """For people alone who have heard nothing: it is now as severe, or of an API, as they want."""
 
     @property
     def incident(self) -> Incident:
@@ -224,7 +224,8 @@ def _announcements(
 
 def _is_worse(change: Updated) -> bool:
     before, now = severity_of(change.known), severity_of(change.incident)
-    return change.incident.ended is None and not before.at_least(now)
+    more = apis_of(change.incident) - apis_of(change.known)
+    return change.incident.ended is None and (bool(more) or not before.at_least(now))
 
 
 def _announced(

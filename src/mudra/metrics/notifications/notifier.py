@@ -24,14 +24,22 @@ class Notifier(Struct, frozen=True):
     outbox: Outbox
     escalation: Escalation = Escalation()
 
-    async def escalate(self, incidents: Sequence[StoredIncident]) -> None:
-        """Sends one email about all of them to each address, in its time zone and language."""
+    async def escalate(
+        self, incidents: Sequence[StoredIncident], now: datetime
+    ) -> Sequence[StoredIncident]:
+        """Sends one email about them to each reader, in its time zone and language.
+
+        Returns those of which someone was told.
+        """
+        if not self.escalation.to:
+            return await self.mailer.escalate(incidents, self.escalation, now)
         habits = await self.mailer.store.habits(self.escalation.to)
         for address in self.escalation.to:
             own = habits.get(address, Habits())
             with written_in(self.mailer.languages.of(own.language)):
                 facts = escalation_facts(incidents, self.escalation, own.zone, self.mailer.console)
             await self.outbox.post(Notice(address, NoticeKind.HEALTH_ESCALATED, facts))
+        return incidents
 
     async def send(self, notifications: Sequence[IncidentNotification], now: datetime) -> None:
         """Notifies the members and the network of each change that raises an alarm.

@@ -43,6 +43,7 @@ class AlarmPreferenceService(Struct, frozen=True):
             "timeZone": preferences.time_zone,
             "ofMembers": _word(preferences.of_members),
             "ofNetwork": _word(preferences.of_network),
+            "apis": ",".join(sorted(preferences.apis)) or "all",
         }
         await self.audit_log.append(AuditEntry(EventName.USER_ALARMS_CHANGE, caller, detail=detail))
         return preferences

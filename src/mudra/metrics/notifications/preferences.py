@@ -8,9 +8,18 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from mudra.localization.display_zone import zone_names
+from mudra.metrics.health.api_names import CONSENT_RECEIVED
 from mudra.metrics.notifications.severity import Severity
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.shared.refusal import Refusal
 
+ALARM_APIS: Final = frozenset(
+    {
+        *(one.value for one in RequestType),
+        *(NotificationType.FI.value, NotificationType.ACCOUNT_LINK.value, CONSENT_RECEIVED),
+    }
+)
+"""The codes of APIs as causes have them."""
 _DAY: Final = timedelta(days=1)
 
 
@@ -38,7 +47,8 @@ class AlarmPreferences(Struct, frozen=True):
     """One person's. `of_members` is the least severity of alarms about their own entities.
 
     `of_network` is that of alarms about the whole network, for operators with the scope health.
-    None means no alarms. Quiet hours are in the person's own zone; what reaches `breaks_quiet`
+    None means no alarms. `apis` are the codes of the APIs that they want alarms about, empty for
+    all of them. Quiet hours are in the person's own zone; what reaches `breaks_quiet`
     comes then too, the rest in one email or message at their end.
     """
 
@@ -47,13 +57,22 @@ class AlarmPreferences(Struct, frozen=True):
     quiet_until: time | None = None
     breaks_quiet: Severity | None = Severity.CRITICAL
     of_members: Severity | None = Severity.MINOR
-    of_network: Severity | None = None
+    of_network: Severity | None = Severity.MAJOR
     channel: Channel = Channel.EMAIL
+    apis: frozenset[str] = frozenset()
 
     @property
     def zone(self) -> ZoneInfo:
         """The person's time zone."""
         return ZoneInfo(self.time_zone)
+
+    def wants(self, apis: frozenset[str]) -> bool:
+        """Returns whether alarms about these APIs are wanted; a silent agent's are about none."""
+        return not self.apis or not apis or not self.apis.isdisjoint(apis)
+
+    def is_woken_by(self, severity: Severity) -> bool:
+        """Returns whether an alarm of this severity comes in quiet hours too."""
+        return self.breaks_quiet is not None and severity.at_least(self.breaks_quiet)
 
 
 USUAL: Final = AlarmPreferences()
@@ -74,6 +93,8 @@ def checked(preferences: AlarmPreferences) -> AlarmPreferences | PreferenceRefus
     """Returns the preferences, or which field is wrong."""
     if preferences.time_zone not in zone_names():
         return PreferenceRefused("timeZone", "must be a time zone such as Asia/Kolkata or UTC")
+    if not preferences.apis <= ALARM_APIS:
+        return PreferenceRefused("apis", f"must be some of {', '.join(sorted(ALARM_APIS))}")
     begins, ends = preferences.quiet_from, preferences.quiet_until
     if (begins is None) != (ends is None):
         missing = "quietFrom" if begins is None else "quietUntil"

@@ -64,6 +64,7 @@ class PostgresAlarmPreferences:
             "of_members": preferences.of_members,
             "of_network": preferences.of_network,
             "channel": preferences.channel.value,
+            "apis": sorted(preferences.apis),
         }
         await self._tx.connection.execute(
             insert(alarm_preference)
@@ -118,6 +119,7 @@ class PostgresAlarmMails:
         operates = sa.exists().where(
             operator_scope.c.user_id == _U.user_id, operator_scope.c.scope == Scope.HEALTH.value
         )
+        unasked = sa.and_(_P.user_id.is_(None), _U.state == UserState.ACTIVE.value)
         found = await self._tx.connection.execute(
             sa.select(
                 _U.email, _U.language, operates.label("operates"), _U.user_id.label("id"), *_P,
@@ -129,7 +131,8 @@ class PostgresAlarmMails:
                 _U.state != UserState.DISABLED.value,
                 sa.or_(
                     _U.user_id.in_({*entities, *user_ids}),
-                    sa.and_(_P.of_network.is_not(None), operates),
+                    # Without preferences the usual ones hold, once the account is in use.
+                    sa.and_(operates, sa.or_(_P.of_network.is_not(None), unasked)),
                 ),
             )
             .order_by(_U.email)
@@ -271,6 +274,7 @@ def _preferences(row: sa.RowMapping) -> AlarmPreferences:
         _severity(row["of_members"]),
         _severity(row["of_network"]),
         Channel(row["channel"]),
+        frozenset(row["apis"]),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.cause_rows import cause_rows
-from mudra.metrics.incidents.incident import Fip, StoredIncident
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, Fip, Path, StoredIncident, Subject
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType
 
 NOW = datetime(2026, 11, 24, 6, tzinfo=UTC)
@@ -30,3 +30,21 @@ def test_a_cause_of_all_apis_names_none_of_them(affected: tuple[str, ...], shown
     (row,) = cause_rows([StoredIncident("1", incident, None)], NOW)
     assert row.apis.startswith(shown)
     assert (row.apis == "all") == (shown == "all")
+
+
+@pytest.mark.parametrize(
+    ("subject", "affected", "apis"),
+    [
+        (Fip("ONE-FIP"), "A-AA, B-AA", "all"),
+        (AaCalls("A-AA"), "4 FIPs: W-FIP, X-FIP, Y-FIP and 1 more", "all"),
+        (Path("A-AA", "ONE-FIP"), "A-AA, ONE-FIP", "all"),
+        (AaReporting("A-AA"), "", ""),
+    ],
+)
+def test_a_row_names_the_other_side_of_its_cause(
+    subject: Subject, affected: str, apis: str
+) -> None:
+    fips = ("W-FIP", "X-FIP", "Y-FIP", "Z-FIP")
+    made = an_incident(subject, NOW, affected_aas=("A-AA", "B-AA"), affected_fips=fips)
+    (row,) = cause_rows([StoredIncident("1", made, None)], NOW)
+    assert (row.members, row.apis) == (affected, apis)

@@ -44,3 +44,15 @@ def test_rows_come_by_what_is_bad_now_and_not_by_their_average() -> None:
     assert kinds["OVER"] == ["recovered", "none"]
     assert kinds["FINE"] == ["good", "unsure"], "without a cause it may be chance"
     assert (grid.hit, grid.recovered) == (1, 1)
+
+
+def test_the_worst_rows_and_columns_come_first() -> None:
+    down, cut = cause("Z-DOWN"), cause("Y-CUT")
+    cells = tuple(cell(aa, fip, 50) for aa in ("A", "B", "C") for fip in ("Y-CUT", "Z-DOWN"))
+    verdicts = (Verdict("C", "Y-CUT", cut), *(Verdict(aa, "Z-DOWN", down) for aa in ("B", "C")))
+
+    grid = grid_of(Matrix(cells, (down, cut), verdicts), ("A", "B", "C"), ("A-FINE",), {})
+
+    assert [row.fip_id for row in grid.rows] == ["Z-DOWN", "Y-CUT", "A-FINE"]
+    assert list(grid.aas) == ["C", "B", "A"]
+    assert [one.kind for one in grid.rows[0].cells] == ["bad", "bad", "unsure"]

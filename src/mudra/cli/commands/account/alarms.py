@@ -53,10 +53,14 @@ def change(  # noqa: PLR0913, PLR0917  # one option for each preference
     ] = None,
     of_network: Annotated[
         str | None,
-        typer.Option(help="As an operator, least severity about the network; none by default."),
+        typer.Option(help="As an operator, least severity about the network; major by default."),
     ] = None,
     channel: Annotated[
         str | None, typer.Option(help="How alarms come: email, webhook, both, none.")
+    ] = None,
+    api: Annotated[
+        list[str] | None,
+        typer.Option(help="APIs to hear of by code, such as fif; several times. all for all."),
     ] = None,
     base_url: BaseUrl = None,
     as_json: AsJson = False,
@@ -70,6 +74,7 @@ def change(  # noqa: PLR0913, PLR0917  # one option for each preference
         "ofMembers": of_members,
         "ofNetwork": of_network,
         "channel": channel,
+        "apis": [] if api == ["all"] else api,
         **_quiet(quiet),
     }
     body = known | {name: value for name, value in changes.items() if value is not None}
@@ -107,6 +112,7 @@ def _show(answer: dict[str, object], *, as_json: bool) -> None:
             "comes in quiet hours": found.breaks_quiet,
             "of your entities": found.of_members,
             "of the network": found.of_network,
+            "APIs": ", ".join(found.apis) or "all",
         }
     )
 

@@ -21,7 +21,9 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.localization.language import translatable
+from mudra.metrics.health.api_names import CONSENT_RECEIVED, api_names
 from mudra.metrics.notifications.webhook import Owner
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.shared.refusal import Refusal
 
 ZONES: Final = (
@@ -48,6 +50,11 @@ _BREAKS: Final = {
     "major": translatable("major and critical ones"),
     "minor": translatable("all"),
 }
+_APIS: Final = (
+    *(one.value for one in RequestType),
+    *(NotificationType.FI.value, NotificationType.ACCOUNT_LINK.value, CONSENT_RECEIVED),
+)
+"""The codes of all APIs, in the order of the specification."""
 _REFUSALS: Final = (
     translatable("timeZone must be a time zone such as Asia/Kolkata or UTC"),
     translatable("quietFrom must be given with the other end of the quiet hours"),
@@ -71,7 +78,9 @@ async def alarm_facts(page_context: PageContext) -> dict[str, object]:
             "of_members": severity_word(found.of_members),
             "of_network": severity_word(found.of_network),
             "channel": found.channel.value,
+            "apis": found.apis,
         },
+        "alarm_apis": {code: api_names(code) for code in _APIS},
         "own_webhook": hooks[0] if hooks else None,
         "channels": _CHANNELS
         if hooks
@@ -94,7 +103,8 @@ async def change_alarms(
             one.encode_name: one.encode_name for one in structs.fields(AlarmPreferencesRequest)
         }
         sent = {name: fields[name].strip() for name in names if name in fields}
-        wanted = decode_struct(sent, AlarmPreferencesRequest)
+        apis = [code for code in _APIS if f"api.{code}" in fields]
+        wanted = decode_struct({**sent, "apis": apis}, AlarmPreferencesRequest)
         if isinstance(wanted, InvalidField):
             return wanted
         outcome = await page_context.work.alarm_preferences.set(

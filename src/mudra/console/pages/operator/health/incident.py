@@ -186,6 +186,7 @@ async def _page(
         "path": operator_path_of(stored),
         "page_of": _page_of(stored.incident),
         "sides": await _sides(page_context, stored.incident),
+        "may_open_members": Scope.MEMBERS in page_context.scopes,
         "more_affected": _not_listed(stored.incident),
         "refused": refused or Refused(),
     }
@@ -300,12 +301,13 @@ def _page_of(found: Incident) -> str:
 
 
 def _contrast_path(row: Contrast, found: Incident, view: HealthQuery) -> str:
-    """Returns the page of a row's calls; empty where no page has just these."""
+    """Returns the page of a row's calls; empty where no page has them."""
     if row.aa_id and row.fip_id:
         return pair_path(row.aa_id, row.fip_id) + view.query()
     if row.aa_id and fip_concerned(found.subject) is None:
         return f"{HEALTH}/aa/{row.aa_id}{view.query()}"
-    return ""
+    # Of those in one row, the page at the cause lists each.
+    return _page_of(found) + view.query() if row.affected is not None else ""
 
 
 handlers: Final[list[ControllerRouterHandler]] = [incident, act, silence]
