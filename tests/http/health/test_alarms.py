@@ -268,7 +268,8 @@ def test_what_no_one_takes_is_escalated_once_in_one_email(network):
     assert f"detected at {found:%Y-%m-%d %H:%M} UTC" in in_utc
     assert f"detected at {local}" in in_india
     assert f"{found:%H:%M} UTC)" in in_india
-    assert "/console/operator/incidents?open=true" in in_india
+    incident_id = network.open_incidents(left)[0]["incidentId"]
+    assert f"/console/operator/incidents/{incident_id}\n" in in_india
 
 
 def test_a_member_announces_its_maintenance_and_only_what_outlives_it_opens(network):
