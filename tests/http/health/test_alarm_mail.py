@@ -83,7 +83,9 @@ def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> 
     assert all(digest["text"].count(f"FIP {one.entity_id}") == 1 for one in down)
     assert f"{DOWN} open" in digest["subject"]
     assert re.search(r"; FIP \S+: 9\d % of calls failing$", digest["subject"])
-    assert len(set(re.findall(r"/console/operator/incidents/[0-9a-f-]{36}", digest["text"]))) == DOWN
+    assert (
+        len(set(re.findall(r"/console/operator/incidents/[0-9a-f-]{36}", digest["text"]))) == DOWN
+    )
     (own,) = (one for one in network.mails_to(hindi.email) if f"{DOWN} जारी" in one["subject"])
     assert own["text"].count("कॉल विफल हो रहे हैं (") == DOWN
     assert [len(alarms_to(network, one)) for one in down] == [2] * len(down)  # begin and end
@@ -128,7 +130,10 @@ def test_quiet_hours_hold_alarms_back_until_their_end(network: HealthNetwork) ->
 
 def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthNetwork) -> None:
     """Without having asked; those who chose other APIs or nothing, and other scopes, do not."""
-    usual, members = new_operator(network.service, "health"), new_operator(network.service, "members")
+    usual, members = (
+        new_operator(network.service, "health"),
+        new_operator(network.service, "members"),
+    )
     deaf, fetches = watcher(network, ofNetwork="none"), watcher(network, apis=["fif", "fireq"])
     consents = watcher(network, apis=["cns"])
     bank = network.fips[3].entity_id

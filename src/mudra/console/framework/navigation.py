@@ -18,11 +18,13 @@ FAULTS_ITEM: Final = "faults"
 class MemberItem(Struct, frozen=True):
     """A page of a member: `word` is the last part of its address, empty for the overview.
 
-    `types` are the kinds of entity that have the page; empty for all.
+    `help` is the page of the documentation that tells how to use it. `types` are the kinds of
+    entity that have the page; empty for all.
     """
 
     word: str
     title: str
+    help: str
     types: frozenset[str] = frozenset()
     sandbox: bool = False
     """Whether only a sandbox has the page."""
@@ -31,12 +33,13 @@ class MemberItem(Struct, frozen=True):
 class OperatorItem(Struct, frozen=True):
     """A page of operators: its path under /console/operator, and the scope that opens it.
 
-    Without a scope it is open to every operator.
+    Without a scope it is open to every operator. `help` is as of a member's page.
     """
 
     word: str
     title: str
     scope: Scope | None
+    help: str
     sandbox: bool = False
     """Whether only a sandbox has the page."""
 
@@ -50,37 +53,84 @@ class Link(Struct, frozen=True):
 
 
 MEMBER_ITEMS: Final = (
-    MemberItem("", translatable("Overview")),
-    MemberItem("secret", translatable("Secret")),
-    MemberItem("addresses", translatable("Addresses")),
-    MemberItem("try", translatable("Try it")),
-    MemberItem("health", translatable("Health")),
-    MemberItem("webhooks", translatable("Webhooks")),
-    MemberItem("registration", translatable("Registration")),
-    MemberItem("people", translatable("People")),
-    MemberItem("activity", translatable("Activity")),
-    MemberItem(FAULTS_ITEM, translatable("Faults"), sandbox=True),
+    MemberItem("", translatable("Overview"), "how-to/manage-your-entity.html"),
+    MemberItem("secret", translatable("Secret"), "how-to/rotate-a-secret.html"),
+    MemberItem(
+        "addresses",
+        translatable("Addresses"),
+        "how-to/manage-your-entity.html#accept-the-secret-from-your-addresses-only",
+    ),
+    MemberItem("try", translatable("Try it"), "tutorials/first-token.html"),
+    MemberItem(
+        "health", translatable("Health"), "how-to/monitor-the-network.html#what-an-incident-is"
+    ),
+    MemberItem(
+        "webhooks",
+        translatable("Webhooks"),
+        "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
+    ),
+    MemberItem("registration", translatable("Registration"), "how-to/registry.html#as-a-member"),
+    MemberItem("people", translatable("People"), "how-to/manage-your-entity.html#other-admins"),
+    MemberItem("activity", translatable("Activity"), "how-to/manage-your-entity.html#your-tokens"),
+    MemberItem(FAULTS_ITEM, translatable("Faults"), "how-to/test-your-client.html", sandbox=True),
 )
 
 _TRANSLATED: Final = frozenset({"account", "entity"})
 """The parts of the console whose pages, and what answers their forms, are translated: members'."""
 
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
-    OperatorItem("board", "Board", None),
-    OperatorItem("health", "Network health", Scope.HEALTH),
-    OperatorItem("incidents", "Incidents", Scope.HEALTH),
-    OperatorItem("webhooks", "Webhooks", Scope.HEALTH),
-    OperatorItem("held-reports", "Held reports", Scope.HEALTH),
-    OperatorItem("members", "Members", Scope.MEMBERS),
-    OperatorItem("approvals", "Approvals", Scope.REGISTRY),
-    OperatorItem("mails", "Mail", Scope.MEMBERS),
-    OperatorItem("keys", "Signing keys", Scope.KEYS),
-    OperatorItem("audit", "Audit", Scope.AUDIT),
-    OperatorItem("people", "Operators", Scope.MEMBERS),
-    OperatorItem("settings", "Settings", None),
-    OperatorItem(SANDBOX_ITEM, "Mailbox and time machine", None, sandbox=True),
-    OperatorItem(FAULTS_ITEM, "Faults", Scope.MEMBERS, sandbox=True),
+    OperatorItem("board", "Board", None, "how-to/console.html#as-an-operator"),
+    OperatorItem("health", "Network health", Scope.HEALTH, "how-to/monitor-the-network.html"),
+    OperatorItem(
+        "incidents",
+        "Incidents",
+        Scope.HEALTH,
+        "how-to/monitor-the-network.html#work-on-an-incident",
+    ),
+    OperatorItem(
+        "webhooks",
+        "Webhooks",
+        Scope.HEALTH,
+        "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
+    ),
+    OperatorItem(
+        "held-reports",
+        "Held reports",
+        Scope.HEALTH,
+        "explanation/whose-fault.html#reports-that-are-not-plausible",
+    ),
+    OperatorItem("members", "Members", Scope.MEMBERS, "how-to/onboard-a-member.html"),
+    OperatorItem("approvals", "Approvals", Scope.REGISTRY, "how-to/registry.html#as-an-operator"),
+    OperatorItem("mails", "Mail", Scope.MEMBERS, "operations/runbooks/mail-failing.html"),
+    OperatorItem("keys", "Signing keys", Scope.KEYS, "operations/running.html#every-day"),
+    OperatorItem("audit", "Audit", Scope.AUDIT, "operations/running.html#the-audit"),
+    OperatorItem("people", "Operators", Scope.MEMBERS, "how-to/console.html#as-an-operator"),
+    OperatorItem("settings", "Settings", None, "reference/settings.html"),
+    OperatorItem(
+        SANDBOX_ITEM,
+        "Mailbox and time machine",
+        None,
+        "how-to/console.html#as-an-operator",
+        sandbox=True,
+    ),
+    OperatorItem(
+        FAULTS_ITEM, "Faults", Scope.MEMBERS, "how-to/test-your-client.html", sandbox=True
+    ),
 )
+
+
+_DOCS: Final = "/docs"
+_OF_ENTITY: Final = 2
+"""The place of the word of a member's page, after `entity` and its ID."""
+_DEEPER: Final = {
+    f"{CONSOLE}/operator/import": "how-to/onboard-a-member.html#many-members-from-a-file",
+    f"{CONSOLE}/operator/onboard": "how-to/onboard-a-member.html#a-new-member",
+    f"{CONSOLE}/operator/bulk": "how-to/onboard-a-member.html#one-act-on-many-members",
+    SECOND_FACTOR: "how-to/second-factor.html",
+    f"{ACCOUNT}/webhooks": "how-to/monitor-the-network.html#choose-your-alarms",
+    ACCOUNT: "how-to/console.html",
+}
+"""The documentation of pages that are not in the menu, or deeper than its."""
 
 
 def member_path(entity_id: str, word: str = "") -> str:
@@ -123,6 +173,19 @@ def operator_links(scopes: frozenset[Scope], here: str, *, sandbox: bool = False
         if scopes and (item.scope is None or item.scope in scopes)
         if sandbox or not item.sandbox
     ]
+
+
+def help_path(here: str) -> str:
+    """The address of the how-to of the page at `here`; of the console, where it has none."""
+    for path, page in _DEEPER.items():
+        if here == path or here.startswith(path + "/"):
+            return f"{_DOCS}/{page}"
+    word = here.removeprefix(f"{CONSOLE}/").split("/")
+    if word[0] == "operator":
+        own = {item.word: item.help for item in OPERATOR_ITEMS}
+        return f"{_DOCS}/{own.get(word[1] if len(word) > 1 else '', own['board'])}"
+    own = {item.word: item.help for item in MEMBER_ITEMS}
+    return f"{_DOCS}/{own.get(word[_OF_ENTITY] if len(word) > _OF_ENTITY else '', own[''])}"
 
 
 def pages_named(links: Sequence[Link], text: str) -> list[Link]:

@@ -89,9 +89,7 @@ def grid_of(
         for fip in lines
     ]
     order = sorted(range(len(known)), key=lambda place: -_bad(row.cells[place] for row in rows))
-    rows = [
-        GridRow(row.fip_id, row.name, [row.cells[place] for place in order]) for row in rows
-    ]
+    rows = [GridRow(row.fip_id, row.name, [row.cells[place] for place in order]) for row in rows]
     rows.sort(key=lambda row: (row.rank, -_bad(row.cells)))  # a stable sort: else by ID
     kinds = [one.kind for row in rows for one in row.cells]
     columns = [known[place] for place in order]

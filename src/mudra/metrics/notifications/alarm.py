@@ -175,7 +175,9 @@ def affected_text(incident: Incident) -> str:
     listed = ", ".join(ids[:_MAX_AFFECTED])
     if len(ids) <= _MAX_AFFECTED:
         return gettext("Affected: %(ids)s.", ids=listed)
-    return gettext("Affected: %(ids)s and %(more)s more.", ids=listed, more=len(ids)-_MAX_AFFECTED)
+    return gettext(
+        "Affected: %(ids)s and %(more)s more.", ids=listed, more=len(ids) - _MAX_AFFECTED
+    )
 
 
 def _first(incident: Incident) -> Symptom:

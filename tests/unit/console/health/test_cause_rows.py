@@ -7,7 +7,14 @@ import pytest
 from tests.support.metrics.incidents import an_incident
 
 from mudra.console.health.cause_rows import cause_rows
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, Fip, Path, StoredIncident, Subject
+from mudra.metrics.incidents.incident import (
+    AaCalls,
+    AaReporting,
+    Fip,
+    Path,
+    StoredIncident,
+    Subject,
+)
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType
 
 NOW = datetime(2026, 11, 24, 6, tzinfo=UTC)
