@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable
 from typing import Final
+from urllib.parse import quote
 
-from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.navigation import Link, operator_path
+from mudra.identity.operators.operator import Scope
 from mudra.overview.operator_dashboard import DashboardRow, Kind, Urgency
+from mudra.shared.entity_type import EntityType
 from mudra.unit_of_work import UnitOfWork
 
 _USER: Final = "user:"
@@ -52,6 +55,24 @@ def tone(state: str) -> str:
 def member_link(entity_id: str) -> str:
     """Return the address of a member's page for operators."""
     return operator_path(f"members/{entity_id}")
+
+
+def pages_of_member(
+    entity_id: str, entity_type: str, scopes: frozenset[Scope], *, here: str = ""
+) -> list[Link]:
+    """Return the pages about a member that these scopes open, but for the one at `here`."""
+    quoted = quote(entity_id, safe="")
+    health = operator_path(f"health/{entity_type.lower()}/{quoted}")
+    found = [
+        (Scope.MEMBERS, "Member and admins", member_link(quoted)),
+        *([(Scope.HEALTH, "Health", health)] if entity_type != EntityType.FIU.value else []),
+        (Scope.AUDIT, "Audit", operator_path(f"audit?entity={quoted}")),
+    ]
+    return [
+        Link(title, path, current=False)
+        for scope, title, path in found
+        if scope in scopes and path != here
+    ]
 
 
 def approval_link(entity_id: str) -> str:

@@ -14,7 +14,12 @@ from mudra.console.framework.page_guards import Fields, operator_form, operator_
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.bars import Bar, bars_of_days
-from mudra.console.pages.operator.labels import approval_link, member_link, tone
+from mudra.console.pages.operator.labels import (
+    approval_link,
+    member_link,
+    pages_of_member,
+    tone,
+)
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.account_requests import (
     AdminChangeRequest,
@@ -182,6 +187,12 @@ async def _page(
     problem = None if refusal is None else page_problem(refusal)
     facts = {
         "member": member,
+        "elsewhere": pages_of_member(
+            member.entity_id,
+            member.entity_type,
+            page_context.scopes,
+            here=member_link(member.entity_id),
+        ),
         "tone": tone,
         "notice": NOTICES.get(page_context.query.get("told", ""), "") if problem is None else "",
         "problem": problem.sentence if problem else "",

@@ -9,6 +9,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.console.framework.navigation import Link
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
@@ -23,6 +24,7 @@ from mudra.console.health.tables import (
     counterpart_path,
     incidents_table,
 )
+from mudra.console.pages.operator.labels import pages_of_member
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
@@ -38,6 +40,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.series import health_of_all
+from mudra.shared.entity_type import EntityType
 
 _MAX_COUNT: Final = 200
 
@@ -133,9 +136,24 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
     names = await page_context.work.health.names()
     return StreamedPage(
         "health_subject.html",
-        {"view": view, "about": about, "title": _title(about, view, names), "names": names},
+        {
+            "view": view,
+            "about": about,
+            "title": _title(about, view, names),
+            "names": names,
+            "members": _pages(page_context, about, names),
+        },
         lambda then: _content(then, about, view, code),
     )
+
+
+def _pages(page_context: PageContext, about: About, names: Mapping[str, str]) -> list[Link]:
+    """Returns the other pages about the member; of a pair or an API there are none."""
+    here = page_context.context.request.url.path
+    one, kind = (about.aa_id, EntityType.AA) if about.aa_id else (about.fip_id, EntityType.FIP)
+    if _is_pair(about) or not one or one not in names:
+        return []
+    return pages_of_member(one, kind.value, page_context.scopes, here=here)
 
 
 async def _totals(
