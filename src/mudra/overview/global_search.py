@@ -7,6 +7,7 @@ is not searched, and named in `hidden`.
 import enum
 import uuid
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
@@ -51,7 +52,8 @@ SCOPE_OF: Final[Mapping[FoundKind, Scope]] = {
 class Found(Struct, frozen=True):
     """One hit. `subject` is its ID, of a report and of health the entity's.
 
-    `exact` is whether the whole text is that ID or address, in any case.
+    `at` is the time that the detail ends with: since when, or of which window. `exact` is whether
+    the whole text is that ID or address, in any case.
     """
 
     kind: FoundKind
@@ -59,6 +61,7 @@ class Found(Struct, frozen=True):
     title: str
     detail: str
     exact: bool = False
+    at: datetime | None = None
 
 
 class SearchResult(Struct, frozen=True):
@@ -164,14 +167,14 @@ async def _incidents(reads: SearchReads, text: str) -> list[Found]:
 
 
 def _incident(one: StoredIncident, *, exact: bool) -> Found:
-    since = f"{one.incident.began:%Y-%m-%d %H:%M} UTC"
     state = "open" if one.is_open else "over"
     return Found(
         FoundKind.INCIDENT,
         one.incident_id,
         text_of(one.incident.subject),
-        f"{state}, since {since}",
+        f"{state}, since",
         exact,
+        one.incident.began,
     )
 
 
@@ -196,10 +199,9 @@ async def _reports(reads: SearchReads, text: str) -> list[Found]:
         return []
     key = receipt.key
     payload = "request" if key.tag is Tag.REQUESTS else "notification"
-    window = f"{key.window:%Y-%m-%d %H:%M} UTC"
-    detail = f"window of {window}, version {receipt.version}, receipt {receipt.receipt_id}"
+    detail = f"version {receipt.version}, receipt {receipt.receipt_id}, window of"
     title = f"Report of {key.aa_id}, {payload} metrics"
-    return [Found(FoundKind.REPORT, key.aa_id, title, detail, exact=True)]
+    return [Found(FoundKind.REPORT, key.aa_id, title, detail, exact=True, at=key.window)]
 
 
 def _events(text: str) -> list[Found]:

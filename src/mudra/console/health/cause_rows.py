@@ -49,16 +49,18 @@ class CauseRow(Struct, frozen=True):
         return SEVERITY_TONES[self.severity]
 
 
-def cause_rows(found: Iterable[StoredIncident], now: datetime) -> list[CauseRow]:
+def cause_rows(
+    found: Iterable[StoredIncident], judged_until: datetime | None, now: datetime
+) -> list[CauseRow]:
     """Returns one row for each incident: the most severe first, and of like ones the latest."""
-    rows = [_row(one, now) for one in found]
+    rows = [_row(one, state_now(one, judged_until, now)) for one in found]
     order = list(Severity)
     return sorted(
         rows, key=lambda row: (order.index(row.severity), row.began.timestamp()), reverse=True
     )
 
 
-def _row(stored: StoredIncident, now: datetime) -> CauseRow:
+def _row(stored: StoredIncident, state: StateNow) -> CauseRow:
     incident = stored.incident
     reach = reach_of(incident)
     return CauseRow(
@@ -70,7 +72,7 @@ def _row(stored: StoredIncident, now: datetime) -> CauseRow:
         reach.calls_a_minute,
         incident.began,
         stored.owner,
-        state_now(stored, now),
+        state,
         ambiguity(incident),
     )
 

@@ -40,8 +40,12 @@ def closes_after(stored: StoredIncident) -> int:
     return SILENT_CLOSES_AFTER if silent else CLOSES_AFTER
 
 
-def state_now(stored: StoredIncident, now: datetime) -> StateNow:
-    """Returns how an incident is doing, by the latest windows and by what people decided."""
+def state_now(stored: StoredIncident, judged_until: datetime | None, now: datetime) -> StateNow:
+    """Returns how an incident is doing, by the latest judged windows and by what people decided.
+
+    A window is judged when every report that may still come is in: until then nothing is said
+    of it. `judged_until` is the end of the last one; None where that is not known.
+    """
     incident = stored.incident
     if stored.decision is Decision.REOPENED:
         found = _BY_EVIDENCE[incident.ending]
@@ -51,9 +55,15 @@ def state_now(stored: StoredIncident, now: datetime) -> StateNow:
     if incident.ended is not None:
         return StateNow(*_ENDED[incident.ending])
     silent = isinstance(incident.subject, AaReporting)
-    if incident.last_bad >= window_start(now) - 2 * WINDOW:
-        return StateNow("Still silent." if silent else "Still bad in the latest windows.", "bad")
-    good_for = (window_start(now) - incident.last_bad) // WINDOW - 1
+    closed = window_start(now)
+    until = min(closed, judged_until or closed)
+    if incident.last_bad >= until - 2 * WINDOW:
+        if silent:
+            return StateNow("Still silent.", "bad")
+        if closed - until > WINDOW:
+            return StateNow("Bad in the latest judged windows; later ones wait for reports.", "bad")
+        return StateNow("Still bad in the latest windows.", "bad")
+    good_for = (until - incident.last_bad) // WINDOW - 1
     after = closes_after(stored)
     what = "reported windows" if silent else "good windows"
     return StateNow(

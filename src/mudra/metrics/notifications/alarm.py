@@ -127,7 +127,7 @@ def title_of(incident: Incident) -> str:
 def symptom_text(incident: Incident) -> str:
     """Returns what is wrong, such as "60 % of calls failing"."""
     if isinstance(incident.subject, AaReporting):
-        return gettext("stopped reporting")
+        return gettext("not reporting")
     first = _first(incident)
     if first is Symptom.FAILURES and incident.eligible:
         share = failing_text(incident.succeeded, incident.eligible)

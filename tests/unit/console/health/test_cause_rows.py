@@ -34,7 +34,7 @@ def test_a_cause_of_all_apis_names_none_of_them(affected: tuple[str, ...], shown
     made = an_incident(Fip("KAVERI-FIP"), NOW)
     cause = msgspec.structs.replace(made.cause, affected_apis=affected)
     incident = msgspec.structs.replace(made, cause=cause)
-    (row,) = cause_rows([StoredIncident("1", incident, None)], NOW)
+    (row,) = cause_rows([StoredIncident("1", incident, None)], None, NOW)
     assert row.apis.startswith(shown)
     assert (row.apis == "all") == (shown == "all")
 
@@ -53,5 +53,5 @@ def test_a_row_names_the_other_side_of_its_cause(
 ) -> None:
     fips = ("W-FIP", "X-FIP", "Y-FIP", "Z-FIP")
     made = an_incident(subject, NOW, affected_aas=("A-AA", "B-AA"), affected_fips=fips)
-    (row,) = cause_rows([StoredIncident("1", made, None)], NOW)
+    (row,) = cause_rows([StoredIncident("1", made, None)], None, NOW)
     assert (row.members, row.apis) == (affected, apis)

@@ -95,7 +95,8 @@ async def _causes(page_context: PageContext) -> list[CauseRow] | None:
     if Scope.HEALTH not in page_context.scopes:
         return None
     found = await page_context.work.incidents.to_handle(limit=MAX_COUNT)
-    return cause_rows(found, page_context.now)
+    judged_until = await page_context.work.health.judged_until()
+    return cause_rows(found, judged_until, page_context.now)
 
 
 def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:

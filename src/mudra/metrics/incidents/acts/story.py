@@ -19,12 +19,16 @@ _TEXTS: Final = {
 
 
 class StoryLine(Struct, frozen=True):
-    """One line. `by` is who did it, empty for the service; `note` what they wrote."""
+    """One line. `by` is who did it, empty for the service; `note` what they wrote.
+
+    `until` is the end of what it says, where that was fixed.
+    """
 
     at: datetime
     text: str
     by: str = ""
     note: str = ""
+    until: datetime | None = None
 
 
 def story_of(
@@ -96,8 +100,8 @@ def _overlaps(silence: Silence, stored: StoredIncident, now: datetime) -> bool:
 
 def _silence_lines(one: Silence, now: datetime) -> list[StoryLine]:
     what = "planned maintenance" if one.maintenance else "alerts silenced"
-    text = f"{what} until {one.ends:%H:%M} UTC" if not one.ended_by else what
-    lines = [StoryLine(one.begins, text, one.made_by.removeprefix("operator:"), one.reason)]
+    by, until = one.made_by.removeprefix("operator:"), None if one.ended_by else one.ends
+    lines = [StoryLine(one.begins, what, by, one.reason, until)]
     if one.ends <= now:
         by = one.ended_by.removeprefix("operator:")
         lines.append(StoryLine(one.ends, "silence ended", by))

@@ -1,7 +1,7 @@
 """One incident: verdict, latest windows, evidence, contacts, acts, timeline."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -175,7 +175,7 @@ async def _page(
         return export
     facts = {
         **charts,
-        **_verdict(page_context, stored),
+        **_verdict(page_context, stored, await page_context.work.health.judged_until()),
         "latest": evidence.latest,
         "all_apis": evidence.all_apis,
         "contrasts": compared.view(rows, page_context.query) if rows else None,
@@ -193,14 +193,16 @@ async def _page(
     return RenderedPage("incident.html", facts, refused.status if refused else 200)
 
 
-def _verdict(page_context: PageContext, stored: StoredIncident) -> Mapping[str, object]:
+def _verdict(
+    page_context: PageContext, stored: StoredIncident, judged_until: datetime | None
+) -> Mapping[str, object]:
     found, settings = stored.incident, page_context.dependencies.settings
     kind = name_of(found.subject).kind.value
     return {
         "headline": headline(found),
         "state": state_label(stored),
         "severity": severity_of(found).value,
-        "state_now": state_now(stored, page_context.now),
+        "state_now": state_now(stored, judged_until, page_context.now),
         "close_after": closes_after(stored),
         "reporting": isinstance(found.subject, AaReporting),
         "counted": counted_text(found),
