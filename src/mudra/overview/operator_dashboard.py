@@ -5,11 +5,12 @@ operator's scopes do not show are left out and named in `hidden`.
 """
 
 import enum
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
@@ -26,6 +27,8 @@ WITHIN: Final = timedelta(days=7)
 URGENT: Final = timedelta(days=2)
 MAX_COUNT: Final = 200
 """Rows of one kind; more than that are one problem, not many."""
+_COUNTED: Final = 10_000
+"""Of one kind that are read, so that its count is true: an import adds hundreds at once."""
 
 
 class Kind(enum.StrEnum):
@@ -79,6 +82,8 @@ class Dashboard(Struct, frozen=True):
 
     rows: tuple[DashboardRow, ...]
     hidden: tuple[Kind, ...]
+    counts: Mapping[Kind, int] = field(default_factory=dict)
+    """Of all, also of those beyond the rows of a kind."""
     unjudged_since: datetime | None = None
     """Since when no window was judged, if for long: what is broken now is not known."""
 
@@ -88,20 +93,33 @@ async def read_dashboard(work: DashboardReads, scopes: frozenset[Scope]) -> Dash
     now = await work.people.now()
     rows: list[DashboardRow] = []
     if Scope.HEALTH in scopes:
-        found = await work.incidents.to_handle(limit=MAX_COUNT)
+        found = await work.incidents.to_handle(limit=_COUNTED)
         rows += [_incident(one) for one in found]
         rows += _held(await work.held_reports.list())
     if Scope.MEMBERS in scopes:
         rows += [
-            _secret(one, now) for one in await work.member_search.expiring(now + WITHIN, MAX_COUNT)
+            _secret(one, now) for one in await work.member_search.expiring(now + WITHIN, _COUNTED)
         ]
-        rows += [_mail(one) for one in await work.mail_queue.queue(failed=True, limit=MAX_COUNT)]
+        rows += [_mail(one) for one in await work.mail_queue.queue(failed=True, limit=_COUNTED)]
         alone = MemberFilter(status="active", without_admin=True)
-        rows += [_alone(one) for one in await work.member_search.members(alone, "", MAX_COUNT)]
+        rows += [_alone(one) for one in await work.member_search.members(alone, "", _COUNTED)]
     if Scope.REGISTRY in scopes:
-        rows += [_approval(one) for one in await work.pending_entries.waiting(MAX_COUNT)]
+        rows += [_approval(one) for one in await work.pending_entries.waiting(_COUNTED)]
     hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)
-    return Dashboard(_worst_first(rows), hidden, await _unjudged_since(work, scopes, now))
+    counts = Counter(row.kind for row in rows)
+    since = await _unjudged_since(work, scopes, now)
+    return Dashboard(_worst_of_each(_worst_first(rows)), hidden, counts, since)
+
+
+def _worst_of_each(rows: Iterable[DashboardRow]) -> tuple[DashboardRow, ...]:
+    """Returns the first of each kind, as many as there may be rows of it."""
+    seen: Counter[Kind] = Counter()
+    found = []
+    for row in rows:
+        seen[row.kind] += 1
+        if seen[row.kind] <= MAX_COUNT:
+            found.append(row)
+    return tuple(found)
 
 
 async def _unjudged_since(
@@ -220,8 +238,3 @@ def _alone(one: MemberRow) -> DashboardRow:
         f"no admin can act for {one.entity_id}: {invited}",
         act,
     )
-
-
-def counted(rows: Sequence[DashboardRow]) -> dict[Kind, int]:
-    """Count the rows of each kind."""
-    return {kind: sum(row.kind is kind for row in rows) for kind in Kind}

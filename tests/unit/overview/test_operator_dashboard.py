@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from mudra.console.framework.render import environment
+from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Scope
-from mudra.overview.operator_dashboard import Dashboard, read_dashboard
+from mudra.overview.operator_dashboard import MAX_COUNT, Dashboard, Kind, read_dashboard
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -63,3 +64,19 @@ def test_the_page_says_so_instead_of_all_being_well() -> None:
     assert "Nothing is broken" not in silent
     assert "What is broken now is not known" in silent
     assert 'class="banner warn"' in silent
+
+
+def test_counts_are_true_beyond_the_rows_of_a_kind() -> None:
+    alone = [
+        MemberRow(f"NEW-{n:03}-FIP", "FIP", "New", "active", NOW, NOW, "", "", (), 0)
+        for n in range(260)
+    ]
+    work: Any = SimpleNamespace(
+        people=SimpleNamespace(now=answers(NOW)),
+        member_search=SimpleNamespace(expiring=answers([]), members=answers(alone)),
+        mail_queue=SimpleNamespace(queue=answers([])),
+    )
+
+    found = asyncio.run(read_dashboard(work, frozenset({Scope.MEMBERS})))
+
+    assert (len(found.rows), found.counts[Kind.NO_ADMIN]) == (MAX_COUNT, 260)

@@ -23,7 +23,11 @@ async def show_board(call: OperatorCall[NoParameters]) -> DashboardResponse | Re
     """Show what needs attention this week, as far as the caller's scopes show it."""
     found = await read_dashboard(call.work, call.operator.scopes)
     rows = [dashboard_row(row) for row in found.rows]
-    return DashboardResponse(rows=rows, hidden=[kind.value for kind in found.hidden])
+    return DashboardResponse(
+        rows=rows,
+        hidden=[kind.value for kind in found.hidden],
+        counts={kind.value: count for kind, count in found.counts.items()},
+    )
 
 
 @get("/settings", "Show settings")

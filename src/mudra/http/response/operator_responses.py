@@ -37,10 +37,14 @@ class DashboardRowResponse(Struct, kw_only=True, rename="camel"):
 
 
 class DashboardResponse(ResponseBody, kw_only=True):
-    """What needs attention this week; `hidden` are the kinds that the caller's scopes hide."""
+    """What needs attention this week; `hidden` are the kinds that the caller's scopes hide.
+
+    `rows` are at most 200 of a kind, `counts` how many there are of each.
+    """
 
     rows: list[DashboardRowResponse]
     hidden: list[str]
+    counts: dict[str, int]
 
 
 def setting_response(one: SettingDetails) -> SettingResponse:

@@ -19,7 +19,10 @@ DOCS = Path("docs")
 PAGES = [
     *(operator_path(item.word) for item in OPERATOR_ITEMS),
     *(member_path("KAVERI-FIP", item.word) for item in MEMBER_ITEMS),
-    *(operator_path(word) for word in ("import", "onboard", "bulk", "search", "members/KAVERI-FIP")),
+    *(
+        operator_path(word)
+        for word in ("import", "onboard", "bulk", "search", "members/KAVERI-FIP")
+    ),
     *("/console", ACCOUNT, SECOND_FACTOR, f"{ACCOUNT}/webhooks"),
 ]
 

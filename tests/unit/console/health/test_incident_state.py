@@ -33,7 +33,9 @@ def test_nothing_is_said_of_windows_that_are_not_judged(
     judged: int, last_bad: int, tone: str, text: str
 ) -> None:
     """`judged` and `last_bad` are windows before the last that has closed."""
-    found = state_now(stored(Fip("A-FIP"), CLOSED - last_bad * WINDOW), CLOSED - judged * WINDOW, NOW)
+    found = state_now(
+        stored(Fip("A-FIP"), CLOSED - last_bad * WINDOW), CLOSED - judged * WINDOW, NOW
+    )
 
     assert (found.tone, found.text) == (tone, text)
 

@@ -31,5 +31,8 @@ def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         )
     else:
         typer.echo("Nothing needs attention this week.")
+    more = sum(found.counts.values()) - len(rows)
+    if more and not as_json:
+        typer.echo(f"and {more:,} more of the same kinds")
     if since and not as_json:
         typer.echo(f"What is broken now is not known: no reports were judged since {iso_ms(since)}")

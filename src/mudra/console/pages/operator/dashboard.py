@@ -1,7 +1,7 @@
 """The operator's first page: what is broken now, and what needs attention this week."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from litestar import Response, get
@@ -22,7 +22,6 @@ from mudra.overview.operator_dashboard import (
     NEEDED,
     DashboardRow,
     Kind,
-    counted,
     read_dashboard,
 )
 
@@ -43,6 +42,14 @@ EXPORTED: Final = Table[DashboardRow](
 BOARD: Final = operator_path("board")
 _CAUSES: Final = frozenset({Kind.INCIDENT, Kind.SILENT_AA})
 """Kinds that have rows of their own: one for each cause."""
+_LISTS: Final = {
+    Kind.SECRET: operator_path("members?members.sort=secret"),
+    Kind.APPROVAL: operator_path("approvals"),
+    Kind.HELD_REPORT: operator_path("held-reports"),
+    Kind.MAIL: operator_path("mails?failed=true"),
+    Kind.NO_ADMIN: operator_path("members?status=active&alone=true"),
+}
+"""The pages that list all of a kind."""
 _MAX_OF_KIND: Final = 5
 """Rows of one kind among the others: an import of members adds hundreds of a kind."""
 
@@ -59,13 +66,13 @@ async def show_board(
         chosen = [row for row in found.rows if not kind or row.kind.value == kind]
         rows = [row for row in chosen if row.kind not in _CAUSES]
         shown = rows if kind else _few_of_each(rows)
-        counts = counted(found.rows)
+        counts = found.counts
         causes = await _causes(page_context)
         return EXPORTED.export(chosen, page_context.query) or RenderedPage(
             "operator_dashboard.html",
             {
                 "kinds": [
-                    {"word": one.value, "title": title, "count": counts[one]}
+                    {"word": one.value, "title": title, "count": counts.get(one, 0)}
                     for one, title in KINDS.items()
                     if one not in found.hidden and one not in _CAUSES
                 ],
@@ -80,7 +87,7 @@ async def show_board(
                     {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)}
                     for row in shown
                 ],
-                "more": _left_out(rows, shown),
+                "more": _left_out(counts, shown, kind),
                 "all": sum(count for one, count in counts.items() if one not in _CAUSES),
                 "hidden": [KINDS[one] for one in found.hidden],
                 "needed": sorted({NEEDED[one].value for one in found.hidden}),
@@ -110,13 +117,19 @@ def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:
 
 
 def _left_out(
-    rows: Sequence[DashboardRow], shown: Sequence[DashboardRow]
+    counts: Mapping[Kind, int], shown: Sequence[DashboardRow], chosen: str
 ) -> list[dict[str, str | int]]:
-    left = Counter(row.kind for row in rows) - Counter(row.kind for row in shown)
+    """Returns the kinds of which there are more than shown, and where all of them are."""
+    listed = Counter(row.kind for row in shown)
     return [
-        {"word": kind.value, "title": title, "count": left[kind]}
+        {
+            "link": _LISTS.get(kind, "") if chosen else f"?kind={kind.value}",
+            "title": title,
+            "count": counts[kind] - listed[kind],
+        }
         for kind, title in KINDS.items()
-        if left[kind]
+        if kind not in _CAUSES and chosen in {"", kind.value}
+        if counts.get(kind, 0) > listed[kind]
     ]
 
 
