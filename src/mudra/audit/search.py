@@ -43,7 +43,7 @@ class ActedBy(enum.StrEnum):
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """What their actors begin with."""
+        """Return what their actors begin with."""
         return _ACTORS[self]
 
 

@@ -48,7 +48,7 @@ def test_a_refused_sign_in_names_the_account_that_was_tried(
     found = events(browser, "event=user:sign_in:refuse")
 
     (tried,) = [one for one in found if person.email in one["Detail"]]
-    assert tried["Actor"] == "nobody (not signed in)"
+    assert tried["Actor"] == "no one signed in"
 
 
 def test_acts_of_people_are_found_among_those_of_programs(

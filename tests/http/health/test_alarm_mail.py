@@ -130,12 +130,9 @@ def test_quiet_hours_hold_alarms_back_until_their_end(network: HealthNetwork) ->
 
 def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthNetwork) -> None:
     """Without having asked; those who chose other APIs or nothing, and other scopes, do not."""
-    usual, members = (
-        new_operator(network.service, "health"),
-        new_operator(network.service, "members"),
-    )
-    deaf, fetches = watcher(network, ofNetwork="none"), watcher(network, apis=["fif", "fireq"])
-    consents = watcher(network, apis=["cns"])
+    usual, members = (new_operator(network.service, one) for one in ("health", "members"))
+    fetches, consents = (watcher(network, apis=apis) for apis in (["fif", "fireq"], ["cns"]))
+    deaf = watcher(network, ofNetwork="none")
     bank = network.fips[3].entity_id
     fault = at_fip(bank, "fif", failing=0.9)
 

@@ -24,9 +24,7 @@ class DetectionMemory:
         self.silences: list[Silence] = []
         self.fip_rows: list[tuple[datetime, bytes, bytes]] = []
 
-    async def escalate(
-        self, incidents: Sequence[StoredIncident], now: datetime
-    ) -> Sequence[StoredIncident]:
+    async def escalate(self, *_: object) -> Sequence[StoredIncident]:
         return ()
 
     async def lock(self, *, patient: bool) -> None:

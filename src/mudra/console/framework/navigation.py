@@ -18,7 +18,7 @@ FAULTS_ITEM: Final = "faults"
 class MemberItem(Struct, frozen=True):
     """A page of a member: `word` is the last part of its address, empty for the overview.
 
-    `help` is the page of the documentation that tells how to use it. `types` are the kinds of
+    `help` is the page of the documentation about using it. `types` are the kinds of
     entity that have the page; empty for all.
     """
 

@@ -186,7 +186,7 @@ class Table(Struct, Generic[R], frozen=True):
         return there + [row for row in found if value(row) is None]  # what is missing stays last
 
     def _holds(self, row: R, words: Sequence[str]) -> bool:
-        """Whether each word is in the row, in any order: names are typed as people know them."""
+        """Return whether each word is in the row, in any order: names are typed from memory."""
         text = "\n".join(_shown(column, row).casefold() for column in self.columns)
         return all(word in text for word in words)
 

@@ -221,9 +221,9 @@ class DetectionService(Struct, frozen=True):
     async def _escalate(self, silences: Sequence[Silence], now: datetime) -> None:
         rule = self.notifier.escalation
         due = to_escalate(await self.store.since(now), silences, rule, now)
-        told = await self.notifier.escalate(due, now) if due else ()
-        if told:
-            await self.store.mark_escalated([one.incident_id for one in told], now)
+        heard = await self.notifier.escalate(due, now) if due else ()
+        if heard:
+            await self.store.mark_escalated([one.incident_id for one in heard], now)
 
     async def _save_fip_states(self, run: "EvaluationRun") -> None:
         """Store the states of FIPs for the feed, and announce them."""

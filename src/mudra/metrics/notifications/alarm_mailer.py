@@ -73,20 +73,20 @@ class AlarmMailer(Struct, frozen=True):
     async def escalate(
         self, incidents: Sequence[StoredIncident], rule: Escalation, now: datetime
     ) -> Sequence[StoredIncident]:
-        """Tells operators who want alarms of the network; returns those that someone heard of."""
-        told: set[str] = set()
+        """Notifies operators who want alarms of the network; returns what someone heard of."""
+        known: set[str] = set()
         for reader in await self.store.readers((), ()):
             heard = [one for one in incidents if hears_of(reader, one, now)]
             if not heard:
                 continue
-            told |= {one.incident_id for one in heard}
+            known |= {one.incident_id for one in heard}
             with written_in(self.languages.of(reader.language)):
                 facts = escalation_facts(heard, rule, reader.preferences.zone, self.console)
                 alarms = [unowned(one, rule, reader.preferences.zone) for one in heard]
             if reader.wants_email:
                 await self._post(reader, NoticeKind.HEALTH_ESCALATED, facts)
             await self._post_message(reader, sorted(alarms, key=_urgency), now)
-        return [one for one in incidents if one.incident_id in told]
+        return [one for one in incidents if one.incident_id in known]
 
     async def _with_followers(
         self, alarms: Sequence[IncidentNotification]

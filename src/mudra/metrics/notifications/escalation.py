@@ -48,7 +48,7 @@ def to_escalate(
 
 
 def hears_of(reader: Reader, one: StoredIncident, now: datetime) -> bool:
-    """Returns whether an operator is told now that an incident has no owner."""
+    """Returns whether an operator hears now that an incident has no owner."""
     severity, least = severity_of(one.incident), reader.least("")
     preferences = reader.preferences
     return (

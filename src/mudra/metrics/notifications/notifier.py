@@ -29,7 +29,7 @@ class Notifier(Struct, frozen=True):
     ) -> Sequence[StoredIncident]:
         """Sends one email about them to each reader, in its time zone and language.
 
-        Returns those of which someone was told.
+        Returns those that someone heard of.
         """
         if not self.escalation.to:
             return await self.mailer.escalate(incidents, self.escalation, now)

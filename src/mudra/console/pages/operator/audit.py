@@ -37,7 +37,7 @@ _BY: Final = {
     ActedBy.PROGRAMS: "members' programs",
     ActedBy.SERVICE: "the service itself",
 }
-_NOBODY: Final = "nobody"
+_ANONYMOUS: Final = "nobody"
 _PERSON: Final = "user"
 """In the detail: the ID of the person whom the event concerns."""
 
@@ -127,7 +127,7 @@ async def _rows(page_context: PageContext, found: Sequence[AuditRow]) -> list[Ev
 
 
 def _unnamed(actor: str) -> str:
-    return f"{actor} (not signed in)" if actor == _NOBODY else actor
+    return "no one signed in" if actor == _ANONYMOUS else actor
 
 
 def _person(row: AuditRow) -> str:
