@@ -6,6 +6,7 @@ revision = "0013"
 down_revision = "0012"
 branch_labels = None
 depends_on = None
+works_with = "0012"
 
 
 def upgrade() -> None:
