@@ -1,0 +1,129 @@
+"""Act on a service with a fault at each exchange with its database, until none is left to fail."""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import httpx
+import psycopg
+from psycopg import sql
+from structlog.testing import capture_logs
+from tests.support.faults.exchanges import Fault, fault_at
+from tests.support.in_process import InProcess
+
+MOST: Final = 200
+AUDITED_LATER: Final = {
+    *("audit_token_issue", "audit_anonymous", "link_request"),
+    *("registry_probe", "webhook_message"),
+}
+"""What is the audit itself, and wishes that a job carries out: it writes the audit row then."""
+OF_NODES: Final = ("node", "job_run", "procrastinate", "service_fact")
+"""Tables of what no act writes: nodes and jobs say that they live."""
+OF_A_PROOF: Final = {"audit_event", "console_session", "sign_in_success"}
+Rows = dict[str, tuple[int, int]]
+
+
+@dataclass
+class Drilled:
+    """What an act did while its exchanges failed one after the other."""
+
+    exchanges: int = 0
+    problems: list[str] = field(default_factory=list)
+    events: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Drill:
+    """A service in this process, a look into its database, and the acts that were drilled."""
+
+    served: InProcess
+    store: psycopg.Connection[Any]
+    acts: dict[str, Drilled] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        tables = self.store.execute(
+            "SELECT c.oid::regclass::text FROM pg_class c JOIN pg_namespace n"
+            " ON n.oid = relnamespace WHERE relkind IN ('r', 'p') AND NOT relispartition"
+            " AND nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
+        ).fetchall()
+        one = "SELECT {}, count(*), coalesce(sum(hashtextextended(t::text, 0)), 0) FROM {} t"
+        self._rows = sql.SQL(" UNION ALL ").join(
+            sql.SQL(one).format(sql.Literal(name), sql.SQL(name))
+            for (name,) in tables
+            if not name.startswith(OF_NODES)
+        )
+
+    def rows(self) -> Rows:
+        """Return number and content of the rows of each table."""
+        return {name: (n, hashed) for name, n, hashed in self.store.execute(self._rows)}
+
+    def __call__(
+        self,
+        name: str,
+        request: Callable[[], httpx.Response],
+        *,
+        proof: bool = False,
+        refused: int = 0,
+    ) -> httpx.Response:
+        """Repeat a request, each time with a fault one exchange later, until it succeeds.
+
+        An act may be one that is refused, with this status. With `proof` a first transaction
+        proves who asks, which is an act of its own.
+        """
+        drilled = self.acts.setdefault(name, Drilled())
+        before, last = self.rows(), self._last_event()
+        kept = OF_A_PROOF if proof else set()
+        # Of an error that says nothing about the database as a whole: a defect of ours.
+        faults = itertools.chain(
+            [Fault(1, psycopg.errors.DivisionByZero)], map(Fault, range(1, MOST))
+        )
+        for fault in faults:
+            with fault_at(fault), capture_logs() as logs:
+                answer = request()
+            if not fault.happened:
+                break
+            drilled.exchanges += 1
+            drilled.problems += failures(fault, answer, logs)
+            after = self.rows()
+            half = {table for table in after if after[table] != before[table]}
+            if not half <= kept:
+                drilled.problems.append(f"left behind in {sorted(half)} by {fault}")
+            before = after
+            if answer.status_code < httpx.codes.BAD_REQUEST:
+                return answer
+        if answer.status_code != refused and (refused or answer.status_code >= 400):
+            drilled.problems.append(f"done again: {answer.status_code} {answer.text[:300]}")
+        self._note_what_was_done(drilled, before, last)
+        return answer
+
+    def _note_what_was_done(self, drilled: Drilled, before: Rows, last: int) -> None:
+        after = self.rows()
+        changed = {table for table in after if after[table] != before[table]}
+        events = self.store.execute("SELECT event FROM audit_event WHERE seq > %s", [last])
+        found = {event for (event,) in events}
+        drilled.events |= found
+        if changed and not found and not changed & AUDITED_LATER:
+            drilled.problems.append(f"no audit row of a change in {sorted(changed)}")
+
+    def _last_event(self) -> int:
+        row = self.store.execute("SELECT coalesce(max(seq), 0) FROM audit_event").fetchone()
+        assert row is not None
+        return int(row[0])
+
+
+def failures(fault: Fault, answer: httpx.Response, logs: list[Any]) -> list[str]:
+    """What is wrong with the answer to an act that a fault ended, and with its log records."""
+    expected = 500 if fault.error is psycopg.errors.DivisionByZero else 503
+    found = []
+    if answer.status_code != expected:
+        found.append(f"{answer.status_code} {answer.text[:200]} for {fault}")
+    if expected == httpx.codes.SERVICE_UNAVAILABLE and "Retry-After" not in answer.headers:
+        found.append(f"no Retry-After for {fault}")
+    if not any(one["log_level"] in {"warning", "error"} for one in logs):
+        found.append(f"no log record of {fault}")
+    if expected == httpx.codes.INTERNAL_SERVER_ERROR and not any(
+        one["log_level"] == "error" and one["txn_id"] in answer.text for one in logs
+    ):
+        found.append(f"no log record that the answer names of {fault}")
+    return found
