@@ -2,9 +2,11 @@
 
     python -m bench.kills [KILLS] [KIND ...]        or: make kills KILLS=1000
 
-Each kind has a small network of its own; the four run side by side. AAs push, admins reset their
-secrets once each, and a journal keeps what was acknowledged. A part is killed again as soon as it
-answers again and something was acknowledged since. After each hundred kills the journal is compared
+Each kind has small networks of its own; all run side by side. AAs push, admins reset their secrets
+once each, and a journal keeps what was acknowledged. A part is killed again as soon as it answers
+again and something was acknowledged since: nothing waits for a fixed time but the moment of a kill,
+which is random. Of workers one is killed that lived a second if there is one, since a supervisor
+lets one that died sooner wait that long. After each hundred kills the journal is compared
 with what is there, and a line is added to KILLS_FILE (.build/kills.jsonl): a run that is stopped
 (TERM compares first) goes on from there the next time. KILLS_SEED sets the first seed.
 """
@@ -19,7 +21,9 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 import httpx
@@ -47,19 +51,28 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.storage.database.embedded.server import embedded_server
 
-KINDS: Final = ("worker", "supervisor", "PostgreSQL", "agent")
+NETWORKS: Final = {"worker": 2, "supervisor": 2, "PostgreSQL": 1, "agent": 1}
+"""Of each kind side by side: more of those whose part takes longer to come back."""
+KINDS: Final = tuple(NETWORKS)
 ROUND: Final = sized(100, 2)
 AGENT_ROUND: Final = sized(25, 2)
 """Fewer of one agent: in its fast time the seven days that it keeps a payload pass soon."""
-AAS: Final = sized(6, 2)
+AAS: Final = sized(6, 3)
 FIPS: Final = sized(5, 2)
 ADMINS: Final = sized(100, 4)
+PUSHING: Final = 3
+"""Threads, so that a kill meets requests on each worker."""
 PUSH_EVERY_S: Final = 0.2
+RETRY_S: Final = 0.05
+SOON_S: Final = 0.1
+"""A part is killed so soon after it answered again, at most."""
+GROWN_S: Final = 1.0
+"""A supervisor waits so long before it starts a process again that lived no longer."""
 RESET_EVERY_S: Final = 0.5
 ATTEMPTS: Final = 6
 """Of one admin: what was committed without an answer is refused from then on for 5 minutes."""
-MAX_WINDOWS: Final = AAS * 900
-"""The service takes windows of seven days, which are 1,008."""
+MAX_WINDOWS: Final = 900
+"""Of one AA: the service takes windows of seven days, which are 1,008."""
 BACK_S: Final = 300.0
 """A part that does not answer by then never will; under other load a start takes long."""
 
@@ -76,6 +89,8 @@ class Round(msgspec.Struct, frozen=True):
     seconds: float
     slowest_s: float = 0.0
     """From a kill until something was acknowledged again, at most."""
+    usual_s: float = 0.0
+    """The median of it."""
     statuses: dict[str, int] = {}
 
 
@@ -84,6 +99,7 @@ class Rounds:
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock = path, threading.Lock()
+        self._taken: Counter[str] = Counter()
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = path.read_bytes().splitlines() if path.exists() else []
         self.all = [msgspec.json.decode(line, type=Round) for line in lines]
@@ -96,10 +112,18 @@ class Rounds:
                 file.write(msgspec.json.encode(one) + b"\n")
             print(
                 f"{one.kind}: {self.kills(one.kind)} kills; the last {one.kills} in"
-                f" {one.seconds:.0f} s, {one.acknowledged} acknowledged, lost {one.lost},"
+                f" {one.seconds:.0f} s ({60 * one.kills / one.seconds:.0f} a minute, back after"
+                f" {one.usual_s:.2f} s), {one.acknowledged} acknowledged, lost {one.lost},"
                 f" doubled {one.doubled}, seed {one.seed}",
                 flush=True,
             )
+
+    def take(self, kind: str, wanted: int, most: int) -> int:
+        """Return how many kills the next round has, with those that others have under way."""
+        with self._lock:
+            left = max(0, wanted - max(self.kills(kind), self._taken[kind]))
+            self._taken[kind] = wanted - left + min(left, most)
+            return min(left, most)
 
     def kills(self, kind: str) -> int:
         """Return the kills of a kind so far."""
@@ -121,7 +145,7 @@ class Network:
 
     def __init__(self, home: Path, kind: str, seed: int, enough: threading.Event) -> None:
         self._kind, self._dice, self._enough = kind, random.Random(seed), enough
-        self._workers = 1 + seed % 2
+        self._workers = 3 if kind == "worker" else 1 + seed % 2
         self._data_dir = data_directory(str(home))
         self._aas = list(make_members(self._data_dir, AAS, "AA").items())
         settings = Settings(data_dir=self._data_dir)
@@ -129,55 +153,66 @@ class Network:
             self._people = make_people(conninfo, encryption, settings, ADMINS)
         self._journal, self._end = Journal(steady=False), threading.Event()
         self._acknowledged = 0
-        self._slowest_s = 0.0
+        self.back_s: list[float] = []
+        """From each kill until something was acknowledged again."""
+        self._serving: dict[int, float] = {}
+        """Workers, and since when they are known to listen."""
 
-    def kill(self, wanted: int) -> tuple[int, int, int, int, float]:
-        """Kill so many times; gives kills, acknowledged, lost, doubled and the slowest return."""
+    def kill(self, wanted: int) -> tuple[int, int, int]:
+        """Kill so many times; gives what was acknowledged, lost and doubled."""
         with contextlib.ExitStack() as stack:
             service = stack.enter_context(loaded_service(self._data_dir, self._workers, 0))
             port = int(service.root.rpartition(":")[2])
             self._pushers = [
-                Pusher(service.root, aa, secret, FIPS, self._journal) for aa, secret in self._aas
+                Pusher(service.root, aa, secret, FIPS, self._journal, RETRY_S)
+                for aa, secret in self._aas
             ]
             self._admins = [
                 Admin(service.root, one, email, self._journal)
                 for one, email in self._people.items()
             ]
-            actors = [
-                threading.Thread(target=act, daemon=True) for act in (self._push, self._reset)
-            ]
+            pushing = [partial(self._push, place) for place in range(PUSHING)]
+            actors = [threading.Thread(target=act, daemon=True) for act in (*pushing, self._reset)]
             for actor in actors:
                 actor.start()
-            kills = 0
             self._wait_for_more(time.monotonic())
-            while kills < wanted and not self._enough.is_set() and actors[0].is_alive():
-                time.sleep(self._dice.uniform(0, 0.2))
+            while len(self.back_s) < wanted and self._goes_on(actors):
+                time.sleep(self._dice.uniform(0, SOON_S))
+                killed = self._wait_for_victim(service)
                 began = time.monotonic()
-                killed = self._victim(service)
                 os.kill(killed, signal.SIGKILL)
-                kills += 1
                 if self._kind == "supervisor":
                     service.process.wait(BACK_S)
                     stack.close()
                     service = stack.enter_context(
                         loaded_service(self._data_dir, self._workers, port)
                     )
-                while self._kind != "supervisor" and self._victim(service, killed) == 0:
-                    assert time.monotonic() < began + BACK_S, f"not replaced: {self._kind}"
-                    time.sleep(0.02)
+                else:
+                    self._wait_for_victim(service, killed)
                 self._wait_for_more(began)
+                self.back_s.append(time.monotonic() - began)
             self._end.set()
             for actor in actors:
                 actor.join(BACK_S)
                 assert not actor.is_alive(), f"waits in vain: {dict(self._journal.statuses)}"
             lost = self._secrets_that_do_not_work(service.root)
         done, missing, doubled = self._compare()
-        return kills, done, lost + missing, doubled, self._slowest_s
+        return done, lost + missing, doubled
 
     @property
     def statuses(self) -> dict[str, int]:
         """What was answered, by kind and status."""
         return {f"{kind} {what}": n for (kind, _, what), n in self._journal.statuses.items()}
+
+    def _goes_on(self, actors: list[threading.Thread]) -> bool:
+        return actors[0].is_alive() and not self._enough.is_set()
+
+    def _wait_for_victim(self, service: Service, former: int = 0) -> int:
+        began = time.monotonic()
+        while (pid := self._victim(service, former)) == 0:
+            assert time.monotonic() < began + BACK_S, f"not replaced: {self._kind}"
+            time.sleep(0.02)
+        return pid
 
     def _victim(self, service: Service, former: int = 0) -> int:
         """Return the process to be killed; 0 while the one of `former` has no successor."""
@@ -188,10 +223,20 @@ class Network:
                 file = self._data_dir / "postgres" / "postmaster.pid"
                 pid = int(file.read_text().split()[0])
                 return pid if pid != former else 0
-            found = [pid for pid in forks(service.process.pid) if pid != former]
-            serving = [pid for pid in found if _listens(pid)]
-            return self._dice.choice(serving) if len(serving) == self._workers else 0
+            return self._worker(forks(service.process.pid), former)
         return 0
+
+    def _worker(self, found: list[int], former: int) -> int:
+        """Return a worker that is grown if there is one; 0 while one of them does not listen."""
+        now = time.monotonic()
+        known = {pid: self._serving.get(pid) for pid in found if pid != former}
+        self._serving = {
+            pid: since or now for pid, since in known.items() if since or _listens(pid)
+        }
+        if len(self._serving) < self._workers:
+            return 0
+        grown = [pid for pid, since in self._serving.items() if now - since > GROWN_S]
+        return self._dice.choice(grown or list(self._serving))
 
     def _wait_for_more(self, began: float) -> None:
         before = self._acknowledged
@@ -199,11 +244,11 @@ class Network:
             said = dict(self._journal.statuses)
             assert time.monotonic() < began + BACK_S, f"{self._kind} never came back: {said}"
             time.sleep(0.01)
-        self._slowest_s = max(self._slowest_s, time.monotonic() - began)
 
-    def _push(self) -> None:
-        for turn in range(MAX_WINDOWS):
-            self._pushers[turn % AAS].push()
+    def _push(self, place: int) -> None:
+        own = self._pushers[place::PUSHING]
+        for turn in range(len(own) * MAX_WINDOWS):
+            own[turn % len(own)].push()
             self._acknowledged += 2
             if self._end.wait(PUSH_EVERY_S):
                 return
@@ -259,9 +304,12 @@ def kill_service_parts(kind: str, wanted: int, seed: int, enough: threading.Even
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as home:
         network = Network(Path(home), kind, seed, enough)
-        kills, done, lost, doubled, slowest = network.kill(wanted)
-    seconds = time.monotonic() - began
-    return Round(kind, kills, done, lost, doubled, seed, seconds, slowest, network.statuses)
+        done, lost, doubled = network.kill(wanted)
+    back, seconds = network.back_s, time.monotonic() - began
+    slowest, usual = max(back, default=0.0), median(back or [0.0])
+    return Round(
+        kind, len(back), done, lost, doubled, seed, seconds, slowest, usual, network.statuses
+    )
 
 
 def kill_agents(wanted: int, seed: int, enough: threading.Event) -> Round:
@@ -284,12 +332,11 @@ def kill_agents(wanted: int, seed: int, enough: threading.Event) -> Round:
 
 def run_kind(kind: str, wanted: int, rounds: Rounds, enough: threading.Event) -> None:
     """Add rounds of one kind until there are enough kills, or something is lost or doubled."""
-    while (left := wanted - rounds.kills(kind)) > 0 and not enough.is_set():
+    most = AGENT_ROUND if kind == "agent" else ROUND
+    while not enough.is_set() and (kills := rounds.take(kind, wanted, most)):
         seed = int(os.environ.get("KILLS_SEED", random.randrange(10_000))) + len(rounds.all)
-        if kind == "agent":
-            found = kill_agents(min(left, AGENT_ROUND), seed, enough)
-        else:
-            found = kill_service_parts(kind, min(left, ROUND), seed, enough)
+        act = kill_agents if kind == "agent" else partial(kill_service_parts, kind)
+        found = act(kills, seed, enough)
         rounds.add(found)
         if found.lost or found.doubled:
             return
@@ -312,6 +359,7 @@ def main() -> int:
         threads = [
             threading.Thread(target=run_kind, args=[kind, wanted, rounds, enough], daemon=True)
             for kind in kinds
+            for _ in range(1 if SHORT else NETWORKS[kind])
         ]
         for thread in threads:
             thread.start()

@@ -146,7 +146,16 @@ def plausible_reports(fips: int) -> list[Report]:
 class Pusher:
     """An AA that pushes both payloads of each window until they are acknowledged."""
 
-    def __init__(self, root: str, aa_id: str, secret: str, fips: int, journal: Journal) -> None:
+    def __init__(
+        self,
+        root: str,
+        aa_id: str,
+        secret: str,
+        fips: int,
+        journal: Journal,
+        retry_s: float = RETRY_S,
+    ) -> None:
+        self._retry_s = retry_s
         self.aa_id, self._secret, self._journal = aa_id, secret, journal
         self._client = client(root)
         self._token = ""
@@ -185,7 +194,7 @@ class Pusher:
                 raise RuntimeError(f"a payload was refused: {answer.text[:300]}")
             if answer is None or answer.status_code == httpx.codes.UNAUTHORIZED:
                 self._token = ""
-            time.sleep(RETRY_S)
+            time.sleep(self._retry_s)
 
     def _send(self, body: bytes) -> httpx.Response:
         if not self._token:
