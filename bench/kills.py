@@ -51,8 +51,8 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.storage.database.embedded.server import embedded_server
 
-NETWORKS: Final = {"worker": 2, "supervisor": 2, "PostgreSQL": 1, "agent": 1}
-"""Of each kind side by side: more of those whose part takes longer to come back."""
+NETWORKS: Final = {"worker": 1, "supervisor": 2, "PostgreSQL": 1, "agent": 1}
+"""Of each kind side by side: two of the one whose part takes longest to come back."""
 KINDS: Final = tuple(NETWORKS)
 ROUND: Final = sized(100, 2)
 AGENT_ROUND: Final = sized(25, 2)

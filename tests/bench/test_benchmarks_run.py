@@ -29,6 +29,7 @@ PRINTED = {
     "size": "write-ahead log a second: ",
     "soak": "reported to the agent acknowledged, lost 0, doubled 0;",
     "start": "import mudra.bootstrap.node.processes: ",
+    "ten_times": "simulated ÷ measured, the last: ",
     "truth": "precision",
     "verify": "TokenVerifier.verify",
     "watch": "quiet ms",
