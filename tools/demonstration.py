@@ -58,10 +58,11 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """A running one. `link` is an invitation that no one has used."""
+    """A running one. `link` is an invitation that no one has used; `pid` is its supervisor."""
 
     root: str
     link: str
+    pid: int
 
     def pages(self) -> list[Page]:
         """Every page, with the addresses that this network gives them."""
@@ -162,7 +163,7 @@ def demonstration(folder: Path, days: int, *, settled: bool = True) -> Iterator[
         link = json.loads(mudra("mail", "list", "--json", *where))[-1]["links"][0]
         _move_an_address(root)
         _wait_for_status(root)
-        yield Demonstration(root, link)
+        yield Demonstration(root, link, service.pid)
 
 
 def _wait_for_sums(data_dir: Path) -> None:

@@ -23,6 +23,7 @@ PRINTED = {
     "many_nodes": "tokens for a previous secret: 0",
     "pages": "slowest ÷ goal: ",
     "picture": "the same of one API: p95",
+    "ratios": "answered with 5xx: []; below 0.2 of a page of one word: ",
     "replay": "ms a window; memory",
     "push": "CPU of a push / (json.loads + bare COPY): ",
     "sign_in_branches": "an over-long password next to an invented name",
