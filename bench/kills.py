@@ -171,8 +171,13 @@ class Network:
                 Admin(service.root, one, email, self._journal)
                 for one, email in self._people.items()
             ]
-            pushing = [partial(self._push, place) for place in range(PUSHING)]
-            actors = [threading.Thread(target=act, daemon=True) for act in (*pushing, self._reset)]
+            actors = [
+                *(
+                    threading.Thread(target=self._push, args=[place], daemon=True)
+                    for place in range(PUSHING)
+                ),
+                threading.Thread(target=self._reset, daemon=True),
+            ]
             for actor in actors:
                 actor.start()
             self._wait_for_more(time.monotonic())

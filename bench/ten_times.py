@@ -22,6 +22,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -176,9 +177,9 @@ class Operator:
         for aa in range(network.aas):
             offset = self._dice.uniform(0, WINDOW_S / 2)
             for window in range(int(seconds / WINDOW_S)):
-                line.at(window * WINDOW_S + offset, lambda aa=aa: self.push_window(aa))
+                line.at(window * WINDOW_S + offset, self.push_window)
             for hour in range(1, int(seconds / HOUR_S) + 1):
-                line.at(hour * HOUR_S, lambda aa=aa: self.sum_hour(aa))
+                line.at(hour * HOUR_S, partial(self.sum_hour, aa))
         for window in range(int(seconds / WINDOW_S)):
             line.at(window * WINDOW_S + WINDOW_S / 2, self._detect)
         group = max(1, int(GROUP_S / TOKEN_S)) if network.tokens_a_day > 2e6 else 1
@@ -227,7 +228,7 @@ class Operator:
         rows = self.rows / parts
         return [[(self.checks, rows * CHECK_S), (self.metrics, rows * STORE_S)]] * parts
 
-    def push_window(self, _: int) -> None:
+    def push_window(self) -> None:
         """An AA pushes what it has of a window."""
         for stages in self.push_stages():
             self._noted("push", stages)
@@ -254,10 +255,8 @@ class Operator:
             left = [len(payloads)]
             self.open += len(payloads) + int(OUTAGE_S / HOUR_S)
             for _ in range(2):
-                self.line.at(
-                    self._dice.uniform(0, 60),
-                    lambda p=payloads, n=left, aa=aa: self._next(p, n, aa),
-                )
+                begin = self._dice.uniform(0, 60)
+                self.line.at(begin, partial(self._next, payloads, left, aa))
 
     def _next(self, payloads: deque[list[tuple[Part, float]]], left: list[int], aa: int) -> None:
         if not payloads:
