@@ -4,7 +4,7 @@
 
 First 20 AAs push at the same second to a real service with one worker; the same is simulated with
 the CPU of one push that was measured just before, and both are printed: what the simulation is
-worth. Then a day's load of three networks goes through the queues of several installations.
+worth. Then the load of three networks goes through the queues of several installations.
 
 Simulated, event by event: AAs that push both payloads in offsets of their own, tokens of which
 half are asked for in the first minute of an hour, pages, registry reads, the check of a payload in
@@ -33,7 +33,7 @@ from bench.together import Together, pushed_together
 HOUR_S: Final = 3600.0
 WINDOW_S: Final = 600.0
 OUTAGE_S: Final = 3 * HOUR_S
-STEADY_S: Final = sized(3.0, 1.2) * HOUR_S
+STEADY_S: Final = sized(2.0, 1.2) * HOUR_S
 HORIZON_S: Final = sized(12.0, 1.5) * HOUR_S
 """What is not caught up by then is said to grow."""
 CHECK_S: Final = 0.0236e-3
@@ -103,7 +103,8 @@ class Part:
     name: str
     servers: int
     busy: int = 0
-    worked_s: float = 0.0
+    asked_s: float = 0.0
+    """Of work that came, done or not."""
     queue: deque[tuple[float, Callable[[], None]]] = field(default_factory=deque)
 
 
@@ -132,6 +133,7 @@ class Line:
             then()
             return
         (part, seconds), *rest = stages
+        part.asked_s += seconds
         self._serve(part, seconds, lambda: self.work(rest, then))
 
     def _serve(self, part: Part, seconds: float, then: Callable[[], None]) -> None:
@@ -139,7 +141,6 @@ class Line:
             part.queue.append((seconds, then))
             return
         part.busy += 1
-        part.worked_s += seconds
 
         def done() -> None:
             part.busy -= 1
@@ -178,7 +179,7 @@ class Operator:
             offset = self._dice.uniform(0, WINDOW_S / 2)
             for window in range(int(seconds / WINDOW_S)):
                 line.at(window * WINDOW_S + offset, self.push_window)
-            for hour in range(1, int(seconds / HOUR_S) + 1):
+            for hour in range(int(seconds / HOUR_S)):
                 line.at(hour * HOUR_S, partial(self.sum_hour, aa))
         for window in range(int(seconds / WINDOW_S)):
             line.at(window * WINDOW_S + WINDOW_S / 2, self._detect)
@@ -307,11 +308,11 @@ def shown(seconds: float) -> str:
 
 
 def simulate(network: Network, installation: Installation) -> Found:
-    """Let three hours of load come, then an outage's payloads on top of it."""
+    """Let two hours of load come, then an outage's payloads on top of it."""
     steady = Operator(network, installation)
     steady.load(STEADY_S)
     steady.line.run(STEADY_S)
-    use = usage(network, installation)
+    use = usage(steady)
     p99 = {kind: quantile(waits, 0.99) for kind, waits in steady.waits.items()}
     after = Operator(replace(network, tokens_a_day=0, readers=0), installation)
     after.load(HORIZON_S)
@@ -322,16 +323,12 @@ def simulate(network: Network, installation: Installation) -> Found:
     return Found(use, p99, backlog, after.line.now if not after.open else HORIZON_S + 1)
 
 
-def usage(network: Network, installation: Installation) -> dict[str, float]:
-    """The part of its time that each part has to work for the usual load; above 1 it grows."""
-    one = Operator(network, installation)
-    hours = 2
-    one.load(hours * HOUR_S)
-    one.line.run(1000 * HOUR_S)
+def usage(steady: Operator) -> dict[str, float]:
+    """The part of its time that each part is asked to work; above 1 its queue grows."""
     used: dict[str, float] = {}
-    for part in one.all_parts():
-        name = part.name.split(" ")[0] if part.name.startswith("jobs") else part.name
-        share = part.worked_s / (hours * HOUR_S * part.servers)
+    for part in steady.all_parts():
+        name = "jobs" if part.name.startswith("jobs") else part.name
+        share = part.asked_s / (STEADY_S * part.servers)
         used[name] = max(used.get(name, 0), share)
     return used
 
