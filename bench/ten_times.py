@@ -35,7 +35,7 @@ WINDOW_S: Final = 600.0
 OUTAGE_S: Final = 3 * HOUR_S
 STEADY_S: Final = sized(2.0, 1.2) * HOUR_S
 HORIZON_S: Final = sized(12.0, 1.5) * HOUR_S
-"""What is not caught up by then is said to grow."""
+"""What is not caught up by then is said to grow, and what is asked for more than it can do."""
 CHECK_S: Final = 0.0236e-3
 """Of a row that is pushed: 30.6 ms for 1,300 rows."""
 STORE_S: Final = 0.0061e-3
@@ -290,7 +290,8 @@ class Found:
         """One line of the table."""
         use = " | ".join(f"{100 * self.use.get(part, 0):.0f} %" for part in PARTS)
         waits = " | ".join(shown(self.p99_s.get(kind, 0)) for kind in ("token", "push", "page"))
-        gone = "grows" if self.gone_s > HORIZON_S else shown(self.gone_s)
+        grows = self.gone_s > HORIZON_S or max(self.use.values()) > 1
+        gone = "grows" if grows else shown(self.gone_s)
         first = max(self.use, key=lambda part: self.use[part])
         return f"{use} | {waits} | {self.backlog:,} | {gone} | {first}"
 
