@@ -23,7 +23,7 @@ from tests.support.service import NO_TLS
 from tools.demonstration import ADMINS, OPERATOR, Demonstration, demonstration, user_token
 
 from bench.push import cpu_of_tree, postmaster
-from bench.sizes import argument, exit_code, sized
+from bench.sizes import SHORT, argument, exit_code, sized
 from bench.support import data_directory
 from mudra.demo.network import DEMO_PASSWORD
 
@@ -151,7 +151,7 @@ def main() -> int:
     seconds = argument(1, 1.0, 0.05)
     with tempfile.TemporaryDirectory() as folder:
         data_dir = data_directory(folder)
-        with demonstration(data_dir.parent, sized(7, 1), settled=False) as network:
+        with demonstration(data_dir.parent, sized(7, 1), settled=not SHORT) as network:
             load, word = Load(network, data_dir, seconds), Asked("one word", WORD, {})
             found, failed, words = [], [], []
             everything = [*pages(network), *calls(network)]
