@@ -13,6 +13,8 @@ from tests.support.faults.exchanges import Fault, fault_at
 from tests.support.in_process import InProcess
 
 MOST: Final = 200
+AGAIN: Final = 3
+"""Of a call that was drilled before, with other content, each third exchange fails."""
 AUDITED_LATER: Final = {
     *("audit_token_issue", "audit_anonymous", "link_request"),
     *("registry_probe", "webhook_message"),
@@ -71,12 +73,13 @@ class Drill:
         An act may be one that is refused, with this status. With `proof` a first transaction
         proves who asks, which is an act of its own.
         """
+        step = AGAIN if name in self.acts else 1
         drilled = self.acts.setdefault(name, Drilled())
         before, last = self.rows(), self._last_event()
         kept = OF_A_PROOF if proof else set()
         # Of an error that says nothing about the database as a whole: a defect of ours.
         faults = itertools.chain(
-            [Fault(1, psycopg.errors.DivisionByZero)], map(Fault, range(1, MOST))
+            [Fault(1, psycopg.errors.DivisionByZero)], map(Fault, range(1, MOST, step))
         )
         for fault in faults:
             with fault_at(fault), capture_logs() as logs:
