@@ -68,6 +68,7 @@ SENT: dict[str, dict[str, object]] = {
     "/iam/v1/entity/admin/add": SOMEONE,
     "/iam/v1/entity/admin/remove": SOMEONE,
     "/iam/v1/entity/admin/handover": {**OWN, "email": ADMINS[FIP]},
+    "/iam/v1/entity/admin/invite-again": {**OWN, "email": "no@fip.example"},
     "/iam/v1/entity/contact/set": SOMEONE,
     "/operator/v1/members": {
         "entityId": "NEW-FIP",

@@ -278,6 +278,7 @@ class NoticeKind(enum.StrEnum):
     HEALTH_DIGEST = "health_digest"
     ADMIN_INVITATION = "admin_invitation"
     ADMIN_INVITED = "admin_invited"
+    ADMIN_HANDED_OVER = "admin_handed_over"
     REPORT_HELD = "report_held"
     ADDRESS_CHANGED = "address_changed"
     ADDRESS_CONFIRM = "address_confirm"

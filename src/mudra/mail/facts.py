@@ -15,8 +15,12 @@ _OF_SECRET: Final = ("user_name", "entity_id", "entity_name")
 FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.INVITATION: ("user_name", "entity_name", "link", "valid_hours"),
     NoticeKind.ACCOUNT_INVITATION: ("user_name", "link", "valid_hours"),
-    NoticeKind.ADMIN_INVITATION: ("user_name", "entity_name", "invited_by", "link", "valid_hours"),
-    NoticeKind.ADMIN_INVITED: (*_OF_SECRET, "invited", "invited_by"),
+    # takes_over is "yes" or empty: the one who invites loses the role by the acceptance.
+    NoticeKind.ADMIN_INVITATION: (
+        *("user_name", "entity_name", "invited_by", "link", "valid_hours", "takes_over"),
+    ),
+    NoticeKind.ADMIN_INVITED: (*_OF_SECRET, "invited", "invited_by", "takes_over"),
+    NoticeKind.ADMIN_HANDED_OVER: (*_OF_SECRET, "leaving", "successor"),
     # manages_secrets is "yes" or empty.
     NoticeKind.PASSWORD_RESET: ("user_name", "link", "valid_hours", "manages_secrets"),
     NoticeKind.PASSWORD_CHANGED: ("user_name",),
@@ -87,6 +91,7 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.HEALTH_DIGEST: "Many alarms at once, or those of quiet hours.",
     NoticeKind.ADMIN_INVITATION: "An admin invites another person to administer the entity.",
     NoticeKind.ADMIN_INVITED: "The other admins learn of an invitation.",
+    NoticeKind.ADMIN_HANDED_OVER: "A hand-over was accepted: to all admins, the former one too.",
     NoticeKind.REPORT_HELD: "A report of an AA was held as implausible.",
     NoticeKind.ADDRESS_CHANGED: "An account got another address: to the old one.",
     NoticeKind.ADDRESS_CONFIRM: "An account is to get another address: to the new one.",

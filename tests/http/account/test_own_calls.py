@@ -8,7 +8,7 @@ import pytest
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, latest_link, new_member
+from tests.support.service import Member, Service, latest_link, new_member, set_password
 
 from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES
 
@@ -174,7 +174,11 @@ def test_an_admin_looks_after_people_by_command(service: Service) -> None:
     assert [one["email"] for one in removed["admins"]] == [own.email]
     assert own.email in service.cli("entity", "admins", own.entity_id).stdout
     over = shown(own, "entity", "hand-over", own.entity_id, other)
-    assert [one["email"] for one in over["admins"]] == [other]
+    assert [one["email"] for one in over["admins"]] == [own.email, other]
+    table = service.cli("entity", "admins", own.entity_id).stdout
+    assert f"takes over from {own.email}" in " ".join(table.split())
+    shown(own, "entity", "invite-again", own.entity_id, other)
+    assert set_password(service.client(), latest_link(service, other)).status_code == 200
     gone = service.cli("entity", "admins", own.entity_id, check=False)
     assert gone.exit_code == 1
 

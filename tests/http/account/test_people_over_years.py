@@ -82,17 +82,6 @@ def test_the_last_admin_who_can_act_cannot_be_removed_by_a_member(member: Member
     assert member.read().status_code == 200
 
 
-def test_an_admin_hands_its_place_over_and_loses_its_rights(member: Member):
-    headers, email = member.bearer(), address()
-
-    answer = ask(member, "/entity/admin/handover", email=email, name="Ravi Iyer")
-
-    assert [admin["email"] for admin in answer.json()["admins"]] == [email]
-    assert "no admin who can act" in answer.json()["warnings"][0]
-    assert member.read(headers).status_code == 401
-    assert set_password(member.client, latest_link(member.service, email)).status_code == 200
-
-
 def test_a_refused_hand_over_changes_nothing(service: Service, members_operator: Operator):
     member = new_member(service)
 

@@ -19,9 +19,11 @@ from tests.support.service import (
     PASSWORD,
     Member,
     Service,
+    latest_link,
     new_address,
     new_member,
     running_service,
+    set_password,
 )
 
 from mudra.console.framework.navigation import MEMBER_ITEMS
@@ -308,7 +310,10 @@ def test_programs_are_explained_in_hindi(service: Service) -> None:
 def test_who_has_no_entity_any_more_is_informed_in_hindi(service: Service) -> None:
     member = new_member(service)
     browser, page = hindi(member), at(member, "people")
-    left = browser.act(page, f"{page}/hand-over", email=f"next-{member.email}", name="Ravi Das")
+    second = f"next-{member.email}"
+    browser.act(page, f"{page}/add", email=second, name="Ravi Das")
+    set_password(service.client(), latest_link(service, second))
+    left = browser.act(page, f"{page}/remove", email=member.email)
     assert left.headers["location"].endswith("?told=left"), left.text
     shown = whole(browser.get(left.headers["location"]))
     assert "उस एंटिटी पर अब आपके अधिकार नहीं हैं।" in shown

@@ -72,6 +72,7 @@ ROWS = (
     _row("POST", "/iam/v1/entity/admin/remove", 404, entityId="{entity}", email=UNKNOWN),
     # To oneself: refused by the rule, not by the right.
     _row("POST", "/iam/v1/entity/admin/handover", 400, entityId="{entity}", email="{own}"),
+    _row("POST", "/iam/v1/entity/admin/invite-again", 404, entityId="{entity}", email=UNKNOWN),
     _row("POST", "/iam/v1/entity/contact/set", 200, entityId="{entity}", email=""),
     _row("GET", "/iam/v1/entity/secret/use?entityId={entity}", 200),
     _row("GET", "/iam/v1/entity/address/binding?entityId={entity}", 200),

@@ -82,6 +82,10 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
     ("people", f"{OWN}/people/add"): ("/iam/v1/entity/admin/add", "entity add-admin"),
     ("people", f"{OWN}/people/remove"): ("/iam/v1/entity/admin/remove", "entity remove-admin"),
     ("people", f"{OWN}/people/hand-over"): ("/iam/v1/entity/admin/handover", "entity hand-over"),
+    ("people", f"{OWN}/people/invite-again"): (
+        "/iam/v1/entity/admin/invite-again",
+        "entity invite-again",
+    ),
     ("people", f"{OWN}/people/contact"): ("/iam/v1/entity/contact/set", "entity contact"),
     ("registration", f"{OWN}/registration/submit"): (
         "/cr/v2/entityInfo/{entity_type:str}",

@@ -12,6 +12,7 @@ from mudra.http.request.account_requests import (
     EntityRequest,
     HandOverRequest,
     R,
+    SendAgainRequest,
 )
 from mudra.http.response.account_responses import AdminsResponse, admins_response
 from mudra.http.route import post
@@ -45,7 +46,18 @@ async def remove(call: UserCall[AdminRemovalRequest]) -> AdminsResponse | Refusa
 @post("/entity/admin/handover", "Hand over your own admin role", conflict=True)
 @as_user()
 async def hand_over(call: UserCall[HandOverRequest]) -> AdminsResponse | Refusal:
-    """Make someone else admin in your place."""
+    """Invite someone to be admin in your place.
+
+    You stay an admin until the invitation is accepted, and can withdraw it with
+    `/entity/admin/remove` until then. Another hand-over of yours takes its place.
+    """
+    return await _changed(call)
+
+
+@post("/entity/admin/invite-again", "Send an invitation again", conflict=True)
+@as_user()
+async def invite_again(call: UserCall[SendAgainRequest]) -> AdminsResponse | Refusal:
+    """Send a pending invitation of your own entity again, with a new link for 24 hours."""
     return await _changed(call)
 
 
@@ -60,4 +72,11 @@ async def _changed(call: UserCall[R]) -> AdminsResponse | Refusal:
     return admins_response(await call.body.run(call.work, Requester(call.caller, call.user)))
 
 
-handlers: Final[list[ControllerRouterHandler]] = [list_admins, add, remove, hand_over, contact]
+handlers: Final[list[ControllerRouterHandler]] = [
+    list_admins,
+    add,
+    remove,
+    hand_over,
+    invite_again,
+    contact,
+]

@@ -11,13 +11,17 @@ from mudra.identity.memberships.admins import (
     AddResult,
     EntityAdmins,
     Forbidden,
-    HandOverResult,
     RemoveResult,
     Requester,
     add_admin,
-    hand_over,
     remove_admin,
     set_contact,
+)
+from mudra.identity.memberships.hand_over import (
+    HandOverResult,
+    SendAgainResult,
+    hand_over,
+    send_again,
 )
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.onboard import NewMember
@@ -121,8 +125,18 @@ class AdminRemovalRequest(AdminChangeRequest, frozen=True):
         return await remove_admin(work, requester, self.entity_id, self.email)
 
 
+class SendAgainRequest(AdminChangeRequest, frozen=True):
+    """Send the pending invitation to `email` again, with a new link."""
+
+    email: Email
+
+    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> SendAgainResult:
+        """Send the invitation again."""
+        return await send_again(work, requester, self.entity_id, self.email)
+
+
 class HandOverRequest(AdminChangeRequest, frozen=True):
-    """Replace the admin `leaving` (for a member: the caller) by `email`."""
+    """Let `email` take the place of the admin `leaving` (for a member: the caller)."""
 
     email: Email
     name: Name = ""
@@ -137,7 +151,7 @@ class HandOverRequest(AdminChangeRequest, frozen=True):
     ] = ""
 
     async def run(self, work: IdentityUnitOfWork, requester: Requester) -> HandOverResult:
-        """Replace the admin."""
+        """Invite the successor, or replace the admin."""
         return await hand_over(work, requester, self.entity_id, self.leaving, self.email, self.name)
 
 

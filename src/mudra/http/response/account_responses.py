@@ -20,13 +20,21 @@ Warnings = Annotated[
 
 
 class AdminDetails(Struct, kw_only=True):
-    """An admin of an entity."""
+    """An admin of an entity, or someone who is invited to be one."""
 
     user_id: str = field(name="userId")
     email: str
     name: str
     state: UserState
     since: DateTime
+    invited_until: Annotated[
+        DateTime | UnsetType,
+        Meta(description="until when an invitation can be accepted; absent for an admin"),
+    ] = field(name="invitedUntil", default=UNSET)
+    takes_over_from: Annotated[
+        str | UnsetType,
+        Meta(description="the admin who loses the role when the invitation is accepted"),
+    ] = field(name="takesOverFrom", default=UNSET)
 
 
 class AdminsResponse(ResponseBody, kw_only=True):
@@ -53,6 +61,8 @@ def admins_response(outcome: EntityAdmins | Refusal) -> AdminsResponse | Refusal
                 name=admin.name,
                 state=admin.state.value,
                 since=iso_ms(admin.since),
+                invited_until=iso_ms(admin.invited_until) if admin.invited_until else UNSET,
+                takes_over_from=admin.takes_over_from or UNSET,
             )
             for admin in outcome.admins
         ],

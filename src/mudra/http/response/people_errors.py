@@ -35,6 +35,7 @@ from mudra.identity.memberships.bulk_act import (
     NoAdminInvited,
     TooManyMembers,
 )
+from mudra.identity.memberships.hand_over import NoInvitation
 from mudra.identity.memberships.invitation import MAX_INVITATIONS, TooManyInvitations
 from mudra.identity.memberships.member_file import FileRefused
 from mudra.identity.memberships.member_status import AlreadyRetired, EntryNotLive
@@ -68,6 +69,7 @@ _LINK_TEXTS: Final[Mapping[LinkFault, str]] = {
     LinkFault.EXPIRED: "token has expired; request a new link with 'forgot password'",
     LinkFault.USED: "token was already used; request a new link with 'forgot password'",
     LinkFault.VOIDED: "token was replaced by a newer link; use the latest email",
+    LinkFault.WITHDRAWN: "token's invitation was withdrawn; ask an admin of the entity for another",
 }
 
 _PROVIDER_WAIT_S: Final = 10
@@ -239,6 +241,9 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         ),
     ),
     error_row(NoSuchUser, lambda _: not_found("no user of this ID, or the account is disabled")),
+    error_row(
+        NoInvitation, lambda _: not_found("email has no invitation that waits to be accepted")
+    ),
     error_row(NotAnAdmin, lambda _: not_found("email is no admin of this entity")),
     error_row(
         LastAdmin,

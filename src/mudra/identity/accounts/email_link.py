@@ -61,6 +61,7 @@ class LinkFault(enum.Enum):
     EXPIRED = "expired"
     USED = "used"
     VOIDED = "voided"
+    WITHDRAWN = "withdrawn"
 
 
 class LinkRefused(Refusal, frozen=True):

@@ -1,4 +1,4 @@
-"""Change an entity's admins and its backup contact: add, remove, hand over.
+"""Change an entity's admins and its backup contact: add, remove.
 
 An operator may change any entity, an admin only its own. The last admin who can
 act is never removed unnoticed: an admin is refused, an operator is warned. Rights
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import (
@@ -21,7 +22,7 @@ from mudra.identity.accounts.email_address import (
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.invitation import TooManyInvitations
+from mudra.identity.memberships.invitation import Invitee, TooManyInvitations
 from mudra.identity.memberships.invite import end_invitations_by, invite
 from mudra.identity.memberships.member import (
     Admin,
@@ -71,23 +72,26 @@ class EntityAdmins(Struct, frozen=True):
 
 
 class AdminsChanged(EntityAdmins, frozen=True):
-    """The admins after a request; `changed` is False when nothing was to be done."""
+    """The admins after a request; `changed` is False when nothing was to be done.
+
+    `withdrawn` says that what ended was an invitation, which no one had accepted.
+    """
 
     email: str
     changed: bool
+    withdrawn: bool = False
 
 
 Forbidden = NotYourEntity | NoSuchEntity
 AddResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind | TooManyInvitations
 RemoveResult = AdminsChanged | Forbidden | NotAnAdmin | LastAdmin
-HandOverResult = AddResult | NotAnAdmin
 
 
 async def admins_of(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str
 ) -> EntityAdmins | Forbidden:
     """List the admins and the backup contact of an entity."""
-    member = await _authorized(work, requester, entity_id)
+    member = await authorized_member(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     return await _read(work, entity_id)
@@ -102,17 +106,17 @@ async def add_admin(
     whether or not the person has an account. An operator adds; a person without an account gets
     a link by email.
     """
-    member = await _authorized(work, requester, entity_id)
+    member = await authorized_member(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
-    return await _add(work, requester, member, email, name)
+    return await add_or_invite(work, requester, member, email, name)
 
 
 async def remove_admin(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str
 ) -> RemoveResult:
     """Remove an admin; only an operator may leave an entity without an admin who can act."""
-    member = await _authorized(work, requester, entity_id)
+    member = await authorized_member(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     address = normalize_email(email)
@@ -122,47 +126,14 @@ async def remove_admin(
         return await _withdraw(work, requester.caller, entity_id, str(address))
     if requester.user is not None and able_admins(admins, without=admin.user_id) == 0:
         return LastAdmin()
-    await end_invitations_by(work, entity_id, admin.user_id)
-    return await _remove(work, requester.caller, entity_id, admin)
-
-
-async def hand_over(  # who asks, and the facts of the change
-    work: IdentityUnitOfWork,
-    requester: Requester,
-    entity_id: str,
-    leaving: str,
-    email: str,
-    name: str,
-) -> HandOverResult:
-    """Replace one admin by another in one transaction; returns the new admin.
-
-    An admin hands over its own role; an operator says who leaves. The new admin
-    may still have to accept or set a password, so no admin may be able to act until then.
-    """
-    member = await _authorized(work, requester, entity_id)
-    if isinstance(member, Refusal):
-        return member
-    # All is checked before anything is changed: a refusal leaves no half-made change.
-    leaving_email = normalize_email(requester.user.email if requester.user else leaving)
-    if leaving_email == normalize_email(email):
-        return ValueRefused("email", "must be another person's than the one who leaves")
-    admins = await work.memberships.admins(entity_id)
-    removed = next((admin for admin in admins if admin.email == leaving_email), None)
-    if removed is None:
-        return NotAnAdmin()
-    added = await _add(work, requester, member, email, name)
-    if isinstance(added, Refusal):
-        return added
-    await end_invitations_by(work, entity_id, removed.user_id, but=added.email)
-    after = await _remove(work, requester.caller, entity_id, removed)
-    return AdminsChanged(entity_id, after.admins, after.contact, added.email, changed=True)
+    return await end_role(work, requester.caller, entity_id, admin)
 
 
 async def set_contact(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str, contact: Contact
 ) -> EntityAdmins | Forbidden | ValueRefused:
     """Set the backup contact: its address gets the same emails; an empty one removes it."""
-    member = await _authorized(work, requester, entity_id)
+    member = await authorized_member(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     checked = checked_contact(contact)
@@ -191,7 +162,7 @@ def checked_contact(contact: Contact) -> Contact | ValueRefused:
     return Contact(address, phone)
 
 
-async def _authorized(
+async def authorized_member(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str
 ) -> Member | Forbidden:
     """Lock the member and check the requester's right; an admin cannot probe for other IDs."""
@@ -222,9 +193,10 @@ async def _record_denied(work: IdentityUnitOfWork, caller: Caller, entity_id: st
     )
 
 
-async def _add(
+async def add_or_invite(
     work: IdentityUnitOfWork, requester: Requester, member: Member, email: str, name: str
 ) -> AdminsChanged | ValueRefused | WrongAccountKind | TooManyInvitations:
+    """Add an admin for an operator, invite one for an admin; the member is locked by the caller."""
     address = normalize_email(email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
@@ -232,13 +204,14 @@ async def _add(
     if requester.user is not None:
         admins = (await _read(work, member.entity_id)).admins  # those who are invited, too
     if address in {admin.email for admin in admins}:
-        return await _result(work, member.entity_id, address, changed=False)
+        return await admins_after(work, member.entity_id, address, changed=False)
     if requester.user is None:
         return await _add_directly(work, requester.caller, member, address, name)
-    invited = await invite(work, requester.user, requester.caller, member, address, name)
+    invitee = Invitee(address, name)
+    invited = await invite(work, requester.user, requester.caller, member, invitee)
     if isinstance(invited, Refusal):
         return invited
-    return await _result(work, member.entity_id, address, changed=True)
+    return await admins_after(work, member.entity_id, address, changed=True)
 
 
 async def _add_directly(
@@ -258,10 +231,10 @@ async def _add_directly(
             work, caller, member.entity_id, member.name, address, full_name
         )
     await work.people.add_admin(member.entity_id, user.user_id)
-    await _record(work, caller, member.entity_id, user.user_id, "admin-added")
+    await record_change(work, caller, member.entity_id, user.user_id, "admin-added")
     if is_new:
         await send_link(work, user, caller)
-    return await _result(work, member.entity_id, address, changed=True)
+    return await admins_after(work, member.entity_id, address, changed=True)
 
 
 async def create_admin_account(  # the facts of the account
@@ -290,38 +263,52 @@ async def _withdraw(
     if invitation is None:
         return NotAnAdmin()
     await work.invitations.end(invitation.invitation_id, await work.people.now(), accepted=False)
-    await _record(work, caller, entity_id, "", "invitation-withdrawn")
-    return await _result(work, entity_id, address, changed=True)
+    await record_change(work, caller, entity_id, "", "invitation-withdrawn")
+    after = await admins_after(work, entity_id, address, changed=True)
+    return replace(after, withdrawn=True)
 
 
-async def _remove(
+async def end_role(
     work: IdentityUnitOfWork, caller: Caller, entity_id: str, admin: Admin
 ) -> AdminsChanged:
+    """End an admin's role, and the invitations that the admin sent, and record it."""
+    await end_invitations_by(work, entity_id, admin.user_id)
     await work.memberships.remove_admin(entity_id, admin.user_id)
-    await _record(work, caller, entity_id, admin.user_id, "admin-removed")
-    return await _result(work, entity_id, admin.email, changed=True)
+    await record_change(work, caller, entity_id, admin.user_id, "admin-removed")
+    return await admins_after(work, entity_id, admin.email, changed=True)
 
 
 async def _read(work: IdentityUnitOfWork, entity_id: str) -> EntityAdmins:
     """Read the admins, and after them the people who are invited to be one."""
     admins = await work.memberships.admins(entity_id)
+    emails = {admin.user_id: admin.email for admin in admins}
     invited = [
-        Admin(one.invitation_id, one.email, one.name, UserState.INVITED, one.created_at)
+        Admin(
+            one.invitation_id,
+            one.email,
+            one.name,
+            UserState.INVITED,
+            one.created_at,
+            one.expires_at,
+            emails.get(one.takes_over, ""),
+        )
         for one in await work.invitations.pending(entity_id)
     ]
     return EntityAdmins(entity_id, [*admins, *invited], await work.memberships.contact(entity_id))
 
 
-async def _result(
+async def admins_after(
     work: IdentityUnitOfWork, entity_id: str, email: str, *, changed: bool
 ) -> AdminsChanged:
+    """Return the admins after a request about the person with this address."""
     now = await _read(work, entity_id)
     return AdminsChanged(entity_id, now.admins, now.contact, email, changed)
 
 
-async def _record(
+async def record_change(
     work: IdentityUnitOfWork, caller: Caller, entity_id: str, user_id: str, change: str
 ) -> None:
+    """Record a change of an entity's admins."""
     await work.audit_log.append(
         AuditEntry(
             EventName.USER_ACCOUNT_CHANGE,

@@ -22,8 +22,22 @@ _SIGNS: Final = frozenset(" .'-\u2019\u200c\u200d")
 _MARKS: Final = frozenset({"Mn", "Mc"})
 
 
+class Invitee(Struct, frozen=True):
+    """Who is invited, as an admin typed it.
+
+    `takes_over` is the user ID of the admin who hands over its role, or empty.
+    """
+
+    email: str
+    name: str
+    takes_over: str = ""
+
+
 class Invitation(Struct, frozen=True):
-    """An invitation; `ended_at` is set when it was accepted, replaced or withdrawn."""
+    """An invitation; `ended_at` is set when it was accepted, replaced or withdrawn.
+
+    By accepting one that `takes_over`, the admin with that user ID loses its role.
+    """
 
     invitation_id: str
     entity_id: str
@@ -36,6 +50,7 @@ class Invitation(Struct, frozen=True):
     token_hash: bytes
     ended_at: datetime | None = None
     accepted: bool = False
+    takes_over: str = ""
 
 
 class TooManyInvitations(Refusal, frozen=True):

@@ -1,4 +1,8 @@
-"""Invite someone to become an admin of an entity, and accept such an invitation."""
+"""Invite someone to become an admin of an entity, and accept such an invitation.
+
+A hand-over is an invitation too: who accepts it takes the role of the one who leaves, who is an
+admin until then (0131).
+"""
 
 from msgspec import Struct
 
@@ -9,11 +13,12 @@ from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import (
     Invitation,
+    Invitee,
     TooManyInvitations,
     invited_name,
     may_invite,
 )
-from mudra.identity.memberships.member import Member
+from mudra.identity.memberships.member import Member, Recipient
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
@@ -27,16 +32,16 @@ class InvitationHolder(Struct, frozen=True):
 
 
 async def invite(
-    work: IdentityUnitOfWork, inviter: User, caller: Caller, member: Member, email: str, name: str
+    work: IdentityUnitOfWork, inviter: User, caller: Caller, member: Member, invitee: Invitee
 ) -> Invitation | ValueRefused | TooManyInvitations:
     """Send an invitation and notify the entity's admins; an earlier one to the address ends.
 
     Nothing is read of the person invited: work and answer are the same for every address.
     """
-    address = normalize_email(email)
+    address = normalize_email(invitee.email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
-    shown = invited_name(name)
+    shown = invited_name(invitee.name)
     if isinstance(shown, NameRefused):
         return ValueRefused("name", shown.problem)
     now, entity_id = await work.people.now(), member.entity_id
@@ -65,17 +70,12 @@ async def invite(
         created_at=now,
         expires_at=link.expires_at,
         token_hash=link.token_hash,
+        takes_over=invitee.takes_over,
     )
     await work.invitations.add(invitation)
     await _send(work, inviter, invitation, url)
-    await work.audit_log.append(
-        AuditEntry(
-            EventName.USER_ACCOUNT_CHANGE,
-            caller,
-            entity_id,
-            detail={"change": "admin-invited", "invitation": invitation.invitation_id},
-        )
-    )
+    change = "hand-over-invited" if invitation.takes_over else "admin-invited"
+    await _record(work, caller, invitation, change, invitation.takes_over)
     return invitation
 
 
@@ -87,7 +87,7 @@ async def invitation_of_link(
     if invitation is None:
         return LinkRefused(LinkFault.UNKNOWN)
     if invitation.ended_at is not None:
-        return LinkRefused(LinkFault.USED if invitation.accepted else LinkFault.VOIDED)
+        return LinkRefused(await _why_ended(work, invitation))
     if await work.people.now() >= invitation.expires_at:
         return LinkRefused(LinkFault.EXPIRED)
     user = await work.people.by_username(invitation.email)
@@ -103,7 +103,10 @@ async def invitation_of_link(
 async def accept(
     work: IdentityUnitOfWork, holder: InvitationHolder, caller: Caller
 ) -> User | WrongAccountKind:
-    """Make the person an admin of the entity, with a new account where there is none."""
+    """Make the person an admin of the entity, with a new account where there is none.
+
+    By a hand-over the one who leaves loses the role in the same transaction.
+    """
     # So that no operator's account becomes an admin's at the same moment.
     await work.memberships.lock_operators()
     invitation = holder.invitation
@@ -126,42 +129,82 @@ async def accept(
     await work.invitations.end(invitation.invitation_id, await work.people.now(), accepted=True)
     if invitation.entity_id not in user.administers:
         await work.people.add_admin(invitation.entity_id, user.user_id)
-        await work.audit_log.append(
-            AuditEntry(
-                EventName.USER_ACCOUNT_CHANGE,
-                caller,
-                invitation.entity_id,
-                user_id=user.user_id,
-                detail={"change": "admin-added", "invitation": invitation.invitation_id},
-            )
-        )
+        await _record(work, caller, invitation, "admin-added", user.user_id)
+    await _end_role_handed_over(work, caller, invitation, user)
     return user
 
 
-async def end_invitations_by(
-    work: IdentityUnitOfWork, entity_id: str, user_id: str, *, but: str = ""
+async def _end_role_handed_over(
+    work: IdentityUnitOfWork, caller: Caller, invitation: Invitation, successor: User
 ) -> None:
-    """End the invitations of an admin who may no longer invite, but the one to this address.
+    """Take the role of the admin who handed it over to `successor`, and inform all of them.
+
+    Not one's own: an account that got the invited address meanwhile has nothing to take over.
+    """
+    entity_id, leaving_id = invitation.entity_id, invitation.takes_over
+    admins = await work.memberships.admins(entity_id)
+    leaving = next((one for one in admins if one.user_id == leaving_id), None)
+    if leaving is None or leaving_id == successor.user_id:
+        return
+    await end_invitations_by(work, entity_id, leaving_id)
+    await work.memberships.remove_admin(entity_id, leaving_id)
+    await _record(work, caller, invitation, "admin-removed", leaving_id)
+    facts = {"leaving": leaving.email, "successor": successor.email}
+    notices = NoticeService(work.memberships, work.outbox)
+    also = [Recipient(leaving.email, leaving.name)]
+    await notices.notify(entity_id, NoticeKind.ADMIN_HANDED_OVER, facts, also)
+
+
+async def _why_ended(work: IdentityUnitOfWork, invitation: Invitation) -> LinkFault:
+    if invitation.accepted:
+        return LinkFault.USED
+    pending = await work.invitations.pending(invitation.entity_id)
+    is_replaced = any(one.email == invitation.email for one in pending)
+    return LinkFault.VOIDED if is_replaced else LinkFault.WITHDRAWN
+
+
+async def end_invitations_by(work: IdentityUnitOfWork, entity_id: str, user_id: str) -> None:
+    """End the invitations of an admin who may no longer invite, hand-overs among them.
 
     Whom they have invited must not become an admin in their place.
     """
     now = await work.people.now()
     for one in await work.invitations.pending(entity_id):
-        if one.invited_by == user_id and one.email != but:
+        if user_id in {one.invited_by, one.takes_over}:
             await work.invitations.end(one.invitation_id, now, accepted=False)
+
+
+async def _record(
+    work: IdentityUnitOfWork, caller: Caller, invitation: Invitation, change: str, user_id: str
+) -> None:
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.USER_ACCOUNT_CHANGE,
+            caller,
+            invitation.entity_id,
+            user_id=user_id,
+            detail={"change": change, "invitation": invitation.invitation_id},
+        )
+    )
 
 
 async def _send(
     work: IdentityUnitOfWork, inviter: User, invitation: Invitation, url: SecretText
 ) -> None:
+    takes_over = "yes" if invitation.takes_over else ""
     facts: dict[str, str | SecretText] = {
         "user_name": invitation.name,
         "entity_name": invitation.entity_name,
         "invited_by": inviter.email,
         "link": url,
         "valid_hours": str(int(LinkPurpose.INVITE.life.total_seconds()) // 3600),
+        "takes_over": takes_over,
     }
     await work.outbox.post(Notice(invitation.email, NoticeKind.ADMIN_INVITATION, facts))
-    facts_of_notice = {"invited": invitation.email, "invited_by": inviter.email}
+    facts_of_notice = {
+        "invited": invitation.email,
+        "invited_by": inviter.email,
+        "takes_over": takes_over,
+    }
     notices = NoticeService(work.memberships, work.outbox)
     await notices.notify(invitation.entity_id, NoticeKind.ADMIN_INVITED, facts_of_notice)

@@ -41,13 +41,18 @@ class Member(Struct, frozen=True):
 
 
 class Admin(Struct, frozen=True):
-    """An admin of an entity."""
+    """An admin of an entity, or someone who is invited to be one until `invited_until`.
+
+    `takes_over_from` is the address of the admin whose role an invited person takes over.
+    """
 
     user_id: str
     email: str
     name: str
     state: UserState
     since: datetime
+    invited_until: datetime | None = None
+    takes_over_from: str = ""
 
 
 class Contact(Struct, frozen=True):

@@ -1,10 +1,10 @@
 """Emails to an entity's admins and its backup contact."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from mudra.identity.memberships.member import recipients
+from mudra.identity.memberships.member import Recipient, recipients
 from mudra.identity.ports import Memberships, Notice, NoticeKind, Outbox
 
 
@@ -14,11 +14,18 @@ class NoticeService(Struct, frozen=True):
     memberships: Memberships
     outbox: Outbox
 
-    async def notify(self, entity_id: str, kind: NoticeKind, facts: Mapping[str, str]) -> int:
-        """Send an email to each recipient once; returns to how many."""
+    async def notify(
+        self,
+        entity_id: str,
+        kind: NoticeKind,
+        facts: Mapping[str, str],
+        also: Sequence[Recipient] = (),
+    ) -> int:
+        """Send an email to each recipient, and those who are `also` told; returns to how many."""
         name = await self.memberships.entity_name(entity_id)
         admins = await self.memberships.admins(entity_id)
         to = recipients(admins, (await self.memberships.contact(entity_id)).email)
+        to += [one for one in also if one.email not in {other.email for other in to}]
         for one in to:
             about = {"user_name": one.name, "entity_id": entity_id, "entity_name": name}
             await self.outbox.post(Notice(one.email, kind, {**about, **facts}))

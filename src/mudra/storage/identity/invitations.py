@@ -39,6 +39,7 @@ class PostgresInvitations:
                 created_at=invitation.created_at,
                 expires_at=invitation.expires_at,
                 token_hash=invitation.token_hash,
+                takes_over=invitation.takes_over,
             )
         )
 
@@ -107,6 +108,7 @@ class PostgresInvitations:
                 token_hash=bytes(row["token_hash"]),
                 ended_at=row["ended_at"],
                 accepted=row["accepted"],
+                takes_over=row["takes_over"],
             )
             for row in rows.mappings()
         ]

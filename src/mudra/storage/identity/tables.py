@@ -54,6 +54,7 @@ admin_invitation: Final = sa.Table(
     sa.Column("token_hash", sa.LargeBinary, nullable=False, unique=True),
     sa.Column("ended_at", TIMESTAMP(timezone=True)),
     sa.Column("accepted", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("takes_over", sa.Text, nullable=False, server_default=""),
 )
 
 link_request: Final = sa.Table(

@@ -14,6 +14,7 @@ from mudra.cli.commands.entity.entity_people import (
     admins,
     contact,
     hand_over,
+    invite_again,
     remove_admin,
 )
 from mudra.cli.commands.entity.followed_fips import follow, followed, unfollow
@@ -32,6 +33,9 @@ app.command(epilog="Example: mudra entity remove-admin KAVERI-FIP ravi@kaveriban
     remove_admin
 )
 app.command(epilog="Example: mudra entity hand-over KAVERI-FIP ravi@kaveribank.example")(hand_over)
+app.command(epilog="Example: mudra entity invite-again KAVERI-FIP ravi@kaveribank.example")(
+    invite_again
+)
 app.command(epilog="Example: mudra entity contact KAVERI-FIP it-desk@kaveribank.example")(contact)
 app.command(epilog="Example: mudra entity followed FINSIGHT-FIU --json")(followed)
 app.command(epilog="Example: mudra entity follow FINSIGHT-FIU KAVERI-FIP")(follow)

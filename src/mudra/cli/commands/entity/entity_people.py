@@ -7,7 +7,7 @@ import typer
 from mudra.cli.client.api_client import BaseUrl, post_json, read_as, signed_in
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import show_json, show_table
-from mudra.http.response.account_responses import AdminsResponse
+from mudra.http.response.account_responses import AdminDetails, AdminsResponse
 
 EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
 Email = Annotated[str, typer.Argument(help="Email address of the person.")]
@@ -45,9 +45,17 @@ def hand_over(
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hand over your own admin role."""
+    """Hand over your own admin role: you keep it until the invited person accepts."""
     body = {"entityId": entity_id, "email": email, "name": name}
     _call("admin/handover", body, base_url, as_json=as_json)
+
+
+def invite_again(
+    entity_id: EntityId, email: Email, base_url: BaseUrl = None, as_json: AsJson = False
+) -> None:
+    """Send a pending invitation again, with a new link for 24 hours."""
+    body = {"entityId": entity_id, "email": email}
+    _call("admin/invite-again", body, base_url, as_json=as_json)
 
 
 def contact(
@@ -71,9 +79,16 @@ def _call(path: str, body: dict[str, str], base_url: str | None, *, as_json: boo
     found = read_as(answer, AdminsResponse)
     show_table(
         ["ADMIN", "NAME", "STATE"],
-        [[one.email, one.name, one.state] for one in found.admins],
+        [[one.email, one.name, _state(one)] for one in found.admins],
     )
     reached = " · ".join(one for one in (found.contact, found.phone) if one)
     typer.echo(f"backup contact: {reached or 'none'}")
     for warning in found.warnings:
         typer.echo(f"warning: {warning}", err=True)
+
+
+def _state(one: AdminDetails) -> str:
+    """Return the state; of an invitation also until when, and whose role it takes over."""
+    until = f" until {one.invited_until}" if one.invited_until else ""
+    over = f", takes over from {one.takes_over_from}" if one.takes_over_from else ""
+    return f"{one.state}{until}{over}"

@@ -29,10 +29,10 @@ from mudra.identity.memberships.admins import (
     EntityAdmins,
     Requester,
     add_admin,
-    hand_over,
     remove_admin,
     set_contact,
 )
+from mudra.identity.memberships.hand_over import hand_over
 from mudra.identity.memberships.member import Contact
 from mudra.identity.operators.person_rule import ActingOperator, owner
 from mudra.identity.second_factor.reset_factor import reset_factor

@@ -20,6 +20,7 @@ from mudra.http.request.account_requests import (
     AdminRequest,
     ContactRequest,
     HandOverRequest,
+    SendAgainRequest,
 )
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
@@ -31,6 +32,7 @@ from mudra.identity.memberships.admins import (
     Requester,
     admins_of,
 )
+from mudra.identity.memberships.hand_over import NoInvitation
 from mudra.identity.memberships.member import NotYourEntity, able_admins
 from mudra.localization.language import current, gettext, translatable
 from mudra.shared.refusal import Refusal
@@ -53,6 +55,10 @@ _REFUSALS: Final = (
     translatable("the email address must be an email address"),
     translatable("the email address must be an email address, not empty"),
     translatable("the email address must be another person's than the one who leaves"),
+    translatable("the email address is an admin already: remove yourself instead"),
+    translatable(
+        "the email address is invited to take over from another admin, who alone can change that"
+    ),
     translatable("the telephone must be a telephone number, such as +91 80 4000 1234"),
     translatable(
         "the telephone must be a telephone number that is answered day and night, or empty"
@@ -100,12 +106,22 @@ def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPR
                     return await _page(page_context, outcome, fields, done)
             if page_context.user.user_id not in {admin.user_id for admin in outcome.admins}:
                 return GoTo(f"{CONSOLE}?told=left")
-            known = isinstance(outcome, AdminsChanged) and not outcome.changed
-            return GoTo(f"{member_path(entity_id, 'people')}?told={'known' if known else done}")
+            told = _told(outcome, done)
+            return GoTo(f"{member_path(entity_id, 'people')}?told={told}")
 
         return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
 
     return change
+
+
+def _told(outcome: EntityAdmins, done: str) -> str:
+    """Name the notice of what a form has changed."""
+    match outcome:
+        case AdminsChanged(changed=False):
+            return "known"
+        case AdminsChanged(withdrawn=True):
+            return "withdrawn"
+    return done
 
 
 async def _page(
@@ -145,6 +161,8 @@ def _text(refusal: Refusal, text: str) -> str:
             return gettext(
                 "that is the last admin who can act for this entity: add another one first"
             )
+        case NoInvitation():
+            return gettext("that invitation no longer waits: it was accepted, or has ended")
         case NotAnAdmin():
             return gettext("that person is no longer an admin of this entity")
     field, _, rest = text.partition(" ")
@@ -160,5 +178,6 @@ handlers: Final[list[ControllerRouterHandler]] = [
     _form("add", AdminRequest, "added"),
     _form("remove", AdminRemovalRequest, "removed"),
     _form("hand-over", HandOverRequest, "handed-over"),
+    _form("invite-again", SendAgainRequest, "sent-again"),
     _form("contact", ContactRequest, "contact"),
 ]

@@ -27,6 +27,9 @@ _SENTENCES = {
     LinkFault.EXPIRED: translatable("This link has expired."),
     LinkFault.USED: translatable("This link has already been used."),
     LinkFault.VOIDED: translatable("A newer link was sent to you. Use that one."),
+    LinkFault.WITHDRAWN: translatable(
+        "This invitation was withdrawn. Ask an admin of the entity for another."
+    ),
 }
 
 
@@ -56,7 +59,9 @@ async def activate(
         )
     else:
         user = holder.user
-        response = page("activation.html", facts | {"user": user, "entities": user.entity_names})
+        invitation = holder.invitation.invitation if holder.invitation else None
+        facts |= {"user": user, "entities": user.entity_names, "invitation": invitation}
+        response = page("activation.html", facts)
     # Its address is the one-use link: never send it as a referrer; no form here needs an Origin.
     response.headers["Referrer-Policy"] = "no-referrer"
     return remember_language(request, dependencies, response)

@@ -1,0 +1,136 @@
+"""Hand over an admin's role, and send an invitation again.
+
+An admin's hand-over is an invitation: the role moves when it is accepted, and until then nothing
+of the one who leaves ends (0131). An operator replaces an admin at once.
+"""
+
+from mudra.identity.accounts.email_address import AddressRefused, normalize_email
+from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.accounts.user import User
+from mudra.identity.memberships.admins import (
+    AddResult,
+    AdminsChanged,
+    Forbidden,
+    NotAnAdmin,
+    Requester,
+    add_or_invite,
+    admins_after,
+    authorized_member,
+    end_role,
+    record_change,
+)
+from mudra.identity.memberships.invitation import Invitation, Invitee, TooManyInvitations
+from mudra.identity.memberships.invite import invite
+from mudra.identity.memberships.member import Admin, Member
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.refusal import Refusal
+
+
+class NoInvitation(Refusal, frozen=True):
+    """No invitation to this address waits to be accepted."""
+
+
+HandOverResult = AddResult | NotAnAdmin
+SendAgainResult = AdminsChanged | Forbidden | ValueRefused | NoInvitation | TooManyInvitations
+
+
+async def hand_over(  # who asks, and the facts of the change
+    work: IdentityUnitOfWork,
+    requester: Requester,
+    entity_id: str,
+    leaving: str,
+    email: str,
+    name: str,
+) -> HandOverResult:
+    """Let someone else take the place of an admin; returns the admins and who is invited.
+
+    An admin invites a successor for its own role, and keeps it until the invitation is accepted.
+    An operator says who leaves, and the role moves at once.
+    """
+    member = await authorized_member(work, requester, entity_id)
+    if isinstance(member, Refusal):
+        return member
+    # All is checked before anything is changed: a refusal leaves no half-made change.
+    leaving_email = normalize_email(requester.user.email if requester.user else leaving)
+    address = normalize_email(email)
+    if isinstance(address, AddressRefused):
+        return ValueRefused("email", address.problem)
+    if leaving_email == address:
+        return ValueRefused("email", "must be another person's than the one who leaves")
+    admins = await work.memberships.admins(entity_id)
+    removed = next((admin for admin in admins if admin.email == leaving_email), None)
+    if removed is None:
+        return NotAnAdmin()
+    if requester.user is not None:
+        if address in {admin.email for admin in admins}:
+            return ValueRefused("email", "is an admin already: remove yourself instead")
+        return await _invite_successor(work, requester, member, removed, Invitee(address, name))
+    added = await add_or_invite(work, requester, member, address, name)
+    if isinstance(added, Refusal):
+        return added
+    after = await end_role(work, requester.caller, entity_id, removed)
+    return AdminsChanged(entity_id, after.admins, after.contact, added.email, changed=True)
+
+
+async def send_again(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str
+) -> SendAgainResult:
+    """Send an invitation once more, with a new link for 24 hours; the earlier link ends.
+
+    It counts as another invitation. A hand-over is sent again only by the one who leaves.
+    """
+    member = await authorized_member(work, requester, entity_id)
+    if isinstance(member, Refusal):
+        return member
+    address = normalize_email(email)
+    pending = await work.invitations.pending(entity_id)
+    earlier = next((one for one in pending if one.email == address), None)
+    if earlier is None or requester.user is None:
+        return NoInvitation()
+    refused = _refused_for_another(earlier, requester.user.user_id)
+    if refused is not None:
+        return refused
+    name = "" if earlier.name == earlier.email else earlier.name
+    invitee = Invitee(earlier.email, name, earlier.takes_over)
+    return await _invited(work, requester.user, requester, member, invitee)
+
+
+async def _invite_successor(
+    work: IdentityUnitOfWork, requester: Requester, member: Member, leaving: Admin, to: Invitee
+) -> AdminsChanged | ValueRefused | TooManyInvitations:
+    """Invite who takes over; an earlier hand-over by the same admin ends with it."""
+    assert requester.user is not None
+    pending = await work.invitations.pending(member.entity_id)
+    for one in pending:
+        refused = _refused_for_another(one, leaving.user_id) if one.email == to.email else None
+        if refused is not None:
+            return refused
+    invitee = Invitee(to.email, to.name, takes_over=leaving.user_id)
+    outcome = await _invited(work, requester.user, requester, member, invitee)
+    if isinstance(outcome, Refusal):
+        return outcome
+    now = await work.people.now()
+    for one in pending:
+        if one.takes_over == leaving.user_id and one.email != to.email:
+            await work.invitations.end(one.invitation_id, now, accepted=False)
+            entity_id = member.entity_id
+            await record_change(work, requester.caller, entity_id, "", "invitation-withdrawn")
+    return await admins_after(work, member.entity_id, to.email, changed=True)
+
+
+def _refused_for_another(pending: Invitation, user_id: str) -> ValueRefused | None:
+    """Refuse to put an invitation in the place of another admin's hand-over."""
+    if pending.takes_over in {"", user_id}:
+        return None
+    return ValueRefused(
+        "email", "is invited to take over from another admin, who alone can change that"
+    )
+
+
+async def _invited(
+    work: IdentityUnitOfWork, inviter: User, requester: Requester, member: Member, to: Invitee
+) -> AdminsChanged | ValueRefused | TooManyInvitations:
+    invited = await invite(work, inviter, requester.caller, member, to)
+    if isinstance(invited, Refusal):
+        return invited
+    return await admins_after(work, member.entity_id, invited.email, changed=True)
