@@ -173,6 +173,7 @@ def test_an_admin_looks_after_people_by_command(service: Service) -> None:
     removed = shown(own, "entity", "remove-admin", own.entity_id, other)
     assert [one["email"] for one in removed["admins"]] == [own.email]
     assert own.email in service.cli("entity", "admins", own.entity_id).stdout
+    shown(own, "entity", "contact", own.entity_id, "")
     over = shown(own, "entity", "hand-over", own.entity_id, other)
     assert [one["email"] for one in over["admins"]] == [own.email, other]
     table = service.cli("entity", "admins", own.entity_id).stdout

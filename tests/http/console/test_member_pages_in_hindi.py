@@ -220,7 +220,11 @@ def test_the_page_of_people_answers_every_act_in_hindi(service: Service) -> None
         ("add", {"email": second, "name": "Ravi Das"}, "आमंत्रण भेज दिया गया।"),
         ("add", {"email": second, "name": "Ravi Das"}, "वह व्यक्ति पहले से एडमिन है"),
         ("contact", {"email": "", "phone": "+91 80 4000 1234"}, "वैकल्पिक संपर्क सहेज लिया गया है।"),
-        ("remove", {"email": second}, "एडमिन हटा दिया गया।"),
+        ("invite-again", {"email": second}, "पहले का लिंक अब काम नहीं करता।"),
+        ("remove", {"email": second}, "आमंत्रण वापस ले लिया गया।"),
+        ("hand-over", {"email": second, "name": "Ravi Das"}, "आमंत्रण स्वीकार होने तक आप एडमिन हैं।"),
+        ("hand-over", {"email": second, "name": "Ravi Das"}, "इसके स्वीकार होने तक आप एडमिन हैं।"),
+        ("remove", {"email": second}, "उसका लिंक अब काम नहीं करता।"),
     ):
         done = browser.act(page, f"{page}/{form}", **fields)
         assert words in whole(browser.get(done.headers["location"]), "Ravi Das")
@@ -233,6 +237,7 @@ def test_the_page_of_people_answers_every_act_in_hindi(service: Service) -> None
         ("hand-over", {"email": member.email}, "किसी अन्य व्यक्ति का होना चाहिए।"),
         ("remove", {"email": member.email}, "अंतिम सक्रिय एडमिन है"),
         ("remove", {"email": second}, "अब इस एंटिटी का एडमिन नहीं है।"),
+        ("invite-again", {"email": second}, "वह आमंत्रण अब लंबित नहीं है"),
     ):
         refused = browser.act(page, f"{page}/{form}", **fields)
         assert words in whole(refused)
