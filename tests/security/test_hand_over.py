@@ -61,7 +61,7 @@ def handed(member: Member, email: str) -> str:
     return latest_link(member.service, email)
 
 
-def test_the_role_moves_at_the_acceptance_and_all_are_told(service: Service) -> None:
+def test_the_role_moves_at_the_acceptance_and_all_are_informed(service: Service) -> None:
     member, email = new_member(service), address()
     other = second_admin(member)
     answer = ask(member, "handover", email=email, name="Ravi Iyer").json()

@@ -49,12 +49,12 @@ class Cast:
         )
 
 
-def added_admin(member: Member) -> tuple[Member, str]:
-    """Add an admin and activate the account; gives it with its user ID."""
+def added_admin(member: Member, role: str = "admin") -> tuple[Member, str]:
+    """Add an admin or reader and activate the account; gives it with its user ID."""
     email = f"x1-{uuid.uuid4().hex[:10]}@member.example"
     added = member.client.post(
         "/v1/entity/admin/add",
-        json={"entityId": member.entity_id, "email": email, "name": "Ravi Iyer"},
+        json={"entityId": member.entity_id, "email": email, "name": "Ravi Iyer", "role": role},
         headers=member.bearer(),
     )
     (user_id,) = [admin["userId"] for admin in added.json()["admins"] if admin["email"] == email]
@@ -73,12 +73,14 @@ def cast(service: Service) -> Cast:
     second, _ = added_admin(a)
     former, _ = added_admin(a)
     disabled, _ = added_admin(a)
+    reader, _ = added_admin(a, "reader")
     victim_a, victim_b = added_admin(a)[1], added_admin(b)[1]
     tokens = {
         "garbage": "garbage",
         "admin A": a.user_token(),
         "second admin A": second.user_token(),
         "former admin A": former.user_token(),
+        "reader A": reader.user_token(),
         "admin B": b.user_token(),
         "entity A": a.entity_token(a.secret()).json()["accessToken"],
         "entity B": b.entity_token(b.secret()).json()["accessToken"],

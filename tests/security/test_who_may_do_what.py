@@ -11,7 +11,16 @@ import httpx
 import pytest
 from litestar.routes import HTTPRoute
 from tests.support.people.people_rows import ROWS
-from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.service import (
+    NO_TLS,
+    PASSWORD,
+    Member,
+    Service,
+    latest_link,
+    new_member,
+    running_service,
+    set_password,
+)
 
 from mudra.bootstrap.config import Settings
 from mudra.http.app import _litestar
@@ -19,6 +28,7 @@ from mudra.http.app import _litestar
 CALLERS = (
     "nobody",
     "admin A",
+    "reader A",
     "admin B",
     "entity A",
     "expired user",
@@ -115,6 +125,20 @@ def test_no_one_reads_what_is_the_network_s_own(service: Service, path: str) -> 
             assert answer.json()["errorCode"] == "Unauthorized"
 
 
+def invited_reader(member: Member) -> Member:
+    """A reader of the member, who accepted."""
+    email = f"reader-{member.entity_id.lower()}@member.example"
+    added = member.client.post(
+        "/v1/entity/admin/add",
+        json={"entityId": member.entity_id, "email": email, "role": "reader"},
+        headers=member.bearer(),
+    )
+    assert added.status_code == 200, added.text
+    client = member.service.client()
+    assert set_password(client, latest_link(member.service, email)).status_code == 200
+    return Member(member.service, member.entity_id, email, PASSWORD, client)
+
+
 @dataclass(frozen=True)
 class Cast:
     """Two members and the tokens that callers come with."""
@@ -132,7 +156,10 @@ def cast(service: Service) -> Cast:
     a, b = new_member(service), new_member(service, "AA")
     expired, revoked = a.user_token(), a.user_token()
     service.advance("P180DT5M")  # not later: its key is published until its last token ends
-    fresh = {"admin A": a.user_token(), "admin B": b.user_token()}
+    reader = invited_reader(a)
+    fresh = {"admin A": a.user_token(), "admin B": b.user_token()} | {
+        "reader A": reader.user_token()
+    }
     a.reset({"Authorization": f"Bearer {fresh['admin A']}"})  # the first secrets have expired
     b.reset({"Authorization": f"Bearer {fresh['admin B']}"})
     gone = a.user_token()

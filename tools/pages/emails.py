@@ -40,6 +40,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "invited": "Ravi Rao",
     "invited_by": "Meera Rao",
     "takes_over": "",
+    "reads_only": "",
     "leaving": "meera@kaveribank.example",
     "successor": "ravi@kaveribank.example",
     "manages_secrets": "yes",

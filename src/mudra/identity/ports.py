@@ -13,7 +13,6 @@ from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
 from mudra.identity.accounts.link_requests import LinkRequests
 from mudra.identity.accounts.user import AddressChange, HeldToken, User, UserState
-from mudra.identity.memberships.invitation import Invitation
 from mudra.identity.memberships.member import Admin, Contact, Member, MemberStatus
 from mudra.identity.memberships.member_search import (
     ExpiringSecret,
@@ -22,6 +21,7 @@ from mudra.identity.memberships.member_search import (
     UserFilter,
     UserRow,
 )
+from mudra.identity.memberships.ports import Invitations
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sign_in.throttle import History
@@ -82,6 +82,15 @@ class Memberships(Protocol):
 
     async def remove_admin(self, entity_id: str, user_id: str) -> None:
         """End a user's rights on an entity, on every node from the commit on."""
+
+    async def readers(self, entity_id: str) -> Sequence[Admin]:
+        """Return the readers of an entity, the longest serving first."""
+
+    async def add_reader(self, entity_id: str, user_id: str) -> None:
+        """Let a user see an entity."""
+
+    async def remove_reader(self, entity_id: str, user_id: str) -> None:
+        """End a reader's right, on every node from the commit on."""
 
     async def contact(self, entity_id: str) -> Contact:
         """Return the backup contact of an entity."""
@@ -161,25 +170,6 @@ class Links(Protocol):
 
     async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:
         """Return the times at which links were sent to a user."""
-
-
-class Invitations(Protocol):
-    """Invitations by which an entity's admins ask others to become one."""
-
-    async def add(self, invitation: Invitation) -> None:
-        """Store an invitation; an earlier one of the entity to the same address ends."""
-
-    async def sent(self, entity_id: str) -> Sequence[datetime]:
-        """Return when the entity sent its invitations of the last 24 hours."""
-
-    async def pending(self, entity_id: str) -> Sequence[Invitation]:
-        """Return the invitations of an entity that can still be accepted, the oldest first."""
-
-    async def find(self, token_hash: bytes) -> Invitation | None:
-        """Find an invitation by its link, and hold its lock for this transaction."""
-
-    async def end(self, invitation_id: str, now: datetime, *, accepted: bool) -> None:
-        """End an invitation that was accepted or withdrawn."""
 
 
 class AddressChanges(Protocol):

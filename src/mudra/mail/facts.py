@@ -16,10 +16,12 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.INVITATION: ("user_name", "entity_name", "link", "valid_hours"),
     NoticeKind.ACCOUNT_INVITATION: ("user_name", "link", "valid_hours"),
     # takes_over is "yes" or empty: the one who invites loses the role by the acceptance.
+    # reads_only is "yes" for a reader, who changes nothing, or empty.
     NoticeKind.ADMIN_INVITATION: (
-        *("user_name", "entity_name", "invited_by", "link", "valid_hours", "takes_over"),
+        *("user_name", "entity_name", "invited_by", "link", "valid_hours"),
+        *("takes_over", "reads_only"),
     ),
-    NoticeKind.ADMIN_INVITED: (*_OF_SECRET, "invited", "invited_by", "takes_over"),
+    NoticeKind.ADMIN_INVITED: (*_OF_SECRET, "invited", "invited_by", "takes_over", "reads_only"),
     NoticeKind.ADMIN_HANDED_OVER: (*_OF_SECRET, "leaving", "successor"),
     # manages_secrets is "yes" or empty.
     NoticeKind.PASSWORD_RESET: ("user_name", "link", "valid_hours", "manages_secrets"),

@@ -26,7 +26,7 @@ async def entity_activity(
     work: ActivityReads, user: User, entity_id: str, *, before: int | None, limit: int
 ) -> EntityActivity | NotYourEntity:
     """Return the tokens of the last 14 days and the events before the one numbered `before`."""
-    if entity_id not in user.administers:
+    if not user.sees(entity_id):
         return NotYourEntity()
     return EntityActivity(
         await work.audit_search.tokens_by_day(entity_id, await work.people.now() - DAYS),

@@ -15,6 +15,7 @@ CALLERS = (
     "admin A",
     "second admin A",
     "former admin A",
+    "reader A",
     "admin B",
     "entity A",
     "entity B",
@@ -27,9 +28,11 @@ CALLERS = (
     "signed by no one",
 )
 ADMINS_OF = {"A": {"admin A", "second admin A"}, "B": {"admin B"}, "missing": set[str]()}
-SIGNED_IN = {"admin A", "second admin A", "former admin A", "admin B", "operator without scope"} | {
-    f"operator {scope}" for scope in SCOPES
-}
+READERS_OF = {"A": {"reader A"}, "B": set[str](), "missing": set[str]()}
+SIGNED_IN = {
+    *("admin A", "second admin A", "former admin A", "reader A", "admin B"),
+    "operator without scope",
+} | {f"operator {scope}" for scope in SCOPES}
 """Whose User Access Token is valid, whatever it gives."""
 ANY_SCOPE = "any"
 _HOOKS, _NONE = "/iam/v1/user/alarm/webhooks", "00000000-0000-4000-8000-000000000000"
@@ -47,6 +50,8 @@ class Row:
     scope: str = ""
     own: bool = True
     """Without a scope: an admin of the very entity; else anyone who is signed in."""
+    reads: bool = False
+    """Whether the entity's readers may call it, too."""
 
     def admits(self, caller: str, which: str) -> bool:
         """Say whether the caller may do this to the object."""
@@ -54,11 +59,15 @@ class Row:
             return caller in {f"operator {scope}" for scope in SCOPES}
         if self.scope:
             return caller == f"operator {self.scope}"
-        return caller in (ADMINS_OF[which] if self.own else SIGNED_IN)
+        if not self.own:
+            return caller in SIGNED_IN
+        return caller in ADMINS_OF[which] | (READERS_OF[which] if self.reads else set())
 
 
-def _row(method: str, path: str, *answers: int, scope: str = "", **body: object) -> Row:
-    return Row(method, path, frozenset(answers), body, scope)
+def _row(
+    method: str, path: str, *answers: int, scope: str = "", reads: bool = False, **body: object
+) -> Row:
+    return Row(method, path, frozenset(answers), body, scope, reads=reads)
 
 
 UNKNOWN_ID = str(uuid.UUID(int=7))
@@ -67,18 +76,18 @@ _MEMBERS = "/operator/v1/members"
 _USER = "/operator/v1/users/{user}"
 
 ROWS = (
-    _row("POST", "/iam/v1/entity/admin/list", 200, entityId="{entity}"),
+    _row("POST", "/iam/v1/entity/admin/list", 200, reads=True, entityId="{entity}"),
     _row("POST", "/iam/v1/entity/admin/add", 200, entityId="{entity}", email="{email}"),
     _row("POST", "/iam/v1/entity/admin/remove", 404, entityId="{entity}", email=UNKNOWN),
     # To oneself: refused by the rule, not by the right.
     _row("POST", "/iam/v1/entity/admin/handover", 400, entityId="{entity}", email="{own}"),
     _row("POST", "/iam/v1/entity/admin/invite-again", 404, entityId="{entity}", email=UNKNOWN),
     _row("POST", "/iam/v1/entity/contact/set", 200, entityId="{entity}", email=""),
-    _row("GET", "/iam/v1/entity/secret/use?entityId={entity}", 200),
+    _row("GET", "/iam/v1/entity/secret/use?entityId={entity}", 200, reads=True),
     _row("GET", "/iam/v1/entity/address/binding?entityId={entity}", 200),
     _row("POST", "/iam/v1/entity/address/binding", 200, entityId="{entity}", binding="network"),
-    _row("GET", "/iam/v1/entity/attention?entityId={entity}", 200),
-    _row("GET", "/iam/v1/entity/activity?entityId={entity}", 200),
+    _row("GET", "/iam/v1/entity/attention?entityId={entity}", 200, reads=True),
+    _row("GET", "/iam/v1/entity/activity?entityId={entity}", 200, reads=True),
     Row("GET", "/iam/v1/user/session/list", frozenset({200}), own=False),
     Row("POST", "/iam/v1/user/session/end", frozenset({200}), {"sessionId": "0" * 16}, own=False),
     Row("GET", "/iam/v1/user/alarm/preferences", frozenset({200}), own=False),

@@ -79,7 +79,11 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         MEMBERS + "/{entity_id:str}/address-binding",
         "registry binding",
     ),
-    ("people", f"{OWN}/people/add"): ("/iam/v1/entity/admin/add", "entity add-admin"),
+    ("people", f"{OWN}/people/add"): (
+        "/iam/v1/entity/admin/add",
+        "entity add-admin",
+        "entity add-reader",
+    ),
     ("people", f"{OWN}/people/remove"): ("/iam/v1/entity/admin/remove", "entity remove-admin"),
     ("people", f"{OWN}/people/hand-over"): ("/iam/v1/entity/admin/handover", "entity hand-over"),
     ("people", f"{OWN}/people/invite-again"): (

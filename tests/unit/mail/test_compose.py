@@ -41,6 +41,7 @@ VALUES: dict[str, str | SecretText] = {
     "invited": "ravi@bank.example",
     "invited_by": "asha@bank.example",
     "takes_over": "yes",
+    "reads_only": "",
     "leaving": "asha@bank.example",
     "successor": "ravi@bank.example",
     "window": "2026-03-07T10:00:00.000Z",

@@ -28,6 +28,8 @@ class MemberItem(Struct, frozen=True):
     types: frozenset[str] = frozenset()
     sandbox: bool = False
     """Whether only a sandbox has the page."""
+    readers: bool = False
+    """Whether it is open to the entity's readers, too."""
 
 
 class OperatorItem(Struct, frozen=True):
@@ -53,7 +55,7 @@ class Link(Struct, frozen=True):
 
 
 MEMBER_ITEMS: Final = (
-    MemberItem("", translatable("Overview"), "how-to/manage-your-entity.html"),
+    MemberItem("", translatable("Overview"), "how-to/manage-your-entity.html", readers=True),
     MemberItem("secret", translatable("Secret"), "how-to/rotate-a-secret.html"),
     MemberItem(
         "addresses",
@@ -62,7 +64,10 @@ MEMBER_ITEMS: Final = (
     ),
     MemberItem("try", translatable("Try it"), "tutorials/first-token.html"),
     MemberItem(
-        "health", translatable("Health"), "how-to/monitor-the-network.html#what-an-incident-is"
+        "health",
+        translatable("Health"),
+        "how-to/monitor-the-network.html#what-an-incident-is",
+        readers=True,
     ),
     MemberItem(
         "webhooks",
@@ -70,8 +75,18 @@ MEMBER_ITEMS: Final = (
         "how-to/monitor-the-network.html#send-alarms-to-your-own-system",
     ),
     MemberItem("registration", translatable("Registration"), "how-to/registry.html#as-a-member"),
-    MemberItem("people", translatable("People"), "how-to/manage-your-entity.html#other-admins"),
-    MemberItem("activity", translatable("Activity"), "how-to/manage-your-entity.html#your-tokens"),
+    MemberItem(
+        "people",
+        translatable("People"),
+        "how-to/manage-your-entity.html#other-admins",
+        readers=True,
+    ),
+    MemberItem(
+        "activity",
+        translatable("Activity"),
+        "how-to/manage-your-entity.html#your-tokens",
+        readers=True,
+    ),
     MemberItem(FAULTS_ITEM, translatable("Faults"), "how-to/test-your-client.html", sandbox=True),
 )
 
@@ -133,6 +148,12 @@ _DEEPER: Final = {
 """The documentation of pages that are not in the menu, or deeper than its."""
 
 
+def open_to_readers(word: str) -> bool:
+    """Return whether the page of an entity at this address, from its word on, is for readers."""
+    first = word.partition("?")[0].partition("#")[0].partition("/")[0]
+    return any(item.word == first and item.readers for item in MEMBER_ITEMS)
+
+
 def member_path(entity_id: str, word: str = "") -> str:
     """Address of a page of an entity."""
     return f"{CONSOLE}/entity/{entity_id}" + (f"/{word}" if word else "")
@@ -154,7 +175,7 @@ def operator_path(word: str) -> str:
 
 
 def member_links(
-    entity_id: str, entity_type: str, here: str, *, sandbox: bool = False
+    entity_id: str, entity_type: str, here: str, *, sandbox: bool = False, reads_only: bool = False
 ) -> list[Link]:
     """The menu of an entity; `here` is the address of the page that shows it."""
     return [
@@ -162,6 +183,7 @@ def member_links(
         for item in MEMBER_ITEMS
         if not item.types or entity_type in item.types
         if sandbox or not item.sandbox
+        if item.readers or not reads_only
     ]
 
 

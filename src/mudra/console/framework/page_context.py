@@ -47,6 +47,11 @@ class PageContext(Struct, frozen=True):
         return self.entity
 
     @property
+    def reads_only(self) -> bool:
+        """Return whether they see the member's pages as a reader, who changes nothing."""
+        return self.entity is not None and self.entity.entity_id not in self.user.administers
+
+    @property
     def caller(self) -> Caller:
         """The caller for the audit: a member's admin, or an operator."""
         if self.scopes:

@@ -54,10 +54,16 @@ _ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
 
 
 async def member_page(
-    request: AnyRequest, dependencies: HttpDependencies, entity_id: str, handle: PageHandler
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    entity_id: str,
+    handle: PageHandler,
+    *,
+    readers: bool = False,
 ) -> Response[str] | Response[bytes]:
-    """Show a page of an entity to its admins."""
-    return await _page_response(request, dependencies, _own(entity_id), handle)
+    """Show a page of an entity to its admins, and to its `readers` where it is theirs, too."""
+    gate = _seen(entity_id) if readers else _own(entity_id)
+    return await _page_response(request, dependencies, gate, handle)
 
 
 async def member_form(
@@ -324,12 +330,23 @@ def _own(entity_id: str) -> _Gate:
     async def gate(page_context: PageContext) -> PageContext | Refusal:
         if entity_id not in page_context.user.administers:
             return NotYourEntity()
-        found = await page_context.work.member_search.members(
-            MemberFilter(entity_id=entity_id), "", 1
-        )
-        return replace(page_context, entity=found[0])
+        return await _of_entity(page_context, entity_id)
 
     return gate
+
+
+def _seen(entity_id: str) -> _Gate:
+    async def gate(page_context: PageContext) -> PageContext | Refusal:
+        if not page_context.user.sees(entity_id):
+            return NotYourEntity()
+        return await _of_entity(page_context, entity_id)
+
+    return gate
+
+
+async def _of_entity(page_context: PageContext, entity_id: str) -> PageContext:
+    found = await page_context.work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
+    return replace(page_context, entity=found[0])
 
 
 def _scoped(scope: Scope) -> _Gate:

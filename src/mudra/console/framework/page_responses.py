@@ -1,7 +1,7 @@
 """Frames an outcome as HTTP: a page in the console's layout, a redirect, a file, a refusal."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -23,6 +23,7 @@ from mudra.console.framework.page_zone import zone_switch
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
+from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Stage
 from mudra.localization.language import ENGLISH, current, gettext, translatable, written_in
 from mudra.shared.refusal import Refusal
@@ -161,9 +162,7 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
             "entity": entity,
             "entities": [
                 Link(name, member_path(entity_id), bool(entity and entity.entity_id == entity_id))
-                for entity_id, name in zip(
-                    page_context.user.administers, page_context.user.entity_names, strict=True
-                )
+                for entity_id, name in _own_entities(page_context.user)
                 if settled
             ],
             "member_links": member_links(
@@ -171,9 +170,11 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
                 entity.entity_type,
                 here,
                 sandbox=page_context.dependencies.settings.sandbox,
+                reads_only=page_context.reads_only,
             )
             if entity
             else [],
+            "reads_only": page_context.reads_only,
             "faults_on": _faults_on(page_context),
             "operator_links": operator_links(
                 page_context.scopes if settled else frozenset(),
@@ -182,6 +183,12 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
             ),
         }
     )
+
+
+def _own_entities(user: User) -> Iterator[tuple[str, str]]:
+    """Return the ID and name of each entity that they administer or read."""
+    yield from zip(user.administers, user.entity_names, strict=True)
+    yield from zip(user.reads, user.read_names, strict=True)
 
 
 def _faults_on(page_context: PageContext) -> Sequence[Fault]:

@@ -23,7 +23,7 @@ from mudra.shared.refusal import Refusal
 @post("/entity/admin/list", "List the entity's admins")
 @as_user()
 async def list_admins(call: UserCall[EntityRequest]) -> AdminsResponse | Refusal:
-    """List the admins and the backup contact of your own entity."""
+    """List the admins, readers and backup contact of an entity that you administer or read."""
     return admins_response(
         await admins_of(call.work, Requester(call.caller, call.user), call.body.entity_id)
     )
@@ -32,14 +32,14 @@ async def list_admins(call: UserCall[EntityRequest]) -> AdminsResponse | Refusal
 @post("/entity/admin/add", "Add an admin to the entity", conflict=True)
 @as_user()
 async def add(call: UserCall[AdminRequest]) -> AdminsResponse | Refusal:
-    """Add an admin to your own entity; a new user gets an invitation."""
+    """Invite someone to be an admin or a reader of your own entity."""
     return await _changed(call)
 
 
 @post("/entity/admin/remove", "Remove an admin of the entity", conflict=True)
 @as_user()
 async def remove(call: UserCall[AdminRemovalRequest]) -> AdminsResponse | Refusal:
-    """Remove an admin of your own entity; the last one stays."""
+    """Remove an admin or a reader of your own entity; the last admin stays."""
     return await _changed(call)
 
 

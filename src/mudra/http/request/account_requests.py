@@ -23,7 +23,8 @@ from mudra.identity.memberships.hand_over import (
     hand_over,
     send_again,
 )
-from mudra.identity.memberships.member import Contact
+from mudra.identity.memberships.invitation import Invitee
+from mudra.identity.memberships.member import Contact, Role
 from mudra.identity.memberships.onboard import NewMember
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
@@ -105,14 +106,19 @@ R = TypeVar("R", bound=AdminChangeRequest)
 
 
 class AdminRequest(AdminChangeRequest, frozen=True):
-    """Add an admin to an entity."""
+    """Add an admin or a reader to an entity."""
 
     email: Email
     name: Name = ""
+    role: Annotated[
+        Literal["admin", "reader"],
+        Meta(description="admin, or reader: who sees the entity's pages and changes nothing"),
+    ] = "admin"
 
     async def run(self, work: IdentityUnitOfWork, requester: Requester) -> AddResult:
-        """Add the admin."""
-        return await add_admin(work, requester, self.entity_id, self.email, self.name)
+        """Add the person."""
+        invitee = Invitee(self.email, self.name, role=Role(self.role))
+        return await add_admin(work, requester, self.entity_id, invitee)
 
 
 class AdminRemovalRequest(AdminChangeRequest, frozen=True):

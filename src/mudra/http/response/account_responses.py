@@ -20,12 +20,13 @@ Warnings = Annotated[
 
 
 class AdminDetails(Struct, kw_only=True):
-    """An admin of an entity, or someone who is invited to be one."""
+    """An admin or reader of an entity, or someone who is invited to be one."""
 
     user_id: str = field(name="userId")
     email: str
     name: str
     state: UserState
+    role: Annotated[str, Meta(extra_json_schema={"enum": ["admin", "reader"]})]
     since: DateTime
     invited_until: Annotated[
         DateTime | UnsetType,
@@ -60,6 +61,7 @@ def admins_response(outcome: EntityAdmins | Refusal) -> AdminsResponse | Refusal
                 email=admin.email,
                 name=admin.name,
                 state=admin.state.value,
+                role=admin.role.value,
                 since=iso_ms(admin.since),
                 invited_until=iso_ms(admin.invited_until) if admin.invited_until else UNSET,
                 takes_over_from=admin.takes_over_from or UNSET,

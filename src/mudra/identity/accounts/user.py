@@ -30,6 +30,18 @@ class User(Struct, frozen=True):
     """The tag of the language that they chose; empty for the network's."""
     display_zone: str = "browser"
     """The zone in which their pages write times: browser, ist or utc."""
+    reads: tuple[str, ...] = ()
+    """The entities of which they are a reader: they see, and change nothing (0132)."""
+    read_names: tuple[str, ...] = ()
+
+    @property
+    def is_of_a_member(self) -> bool:
+        """Return whether they are an admin or a reader of an entity: then they are no operator."""
+        return bool(self.administers or self.reads)
+
+    def sees(self, entity_id: str) -> bool:
+        """Return whether they may see what is the entity's own; changes are for its admins."""
+        return entity_id in self.administers or entity_id in self.reads
 
     @property
     def may_sign_in(self) -> bool:

@@ -29,6 +29,7 @@ from mudra.identity.memberships.member import (
     Contact,
     Member,
     NotYourEntity,
+    Role,
     able_admins,
 )
 from mudra.identity.ports import IdentityUnitOfWork
@@ -90,7 +91,10 @@ RemoveResult = AdminsChanged | Forbidden | NotAnAdmin | LastAdmin
 async def admins_of(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str
 ) -> EntityAdmins | Forbidden:
-    """List the admins and the backup contact of an entity."""
+    """List the admins, the readers and the backup contact of an entity; its readers may, too."""
+    user = requester.user
+    if user is not None and entity_id in user.reads:
+        return await _read(work, entity_id)
     member = await authorized_member(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
@@ -98,30 +102,39 @@ async def admins_of(
 
 
 async def add_admin(
-    work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str, name: str
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str, invitee: Invitee
 ) -> AddResult:
-    """Make someone an admin.
+    """Make someone an admin or a reader.
 
-    An admin invites, and the invited person becomes an admin by accepting: the answer is the same
-    whether or not the person has an account. An operator adds; a person without an account gets
-    a link by email.
+    An admin invites, and the invited person gets the role by accepting: the answer is the same
+    whether or not the person has an account. An operator adds, and admins only; a person without
+    an account gets a link by email.
     """
     member = await authorized_member(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
-    return await add_or_invite(work, requester, member, email, name)
+    if requester.user is None and invitee.role is Role.READER:
+        return ValueRefused("role", "must be admin: readers are invited by an admin of the entity")
+    return await add_or_invite(work, requester, member, invitee)
 
 
 async def remove_admin(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str
 ) -> RemoveResult:
-    """Remove an admin; only an operator may leave an entity without an admin who can act."""
+    """Remove an admin or a reader.
+
+    Only an operator may leave an entity without an admin who can act.
+    """
     member = await authorized_member(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     address = normalize_email(email)
     admins = await work.memberships.admins(entity_id)
     admin = next((one for one in admins if one.email == address), None)
+    readers = await work.memberships.readers(entity_id)
+    reader = next((one for one in readers if one.email == address), None)
+    if reader is not None:
+        return await _end_reading(work, requester.caller, entity_id, reader)
     if admin is None:
         return await _withdraw(work, requester.caller, entity_id, str(address))
     if requester.user is not None and able_admins(admins, without=admin.user_id) == 0:
@@ -194,20 +207,20 @@ async def _record_denied(work: IdentityUnitOfWork, caller: Caller, entity_id: st
 
 
 async def add_or_invite(
-    work: IdentityUnitOfWork, requester: Requester, member: Member, email: str, name: str
+    work: IdentityUnitOfWork, requester: Requester, member: Member, invitee: Invitee
 ) -> AdminsChanged | ValueRefused | WrongAccountKind | TooManyInvitations:
     """Add an admin for an operator, invite one for an admin; the member is locked by the caller."""
-    address = normalize_email(email)
+    address = normalize_email(invitee.email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
     admins: Sequence[Admin] = await work.memberships.admins(member.entity_id)
     if requester.user is not None:
         admins = (await _read(work, member.entity_id)).admins  # those who are invited, too
-    if address in {admin.email for admin in admins}:
+    # A reader may be invited to be an admin; who is an admin reads already.
+    if {invitee.role, Role.ADMIN} & {one.role for one in admins if one.email == address}:
         return await admins_after(work, member.entity_id, address, changed=False)
     if requester.user is None:
-        return await _add_directly(work, requester.caller, member, address, name)
-    invitee = Invitee(address, name)
+        return await _add_directly(work, requester.caller, member, address, invitee.name)
     invited = await invite(work, requester.user, requester.caller, member, invitee)
     if isinstance(invited, Refusal):
         return invited
@@ -268,6 +281,16 @@ async def _withdraw(
     return replace(after, withdrawn=True)
 
 
+async def _end_reading(
+    work: IdentityUnitOfWork, caller: Caller, entity_id: str, reader: Admin
+) -> AdminsChanged:
+    """End the right to read, and an invitation to more: it is the person who is to go."""
+    await _withdraw(work, caller, entity_id, reader.email)
+    await work.memberships.remove_reader(entity_id, reader.user_id)
+    await record_change(work, caller, entity_id, reader.user_id, "reader-removed")
+    return await admins_after(work, entity_id, reader.email, changed=True)
+
+
 async def end_role(
     work: IdentityUnitOfWork, caller: Caller, entity_id: str, admin: Admin
 ) -> AdminsChanged:
@@ -279,7 +302,7 @@ async def end_role(
 
 
 async def _read(work: IdentityUnitOfWork, entity_id: str) -> EntityAdmins:
-    """Read the admins, and after them the people who are invited to be one."""
+    """Read the admins, and after them the readers and the people who are invited."""
     admins = await work.memberships.admins(entity_id)
     emails = {admin.user_id: admin.email for admin in admins}
     invited = [
@@ -291,10 +314,13 @@ async def _read(work: IdentityUnitOfWork, entity_id: str) -> EntityAdmins:
             one.created_at,
             one.expires_at,
             emails.get(one.takes_over, ""),
+            one.role,
         )
         for one in await work.invitations.pending(entity_id)
     ]
-    return EntityAdmins(entity_id, [*admins, *invited], await work.memberships.contact(entity_id))
+    readers = await work.memberships.readers(entity_id)
+    everyone = [*admins, *readers, *invited]
+    return EntityAdmins(entity_id, everyone, await work.memberships.contact(entity_id))
 
 
 async def admins_after(

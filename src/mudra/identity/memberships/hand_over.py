@@ -65,7 +65,7 @@ async def hand_over(  # who asks, and the facts of the change
         if address in {admin.email for admin in admins}:
             return ValueRefused("email", "is an admin already: remove yourself instead")
         return await _invite_successor(work, requester, member, removed, Invitee(address, name))
-    added = await add_or_invite(work, requester, member, address, name)
+    added = await add_or_invite(work, requester, member, Invitee(address, name))
     if isinstance(added, Refusal):
         return added
     after = await end_role(work, requester.caller, entity_id, removed)
@@ -91,7 +91,7 @@ async def send_again(
     if refused is not None:
         return refused
     name = "" if earlier.name == earlier.email else earlier.name
-    invitee = Invitee(earlier.email, name, earlier.takes_over)
+    invitee = Invitee(earlier.email, name, earlier.takes_over, earlier.role)
     return await _invited(work, requester.user, requester, member, invitee)
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.identity.accounts.email_address import NameRefused
+from mudra.identity.memberships.member import Role
 from mudra.shared.refusal import Refusal
 
 MAX_INVITATIONS: Final = 10
@@ -31,6 +32,7 @@ class Invitee(Struct, frozen=True):
     email: str
     name: str
     takes_over: str = ""
+    role: Role = Role.ADMIN
 
 
 class Invitation(Struct, frozen=True):
@@ -51,6 +53,7 @@ class Invitation(Struct, frozen=True):
     ended_at: datetime | None = None
     accepted: bool = False
     takes_over: str = ""
+    role: Role = Role.ADMIN
 
 
 class TooManyInvitations(Refusal, frozen=True):

@@ -18,7 +18,7 @@ from mudra.identity.memberships.invitation import (
     invited_name,
     may_invite,
 )
-from mudra.identity.memberships.member import Member, Recipient
+from mudra.identity.memberships.member import Member, Recipient, Role
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
@@ -71,10 +71,11 @@ async def invite(
         expires_at=link.expires_at,
         token_hash=link.token_hash,
         takes_over=invitee.takes_over,
+        role=invitee.role,
     )
     await work.invitations.add(invitation)
     await _send(work, inviter, invitation, url)
-    change = "hand-over-invited" if invitation.takes_over else "admin-invited"
+    change = "hand-over-invited" if invitation.takes_over else f"{invitation.role}-invited"
     await _record(work, caller, invitation, change, invitation.takes_over)
     return invitation
 
@@ -103,7 +104,7 @@ async def invitation_of_link(
 async def accept(
     work: IdentityUnitOfWork, holder: InvitationHolder, caller: Caller
 ) -> User | WrongAccountKind:
-    """Make the person an admin of the entity, with a new account where there is none.
+    """Give the person the role in the entity, with a new account where there is none.
 
     By a hand-over the one who leaves loses the role in the same transaction.
     """
@@ -127,10 +128,22 @@ async def accept(
             )
         )
     await work.invitations.end(invitation.invitation_id, await work.people.now(), accepted=True)
+    if invitation.role is Role.READER:
+        return await _let_read(work, caller, invitation, user)
     if invitation.entity_id not in user.administers:
         await work.people.add_admin(invitation.entity_id, user.user_id)
         await _record(work, caller, invitation, "admin-added", user.user_id)
     await _end_role_handed_over(work, caller, invitation, user)
+    return user
+
+
+async def _let_read(
+    work: IdentityUnitOfWork, caller: Caller, invitation: Invitation, user: User
+) -> User:
+    """Let someone see the entity; who has become its admin meanwhile does already."""
+    if not user.sees(invitation.entity_id):
+        await work.memberships.add_reader(invitation.entity_id, user.user_id)
+        await _record(work, caller, invitation, "reader-added", user.user_id)
     return user
 
 
@@ -192,6 +205,7 @@ async def _send(
     work: IdentityUnitOfWork, inviter: User, invitation: Invitation, url: SecretText
 ) -> None:
     takes_over = "yes" if invitation.takes_over else ""
+    reads_only = "yes" if invitation.role is Role.READER else ""
     facts: dict[str, str | SecretText] = {
         "user_name": invitation.name,
         "entity_name": invitation.entity_name,
@@ -199,12 +213,14 @@ async def _send(
         "link": url,
         "valid_hours": str(int(LinkPurpose.INVITE.life.total_seconds()) // 3600),
         "takes_over": takes_over,
+        "reads_only": reads_only,
     }
     await work.outbox.post(Notice(invitation.email, NoticeKind.ADMIN_INVITATION, facts))
     facts_of_notice = {
         "invited": invitation.email,
         "invited_by": inviter.email,
         "takes_over": takes_over,
+        "reads_only": reads_only,
     }
     notices = NoticeService(work.memberships, work.outbox)
     await notices.notify(invitation.entity_id, NoticeKind.ADMIN_INVITED, facts_of_notice)

@@ -40,8 +40,15 @@ class Member(Struct, frozen=True):
     admins: tuple[str, ...]
 
 
+class Role(enum.StrEnum):
+    """What a person may do with an entity: everything, or see it and change nothing (0132)."""
+
+    ADMIN = "admin"
+    READER = "reader"
+
+
 class Admin(Struct, frozen=True):
-    """An admin of an entity, or someone who is invited to be one until `invited_until`.
+    """An admin or reader of an entity, or someone who is invited to be one until `invited_until`.
 
     `takes_over_from` is the address of the admin whose role an invited person takes over.
     """
@@ -53,6 +60,7 @@ class Admin(Struct, frozen=True):
     since: datetime
     invited_until: datetime | None = None
     takes_over_from: str = ""
+    role: Role = Role.ADMIN
 
 
 class Contact(Struct, frozen=True):
@@ -71,7 +79,8 @@ class Recipient(Struct, frozen=True):
 
 def able_admins(admins: Iterable[Admin], *, without: str = "") -> int:
     """Count the admins who can act, leaving out the user with the ID `without`."""
-    return sum(1 for admin in admins if admin.user_id != without and admin.state in CAN_ACT)
+    able = (one for one in admins if one.role is Role.ADMIN and one.state in CAN_ACT)
+    return sum(1 for one in able if one.user_id != without)
 
 
 def recipients(admins: Iterable[Admin], contact: str) -> list[Recipient]:

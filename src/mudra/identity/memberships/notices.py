@@ -21,7 +21,7 @@ class NoticeService(Struct, frozen=True):
         facts: Mapping[str, str],
         also: Sequence[Recipient] = (),
     ) -> int:
-        """Send an email to each recipient, and those who are `also` told; returns to how many."""
+        """Send an email to each recipient, and to those in `also`; returns to how many."""
         name = await self.memberships.entity_name(entity_id)
         admins = await self.memberships.admins(entity_id)
         to = recipients(admins, (await self.memberships.contact(entity_id)).email)

@@ -115,7 +115,7 @@ async def save_operator(
     if isinstance(full_name, NameRefused):
         return ValueRefused("name", full_name.problem)
     user = await work.people.by_username(address)
-    if user is not None and user.administers:
+    if user is not None and user.is_of_a_member:
         return WrongAccountKind()
     if user is not None and Scope.MEMBERS not in scopes:
         last = leaves_no_manager(await work.memberships.managers(), user.user_id)

@@ -114,7 +114,7 @@ async def remove_app(
 async def factor_is_required(work: IdentityUnitOfWork, user: User, roles: FactorRoles) -> bool:
     """Return whether the person's roles need a second factor."""
     scopes = await work.memberships.scopes(user.user_id)
-    return is_required(roles, operator=bool(scopes), admin=bool(user.administers))
+    return is_required(roles, operator=bool(scopes), admin=user.is_of_a_member)
 
 
 async def new_codes(

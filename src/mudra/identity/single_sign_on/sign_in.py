@@ -71,7 +71,7 @@ async def refused(
 def _fault(
     user: User | None, held: frozenset[Scope], identity: ProvidedIdentity, terms: SignOnTerms
 ) -> str:
-    if user is not None and user.administers:
+    if user is not None and user.is_of_a_member:
         return "not-an-operator"
     if user is not None and user.state is UserState.DISABLED:
         return "account-disabled"

@@ -82,6 +82,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "user_account": Kept("one for each person who ever acted: the audit names them"),
     "entity": Kept("one for each member"),
     "entity_admin": Kept("one for each right; deleted with it"),
+    "entity_reader": Kept("one for each right; deleted with it"),
     "entity_contact": Kept("one for each member at most"),
     "operator_scope": Kept("one for each right; deleted with it"),
     "email_link": Aged(t.email_link.c.expires_at, 30 * _DAY),

@@ -69,6 +69,14 @@ entity_admin: Final = sa.Table(
     _at("since"),
 )
 
+entity_reader: Final = sa.Table(
+    "entity_reader",
+    metadata,
+    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True, index=True),
+    _at("since"),
+)
+
 email_link: Final = sa.Table(
     "email_link",
     metadata,

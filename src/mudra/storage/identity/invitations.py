@@ -6,6 +6,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from mudra.identity.memberships.invitation import PERIOD, Invitation
+from mudra.identity.memberships.member import Role
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
 from mudra.storage.identity.tables import admin_invitation
@@ -40,6 +41,7 @@ class PostgresInvitations:
                 expires_at=invitation.expires_at,
                 token_hash=invitation.token_hash,
                 takes_over=invitation.takes_over,
+                role=invitation.role.value,
             )
         )
 
@@ -109,6 +111,7 @@ class PostgresInvitations:
                 ended_at=row["ended_at"],
                 accepted=row["accepted"],
                 takes_over=row["takes_over"],
+                role=Role(row["role"]),
             )
             for row in rows.mappings()
         ]

@@ -8,10 +8,16 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import HeldToken, UserState
-from mudra.identity.memberships.member import Admin, Contact, MemberStatus
+from mudra.identity.memberships.member import Admin, Contact, MemberStatus, Role
 from mudra.identity.operators.operator import Scope
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity, entity_admin, user_account, user_token
+from mudra.storage.database.tables import (
+    entity,
+    entity_admin,
+    entity_reader,
+    user_account,
+    user_token,
+)
 from mudra.storage.identity.tables import entity_contact, operator_scope, user_token_use
 from mudra.storage.registry.registry import member_status_of
 from mudra.storage.tokens.entity_status import store_status
@@ -27,14 +33,36 @@ class PostgresMemberships:
 
     async def admins(self, entity_id: str) -> Sequence[Admin]:
         """Return the admins of an entity, the longest serving first."""
+        return await self._people(entity_id, entity_admin, Role.ADMIN)
+
+    async def readers(self, entity_id: str) -> Sequence[Admin]:
+        """Return the readers of an entity, the longest serving first."""
+        return await self._people(entity_id, entity_reader, Role.READER)
+
+    async def _people(self, entity_id: str, rights: sa.Table, role: Role) -> Sequence[Admin]:
         u = user_account.c
         rows = await self._tx.connection.execute(
-            sa.select(u.user_id, u.email, u.name, u.state, entity_admin.c.since)
-            .join(entity_admin, entity_admin.c.user_id == u.user_id)
-            .where(entity_admin.c.entity_id == entity_id)
-            .order_by(entity_admin.c.since, u.email)
+            sa.select(u.user_id, u.email, u.name, u.state, rights.c.since)
+            .join(rights, rights.c.user_id == u.user_id)
+            .where(rights.c.entity_id == entity_id)
+            .order_by(rights.c.since, u.email)
         )
-        return [Admin(row[0], row[1], row[2], UserState(row[3]), row[4]) for row in rows]
+        return [Admin(*row[:3], UserState(row[3]), row[4], role=role) for row in rows]
+
+    async def add_reader(self, entity_id: str, user_id: str) -> None:
+        """Let a user see an entity."""
+        await self._tx.connection.execute(
+            insert(entity_reader)
+            .values(entity_id=entity_id, user_id=user_id, since=await self._tx.now())
+            .on_conflict_do_nothing()
+        )
+
+    async def remove_reader(self, entity_id: str, user_id: str) -> None:
+        """End a reader's right, on every node from the commit on."""
+        c = entity_reader.c
+        await self._tx.connection.execute(
+            sa.delete(entity_reader).where(c.entity_id == entity_id, c.user_id == user_id)
+        )
 
     async def remove_admin(self, entity_id: str, user_id: str) -> None:
         """End a user's rights on an entity, on every node from the commit on."""

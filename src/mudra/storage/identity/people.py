@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import cast
+from typing import Final, cast
 
 import sqlalchemy as sa
 
@@ -12,7 +12,18 @@ from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.shared.ids import fresh_id
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import email_link, entity, entity_admin, user_account
+from mudra.storage.database.tables import (
+    email_link,
+    entity,
+    entity_admin,
+    entity_reader,
+    user_account,
+)
+
+_RIGHTS: Final = sa.union_all(
+    sa.select(entity_admin.c.user_id, entity_admin.c.entity_id, sa.false().label("reads")),
+    sa.select(entity_reader.c.user_id, entity_reader.c.entity_id, sa.true().label("reads")),
+).subquery("rights")
 
 
 class PostgresPeople:
@@ -41,29 +52,37 @@ class PostgresPeople:
         # One statement: each call of a signed-in user begins with it. For an unknown name it reads
         # a row as well: the time that a sign-in takes must not reveal which names exist (A6).
         asked = sa.select(sa.literal_column("1")).subquery("asked")
+        rights = _RIGHTS.c
         rows = (
             (
                 await self._tx.connection.execute(
-                    sa.select(user_account, entity.c.entity_id, entity.c.name.label("entity_name"))
+                    sa.select(
+                        user_account,
+                        entity.c.entity_id,
+                        entity.c.name.label("entity_name"),
+                        rights.reads,
+                    )
                     .select_from(asked)
                     .outerjoin(user_account, which)
-                    .outerjoin(entity_admin, entity_admin.c.user_id == user_account.c.user_id)
-                    .outerjoin(entity, entity.c.entity_id == entity_admin.c.entity_id)
+                    .outerjoin(_RIGHTS, rights.user_id == user_account.c.user_id)
+                    .outerjoin(entity, entity.c.entity_id == rights.entity_id)
                     .order_by(entity.c.entity_id)
                 )
             )
             .mappings()
             .all()
         )
-        row = rows[0]
+        row, mine = rows[0], [one for one in rows if one["entity_id"] is not None]
         read = User(
             user_id=row["user_id"],
             email=row["email"],
             name=row["name"],
             state=UserState(row["state"] or UserState.INVITED.value),
             password_hash=row["password_hash"],
-            administers=tuple(one["entity_id"] for one in rows if one["entity_id"] is not None),
-            entity_names=tuple(one["entity_name"] for one in rows if one["entity_id"] is not None),
+            administers=tuple(one["entity_id"] for one in mine if not one["reads"]),
+            entity_names=tuple(one["entity_name"] for one in mine if not one["reads"]),
+            reads=tuple(one["entity_id"] for one in mine if one["reads"]),
+            read_names=tuple(one["entity_name"] for one in mine if one["reads"]),
             language=row["language"] or "",
             display_zone=row["display_zone"] or "browser",
         )
@@ -156,7 +175,11 @@ class PostgresPeople:
         )
 
     async def add_admin(self, entity_id: str, user_id: str) -> None:
-        """Make a user an admin of an entity."""
+        """Make a user an admin of an entity, of which it is no reader any more."""
+        c = entity_reader.c
+        await self._tx.connection.execute(
+            sa.delete(entity_reader).where(c.entity_id == entity_id, c.user_id == user_id)
+        )
         await self._tx.connection.execute(
             sa.insert(entity_admin).values(
                 entity_id=entity_id, user_id=user_id, since=await self._tx.now()

@@ -55,6 +55,7 @@ admin_invitation: Final = sa.Table(
     sa.Column("ended_at", TIMESTAMP(timezone=True)),
     sa.Column("accepted", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("takes_over", sa.Text, nullable=False, server_default=""),
+    sa.Column("role", sa.Text, nullable=False, server_default="admin"),
 )
 
 link_request: Final = sa.Table(

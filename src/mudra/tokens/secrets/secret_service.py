@@ -166,8 +166,11 @@ class SecretService(Struct, frozen=True):
     async def usage(
         self, entity_id: str, user: User, caller: Caller
     ) -> SecretUsage | NotYourEntity:
-        """Return when and from where the secrets were used, and when the next reset may be."""
-        holding = await self.secrets.held(entity_id) if entity_id in user.administers else None
+        """Return when and from where the secrets were used, and when the next reset may be.
+
+        Also to the entity's readers: nothing of a secret is in it.
+        """
+        holding = await self.secrets.held(entity_id) if user.sees(entity_id) else None
         if holding is None:
             return await self._not_your_entity(EventName.ENTITY_SECRET_READ, entity_id, caller)
         old = _secret_in_grace(holding)

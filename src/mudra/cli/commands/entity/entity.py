@@ -11,6 +11,7 @@ from mudra.cli.client.api_client import BaseUrl, as_entity, get_json, read_as, s
 from mudra.cli.client.api_responses import Activity, Attention, EndOfTime, Reports
 from mudra.cli.commands.entity.entity_people import (
     add_admin,
+    add_reader,
     admins,
     contact,
     hand_over,
@@ -32,6 +33,7 @@ app.command(epilog="Example: mudra entity add-admin KAVERI-FIP ravi@kaveribank.e
 app.command(epilog="Example: mudra entity remove-admin KAVERI-FIP ravi@kaveribank.example")(
     remove_admin
 )
+app.command(epilog="Example: mudra entity add-reader KAVERI-FIP noc@kaveribank.example")(add_reader)
 app.command(epilog="Example: mudra entity hand-over KAVERI-FIP ravi@kaveribank.example")(hand_over)
 app.command(epilog="Example: mudra entity invite-again KAVERI-FIP ravi@kaveribank.example")(
     invite_again

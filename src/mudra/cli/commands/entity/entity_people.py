@@ -15,7 +15,7 @@ Name = Annotated[str, typer.Option(help="The person's name, if they have no acco
 
 
 def admins(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
-    """List the entity's admins and its backup contact."""
+    """List the entity's admins, its readers and its backup contact."""
     _call("admin/list", {"entityId": entity_id}, base_url, as_json=as_json)
 
 
@@ -31,10 +31,22 @@ def add_admin(
     _call("admin/add", body, base_url, as_json=as_json)
 
 
+def add_reader(
+    entity_id: EntityId,
+    email: Email,
+    name: Name = "",
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Invite a reader, who sees the entity's pages and changes nothing."""
+    body = {"entityId": entity_id, "email": email, "name": name, "role": "reader"}
+    _call("admin/add", body, base_url, as_json=as_json)
+
+
 def remove_admin(
     entity_id: EntityId, email: Email, base_url: BaseUrl = None, as_json: AsJson = False
 ) -> None:
-    """Remove an admin of the entity immediately."""
+    """Remove an admin or a reader of the entity immediately."""
     _call("admin/remove", {"entityId": entity_id, "email": email}, base_url, as_json=as_json)
 
 
@@ -78,8 +90,8 @@ def _call(path: str, body: dict[str, str], base_url: str | None, *, as_json: boo
         return
     found = read_as(answer, AdminsResponse)
     show_table(
-        ["ADMIN", "NAME", "STATE"],
-        [[one.email, one.name, _state(one)] for one in found.admins],
+        ["PERSON", "ROLE", "NAME", "STATE"],
+        [[one.email, one.role, one.name, _state(one)] for one in found.admins],
     )
     reached = " · ".join(one for one in (found.contact, found.phone) if one)
     typer.echo(f"backup contact: {reached or 'none'}")

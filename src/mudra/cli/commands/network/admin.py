@@ -33,6 +33,7 @@ from mudra.identity.memberships.admins import (
     set_contact,
 )
 from mudra.identity.memberships.hand_over import hand_over
+from mudra.identity.memberships.invitation import Invitee
 from mudra.identity.memberships.member import Contact
 from mudra.identity.operators.person_rule import ActingOperator, owner
 from mudra.identity.second_factor.reset_factor import reset_factor
@@ -56,7 +57,7 @@ def add(
 ) -> None:
     """Make someone an admin of an entity; a person without an account is invited by email."""
     _run(
-        lambda work, by: add_admin(work, Requester(by), entity_id, email, name),
+        lambda work, by: add_admin(work, Requester(by), entity_id, Invitee(email, name)),
         data_dir,
         as_json=as_json,
     )

@@ -74,7 +74,7 @@ async def activity(
     async def handle(_: PageContext) -> Outcome:
         return StreamedPage("activity.html", {}, lambda streamed: _tables(streamed, entity_id))
 
-    return await member_page(request, dependencies, entity_id, handle)
+    return await member_page(request, dependencies, entity_id, handle, readers=True)
 
 
 async def _tables(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:

@@ -166,7 +166,7 @@ async def health(
         facts = {"view": view, "heading": heading}
         return StreamedPage("health.html", facts, lambda then: _content(then, view))
 
-    return await member_page(request, dependencies, entity_id, handle)
+    return await member_page(request, dependencies, entity_id, handle, readers=True)
 
 
 async def _usual(page_context: PageContext) -> str:

@@ -59,7 +59,7 @@ async def overview(
             },
         )
 
-    return await member_page(request, dependencies, entity_id, handle)
+    return await member_page(request, dependencies, entity_id, handle, readers=True)
 
 
 def _registration(record: Record | None) -> str:

@@ -45,6 +45,7 @@ _STATES: Final = {
     "invited": translatable("invited"),
     "disabled": translatable("disabled"),
 }
+_ROLES: Final = {"admin": translatable("admin"), "reader": translatable("reader")}
 _REFUSALS: Final = (
     translatable(
         "the email address must be one email address with plain letters before the @, such as "
@@ -83,7 +84,7 @@ async def people(
     entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
     """List the admins and the backup contact."""
-    return await member_page(request, dependencies, entity_id, _page)
+    return await member_page(request, dependencies, entity_id, _page, readers=True)
 
 
 def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPRouteHandler:
@@ -106,15 +107,15 @@ def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPR
                     return await _page(page_context, outcome, fields, done)
             if page_context.user.user_id not in {admin.user_id for admin in outcome.admins}:
                 return GoTo(f"{CONSOLE}?told=left")
-            told = _told(outcome, done)
-            return GoTo(f"{member_path(entity_id, 'people')}?told={told}")
+            notice = _notice(outcome, done)
+            return GoTo(f"{member_path(entity_id, 'people')}?told={notice}")
 
         return await member_form(request, dependencies, entity_id, handle, needs_proof=True)
 
     return change
 
 
-def _told(outcome: EntityAdmins, done: str) -> str:
+def _notice(outcome: EntityAdmins, done: str) -> str:
     """Name the notice of what a form has changed."""
     match outcome:
         case AdminsChanged(changed=False):
@@ -142,12 +143,13 @@ async def _page(
         {
             "admins": admins,
             "states": _STATES,
+            "roles": _ROLES,
             "able": able_admins(admins),
             "contact": found.contact.email,
             "phone": found.contact.phone,
             "problem": sentence(_text(refusal, problem.sentence)) if refusal and problem else "",
             "refused": refused,
-            "typed": {name: (fields or {}).get(name, "")[:254] for name in _FIELDS},
+            "typed": {name: (fields or {}).get(name, "")[:254] for name in (*_FIELDS, "role")},
             "notice": page_context.query.get("told", ""),
         },
         problem.status if problem else 200,

@@ -68,7 +68,7 @@ async def show(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGE
                 "required": is_required(
                     dependencies.settings.factor_roles,
                     operator=bool(page_context.scopes),
-                    admin=bool(user.administers),
+                    admin=user.is_of_a_member,
                 ),
                 "forced": page_context.session.stage is Stage.ENROLL,
                 "done": page_context.query.get("told", ""),

@@ -64,8 +64,9 @@ async def begin(
         offered = operator_links(page_context.scopes, "")
         if offered:
             return GoTo(offered[0].path)
-        if page_context.user.administers:
-            path = member_path(page_context.user.administers[0])
+        user = page_context.user
+        if user.is_of_a_member:
+            path = member_path((*user.administers, *user.reads)[0])
             return GoTo(f"{path}?told=left" if notice == "left" else path)
         return RenderedPage("nothing_yet.html", {"notice": notice})
 
