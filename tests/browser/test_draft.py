@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visit, in_thread
+from tests.support.registry.registry_payloads import jwk, public_pem
 from tests.support.service import PASSWORD, Member, new_member
 
 from mudra.console.framework.static_assets import STATIC
@@ -43,10 +44,13 @@ def test_a_draft_outlives_the_session_that_it_was_typed_in(tour: Visit) -> None:
     page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
     signed_in(page, member)
     name.fill("Bank of Two Sessions")
+    expect(verdict).to_contain_text("4 fields to fill in.")  # an empty field is no error yet
+    expect(page.locator(".found:visible")).to_have_count(0)
     expect(page.locator("#findings")).to_contain_text("$.entityinfo.baseurl")
 
     signed_out_elsewhere(page)
     page.get_by_label("Code").fill("TYPED-LATER")
+    page.keyboard.press("Tab")
     expect(verdict).to_contain_text("Not checked: you signed out")
     expect(page.locator("#findings")).to_have_text("Not checked.")
     assert tour.violations() == []
@@ -76,15 +80,19 @@ def test_a_verdict_is_of_the_draft_that_is_seen(tour: Visit) -> None:
     signed_in(page, member)
     page.route("**/registration/check", lambda at: at.abort())
     page.get_by_label("Code").fill("REG-1")
+    page.keyboard.press("Tab")
     expect(verdict).to_contain_text("the service is not available")
     page.unroute("**/registration/check")
     page.get_by_label("Code").fill("REG-2")
-    expect(verdict).to_contain_text("fields need attention")
+    page.keyboard.press("Tab")
+    expect(verdict).to_contain_text("3 fields to fill in")
 
     key.fill('{"kty":')
     page.get_by_label("Code").fill("REG-3")
-    expect(verdict).to_contain_text("A field is not valid JSON")
+    expect(verdict).to_contain_text("The public key cannot be read")
     expect(key).to_have_value('{"kty":')  # typing elsewhere takes nothing away
+    page.keyboard.press("Tab")
+    expect(verdict).to_contain_text("The public key cannot be read")
     page.get_by_role("button", name="Submit").click()
     expect(key).to_be_focused()
     page.get_by_label("Payload").fill("")
@@ -93,8 +101,49 @@ def test_a_verdict_is_of_the_draft_that_is_seen(tour: Visit) -> None:
     expect(page.get_by_text("Fix the JSON to use the form")).to_be_visible()
     assert tour.violations() == []
     page.get_by_label("Payload").fill('{"entityinfo": {"fitypes": "DEPOSIT"}}')
-    page.get_by_label("TERM_DEPOSIT", exact=True).check()
+    page.get_by_label("Term deposit").check()
     expect(page.get_by_label("Payload")).to_have_value(
         '{\n  "entityinfo": {\n    "fitypes": [\n      "TERM_DEPOSIT"\n    ]\n  }\n}'
     )
     heard(tour, "htmx:afterRequest", "htmx:sendError")
+
+
+def test_a_registration_is_a_conversation(tour: Visit) -> None:
+    """Calm at first; each field is checked when it is left, and takes what people have."""
+    member, page = in_thread(new_member, tour.service, "FIP"), tour.page
+    verdict, shown = page.locator("#verdict"), page.locator(".found:visible")
+    page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
+    signed_in(page, member)
+    expect(verdict).to_have_class("verdict open")
+    expect(shown).to_have_count(0)
+
+    page.get_by_label("Base URL").press_sequentially("http:/somewhere")
+    expect(shown).to_have_count(0)
+    page.keyboard.press("Tab")
+    expect(page.locator("#found-baseurl")).to_contain_text("an absolute https URL")
+    expect(page.locator("#findings").get_by_role("link", name="Base URL")).to_be_visible()
+    page.get_by_label("Base URL").fill("v2:https://api.member.example/v2")
+    page.get_by_label("Code").fill("REG-1")
+    page.get_by_label("Search FI types").fill("mutual")
+    expect(page.locator(".checks label:visible")).to_have_count(1)
+    page.get_by_label("Mutual funds").check()
+    page.get_by_label("IP addresses 1").fill("198.51.100.7")
+    page.get_by_role("button", name="Add an IP address or network").click()
+    page.get_by_label("IP addresses 2").fill("300.1.1.1")
+    page.keyboard.press("Tab")
+    expect(page.locator("#found-ips")).to_contain_text('2: must not be "300.1.1.1"')
+    expect(page.locator("#findings")).to_contain_text("IP addresses 2")
+    page.locator("#f-ips").get_by_role("button", name="Remove").last.click()
+
+    key = page.get_by_label("Public key")
+    key.fill("-----BEGIN PRIVATE KEY-----")
+    page.keyboard.press("Tab")
+    expect(page.locator("#found-certificate")).to_contain_text("never leave your systems")
+    pem = {"name": "bank.pem", "mimeType": "text/plain", "buffer": public_pem(7801)}
+    page.get_by_label("Or choose a file").set_input_files(files=[pem])
+    expect(page.get_by_text("RSA key of 2048 bits for RS256")).to_be_visible()
+    expect(key).to_have_value(re.compile(re.escape(str(jwk(7801)["n"]))))
+    expect(verdict).to_contain_text("No errors in this draft.")
+    for look in tour.looks():
+        assert tour.violations() == [], look
+        assert tour.fits(), look

@@ -54,7 +54,9 @@ def test_a_first_draft_says_all_that_is_missing(service: Service) -> None:
     page = browser.get(page_of(member)).text
 
     for path in ("$.entityinfo.code", "$.entityinfo.baseurl", "$.entityinfo.certificate"):
-        assert f"<code>{path}" in page
+        assert f'<code class="path">{path}' in page
+    assert "4 fields to fill in." in page
+    assert "need attention" not in page
     assert draft(browser, member)["entityinfo"]["id"] == member.entity_id
 
 
@@ -113,8 +115,8 @@ def test_a_requester_that_is_another_is_found_before_one_submits(
 
     assert "1 field needs attention" in checked.text
     assert (
-        f'$.requester.id</code> is another entity&#39;s. <span class="quiet">Allowed: {member.entity_id}'
-        in (checked.text)
+        '$.requester.id</code> <span lang="en" class="says">is another entity&#39;s. '
+        f'<span class="quiet">Allowed: {member.entity_id}' in checked.text
     )
 
 

@@ -6,6 +6,9 @@ import functools
 import hashlib
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicNumbers
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
 from mudra.registry.payload.fields import certificate, weak_keys
 
 weakness = functools.cache(weak_keys.weakness)
@@ -49,6 +52,13 @@ def jwk(number: int = 0) -> dict[str, str]:
     """
     n = MODULI[number] if number < len(MODULI) else _made_up_modulus(number)
     return {"alg": "RS256", "kty": "RSA", "use": "sig", "kid": f"kid-{number}", "e": "AQAB", "n": n}
+
+
+def public_pem(number: int = 0) -> bytes:
+    """Give the key of `jwk(number)` as `openssl rsa -pubout` writes it."""
+    n = int.from_bytes(base64.urlsafe_b64decode(jwk(number)["n"] + "=="))
+    key = RSAPublicNumbers(65537, n).public_key()
+    return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
 
 @functools.cache

@@ -4,8 +4,10 @@ const form = document.getElementById("registration");
 const payload = document.getElementById("payload");
 const fields = document.getElementById("fields");
 const findings = document.getElementById("findings");
-const unread = new Set(); // fields whose text is no JSON: the draft keeps what they said before
+const unread = new Set(); // a key that cannot be read: the draft keeps the previous one
+const left = new Set(); // fields that were filled in, or passed over: what is wrong there is shown
 let fromForm = false;
+let judged = "judged" in form.dataset; // it was submitted: all that is missing is shown
 
 function read(text) {
   try {
@@ -29,11 +31,11 @@ function toForm() {
   if (!whole) return;
   const info = whole.entityinfo;
   for (const field of fields.querySelectorAll("[data-path]")) {
-    if (field === document.activeElement || unread.has(field.dataset.path)) continue;
+    if (field.contains(document.activeElement) || unread.has(field.dataset.path)) continue;
     const value = info[field.dataset.path];
-    if (field.type === "checkbox") field.checked = Array.isArray(value) && value.includes(field.value);
-    else if (field.dataset.kind === "json") field.value = JSON.stringify(value ?? null, null, 1);
-    else if (field.dataset.kind === "list") field.value = Array.isArray(value) ? value.join(", ") : "";
+    if (field.dataset.kind === "rows" || field.dataset.kind === "pairs") fillRows(field, value);
+    else if (field.type === "checkbox") field.checked = Array.isArray(value) && value.includes(field.value);
+    else if (field.dataset.kind === "key") field.value = value?.n ? JSON.stringify(value, null, 1) : "";
     else field.value = value ?? "";
   }
 }
@@ -46,30 +48,87 @@ function valueOf(field, info) {
     const others = (Array.isArray(said) ? said : []).filter((word) => !offered.includes(word));
     return [...boxes.filter((box) => box.checked).map((box) => box.value), ...others];
   }
-  if (field.dataset.kind === "json") return JSON.parse(field.value);
-  if (field.dataset.kind === "list") {
-    return field.value.split(",").map((word) => word.trim()).filter(Boolean);
-  }
-  return field.value;
+  return field.dataset.kind === "rows" || field.dataset.kind === "pairs" ? rowValues(field) : field.value;
 }
 
+function fieldAt(target) {
+  return target.closest("[data-path]");
+}
+
+// While one types the draft follows, unchecked: a field is judged when it is left.
 function toJson(event) {
-  const whole = draft();
-  if (!whole) return;
+  const whole = draft(), field = fieldAt(event.target);
   event.stopPropagation();
-  try {
-    whole.entityinfo[event.target.dataset.path] = valueOf(event.target, whole.entityinfo);
-    unread.delete(event.target.dataset.path);
-  } catch {
-    unread.add(event.target.dataset.path);
-    say(event.target.dataset.path, [fields.dataset.unread], document.documentElement.lang);
-    tellUnread();
-    return;
-  }
+  if (!whole || !field || field.dataset.kind === "key") return;
+  write(whole, field.dataset.path, valueOf(field, whole.entityinfo));
+}
+
+function write(whole, path, value) {
+  whole.entityinfo[path] = value;
   payload.value = JSON.stringify(whole, null, 2);
+  shelf?.setItem(key, payload.value);
+}
+
+function check() {
   fromForm = true;
   payload.dispatchEvent(new Event("input", { bubbles: true }));
   fromForm = false;
+}
+
+// The key is read by the service out of what people have; a private one does not leave the page.
+async function readKey(field) {
+  const text = field.value.trim();
+  if (text.toUpperCase().includes("PRIVATE KEY") || typeof read(text)?.d === "string") {
+    keyUnread(fields.dataset.private);
+    return;
+  }
+  const sent = new URLSearchParams({ csrf_token: form.elements.csrf_token.value, text });
+  let answer;
+  try {
+    const got = await fetch(fields.dataset.key, { method: "POST", body: sent });
+    if (!got.ok) throw new Error(got.status);
+    answer = new DOMParser().parseFromString(await got.text(), "text/html");
+  } catch {
+    keyUnread(fields.dataset.unasked);
+    return;
+  }
+  if (field.value.trim() !== text) return; // another was pasted meanwhile
+  const found = answer.querySelector("[data-jwk]");
+  const whole = draft();
+  if (!found || !whole) {
+    keyUnread(answer.querySelector("[data-problem]")?.textContent ?? fields.dataset.unasked);
+    return;
+  }
+  unread.delete("certificate");
+  const jwk = JSON.parse(found.dataset.jwk);
+  field.value = JSON.stringify(jwk, null, 1);
+  document.getElementById("key-about").replaceChildren(document.importNode(found, true));
+  write(whole, "certificate", jwk);
+  check();
+}
+
+function keyUnread(words) {
+  unread.add("certificate");
+  document.getElementById("key-about").replaceChildren();
+  say("certificate", [words], document.documentElement.lang);
+  tellUnread();
+}
+
+function keyLeft(field) {
+  const whole = draft();
+  if (field.value.trim()) readKey(field);
+  else if (unread.delete("certificate")) toForm();
+  else if (whole?.entityinfo.certificate?.n) {
+    write(whole, "certificate", { ...whole.entityinfo.certificate, kid: "", e: "", n: "" });
+    check();
+  }
+}
+
+function leave(event) {
+  const field = fieldAt(event.target);
+  if (!field || field.contains(event.relatedTarget)) return;
+  left.add(field.dataset.path);
+  tell();
 }
 
 // What is found about a field is right after it, and the list leads to the field.
@@ -79,25 +138,36 @@ function say(path, words, language = "en") {
   place.lang = language; // findings are the API's own words
   place.textContent = words.join(" ");
   place.hidden = words.length === 0;
-  for (const field of fields.querySelectorAll(`[data-path="${path}"]`)) {
+  const inputs = fields.querySelectorAll(`input[data-path="${path}"], textarea[data-path="${path}"], [data-path="${path}"] :is(input, select)`);
+  for (const field of inputs) {
     if (words.length) field.setAttribute("aria-invalid", "true");
     else field.removeAttribute("aria-invalid");
   }
 }
 
+// A field that one has not come to, or is typing in for the first time, is not wrong yet.
+function isCalm(path, item) {
+  const field = document.getElementById(`f-${path}`);
+  const typed = document.activeElement?.matches("input, select, textarea") && field.contains(document.activeElement);
+  const typing = typed && document.getElementById(`found-${path}`).hidden;
+  return typing || ("missing" in item.dataset && !judged && !left.has(path));
+}
+
 function tell() {
   const found = new Map();
   for (const item of findings.querySelectorAll("li[data-path]")) {
-    const path = item.dataset.path.match(/^\$\.entityinfo\.([A-Za-z]+)/)?.[1];
+    const path = item.dataset.field;
     if (!path || !document.getElementById(`found-${path}`)) continue;
-    found.set(path, [...(found.get(path) ?? []), item.textContent.replace(item.dataset.path, "").trim()]);
     const link = document.createElement("a");
     link.href = `#f-${path}`;
-    const code = item.querySelector("code");
-    if (!code.closest("a")) {
-      code.replaceWith(link);
-      link.append(code);
+    const name = item.querySelector("strong");
+    if (name && !name.closest("a")) {
+      name.replaceWith(link);
+      link.append(name);
     }
+    if (isCalm(path, item)) continue;
+    const row = item.dataset.row ? `${item.dataset.row}: ` : "";
+    found.set(path, [...(found.get(path) ?? []), row + item.querySelector(".says").textContent.trim()]);
   }
   for (const place of fields.querySelectorAll(".found")) {
     const path = place.id.replace("found-", "");
@@ -179,6 +249,23 @@ document.addEventListener("htmx:load", ({ target }) => {
   }
 });
 fields.addEventListener("input", toJson);
+fields.addEventListener("change", ({ target }) => {
+  const field = fieldAt(target);
+  if (!field) return;
+  left.add(field.dataset.path);
+  if (field.dataset.kind === "key") keyLeft(field);
+  else check();
+});
+fields.addEventListener("focusout", leave);
+document.getElementById("key-file").addEventListener("change", async ({ target }) => {
+  const file = target.files[0], field = document.getElementById("f-certificate");
+  target.value = "";
+  if (!file || file.size > 48 * 1024) return;
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const isText = bytes.every((one) => one > 8 && one < 127);
+  field.value = isText ? new TextDecoder().decode(bytes) : btoa(String.fromCharCode(...bytes));
+  keyLeft(field);
+});
 payload.addEventListener("input", () => {
   toForm();
   shelf?.setItem(key, payload.value);

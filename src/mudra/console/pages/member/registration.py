@@ -15,6 +15,8 @@ from mudra.console.framework.page_results import Download, GoTo, Outcome, Render
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.member.registration_draft import draft_of
+from mudra.console.pages.member.registration_key import key_in
+from mudra.console.pages.member.registration_labels import fields_in, findings_of, named
 from mudra.console.pages.operator.comparison import lines_of
 from mudra.console.pages.operator.labels import tone
 from mudra.http.dependencies import InjectedDependencies
@@ -90,7 +92,7 @@ async def check(
         draft = fields.get("payload", "")
         reviewed = await _reviewed(page_context, draft)
         if request.headers.get("hx-request"):
-            return RenderedPage("registration_checked.html", _review_facts(reviewed.review))
+            return RenderedPage("registration_checked.html", _review_facts(reviewed.review, draft))
         return _page(page_context, draft, reviewed)
 
     await dependencies.prepare_check()
@@ -132,9 +134,16 @@ def _actor(page_context: PageContext) -> Actor:
     return member_admin(user.user_id, user.administers, caller.address, caller.txn_id)
 
 
-def _review_facts(review: DraftReview) -> dict[str, object]:
-    changes = [(one, lines_of(one.before), lines_of(one.after)) for one in review.changes]
-    return {"review": review, "changes": changes}
+def _review_facts(review: DraftReview, draft: str, *, sent: bool = False) -> dict[str, object]:
+    """Return what the findings show; once it was `sent`, what is missing refuses it too."""
+    return {
+        "review": review,
+        "changes": [(one, lines_of(one.before), lines_of(one.after)) for one in review.changes],
+        "at_fields": findings_of(review.findings),
+        "fields_in": fields_in,
+        "sent": sent,
+        "key": key_in(draft),
+    }
 
 
 def _page(
@@ -149,8 +158,9 @@ def _page(
             "rejected": last_if_rejected(record),
             "pending": record.pending if record else None,
             "draft": draft,
-            **_review_facts(reviewed.review),
-            "fi_types": reviewed.vocabulary.fi_types.listed,
+            **_review_facts(reviewed.review, draft, sent=refusal is not None),
+            "fi_types": named(reviewed.vocabulary.fi_types.listed),
+            "identifiers": named(reviewed.vocabulary.identifier_types.listed),
             "problem": sentence(problem.sentence) if problem else "",
             "notice": page_context.query.get("told", ""),
         },

@@ -1,0 +1,106 @@
+"""What the registration page calls the fields of an entry, its FI types and its identifiers."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.localization.language import gettext, translatable
+from mudra.shared.finding import Finding, Severity
+
+_FIELD: Final = re.compile(r"\$\.entityinfo\.([A-Za-z]+)(?:\[(\d+)\])?")
+_KEY: Final = "$.entityinfo.certificate."
+_MISSING: Final = "is missing or empty"
+_FIELDS: Final = {
+    "name": translatable("Name"),
+    "code": translatable("Code"),
+    "baseurl": translatable("Base URL"),
+    "webviewurl": translatable("Web view URL"),
+    "entityhandle": translatable("Handle"),
+    "fitypes": translatable("FI types"),
+    "Identifiers": translatable("Identifiers"),
+    "inboundports": translatable("Inbound ports"),
+    "outboundports": translatable("Outbound ports"),
+    "ips": translatable("IP addresses"),
+    "certificate": translatable("Public key"),
+}
+_NAMES: Final = {
+    "DEPOSIT": translatable("Deposit"),
+    "TERM_DEPOSIT": translatable("Term deposit"),
+    "RECURRING_DEPOSIT": translatable("Recurring deposit"),
+    "SIP": translatable("Systematic investment plan"),
+    "CP": translatable("Commercial paper"),
+    "GOVT_SECURITIES": translatable("Government securities"),
+    "EQUITIES": translatable("Equities"),
+    "BONDS": translatable("Bonds"),
+    "DEBENTURES": translatable("Debentures"),
+    "MUTUAL_FUNDS": translatable("Mutual funds"),
+    "ETF": translatable("Exchange-traded fund"),
+    "IDR": translatable("Indian depository receipt"),
+    "CIS": translatable("Collective investment scheme"),
+    "AIF": translatable("Alternative investment fund"),
+    "INSURANCE_POLICIES": translatable("Insurance policies"),
+    "NPS": translatable("National Pension System"),
+    "INVIT": translatable("Infrastructure investment trust"),
+    "REIT": translatable("Real estate investment trust"),
+    "GSTR1_3B": translatable("GST returns 1 and 3B"),
+    "LIFE_INSURANCE": translatable("Life insurance"),
+    "GENERAL_INSURANCE": translatable("General insurance"),
+    "OTHER": translatable("Other"),
+    "MOBILE": translatable("Mobile number"),
+    "AADHAR": translatable("Aadhaar number"),
+    "EMAIL": translatable("Email address"),
+    "PAN": translatable("Permanent account number"),
+    "DOB": translatable("Date of birth"),
+    "ACCNO": translatable("Account number"),
+    "CRN": translatable("Customer reference number"),
+    "PPAN": translatable("Permanent pension account number"),
+    "OTHERS": translatable("Other"),
+}
+
+
+class FieldFinding(Struct, frozen=True):
+    """A finding as the page shows it: at which field, and whether it only waits to be filled in.
+
+    `key` is the field of the form, empty for what is elsewhere in the payload; `row` the number
+    of the value in a list, from 1.
+    """
+
+    finding: Finding
+    key: str
+    label: str
+    row: int = 0
+    missing: bool = False
+
+
+def findings_of(findings: Iterable[Finding]) -> Sequence[FieldFinding]:
+    """Return the findings that refuse a draft, with the names of their fields."""
+    errors = [one for one in findings if one.severity is Severity.ERROR]
+    empty = [one for one in errors if one.problem == _MISSING and one.path.startswith(_KEY)]
+    if len(empty) > 1:  # no key yet: its parts are not what one is asked for
+        whole = Finding(_KEY.rstrip("."), _MISSING, "an RSA public key of 2048 to 8192 bits")
+        errors = [one for one in errors if one not in empty] + [whole]
+    return [_of(one) for one in errors]
+
+
+def fields_in(findings: Sequence[FieldFinding]) -> int:
+    """Count the fields that findings are about: a key with three empty parts is one."""
+    return len({one.key or one.finding.path for one in findings})
+
+
+def named(words: Iterable[str]) -> Sequence[tuple[str, str]]:
+    """Return each word of the vocabulary with the name that people know; its own if none."""
+    return [(word, gettext(_NAMES[word]) if word in _NAMES else word) for word in words]
+
+
+def _of(finding: Finding) -> FieldFinding:
+    found = _FIELD.match(finding.path)
+    key = found[1] if found and found[1] in _FIELDS else ""
+    return FieldFinding(
+        finding,
+        key,
+        gettext(_FIELDS[key]) if key else "",
+        int(found[2]) + 1 if key and found and found[2] else 0,
+        finding.problem == _MISSING,
+    )
