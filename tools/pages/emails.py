@@ -41,6 +41,7 @@ SAMPLES: Final[Mapping[str, str]] = {
     "invited_by": "Meera Rao",
     "takes_over": "",
     "reads_only": "",
+    "status": "suspended",
     "leaving": "meera@kaveribank.example",
     "successor": "ravi@kaveribank.example",
     "manages_secrets": "yes",

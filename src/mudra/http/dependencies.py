@@ -108,6 +108,10 @@ class HttpSettings(Protocol):
         """Address of the license of the public status' data."""
 
     @property
+    def contact(self) -> str:
+        """Whom members may ask, such as an address; empty for none."""
+
+    @property
     def health_runbook(self) -> str:
         """Address of the runbook of incidents, with {kind} in it; empty for none."""
 

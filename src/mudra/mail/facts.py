@@ -22,6 +22,8 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("takes_over", "reads_only"),
     ),
     NoticeKind.ADMIN_INVITED: (*_OF_SECRET, "invited", "invited_by", "takes_over", "reads_only"),
+    # status is active, suspended or retired; reason may be empty.
+    NoticeKind.MEMBER_STATUS: (*_OF_SECRET, "status", "reason", "changed_at"),
     NoticeKind.ADMIN_HANDED_OVER: (*_OF_SECRET, "leaving", "successor"),
     # manages_secrets is "yes" or empty.
     NoticeKind.PASSWORD_RESET: ("user_name", "link", "valid_hours", "manages_secrets"),
@@ -93,6 +95,7 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.HEALTH_DIGEST: "Many alarms at once, or those of quiet hours.",
     NoticeKind.ADMIN_INVITATION: "An admin invites another person to administer the entity.",
     NoticeKind.ADMIN_INVITED: "The other admins learn of an invitation.",
+    NoticeKind.MEMBER_STATUS: "A member was suspended, restored or retired by the operator.",
     NoticeKind.ADMIN_HANDED_OVER: "A hand-over was accepted: to all admins, the former one too.",
     NoticeKind.REPORT_HELD: "A report of an AA was held as implausible.",
     NoticeKind.ADDRESS_CHANGED: "An account got another address: to the old one.",

@@ -79,6 +79,10 @@ class Facts(Struct, frozen=True):
     incidents: Sequence[StoredIncident] = ()
     held: Sequence[HeldReport] = ()
     """Implausible reports that wait for an operator's decision, the latest first."""
+    tokens: int = 0
+    """Entity Access Tokens issued since the beginning of yesterday."""
+    refused: int = 0
+    """Those that were refused since then."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -97,6 +101,7 @@ async def member_attention(
         return used
     (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
     found = await work.incidents.latest(only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS)
+    days = await work.audit_search.tokens_by_day(entity_id, used.now - _DAY)
     facts = Facts(
         entity_type=member.entity_type,
         used=used,
@@ -106,6 +111,8 @@ async def member_attention(
         now=used.now,
         incidents=found,
         held=await work.held_reports.waiting_of(entity_id),
+        tokens=sum(day.issued for day in days),
+        refused=sum(day.refused for day in days),
     )
     return MemberAttention(facts, action_items(facts))
 
@@ -125,6 +132,7 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
         *_secret(facts.used, facts.now),
         *_old_secret(facts.used, facts.now),
         *_first_token(facts.used),
+        *_unused_secret(facts),
         *_reporting(facts),
         *_held(facts.held),
         *_registration(facts.record),
@@ -207,6 +215,22 @@ def _first_token(used: SecretUsage) -> Sequence[ActionItem]:
     what = gettext("The secret has not been used yet")
     why = gettext("Your programs get tokens with the secret; the page has the code for it.")
     return [ActionItem(Weight.SOON, what, why, "try", gettext("Get the first token"))]
+
+
+def _unused_secret(facts: Facts) -> Sequence[ActionItem]:
+    """Programs still come with an old secret: no one has given them the new one."""
+    used = facts.used
+    if used.current.version == 1 or used.old is not None or not facts.refused:
+        return []
+    if used.current_use.last_used_at is not None:
+        return []
+    what = gettext("Tokens are refused, and the new secret was never used")
+    why = ngettext(
+        "%(num)s request refused since yesterday. Give the new secret to your programs.",
+        "%(num)s requests refused since yesterday. Give the new secret to your programs.",
+        facts.refused,
+    )
+    return [ActionItem(Weight.NOW, what, why, "secret", gettext("Show the secret"))]
 
 
 def _reporting(facts: Facts) -> Sequence[ActionItem]:

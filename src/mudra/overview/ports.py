@@ -52,6 +52,10 @@ class AttentionReads(Protocol):
     """What needs the attention of an entity's admins."""
 
     @property
+    def audit_search(self) -> AuditSearch:
+        """Tokens that were refused."""
+
+    @property
     def secret_service(self) -> SecretService:
         """The use of the entity's secrets."""
 
@@ -102,6 +106,14 @@ class SearchReads(Protocol):
     @property
     def signing_keys(self) -> SigningKeyService:
         """Signing keys by ID."""
+
+
+class SuspensionReads(Protocol):
+    """Why a member gets no tokens."""
+
+    @property
+    def audit_search(self) -> AuditSearch:
+        """The audit log."""
 
 
 class ActivityReads(Protocol):

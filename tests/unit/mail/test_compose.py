@@ -42,6 +42,7 @@ VALUES: dict[str, str | SecretText] = {
     "invited_by": "asha@bank.example",
     "takes_over": "yes",
     "reads_only": "",
+    "status": "suspended",
     "leaving": "asha@bank.example",
     "successor": "ravi@bank.example",
     "window": "2026-03-07T10:00:00.000Z",

@@ -13,6 +13,7 @@ from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Operator, Scope
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.sessions.session import Session
+from mudra.overview.suspension import Suspension
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
@@ -32,6 +33,8 @@ class PageContext(Struct, frozen=True):
     now: datetime
     entity: MemberRow | None = None
     proof_refused: Refusal | None = None
+    suspension: Suspension | None = None
+    """Why the member of this page gets no tokens, if so."""
     on_replica: bool = False
     """Whether the page reads alone, and so may use a replica."""
 

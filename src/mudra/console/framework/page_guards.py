@@ -34,11 +34,12 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.server.concurrency import KeyedLock
-from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.memberships.member import MemberStatus, NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.operators.manage_operators import operator_with_scope
 from mudra.identity.operators.operator import NoOperator, Operator, Scope
 from mudra.identity.sessions.session import Stage, authenticate_session
+from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
@@ -345,8 +346,10 @@ def _seen(entity_id: str) -> _Gate:
 
 
 async def _of_entity(page_context: PageContext, entity_id: str) -> PageContext:
-    found = await page_context.work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
-    return replace(page_context, entity=found[0])
+    work = page_context.work
+    (found,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
+    ended = await suspension_of(work, entity_id, MemberStatus(found.status))
+    return replace(page_context, entity=found, suspension=ended)
 
 
 def _scoped(scope: Scope) -> _Gate:

@@ -175,6 +175,8 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
             if entity
             else [],
             "reads_only": page_context.reads_only,
+            "suspension": page_context.suspension,
+            "contact_of_network": page_context.dependencies.settings.contact,
             "faults_on": _faults_on(page_context),
             "operator_links": operator_links(
                 page_context.scopes if settled else frozenset(),

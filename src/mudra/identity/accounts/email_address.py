@@ -78,6 +78,11 @@ def unsafe_in_mail(text: str) -> bool:
     )
 
 
+def safe_in_mail(text: str) -> str:
+    """Return a text without what could add a header to an email (quality 2.4)."""
+    return "".join(one for one in text if one.isprintable()).replace(ENCODED_WORD, "= ?")
+
+
 def _ascii_domain(domain: str) -> str | None:
     if not _DEVIATING.isdisjoint(domain):
         return None

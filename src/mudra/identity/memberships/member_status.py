@@ -1,10 +1,13 @@
 """Suspend, restore and retire members: whether an entity may get tokens (spec 1.2)."""
 
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.email_address import safe_in_mail
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.identity.memberships.member import MemberStatus, effective_status
-from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
 from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
 
 
 class AlreadyRetired(Refusal, frozen=True):
@@ -47,4 +50,12 @@ async def set_member_status(
             detail={"from": member.status, "to": effective.value},
         )
     )
+    if effective.value != member.status:
+        facts = {
+            "status": effective.value,
+            "reason": safe_in_mail(reason),
+            "changed_at": iso_ms(await work.people.now()),
+        }
+        notices = NoticeService(work.memberships, work.outbox)
+        await notices.notify(entity_id, NoticeKind.MEMBER_STATUS, facts)
     return effective

@@ -14,6 +14,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
 from mudra.overview.action_items import member_attention
+from mudra.overview.onboarding import onboarding
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.refusal import Refusal
 
@@ -45,7 +46,6 @@ async def overview(
         found = await member_attention(work, page_context.user, entity_id)
         if isinstance(found, Refusal):
             return found
-        days = await work.audit_search.tokens_by_day(entity_id, page_context.now - _DAY)
         return RenderedPage(
             "overview.html",
             {
@@ -54,8 +54,9 @@ async def overview(
                 "used": found.facts.used,
                 "registration": _registration(found.facts.record),
                 "able": found.facts.able_admins,
-                "tokens": sum(day.issued for day in days),
-                "refused": sum(day.refused for day in days),
+                "tokens": found.facts.tokens,
+                "refused": found.facts.refused,
+                "steps": onboarding(found.facts),
             },
         )
 

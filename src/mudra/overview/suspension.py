@@ -1,0 +1,42 @@
+"""Why a member gets no tokens, and since when, as its own people see it on every page."""
+
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.audit.event import EventName, Outcome
+from mudra.audit.search import AuditFilter, AuditRow
+from mudra.identity.memberships.member import MemberStatus
+from mudra.overview.ports import SuspensionReads
+
+_LATEST: Final = 5
+_OF_THE_ENTRY: Final = {
+    MemberStatus.SUSPENDED: EventName.REGISTRY_ENTRY_SUSPEND,
+    MemberStatus.RETIRED: EventName.REGISTRY_ENTRY_RETIRE,
+}
+
+
+class Suspension(Struct, frozen=True):
+    """Since when a member is suspended or retired, and the operator's reason; empty if unknown."""
+
+    status: MemberStatus
+    since: datetime | None = None
+    reason: str = ""
+
+
+async def suspension_of(
+    work: SuspensionReads, entity_id: str, status: MemberStatus
+) -> Suspension | None:
+    """Return what ended a member's tokens, by its membership or its registry entry."""
+    if status is MemberStatus.ACTIVE:
+        return None
+    found: list[AuditRow] = []
+    for event in (EventName.ENTITY_STATUS_CHANGE, _OF_THE_ENTRY[status]):
+        which = AuditFilter(entity_id=entity_id, event=event.value, outcome=Outcome.SUCCESS.value)
+        found += await work.audit_search.events(which, None, _LATEST)
+    ended = [one for one in found if one.detail.get("to", status.value) == status.value]
+    if not ended:
+        return Suspension(status)
+    latest = max(ended, key=lambda one: one.seq)
+    return Suspension(status, latest.at, latest.reason)
