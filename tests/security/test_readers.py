@@ -78,6 +78,7 @@ def test_a_reader_is_offered_the_pages_that_open_and_no_other(noc: Member) -> No
     browser = signed_in(noc)
     home = browser.get(browser.get("/console").headers["location"])
     assert "read-only" in home.text
+    assert ">Add one<" not in home.text  # of the people: that is for an admin
     for item in MEMBER_ITEMS:
         path = member_path(noc.entity_id, item.word)
         seen = browser.get(path)

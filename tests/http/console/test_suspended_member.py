@@ -49,7 +49,7 @@ def test_every_page_says_why_since_when_and_what_to_do(
 
 
 def test_a_suspended_entry_says_the_reason_of_the_registry(service: Service) -> None:
-    member = member_with_entry(service, ["198.51.100.7"])
+    member = member_with_entry(service).registry.member
     service.cli("registry", "suspend", member.entity_id, "--reason", "key leaked")
 
     page = signed_in(member).get(member_path(member.entity_id)).text
@@ -97,7 +97,7 @@ def test_a_new_member_sees_how_far_it_has_come(service: Service) -> None:
 
 
 def test_who_is_through_sees_no_steps(service: Service) -> None:
-    member = member_with_entry(service, ["198.51.100.7"])
+    member = member_with_entry(service).registry.member
     assert member.entity_token(member.secret()).status_code == 200
     browser, page = signed_in(member), member_path(member.entity_id)
     service.wait_until(lambda: 'id="steps"' not in browser.get(page).text)

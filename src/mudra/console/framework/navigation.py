@@ -148,12 +148,6 @@ _DEEPER: Final = {
 """The documentation of pages that are not in the menu, or deeper than its."""
 
 
-def open_to_readers(word: str) -> bool:
-    """Return whether the page of an entity at this address, from its word on, is for readers."""
-    first = word.partition("?")[0].partition("#")[0].partition("/")[0]
-    return any(item.word == first and item.readers for item in MEMBER_ITEMS)
-
-
 def member_path(entity_id: str, word: str = "") -> str:
     """Address of a page of an entity."""
     return f"{CONSOLE}/entity/{entity_id}" + (f"/{word}" if word else "")

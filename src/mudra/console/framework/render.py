@@ -10,7 +10,6 @@ import jinja2
 from litestar import Response
 from markupsafe import Markup
 
-from mudra.console.framework.navigation import open_to_readers
 from mudra.console.framework.static_assets import ASSETS
 from mudra.localization.display_zone import display_zone
 from mudra.localization.language import current, gettext
@@ -89,7 +88,6 @@ def environment() -> jinja2.Environment:
     made.globals["display_zone"] = display_zone
     add_translation(made)
     made.filters |= {
-        "open_to_readers": open_to_readers,
         "instant": instant,
         "local_time": local_time,
         "sentence": sentence,

@@ -57,23 +57,34 @@ def new_key(previous: Version | None, new: Version) -> NewKey | None:
     return NewKey(previous, new)
 
 
-def all_fields(version: Version) -> list[tuple[str, str]]:
-    """Return every field of an entry, for a first submission."""
-    info = msgspec.to_builtins(version.entry.entityinfo)
-    assert isinstance(info, dict)
-    return [(str(name), "\n".join(_lines(value)) or "empty") for name, value in info.items()]
+def all_fields(version: Version) -> list[Compared]:
+    """Return every field of a first submission that is not empty, as if it were added."""
+    # As JSON has it: lists, whose items are lines of their own, as in a change.
+    info = msgspec.json.decode(msgspec.json.encode(version.entry.entityinfo))
+    parts = {name: part for name, part in info.pop("certificate").items() if part}
+    parted = {f"$.entityinfo.certificate.{name}": part for name, part in parts.items()}
+    values = {f"$.entityinfo.{name}": value for name, value in info.items()} | parted
+    return [
+        Compared(_named(path), (), tuple(lines), (), needs_approval=False, risk="")
+        for path, value in values.items()
+        if (lines := lines_of(value))
+    ]
 
 
 def _compared(change: FieldChange) -> Compared:
     before, after = lines_of(change.before), lines_of(change.after)
     return Compared(
-        field=_PLAIN.get(change.path, change.path.removeprefix("$.").removeprefix("entityinfo.")),
+        field=_named(change.path),
         removed=tuple(line for line in before if line not in after),
         added=tuple(line for line in after if line not in before),
         unchanged=tuple(line for line in before if line in after),
         needs_approval=change.needs_approval,
         risk=change.risk.value if change.risk is not Risk.NONE else "",
     )
+
+
+def _named(path: str) -> str:
+    return _PLAIN.get(path, path.removeprefix("$.").removeprefix("entityinfo."))
 
 
 def lines_of(value: Json) -> list[str]:
@@ -93,5 +104,9 @@ def _lines(value: Json) -> list[str]:
     if isinstance(value, list):
         return [line for item in value for line in _lines(item)]
     if isinstance(value, dict):
-        return [", ".join(f"{name}: {item}" for name, item in value.items())]
+        return (
+            [", ".join(f"{name}: {item}" for name, item in value.items())]
+            if any(value.values())
+            else []
+        )
     return [str(value)]
