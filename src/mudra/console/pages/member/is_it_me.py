@@ -1,0 +1,68 @@
+"""What an AA's health page says of the FIPs that fail: is it me, or do all others see it too?"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.console.framework.page_context import PageContext
+from mudra.localization.language import translatable
+from mudra.metrics.health.api_names import api_name
+from mudra.metrics.health.others import Answer, BesideOthers, bad_apis, beside_others
+from mudra.metrics.health.picture import Row
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.shared.entity_type import EntityType
+
+_MOST: Final = 5
+"""FIPs: each is another question to the database."""
+_ANSWERS: Final = {
+    Answer.OTHERS_TOO: translatable("Others see it too: it is not you."),
+    Answer.ONLY_YOU: translatable("Others are well: it is on your side, or on your way to it."),
+    Answer.SOME: translatable("Some others see it too."),
+    Answer.TOO_FEW: translatable("Too few other AAs call it to tell."),
+}
+
+
+class BesideLine(Struct, frozen=True):
+    """One API of a FIP, in percent; `low` to `high` is the middle half of the others."""
+
+    fip_id: str
+    api: str
+    mine: float
+    others: int
+    low: float | None
+    median: float | None
+    high: float | None
+    answer: str
+
+
+async def lines_beside_others(
+    page_context: PageContext, rows: Sequence[Row], within: TimeRange, code: str
+) -> Sequence[BesideLine]:
+    """Return the APIs that fail from this AA, beside what the other AAs see."""
+    aa_id, found = page_context.member.entity_id, []
+    by_fip: dict[str, Sequence[Row]] = {}
+    for fip_id, api in bad_apis(rows, _MOST):
+        if code not in {"", api.type}:
+            continue
+        if fip_id not in by_fip:
+            seen = await page_context.work.health.of_member(
+                fip_id, EntityType.FIP, within, page_context.now, by_aa=True
+            )
+            by_fip[fip_id] = seen.rows
+        found.append(beside_others(aa_id, fip_id, api, by_fip[fip_id]))
+    return [_line(one) for one in found]
+
+
+def _line(one: BesideOthers) -> BesideLine:
+    low, median, high = one.quartiles or (None, None, None)
+    return BesideLine(
+        one.fip_id,
+        api_name(one.api.type),
+        one.mine * 100,
+        one.others,
+        None if low is None else low * 100,
+        None if median is None else median * 100,
+        None if high is None else high * 100,
+        _ANSWERS[one.answer],
+    )

@@ -1,0 +1,95 @@
+"""An AA's view of a FIP beside that of all others, so that "is it me?" has an answer. Pure.
+
+Of the others only quantiles are shown, and only where there are several: no AA can be found in
+them, neither by name nor by its share.
+"""
+
+import enum
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.picture import ApiPicture, Row
+from mudra.metrics.payload.catalogue import Tag
+
+MIN_OTHERS: Final = 4
+"""Fewer AAs are not shown: each would recognize the one that is not itself."""
+MIN_CALLS: Final = 20
+"""Calls of an AA in the denominator, below which its share says little."""
+_NEAR: Final = 0.05
+"""Shares that differ less than this are alike."""
+
+
+class Answer(enum.Enum):
+    """Whether a fault is one's own, as far as the shares of the others say."""
+
+    OTHERS_TOO = "others-too"
+    ONLY_YOU = "only-you"
+    SOME = "some"
+    TOO_FEW = "too-few"
+
+
+class BesideOthers(Struct, frozen=True):
+    """One API of a FIP: the AA's own share of success, and the quartiles of the others' shares."""
+
+    fip_id: str
+    api: ApiPicture
+    mine: float
+    others: int
+    quartiles: tuple[float, float, float] | None
+    answer: Answer
+
+
+def bad_apis(rows: Sequence[Row], most: int) -> list[tuple[str, ApiPicture]]:
+    """Return the APIs that are BAD from this AA, of the FIPs that it calls most."""
+    bad = {
+        row.subject.fip_id: found
+        for row in rows
+        if (found := [one for one in row.apis if _is_bad(one)])
+    }
+    busiest = sorted(bad, key=lambda fip_id: -sum(_calls(one) for one in bad[fip_id]))[:most]
+    return [(fip_id, one) for fip_id in busiest for one in bad[fip_id]]
+
+
+def beside_others(aa_id: str, fip_id: str, api: ApiPicture, by_aa: Sequence[Row]) -> BesideOthers:
+    """Compare one API of a FIP as an AA sees it with what each AA sees of it."""
+    assert api.health is not None
+    assert api.health.success is not None
+    mine = api.health.success
+    shares = sorted(
+        one.health.success
+        for row in by_aa
+        if row.subject.aa_id != aa_id
+        for one in row.apis
+        if (one.tag, one.type) == (api.tag, api.type)
+        if one.health is not None and one.health.success is not None
+        if one.health.eligible >= MIN_CALLS
+    )
+    if len(shares) < MIN_OTHERS:
+        return BesideOthers(fip_id, api, mine, len(shares), None, Answer.TOO_FEW)
+    low, median, high = (_quantile(shares, part) for part in (0.25, 0.5, 0.75))
+    if median - mine <= _NEAR:
+        answer = Answer.OTHERS_TOO
+    else:
+        answer = Answer.ONLY_YOU if low - mine > _NEAR else Answer.SOME
+    return BesideOthers(fip_id, api, mine, len(shares), (low, median, high), answer)
+
+
+def _is_bad(one: ApiPicture) -> bool:
+    health = one.health
+    judged = health is not None and health.status is Status.BAD and health.success is not None
+    return one.tag is Tag.REQUESTS and judged
+
+
+def _calls(one: ApiPicture) -> int:
+    return one.health.total if one.health else 0
+
+
+def _quantile(shares: Sequence[float], part: float) -> float:
+    """Interpolate, so that the answer is no single AA's share."""
+    place = part * (len(shares) - 1)
+    below = int(place)
+    above = min(below + 1, len(shares) - 1)
+    return shares[below] + (place - below) * (shares[above] - shares[below])
