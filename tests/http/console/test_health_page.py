@@ -3,6 +3,7 @@
 import re
 import uuid
 
+from tests.support.metrics.health_network import at_fip, on_path, requests_of
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
 from tests.support.service import PASSWORD, Service, new_member
@@ -47,3 +48,27 @@ def test_a_link_to_an_incident_of_others_shows_the_usual_day(service: Service) -
     for query in ("", f"?incident={uuid.uuid4()}", "?incident=x"):
         shown = page(service, fip.email, fip.entity_id, query)
         assert 'href="?range=24h" aria-current="true"' in shown
+
+
+def test_an_aa_sees_whether_a_failing_fip_fails_for_others_too(service: Service) -> None:
+    """Of the others as quartiles: no name, and nothing of them while they are few."""
+    aas = [pushing_aa(service) for _ in range(5)]
+    mine, others, window = aas[0], aas[1:], aas[0].last_window()
+    alone, shared = (f"{uuid.uuid4().hex[:8]}-FIP" for _ in range(2))
+    faults = (at_fip(shared, failing=0.6), on_path(mine.aa_id, alone, failing=0.6))
+    for aa in aas[:4]:
+        report = requests_of(aa, window, faults, [alone, shared], 100)
+        assert aa.push(report).status_code == 200
+
+    few = page(service, mine.admin, mine.aa_id)
+    assert few.count("Too few other AAs call it to tell.") == 8
+    assert aas[4].push(requests_of(aas[4], window, faults, [alone, shared], 100)).is_success
+    shown = page(service, mine.admin, mine.aa_id)
+
+    answers = shown.partition('id="is-it-me"')[2].partition("</section>")[0]
+    rows = answers.split("<tr>")[2:]
+    assert all("Others are well" in row for row in rows if alone in row)
+    assert all("Others see it too" in row for row in rows if shared in row)
+    assert len(rows) == 8
+    assert answers.count("of 4 AAs)") == 8
+    assert not any(aa.aa_id in answers for aa in others)

@@ -252,7 +252,7 @@ def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) ->
     member = new_member(service, "FIU")
     browser, page = hindi(member), at(member, "registration")
     empty = whole(browser.get(page), member.entity_id)
-    assert "फ़ील्ड पर ध्यान देना है।" in empty
+    assert "फ़ील्ड भरनी हैं।" in empty
     assert '<ul class="findings" lang="en">' in empty  # the API's own words are marked
     draft = json.loads(
         html.unescape(re.findall(r'id="payload"[^>]*>(.*?)</textarea>', empty, re.DOTALL)[0])

@@ -1,4 +1,4 @@
-"""An AA's view of a FIP beside that of all others, so that "is it me?" has an answer. Pure.
+"""An AA's view of a FIP next to that of all others, so that "is it me?" has an answer. Pure.
 
 Of the others only quantiles are shown, and only where there are several: no AA can be found in
 them, neither by name nor by its share.
@@ -31,7 +31,7 @@ class Answer(enum.Enum):
     TOO_FEW = "too-few"
 
 
-class BesideOthers(Struct, frozen=True):
+class WithOthers(Struct, frozen=True):
     """One API of a FIP: the AA's own share of success, and the quartiles of the others' shares."""
 
     fip_id: str
@@ -53,7 +53,7 @@ def bad_apis(rows: Sequence[Row], most: int) -> list[tuple[str, ApiPicture]]:
     return [(fip_id, one) for fip_id in busiest for one in bad[fip_id]]
 
 
-def beside_others(aa_id: str, fip_id: str, api: ApiPicture, by_aa: Sequence[Row]) -> BesideOthers:
+def with_others(aa_id: str, fip_id: str, api: ApiPicture, by_aa: Sequence[Row]) -> WithOthers:
     """Compare one API of a FIP as an AA sees it with what each AA sees of it."""
     assert api.health is not None
     assert api.health.success is not None
@@ -68,13 +68,13 @@ def beside_others(aa_id: str, fip_id: str, api: ApiPicture, by_aa: Sequence[Row]
         if one.health.eligible >= MIN_CALLS
     )
     if len(shares) < MIN_OTHERS:
-        return BesideOthers(fip_id, api, mine, len(shares), None, Answer.TOO_FEW)
+        return WithOthers(fip_id, api, mine, len(shares), None, Answer.TOO_FEW)
     low, median, high = (_quantile(shares, part) for part in (0.25, 0.5, 0.75))
     if median - mine <= _NEAR:
         answer = Answer.OTHERS_TOO
     else:
         answer = Answer.ONLY_YOU if low - mine > _NEAR else Answer.SOME
-    return BesideOthers(fip_id, api, mine, len(shares), (low, median, high), answer)
+    return WithOthers(fip_id, api, mine, len(shares), (low, median, high), answer)
 
 
 def _is_bad(one: ApiPicture) -> bool:

@@ -1,9 +1,9 @@
-"""An AA's view of a FIP beside the quartiles of the others'."""
+"""An AA's view of a FIP next to the quartiles of the others'."""
 
 import pytest
 
 from mudra.metrics.health.health import Errors, Health, Status
-from mudra.metrics.health.others import Answer, BesideOthers, bad_apis, beside_others
+from mudra.metrics.health.others import Answer, WithOthers, bad_apis, with_others
 from mudra.metrics.health.picture import ApiPicture, Proof, Row, Subject
 from mudra.metrics.payload.catalogue import Tag
 
@@ -23,9 +23,9 @@ def row(aa_id: str, *apis: ApiPicture, fip_id: str = "A-FIP") -> Row:
     return Row(Subject(aa_id, fip_id), apis, NO_PROOF)
 
 
-def compared(mine: float, *others: float, calls: int = 100) -> BesideOthers:
+def compared(mine: float, *others: float, calls: int = 100) -> WithOthers:
     rows = [row(f"{number}-AA", api(one, calls)) for number, one in enumerate(others)]
-    return beside_others("ME-AA", "A-FIP", api(mine), [*rows, row("ME-AA", api(mine))])
+    return with_others("ME-AA", "A-FIP", api(mine), [*rows, row("ME-AA", api(mine))])
 
 
 @pytest.mark.parametrize(

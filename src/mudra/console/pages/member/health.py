@@ -31,7 +31,7 @@ from mudra.console.health.health_query import (
 from mudra.console.health.health_query import USUAL as LATEST
 from mudra.console.health.labels import cause_lines
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
-from mudra.console.pages.member.is_it_me import BesideLine, lines_beside_others
+from mudra.console.pages.member.is_it_me import ComparisonLine, compared_with_others
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
@@ -257,9 +257,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     lines = _lines(rows, table, view.code, good_now)
     missing: Sequence[Gap] = ()
     refused: Sequence[RefusedPush] = ()
-    beside: Sequence[BesideLine] = ()
+    is_it_me: Sequence[ComparisonLine] = ()
     if kind is EntityType.AA:
-        beside = await lines_beside_others(page_context, rows, within, view.code)
+        is_it_me = await compared_with_others(page_context, rows, within, view.code)
         missing = await page_context.work.receipts.gaps(entity_id, within, page_context.now)
         refused = await page_context.work.receipts.refused(entity_id, within)
     return (
@@ -277,7 +277,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             ),
             "proof": own.coverage.proof() if own.rows else None,
             "reports": kind is EntityType.AA,
-            "beside": beside,
+            "is_it_me": is_it_me,
             "missing": sum(gap.windows for gap in missing),
             "gaps": _GAPS.view(missing, page_context.query),
             "refused": _REFUSED.view(refused, page_context.query),

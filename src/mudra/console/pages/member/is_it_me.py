@@ -8,7 +8,7 @@ from msgspec import Struct
 from mudra.console.framework.page_context import PageContext
 from mudra.localization.language import translatable
 from mudra.metrics.health.api_names import api_name
-from mudra.metrics.health.others import Answer, BesideOthers, bad_apis, beside_others
+from mudra.metrics.health.others import Answer, WithOthers, bad_apis, with_others
 from mudra.metrics.health.picture import Row
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
@@ -23,7 +23,7 @@ _ANSWERS: Final = {
 }
 
 
-class BesideLine(Struct, frozen=True):
+class ComparisonLine(Struct, frozen=True):
     """One API of a FIP, in percent; `low` to `high` is the middle half of the others."""
 
     fip_id: str
@@ -36,10 +36,10 @@ class BesideLine(Struct, frozen=True):
     answer: str
 
 
-async def lines_beside_others(
+async def compared_with_others(
     page_context: PageContext, rows: Sequence[Row], within: TimeRange, code: str
-) -> Sequence[BesideLine]:
-    """Return the APIs that fail from this AA, beside what the other AAs see."""
+) -> Sequence[ComparisonLine]:
+    """Return the APIs that fail from this AA, next to what the other AAs see."""
     aa_id, found = page_context.member.entity_id, []
     by_fip: dict[str, Sequence[Row]] = {}
     for fip_id, api in bad_apis(rows, _MOST):
@@ -50,13 +50,13 @@ async def lines_beside_others(
                 fip_id, EntityType.FIP, within, page_context.now, by_aa=True
             )
             by_fip[fip_id] = seen.rows
-        found.append(beside_others(aa_id, fip_id, api, by_fip[fip_id]))
+        found.append(with_others(aa_id, fip_id, api, by_fip[fip_id]))
     return [_line(one) for one in found]
 
 
-def _line(one: BesideOthers) -> BesideLine:
+def _line(one: WithOthers) -> ComparisonLine:
     low, median, high = one.quartiles or (None, None, None)
-    return BesideLine(
+    return ComparisonLine(
         one.fip_id,
         api_name(one.api.type),
         one.mine * 100,
