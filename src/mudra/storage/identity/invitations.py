@@ -1,5 +1,6 @@
 """Invitations of an entity's admins in PostgreSQL: implements identity/ports.py."""
 
+import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -10,6 +11,19 @@ from mudra.identity.memberships.member import Role
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
 from mudra.storage.identity.tables import admin_invitation
+
+
+def _of_new_releases(token_hash: bytes) -> bytes:
+    return hashlib.sha256(b"role and hand-over:" + token_hash).digest()
+
+
+def _stored_hash(invitation: Invitation) -> bytes:
+    """Return a hash that nodes of a release before these invitations do not find.
+
+    They would make a reader an admin, and let the one who hands over stay (0131, 0132).
+    """
+    is_plain = invitation.role is Role.ADMIN and not invitation.takes_over
+    return invitation.token_hash if is_plain else _of_new_releases(invitation.token_hash)
 
 
 class PostgresInvitations:
@@ -39,7 +53,7 @@ class PostgresInvitations:
                 invited_by=invitation.invited_by,
                 created_at=invitation.created_at,
                 expires_at=invitation.expires_at,
-                token_hash=invitation.token_hash,
+                token_hash=_stored_hash(invitation),
                 takes_over=invitation.takes_over,
                 role=invitation.role.value,
             )
@@ -73,11 +87,12 @@ class PostgresInvitations:
         the other waits for.
         """
         c = admin_invitation.c
-        of_link = sa.select(c.entity_id).where(c.token_hash == token_hash).scalar_subquery()
+        is_link = c.token_hash.in_([token_hash, _of_new_releases(token_hash)])
+        of_link = sa.select(c.entity_id).where(is_link).scalar_subquery()
         await self._tx.connection.execute(
             sa.select(entity.c.entity_id).where(entity.c.entity_id == of_link).with_for_update()
         )
-        found = await self._where(admin_invitation.c.token_hash == token_hash)
+        found = await self._where(is_link)
         return found[0] if found else None
 
     async def end(self, invitation_id: str, now: datetime, *, accepted: bool) -> None:

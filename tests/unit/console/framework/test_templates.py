@@ -49,13 +49,17 @@ def test_no_template_takes_a_name_of_the_layout(name: str) -> None:
 
 
 def test_every_table_sorts_filters_pages_and_exports() -> None:
-    """All are made by `parts.table`, but the matrix and what has no address: a draft, a file, a choice."""
+    """All are made by `parts.table`, but the matrix and what has no address: a draft, a file, a choice.
+
+    And the answer to "is it me?", of at most a few lines.
+    """
     loader = environment().loader
     assert loader is not None
     own = {n for n in NAMES if "<table" in loader.get_source(environment(), n)[0]}
 
     assert own == {
         "parts.html",
+        "health.html",
         "health_overview.html",
         "operator_bulk.html",
         "operator_import.html",

@@ -4,6 +4,7 @@ from alembic import op
 
 revision = "0014"
 down_revision = "0013"
+works_with = "0012"
 branch_labels = None
 depends_on = None
 
