@@ -35,6 +35,20 @@ def test_a_transaction_that_takes_too_long_blames_no_connection(conninfo: str) -
     assert str(error).startswith("the service's database did not answer in time")
 
 
+@pytest.mark.parametrize(
+    "ended_by_the_server",
+    [
+        "SET LOCAL statement_timeout = '10ms'; SELECT pg_sleep(20)",
+        "DO $$ BEGIN RAISE lock_not_available; END $$",
+    ],
+    ids=["statement_timeout", "lock_timeout"],
+)
+def test_a_limit_of_the_server_blames_no_connection(
+    conninfo: str, ended_by_the_server: str
+) -> None:
+    assert failed(conninfo, ended_by_the_server, within_s=20).cause is Outage.TOO_SLOW
+
+
 def test_a_connection_that_the_server_ends_is_one_to_a_database_that_is_gone(
     conninfo: str,
 ) -> None:

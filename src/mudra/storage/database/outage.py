@@ -14,6 +14,8 @@ _BY_SQLSTATE: Final = {
     "25006": Outage.READ_ONLY,
     "53100": Outage.DISK_FULL,
     "53300": Outage.ALL_IN_USE,
+    "55P03": Outage.TOO_SLOW,
+    "57014": Outage.TOO_SLOW,
     "42P01": Outage.SCHEMA,
     "42703": Outage.SCHEMA,
     "42P10": Outage.SCHEMA,
