@@ -220,7 +220,8 @@ def cells(row: str) -> list[str]:
 def statuses(page: str, fip_id: str) -> set[str]:
     """The statuses of what is or was bad at a FIP."""
     rows = [cells(one) for one in re.findall(r"<tr.*?</tr>", page, re.DOTALL)]
-    return {row[2] for row in rows if row and row[0] == fip_id} - {"UNSURE", "GOOD"}
+    named = {row[2] for row in rows if row and row[0] == fip_id}
+    return {one for one in named if one.isupper()} - {"UNSURE", "GOOD"}  # others are shares
 
 
 def test_a_late_report_that_disproves_an_incident_withdraws_it(quiet: HealthNetwork) -> None:
