@@ -21,8 +21,12 @@ from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.reset_rule import ResetTooSoon
 
 NEVER_AN_HTTP_RESPONSE = frozenset(
-    {"NothingToConfirm", "NothingToArchive"}
-)  # commands alone return them
+    {
+        "NothingToConfirm",  # of a command
+        "NothingToArchive",  # of a command
+        "KeyRefused",  # the form of a registration answers with what it read, or why not
+    }
+)
 
 
 def all_refusals() -> frozenset[type[Refusal]]:
