@@ -20,6 +20,7 @@ SERIOUS: dict[str, dict[str, str]] = {
     f"{_OWN}/people/add": {"email": "asked@member.example", "name": "Ravi"},
     f"{_OWN}/people/remove": {"email": "asked@member.example"},
     f"{_OWN}/people/hand-over": {"email": "no address"},
+    f"{_OWN}/people/invite-again": {"email": "asked@member.example"},
     f"{_OWN}/people/contact": {"email": "asked@member.example"},
     f"{_STAFF}/approvals/{{entity}}": {"act": "approve", "version": "1"},
     f"{_STAFF}/members/{{entity}}/admins": {"email": "asked@member.example"},
@@ -55,6 +56,7 @@ NOT_SERIOUS = {
         "health/follow",
         "secret/retire",
         "registration/check",
+        "registration/key",  # reads a public key
         "import/check",
         "bulk/check",
         "bulk/export",
