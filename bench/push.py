@@ -53,7 +53,7 @@ AAS = sized(20, 2)
 def cpu_of_tree(pid: int) -> float:
     """CPU seconds of a process and all below it, those that have ended included."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    total = sum(int(fields[n]) for n in (11, 12, 13, 14)) / 100
+    total = cpu_seconds(pid) + sum(int(fields[n]) for n in (13, 14)) / 100
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         with contextlib.suppress(FileNotFoundError):  # it has just ended
             total += cpu_of_tree(int(child))
