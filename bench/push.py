@@ -55,7 +55,7 @@ def cpu_of_tree(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     total = cpu_seconds(pid) + sum(int(fields[n]) for n in (13, 14)) / 100
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        with contextlib.suppress(FileNotFoundError):  # it has just ended
+        with contextlib.suppress(OSError):  # it has just ended
             total += cpu_of_tree(int(child))
     return total
 

@@ -54,7 +54,7 @@ class Counted(NamedTuple):
     @property
     def a_cpu_second(self) -> float:
         """Requests that one CPU second does."""
-        return self.requests / max(self.cpu_s, 0.01)  # what /proc counts in
+        return self.requests / max(self.cpu_s, 0.01)  # ended children count in hundredths
 
 
 class Load:
