@@ -36,6 +36,9 @@ _Channel = Annotated[
 ]
 
 
+_Api = Annotated[str, Meta(extra_json_schema={"enum": sorted(ALARM_APIS)})]
+
+
 class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
     """All preferences of the caller; what is left out becomes as usual.
 
@@ -61,7 +64,7 @@ class AlarmPreferencesRequest(Struct, frozen=True, rename="camel"):
     of_network: _Severity = Severity.MAJOR.value
     channel: _Channel = Channel.EMAIL.value
     apis: Annotated[
-        list[str],
+        list[_Api],
         Meta(max_length=len(ALARM_APIS), description="codes of APIs", examples=[["fireq", "fif"]]),
     ] = []
 
