@@ -225,6 +225,7 @@ def test_many_members_by_command(service: Service, staff: Operator) -> None:
     planned = service.cli("member", "bulk", "invite", one, "NO-SUCH", "--dry-run", check=False)
     unchanged = mails_to(service, address)
     invited = service.cli("member", "bulk", "invite", one, "--json")
+    linked = mails_to(service, address)
     suspended = service.cli("member", "bulk", "suspend", one, "--reason", "INC-1042", "--json")
     exported = service.cli("member", "bulk", "export", one)
     in_json = act(staff, "export", [one])
@@ -234,7 +235,8 @@ def test_many_members_by_command(service: Service, staff: Operator) -> None:
     assert "Nothing was changed" in planned.stdout
     assert unchanged == before
     assert results(json.loads(invited.stdout)) == results(json.loads(suspended.stdout)) == ["done"]
-    assert mails_to(service, address) == [before[0] + 1]
+    assert linked == [before[0] + 1]
+    assert mails_to(service, address) == [before[0] + 2]  # that the member is suspended
     assert status(staff, one) == "suspended"
     assert exported.stdout.splitlines()[1].startswith(one)
     assert str(in_json["csv"]).splitlines() == exported.stdout.splitlines()
