@@ -139,7 +139,7 @@ def test_a_migration_that_gets_no_lock_holds_up_no_one_and_names_who_is_in_the_w
             reading.execute("SELECT count(*) FROM status_subscription")
 
             with pytest.raises(SchemaBusy, match=r"in a transaction: process \d+ \(pg_dump, for"):
-                upgrade(lambda: psycopg.connect(url), give_up_s=0)
+                upgrade(lambda: psycopg.connect(url, options="-c lock_timeout=1000"), give_up_s=0)
 
             assert reading.execute("SELECT version_num FROM alembic_version").fetchone() == (
                 RELEASED_HEAD[0],

@@ -14,8 +14,6 @@ from alembic.script import Script, ScriptDirectory
 
 from mudra.storage.database.migrate import Revisions, SchemaBusy, revisions
 
-LOCK_MS: Final = 1000
-"""How long a migration waits for a lock: meanwhile all others wait behind it, who have 1.5 s."""
 GIVE_UP_S: Final = 300.0
 _LONGEST_PAUSE_S: Final = 10.0
 _LOCK: Final = 0x6D75647261
@@ -36,8 +34,8 @@ def upgrade(
 ) -> None:
     """Bring the database to the newest revision; nodes that start together wait in turn.
 
-    Each migration is a transaction of its own, which waits `LOCK_MS` for its locks and is then
-    tried again. Raises SchemaBusy when it had no lock for `give_up_s` seconds.
+    Each migration is a transaction of its own, which is tried again when it gets no lock in the
+    `lock_timeout` of its connection. Raises SchemaBusy when it had no lock for `give_up_s` seconds.
     """
     engine = sa.create_engine("postgresql+psycopg://", creator=connect, poolclass=sa.NullPool)
     config = alembic_config()
@@ -84,7 +82,6 @@ def alembic_config() -> Config:
 
 def _migrate_once(transaction: sa.Connection, config: Config) -> bool:
     """Run the next migration, of an empty database all; returns whether there are more."""
-    transaction.execute(sa.text(f"SET LOCAL lock_timeout = {LOCK_MS}"))
     transaction.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
     driver = transaction.connection.driver_connection
     assert isinstance(driver, psycopg.Connection)
