@@ -96,6 +96,9 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
         "mudra backup create --to /mnt/backups --recipient age1…": (
             "mudra backup key backup.key > recipient"
         ),
+        "mudra entity invite-again KAVERI-FIP ravi@kaveribank.example": (
+            f"{sign_in}\nmudra entity add-admin {bank.entity_id} ravi@kaveribank.example"
+        ),
         "mudra entity reports SAARTHI-AA --days 7": f"mudra login {aa.email}",
         "mudra entity unfollow FINSIGHT-FIU KAVERI-FIP": sign_in,
         f"mudra health unwebhook {ID}": (

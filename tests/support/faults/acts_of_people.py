@@ -43,6 +43,8 @@ def members(w: World) -> None:
         w.user(NIA),
         {"entityId": "NEW-FIP", "email": ADMINS[FIU]},
     )
+    again = {"entityId": "NEW-FIP", "email": ADMINS[FIU]}
+    w.act("POST /iam/v1/entity/admin/invite-again", w.user(NIA), again)
     confirm(w, ADMINS[FIU])
     handed = {"entityId": "NEW-FIP", "email": ADMINS[AA], "leaving": ADMINS[FIU]}
     w.act("POST /operator/v1/members/admins/handover", w.staff, handed)
