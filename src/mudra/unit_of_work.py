@@ -26,6 +26,7 @@ from mudra.identity.ports import (
 from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sessions.session import Sessions
 from mudra.identity.single_sign_on.ports import SingleSignOn
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident_service import IncidentService
@@ -107,6 +108,7 @@ class UnitOfWork(Struct, frozen=True):
     incidents: IncidentService
     incident_acts: IncidentActService
     silences: SilenceService
+    announcements: AnnouncementService
     webhooks: WebhookService
     alarm_preferences: AlarmPreferenceService
     follows: FollowService

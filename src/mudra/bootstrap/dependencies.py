@@ -26,6 +26,7 @@ from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.recorded_history import HistoryService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident_service import IncidentService
@@ -72,6 +73,7 @@ from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
 from mudra.storage.metrics.alarms import PostgresSilences
+from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.apart.carry_over import carry_over
 from mudra.storage.metrics.apart.metrics_database import Both, MetricsDatabase
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
@@ -297,6 +299,9 @@ class Dependencies(Struct, frozen=True):
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
+            announcements=AnnouncementService(
+                PostgresAnnouncements(transaction), network, audit_log, fresh_id
+            ),
             webhooks=webhook_service(self, transaction, network, audit_log),
             alarm_preferences=preference_service(self, transaction, audit_log),
             follows=follow_service(transaction, network, audit_log),

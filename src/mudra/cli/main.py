@@ -53,6 +53,7 @@ _NOUNS: Final = {
     "audit": "network.audit",
     "registry": "registry.entries",
     "health": "network.health",
+    "announcement": "network.announcement",
     "conformance": "conformance.conformance",
     "jwk": "registry.jwk",
     "config": "node.config",

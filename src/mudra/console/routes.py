@@ -40,6 +40,7 @@ from mudra.console.pages.operator import probes as operator_probes
 from mudra.console.pages.operator import search as operator_search
 from mudra.console.pages.operator import settings as operator_settings
 from mudra.console.pages.operator.health import (
+    announcements,
     health_overview,
     health_subject,
     held_reports,
@@ -80,6 +81,7 @@ def console_pages(
         *incidents.handlers,
         *incident.handlers,
         *silences.handlers,
+        *announcements.handlers,
         *held_reports.handlers,
         *operator_members.handlers,
         *operator_member_file.handlers,

@@ -279,6 +279,7 @@ class NoticeKind(enum.StrEnum):
     ADDRESSES_BOUND = "addresses_bound"
     SUBSCRIPTION_CONFIRM = "subscription_confirm"
     STATUS_INCIDENT = "status_incident"
+    STATUS_ANNOUNCEMENT = "status_announcement"
     SUBSCRIPTION_FAILING = "subscription_failing"
 
 

@@ -36,6 +36,7 @@ _LINK_LABELS: Final = {
     NoticeKind.HEALTH_ESCALATED: translatable("Open the console"),
     NoticeKind.SUBSCRIPTION_CONFIRM: translatable("Confirm the subscription"),
     NoticeKind.STATUS_INCIDENT: translatable("Open the status"),
+    NoticeKind.STATUS_ANNOUNCEMENT: translatable("Open the status"),
     NoticeKind.SUBSCRIPTION_FAILING: translatable("Open the subscription"),
 }
 _LINK_LABEL: Final = translatable("Set your password")

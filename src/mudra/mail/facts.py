@@ -75,6 +75,12 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("institution", "apis", "over", "began", "ended"),
         *("link", "end_link"),
     ),
+    # kind is information, incident or maintenance; institutions is empty for the whole network;
+    # begins and ends may be empty.
+    NoticeKind.STATUS_ANNOUNCEMENT: (
+        *("kind", "title", "text", "institutions", "begins", "ends"),
+        *("link", "end_link"),
+    ),
 }
 
 OCCASIONS: Final[Mapping[NoticeKind, str]] = {
@@ -91,6 +97,7 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.SUBSCRIPTION_CONFIRM: "Someone asked for news of the public status.",
     NoticeKind.SUBSCRIPTION_FAILING: "A subscriber's webhook took nothing for a day, or for three.",
     NoticeKind.STATUS_INCIDENT: "A public incident began or ended: to confirmed subscribers.",
+    NoticeKind.STATUS_ANNOUNCEMENT: "An operator announced something: to confirmed subscribers.",
     NoticeKind.HEALTH_ESCALATED: "No one acknowledged an incident in time.",
     NoticeKind.HEALTH_DIGEST: "Many alarms at once, or those of quiet hours.",
     NoticeKind.ADMIN_INVITATION: "An admin invites another person to administer the entity.",

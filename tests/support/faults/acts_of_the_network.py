@@ -80,7 +80,7 @@ def implausible(start: datetime) -> object:
 
 
 def incidents(w: World) -> None:
-    """Take, discuss, hand over, close, reopen and review incidents; silences."""
+    """Take, discuss, hand over, close, reopen and review incidents; announcements, silences."""
     incident_id = new_incident(w)
     path = "POST /operator/v1/incidents/{incident_id}"
     w.act(f"{path}/acknowledge", w.staff, incident_id=incident_id)
@@ -94,6 +94,12 @@ def incidents(w: World) -> None:
     ):
         w.act(f"{path}/acts", w.staff, act, incident_id=incident_id)
     ends = {"ends": (w.now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M:%SZ"), **WHY}
+    path = "POST /operator/v1/announcements"
+    said = {"title": "Maintenance", "text": "On Sunday.", "fipIds": [FIP]}
+    made = w.act(path, w.staff, said).json()["announcement"]["announcementId"]
+    one = f"{path}/{{announcement_id}}"
+    w.act(one, w.staff, said | {"kind": "maintenance"}, announcement_id=made)
+    w.act(f"{one}/end", w.staff, announcement_id=made)
     for name, by in (
         ("/operator/v1/health/silences", w.staff),
         ("/metrics/perf/v1/maintenance", w.aa),

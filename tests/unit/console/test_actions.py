@@ -67,6 +67,18 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "health unwebhook",
         "alarms remove-webhook",
     ),
+    ("operator_announcements", "/console/operator/announcements"): (
+        "/operator/v1/announcements",
+        "announcement publish",
+    ),
+    ("operator_announcements", "/console/operator/announcements/{{ one.announcement_id }}/end"): (
+        "/operator/v1/announcements/{announcement_id:uuid}/end",
+        "announcement end",
+    ),
+    ("operator_announcement", "/console/operator/announcements/{{ one.announcement_id }}"): (
+        "/operator/v1/announcements/{announcement_id:uuid}",
+        "announcement change",
+    ),
     ("held_reports", "/console/operator/held-reports/{{ one.receipt_id }}/refuse"): (
         "/operator/v1/health/held-reports/{receipt_id:uuid}/refuse",
         "health refuse",

@@ -103,6 +103,12 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
         "how-to/monitor-the-network.html#work-on-an-incident",
     ),
     OperatorItem(
+        "announcements",
+        "Announcements",
+        Scope.HEALTH,
+        "how-to/monitor-the-network.html#announce-something-on-the-public-status",
+    ),
+    OperatorItem(
         "webhooks",
         "Webhooks",
         Scope.HEALTH,

@@ -6,7 +6,14 @@ from typing import Final
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.health import followed_fips, held_reports, incidents, silences, webhooks
+from mudra.http.health import (
+    announcements,
+    followed_fips,
+    held_reports,
+    incidents,
+    silences,
+    webhooks,
+)
 from mudra.http.health.feed_events import FeedEvents, feed_events_route
 from mudra.http.health.feeds import feed_route, public_status_routes, read_feed
 from mudra.http.health.health_queries import (
@@ -23,6 +30,7 @@ _OPERATOR_HANDLERS: Final[list[ControllerRouterHandler]] = [
     health_matrix,
     *held_reports.operator_handlers,
     *silences.operator_handlers,
+    *announcements.operator_handlers,
     *webhooks.operator_handlers,
     health_rows,
     *incidents.operator_handlers,

@@ -40,6 +40,13 @@ from mudra.http.response.problem import (
 )
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.localization.language import translatable
+from mudra.metrics.announcements.announcement import (
+    MAX_A_DAY,
+    MAX_UNENDED,
+    AnnouncementRefused,
+    NoSuchAnnouncement,
+    TooManyAnnouncements,
+)
 from mudra.metrics.incidents.acts.act import (
     Acknowledged,
     ActRefused,
@@ -325,6 +332,18 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             lambda _: conflict("the AA has reported this window again; the later report counts"),
         ),
         error_row(NoSuchSilence, lambda _: not_found("no active or scheduled silence of this ID")),
+        error_row(
+            NoSuchAnnouncement,
+            lambda _: not_found("no current or scheduled announcement of this ID"),
+        ),
+        error_row(AnnouncementRefused, lambda r: invalid(f"{r.field} {r.problem}")),
+        error_row(
+            TooManyAnnouncements,
+            lambda _: conflict(
+                f"{MAX_UNENDED} announcements are shown or scheduled, or {MAX_A_DAY} were made in "
+                "24 hours: end one, or wait"
+            ),
+        ),
         error_row(SubscriptionGone, lambda _: not_found("no subscription has this link")),
         error_row(NoSuchWebhook, lambda _: not_found(translatable("no webhook of this ID"))),
         error_row(NotAMember, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),

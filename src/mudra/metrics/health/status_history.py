@@ -11,6 +11,12 @@ from typing import Final
 
 import msgspec
 
+from mudra.metrics.announcements.announcement import (
+    Announcement,
+    Kind,
+    Translation,
+    in_language,
+)
 from mudra.metrics.health.feed import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.weighing import Weighed
@@ -70,6 +76,38 @@ class PublicMaintenance(msgspec.Struct, frozen=True):
     ends: datetime
 
 
+class PublicAnnouncement(msgspec.Struct, frozen=True):
+    """What the operator announced; without `fip_ids` it concerns the whole network.
+
+    `begins` and `ends` are of what is announced, in English `title` and `text`, plain text.
+    """
+
+    announcement_id: str
+    kind: Kind
+    title: str
+    text: str
+    translations: tuple[Translation, ...]
+    fip_ids: tuple[str, ...]
+    published: datetime
+    begins: datetime | None
+    ends: datetime | None
+    over: datetime | None
+    """When it is no longer shown on top; null while that is open."""
+    updated: datetime
+
+    def in_language(self, tag: str) -> Translation:
+        """Return title and text in a language, else in English."""
+        return in_language(self.title, self.text, self.translations, tag)
+
+    def is_over(self, now: datetime) -> bool:
+        """Return whether it is in the history."""
+        return self.over is not None and self.over <= now
+
+    def concerns(self, fip_id: str) -> bool:
+        """Return whether it is of an institution, or of all; every one is of an empty ID."""
+        return not fip_id or not self.fip_ids or fip_id in self.fip_ids
+
+
 class FipHistory(msgspec.Struct, frozen=True):
     """One FIP: its last 90 days, oldest first, and its APIs over the last 24 hours."""
 
@@ -93,6 +131,9 @@ class StatusSnapshot(msgspec.Struct, frozen=True):
     """The end of the last window that any AA reported; null for no report in 24 hours."""
     maintenance: list[PublicMaintenance] = msgspec.field(default_factory=list)
     """Running and announced, the earliest end first."""
+    announcements: list[PublicAnnouncement] = msgspec.field(default_factory=list)
+    """Of the operator: current ones and those that were over within 90 days, 100 at most, the
+    last published first."""
 
 
 def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
@@ -141,6 +182,24 @@ def public_incident(incident: Incident) -> PublicIncident | None:
         incident.bad_windows,
         percentage(share_of(incident.succeeded, incident.eligible), _PLACES) if counted else None,
         changed_at(incident),
+    )
+
+
+def public_announcement(one: Announcement) -> PublicAnnouncement:
+    """Returns an announcement without who wrote it."""
+    changes = (one.publish_at, one.changed_at, one.ended_at)
+    return PublicAnnouncement(
+        one.announcement_id,
+        one.kind,
+        one.title,
+        one.text,
+        one.translations,
+        one.fip_ids,
+        one.publish_at,
+        one.begins,
+        one.ends,
+        one.over_at,
+        max(at for at in changes if at is not None),
     )
 
 

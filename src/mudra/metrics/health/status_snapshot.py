@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.feed import PublicRow, public_status
 from mudra.metrics.health.health_service import HealthUnitOfWork, NetworkHealth
 from mudra.metrics.health.network_health_cache import NetworkHealthCache
@@ -18,6 +19,7 @@ from mudra.metrics.health.status_history import (
     day_of_fip,
     days_before,
     is_public,
+    public_announcement,
     public_incident,
 )
 from mudra.metrics.health.weighing import Weighed
@@ -47,6 +49,11 @@ class StatusUnitOfWork(HealthUnitOfWork, Protocol):
     @property
     def silences(self) -> SilenceService:
         """The silences, and so planned maintenances."""
+        ...
+
+    @property
+    def announcements(self) -> AnnouncementService:
+        """What operators announce."""
         ...
 
 
@@ -87,13 +94,14 @@ class StatusReader:
                 for one in await work.silences.list(now)
                 if one.maintenance and one.entity_id in onboarded
             ]
+            announced = [public_announcement(one) for one in await work.announcements.public(now)]
         newest_first = [
             one.incident
             for one in reversed(stored)
             if fip_of(one.incident.subject) in onboarded and is_public(one.incident)
         ]
         snapshot = self._snapshot(network, names, newest_first)
-        return replace(snapshot, maintenance=planned)
+        return replace(snapshot, maintenance=planned, announcements=announced)
 
     async def _read_days(
         self, open_work: OpenStatus, days: Sequence[datetime], today: datetime

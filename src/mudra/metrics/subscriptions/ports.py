@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from mudra.identity.ports import Outbox
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.subscriptions.public_news import News, NewsState
@@ -134,11 +135,12 @@ class Subscriptions(Protocol):
         ...
 
     async def confirmed(
-        self, fip_id: str, before: datetime, after: str, limit: int
+        self, fip_ids: Sequence[str], before: datetime, after: str, limit: int
     ) -> Sequence[Subscription]:
-        """Return those to this institution or to all, confirmed by then, in order of their IDs.
+        """Return those to these institutions or to all, confirmed by then, in order of their IDs.
 
-        `after` is the ID of the last one before; empty for the first.
+        Without institutions all subscriptions. One for each address: who subscribed to several is
+        written to once. `after` is the ID of the last one before; empty for the first.
         """
         ...
 
@@ -159,6 +161,11 @@ class SubscriptionUnitOfWork(Protocol):
     @property
     def incidents(self) -> IncidentService:
         """The incidents."""
+        ...
+
+    @property
+    def announcements(self) -> AnnouncementService:
+        """What operators announce."""
         ...
 
     @property

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from mudra.metrics.announcements.announcement import Announcement, Translation
 from mudra.metrics.notifications.webhook import CHALLENGE
 from mudra.metrics.subscriptions.public_news import News, NewsState
 from mudra.shared.refusal import Refusal
@@ -73,6 +74,7 @@ class StatusEvent(enum.StrEnum):
 
     DISRUPTED = "status.disrupted"
     OPERATIONAL = "status.operational"
+    ANNOUNCEMENT = "status.announcement"
 
 
 class StatusData(msgspec.Struct, rename="camel", kw_only=True):
@@ -97,6 +99,31 @@ class StatusMessage(msgspec.Struct):
     type: str
     timestamp: datetime
     data: StatusData
+
+
+class AnnouncementData(msgspec.Struct, rename="camel", kw_only=True):
+    """What an operator announced; without `fipIds` about the whole network.
+
+    `translations` are title and text in further languages.
+    """
+
+    announcement_id: str
+    kind: str
+    title: str
+    text: str
+    translations: tuple[Translation, ...]
+    fip_ids: tuple[str, ...]
+    begins: datetime | None
+    ends: datetime | None
+    link: str
+
+
+class AnnouncementMessage(msgspec.Struct):
+    """The body of a message about an announcement."""
+
+    type: str
+    timestamp: datetime
+    data: AnnouncementData
 
 
 def host_of(url: str) -> str:
@@ -135,6 +162,23 @@ def status_body(news: News, name: str, link: str) -> tuple[StatusEvent, bytes]:
         link=link,
     )
     return event, msgspec.json.encode(StatusMessage(event.value, news.at, data))
+
+
+def announcement_body(one: Announcement, link: str, now: datetime) -> tuple[StatusEvent, bytes]:
+    """Returns the event and body of a message about an announcement."""
+    event = StatusEvent.ANNOUNCEMENT
+    data = AnnouncementData(
+        announcement_id=one.announcement_id,
+        kind=one.kind.value,
+        title=one.title,
+        text=one.text,
+        translations=one.translations,
+        fip_ids=one.fip_ids,
+        begins=one.begins,
+        ends=one.ends,
+        link=link,
+    )
+    return event, msgspec.json.encode(AnnouncementMessage(event.value, now, data))
 
 
 class Failing(Struct, frozen=True):

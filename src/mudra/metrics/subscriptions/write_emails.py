@@ -27,6 +27,7 @@ from mudra.metrics.subscriptions.subscription import (
     Subscription,
 )
 from mudra.metrics.subscriptions.webhook_subscription import ENDS_AFTER, status_body
+from mudra.metrics.subscriptions.write_announcements import AnnouncementMessages
 from mudra.shared.secret_text import SecretText
 
 _BATCH: Final = 200
@@ -60,6 +61,11 @@ class StatusEmails(Struct, frozen=True):
         await self._note_changes()
         while await self._announce_next():
             pass
+        announcements = AnnouncementMessages(self.languages, self.root)
+        sends = True
+        while sends:
+            async with self.open_work() as work:
+                sends = await announcements.write_next(work)
 
     async def _ask_to_confirm(self) -> bool:
         async with self.open_work() as work:
@@ -117,7 +123,7 @@ class StatusEmails(Struct, frozen=True):
             news = await work.subscriptions.news.take()
             if news is None:
                 return False
-            readers = await work.subscriptions.confirmed(news.fip_id, news.at, news.after, _BATCH)
+            readers = await work.subscriptions.confirmed([news.fip_id], news.at, news.after, _BATCH)
             names = await work.health.names()
             for one in readers:
                 if not one.url:

@@ -13,11 +13,13 @@ from msgspec import Struct
 
 from mudra.identity.sessions.session import LIFE
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, MAX_FAILURES, SUCCESS_PERIOD
+from mudra.metrics.announcements.announcement import RETENTION
 from mudra.metrics.subscriptions.subscription import CONFIRM_WITHIN
 from mudra.storage.database import tables as t
 from mudra.storage.identity import tables as i
 from mudra.storage.metrics import subscription_tables as n
 from mudra.storage.metrics import tables as m
+from mudra.storage.metrics.announcement_tables import status_announcement
 from mudra.storage.metrics.apart import tables as a
 from mudra.storage.registry.tables import registry_probe, registry_write
 from mudra.storage.registry.write_budget import PERIOD
@@ -105,6 +107,9 @@ RULES: Final[Mapping[str, Rule]] = {
     "followed_fip": Kept("500 for each FIU at most; deleted when it no longer follows one"),
     "status_challenge": Aged(n.status_challenge.c.at, _DAY),
     "status_news": Aged(n.status_news.c.at, 90 * _DAY),
+    "status_announcement": Aged(
+        status_announcement.c.over_at, RETENTION, text="once over; 20 at most are not"
+    ),
     "address_change": Aged(i.address_change.c.expires_at, _DAY),
     "admin_invitation": Aged(i.admin_invitation.c.expires_at, _DAY),
     "console_session": Aged(i.console_session.c.started_at, LIFE),

@@ -3,7 +3,7 @@
 from mudra.storage.audit import tables as audit_tables
 from mudra.storage.database.tables import metadata
 from mudra.storage.identity import tables as identity_tables
-from mudra.storage.metrics import alarm_tables, subscription_tables
+from mudra.storage.metrics import alarm_tables, announcement_tables, subscription_tables
 from mudra.storage.metrics import tables as metrics_tables
 from mudra.storage.metrics.apart import tables as apart_tables
 from mudra.storage.registry import tables as registry_tables
@@ -11,6 +11,7 @@ from mudra.storage.tokens import tables as tokens_tables
 
 __all__ = [
     "alarm_tables",
+    "announcement_tables",
     "apart_tables",
     "audit_tables",
     "identity_tables",

@@ -201,11 +201,19 @@ class PostgresSubscriptions:
         return bool(await self._tx.connection.scalar(known))
 
     async def confirmed(
-        self, fip_id: str, before: datetime, after: str, limit: int
+        self, fip_ids: Sequence[str], before: datetime, after: str, limit: int
     ) -> Sequence[Subscription]:
-        """Return those to this institution or to all, confirmed by then, in order of their IDs."""
+        """Return those to these institutions or to all, one for each address, by their IDs."""
+        other = status_subscription.alias("other")
         query = sa.select(status_subscription).where(
-            _S.fip_id.in_(["", fip_id]), _S.confirmed_at <= before
+            _concerns(status_subscription, fip_ids, before),
+            # Of several of one address the first is written to.
+            ~sa.exists().where(
+                other.c.email == _S.email,
+                other.c.url == _S.url,
+                other.c.subscription_id < _S.subscription_id,
+                _concerns(other, fip_ids, before),
+            ),
         )
         if after:
             query = query.where(_S.subscription_id > after)
@@ -233,3 +241,10 @@ class PostgresSubscriptions:
             row["url"],
             row["opted_at"],
         )
+
+
+def _concerns(
+    table: sa.FromClause, fip_ids: Sequence[str], before: datetime
+) -> sa.ColumnElement[bool]:
+    confirmed = table.c.confirmed_at <= before
+    return sa.and_(confirmed, table.c.fip_id.in_(["", *fip_ids])) if fip_ids else confirmed

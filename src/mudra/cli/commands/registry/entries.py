@@ -10,6 +10,7 @@ import typer
 
 from mudra.cli.commands.registry import addresses, binding, payload_files, probe, vocabulary
 from mudra.cli.local.duration_option import read_duration
+from mudra.cli.local.instant_option import read_instant
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.registry_store import operator
 from mudra.cli.local.settings import AsJson, DataDir
@@ -93,7 +94,7 @@ def approve(
         fail("give --from or --in, not both", Exit.USAGE)
 
     async def act(dependencies: Dependencies) -> Outcome:
-        goes_live_at = _moment(from_) if from_ else None
+        goes_live_at = read_instant("--from", from_) if from_ else None
         if in_:
             goes_live_at = dependencies.clock() + read_duration("--in", in_)
         return await _decided(
@@ -233,13 +234,3 @@ def _record(entity_id: str, data_dir: Path | None) -> Record:
     if record is None:
         fail(f"the registry has no entity {entity_id}")
     return record
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        fail(f"--from must be a time with its offset, 2026-03-01T00:00:00Z, not {text}", Exit.USAGE)
-    return moment

@@ -24,6 +24,7 @@ from mudra.console.pages.public.public_response import (
     in_language,
     public,
 )
+from mudra.console.pages.public.status_announcements import announced
 from mudra.console.pages.public.status_cache import (
     CachedStatus,
     InjectedStatusCache,
@@ -100,6 +101,7 @@ async def status(
             "more_open": max(len(open_now) - _MAX_OPEN, 0),
             "planned": snapshot.maintenance[:_MAX_OPEN],
             "incidents": recent,
+            **announced(snapshot, dependencies.clock()),
             "older": len(closed) - len(recent),
             "api_names": api_names,
             "names": names,
@@ -138,6 +140,7 @@ async def status_of_fip(
             "line": line_of(state),
             "planned": [one for one in cached.snapshot.maintenance if one.fip_id == fip_id],
             "incidents": incidents,
+            **announced(cached.snapshot, dependencies.clock(), fip_id),
             "api_names": api_names,
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(fip.days, query),

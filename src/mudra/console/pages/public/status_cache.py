@@ -122,7 +122,7 @@ class StatusCache:
             self._until = monotonic() + _RETRY_S
             return
         self._until = monotonic() + _RENEW_AFTER_S
-        if before is None or before.snapshot.as_of != self._cached.snapshot.as_of:
+        if before is None or _on_disk(before.snapshot) != _on_disk(self._cached.snapshot):
             await asyncio.to_thread(self._to_disk, self._cached.snapshot)
 
     def _to_disk(self, snapshot: StatusSnapshot) -> None:
@@ -145,6 +145,11 @@ class StatusCache:
         except (OSError, msgspec.DecodeError) as error:
             _log.warning("the kept public status cannot be read", error=str(error))
             return None
+
+
+def _on_disk(snapshot: StatusSnapshot) -> tuple[datetime, object]:
+    """Returns what makes a snapshot another one for the disk."""
+    return snapshot.as_of, snapshot.announcements
 
 
 InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]

@@ -11,7 +11,11 @@ from msgspec import Struct
 
 from mudra.console.pages.public.status_lines import FipState, names_of
 from mudra.metrics.health.api_names import api_names
-from mudra.metrics.health.status_history import PublicIncident, StatusSnapshot
+from mudra.metrics.health.status_history import (
+    PublicAnnouncement,
+    PublicIncident,
+    StatusSnapshot,
+)
 
 MAX_ENTRIES: Final = 50
 ATOM: Final = "application/atom+xml"
@@ -25,7 +29,7 @@ _MAX_LABEL: Final = 40
 
 
 def atom_feed(snapshot: StatusSnapshot, title: str, root: str, fip_id: str = "") -> bytes:
-    """Returns the latest incidents (RFC 4287), of all institutions or of one.
+    """Returns the latest incidents and announcements (RFC 4287), of all institutions or of one.
 
     `root` is the address of the status page. An incident that ends changes its entry.
     """
@@ -100,7 +104,7 @@ def badge_of_all(states: Sequence[FipState], label: str) -> bytes:
 
 
 class _Item(Struct, frozen=True):
-    """An incident as a feed has it."""
+    """An incident or an announcement as a feed has it."""
 
     title: str
     id: str
@@ -112,11 +116,30 @@ class _Item(Struct, frozen=True):
 
 
 def _items(snapshot: StatusSnapshot, root: str, fip_id: str) -> Sequence[_Item]:
-    """Returns the latest incidents, of all institutions or of one."""
+    """Returns the latest incidents and announcements, of all institutions or of one."""
     names = names_of(snapshot.fips)
-    found = [one for one in snapshot.incidents if fip_id in {"", one.fip_id}]
-    found.sort(key=_updated, reverse=True)
-    return [_item(one, names.get(one.fip_id, one.fip_id), root) for one in found[:MAX_ENTRIES]]
+    found = [
+        _item(one, names.get(one.fip_id, one.fip_id), root)
+        for one in snapshot.incidents
+        if fip_id in {"", one.fip_id}
+    ]
+    found += [_announced(one, root) for one in snapshot.announcements if one.concerns(fip_id)]
+    found.sort(key=lambda one: one.updated, reverse=True)
+    return found[:MAX_ENTRIES]
+
+
+def _announced(one: PublicAnnouncement, root: str) -> _Item:
+    """Returns an announcement: one item, also when it is over."""
+    page = _page(root, one.fip_ids[0]) if len(one.fip_ids) == 1 else root
+    return _Item(
+        title=one.title,
+        id=f"{root}#announcement-{one.announcement_id}",
+        page=page,
+        summary=one.text,
+        published=one.published,
+        updated=one.updated,
+        is_open=True,
+    )
 
 
 def _item(one: PublicIncident, name: str, root: str) -> _Item:

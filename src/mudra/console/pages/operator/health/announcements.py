@@ -1,0 +1,249 @@
+"""Announcements on the public status: listed, published, changed, ended."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from litestar import Response, get, post
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct, field
+
+from mudra.console.framework.console_errors import page_problem
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, operator_form, operator_page
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.framework.page_zone import zone_of_form
+from mudra.console.framework.render import sentence
+from mudra.console.pages.public.status_announcements import KINDS
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.operators.operator import Scope
+from mudra.localization.display_zone import display_zone
+from mudra.localization.language import ENGLISH
+from mudra.localization.languages import Choice
+from mudra.metrics.announcements.announcement import (
+    MAX_INSTITUTIONS,
+    MAX_TEXT,
+    MAX_TITLE,
+    Announcement,
+    AnnouncementCommand,
+    Kind,
+    NoSuchAnnouncement,
+    State,
+    Translation,
+)
+from mudra.shared.refusal import Refusal
+
+_PAGE: Final = "/console/operator/announcements"
+_TONES: Final = {State.SCHEDULED: "warn", State.CURRENT: "good", State.OVER: "quiet"}
+_TIMES: Final = {"publish_at": "publication", "begins": "begin", "ends": "end"}
+_MAX_PAST: Final = 50
+_MAX_TYPED: Final = MAX_INSTITUTIONS * 80
+_MESSAGES: Final = {
+    "published": "Announcement published. Subscribers get it by email or webhook.",
+    "scheduled": "Announcement scheduled.",
+    "changed": "Announcement changed. It is not sent again.",
+    "ended": "Announcement ended. It is in the history now.",
+}
+
+
+class AnnouncementForm(Struct, frozen=True):
+    """What was typed into the form, by the names of its fields, and why it was refused."""
+
+    typed: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+    status: int = 200
+
+
+@get("/operator/announcements", include_in_schema=False)
+async def announcements(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """List announcements, with the form for another one."""
+
+    async def handle(page_context: PageContext) -> Outcome:
+        return await _list_page(page_context, AnnouncementForm())
+
+    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+
+
+@get("/operator/announcements/{announcement_id:uuid}", include_in_schema=False)
+async def announcement(
+    request: AnyRequest, dependencies: InjectedDependencies, announcement_id: FromPath[UUID]
+) -> Response[str] | Response[bytes]:
+    """Show the form that changes one."""
+
+    async def handle(page_context: PageContext) -> Outcome:
+        return await _change_page(page_context, str(announcement_id), None)
+
+    return await operator_page(request, dependencies, Scope.HEALTH, handle)
+
+
+@post("/operator/announcements", include_in_schema=False)
+async def publish(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Publish an announcement, now or later."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        command = _command(page_context, fields)
+        if isinstance(command, Refusal):
+            return await _list_page(page_context, _again(fields, command))
+        now = page_context.now
+        outcome = await page_context.work.announcements.publish(command, page_context.caller, now)
+        if isinstance(outcome, Refusal):
+            return await _list_page(page_context, _again(fields, outcome))
+        told = "published" if outcome.state(now) is State.CURRENT else "scheduled"
+        return GoTo(f"{_PAGE}?told={told}")
+
+    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+
+
+@post("/operator/announcements/{announcement_id:uuid}", include_in_schema=False)
+async def change(
+    request: AnyRequest, dependencies: InjectedDependencies, announcement_id: FromPath[UUID]
+) -> Response[str] | Response[bytes]:
+    """Change one that is not over."""
+    which = str(announcement_id)
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        command = _command(page_context, fields)
+        if isinstance(command, Refusal):
+            return await _change_page(page_context, which, _again(fields, command))
+        outcome = await page_context.work.announcements.change(
+            which, command, page_context.caller, page_context.now
+        )
+        if isinstance(outcome, NoSuchAnnouncement):
+            return outcome
+        if isinstance(outcome, Refusal):
+            return await _change_page(page_context, which, _again(fields, outcome))
+        return GoTo(f"{_PAGE}?told=changed")
+
+    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+
+
+@post("/operator/announcements/{announcement_id:uuid}/end", include_in_schema=False)
+async def end(
+    request: AnyRequest, dependencies: InjectedDependencies, announcement_id: FromPath[UUID]
+) -> Response[str] | Response[bytes]:
+    """Move one to the history."""
+
+    async def handle(page_context: PageContext, _: Fields) -> Outcome:
+        outcome = await page_context.work.announcements.end(
+            str(announcement_id), page_context.caller, page_context.now
+        )
+        return GoTo(f"{_PAGE}?told=ended") if isinstance(outcome, Announcement) else outcome
+
+    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+
+
+async def _list_page(page_context: PageContext, form: AnnouncementForm) -> Outcome:
+    now = page_context.now
+    found = await page_context.work.announcements.list(now, past=True)
+    unended = [one for one in found if one.state(now) is not State.OVER]
+    over = [one for one in found if one.state(now) is State.OVER]
+    facts = {
+        "unended": [(one, one.state(now)) for one in unended],
+        "over": sorted(over, key=_over, reverse=True)[:_MAX_PAST],
+        "tones": _TONES,
+        "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
+        **await _form_facts(page_context, form),
+    }
+    return RenderedPage("operator_announcements.html", facts, form.status)
+
+
+async def _change_page(
+    page_context: PageContext, announcement_id: str, form: AnnouncementForm | None
+) -> Outcome:
+    """Shows the form with what was typed, or with what the announcement says."""
+    found = await page_context.work.announcements.list(page_context.now)
+    one = next((each for each in found if each.announcement_id == announcement_id), None)
+    if one is None:
+        return NoSuchAnnouncement()
+    shown = form or AnnouncementForm(_fields_of(one))
+    is_scheduled = one.state(page_context.now) is State.SCHEDULED
+    facts = {"one": one, "is_scheduled": is_scheduled, **await _form_facts(page_context, shown)}
+    return RenderedPage("operator_announcement.html", facts, shown.status)
+
+
+async def _form_facts(page_context: PageContext, form: AnnouncementForm) -> dict[str, object]:
+    return {
+        "form": form,
+        "kinds": KINDS,
+        "max_title": MAX_TITLE,
+        "max_text": MAX_TEXT,
+        "more_languages": _more_languages(page_context),
+        "names": await page_context.work.health.names(),
+        "entity_ids": sorted(await page_context.work.health.onboarded_fips()),
+    }
+
+
+def _more_languages(page_context: PageContext) -> Sequence[Choice]:
+    choices = page_context.dependencies.languages.choices
+    return [one for one in choices if one.tag != ENGLISH.tag]
+
+
+def _command(page_context: PageContext, fields: Fields) -> AnnouncementCommand | InvalidField:
+    kind = fields.get("kind", "")
+    if kind not in set(Kind):
+        return InvalidField(f"kind must be one of {', '.join(Kind)}")
+    times = _times(fields)
+    if isinstance(times, InvalidField):
+        return times
+    tags = [one.tag for one in _more_languages(page_context)]
+    return AnnouncementCommand(
+        Kind(kind),
+        fields.get("title", ""),
+        fields.get("text", ""),
+        tuple(
+            Translation(tag, fields.get(f"title_{tag}", ""), fields.get(f"text_{tag}", ""))
+            for tag in tags
+        ),
+        tuple(fields.get("institutions", "").replace(",", " ").split()),
+        **times,
+    )
+
+
+def _times(fields: Fields) -> dict[str, datetime | None] | InvalidField:
+    zone = zone_of_form(fields)
+    if isinstance(zone, InvalidField):
+        return zone
+    read: dict[str, datetime | None] = {}
+    for name, title in _TIMES.items():
+        typed = fields.get(name, "").strip()
+        read[name] = zone.instant(typed) if typed else None
+        if typed and read[name] is None:
+            return InvalidField(f"{title} must be a date and time such as 2026-01-31T22:30")
+    return read
+
+
+def _again(fields: Fields, refusal: Refusal) -> AnnouncementForm:
+    """Returns the form with what was typed, and what is wrong with it."""
+    problem = page_problem(refusal)
+    typed = {name: text[:_MAX_TYPED] for name, text in fields.items()}
+    return AnnouncementForm(typed, sentence(problem.sentence), problem.status)
+
+
+def _fields_of(one: Announcement) -> dict[str, str]:
+    zone = display_zone()
+    times = {"publish_at": one.publish_at, "begins": one.begins, "ends": one.ends}
+    typed = {
+        "kind": one.kind.value,
+        "title": one.title,
+        "text": one.text,
+        "institutions": ", ".join(one.fip_ids),
+        **{name: zone.local(at) if at else "" for name, at in times.items()},
+    }
+    for each in one.translations:
+        typed |= {f"title_{each.language}": each.title, f"text_{each.language}": each.text}
+    return typed
+
+
+def _over(one: Announcement) -> datetime:
+    return one.over_at or one.publish_at
+
+
+handlers: Final[list[ControllerRouterHandler]] = [announcements, announcement, publish, change, end]

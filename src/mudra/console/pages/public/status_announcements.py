@@ -1,0 +1,32 @@
+"""What operators announced, as the pages of the public status show it."""
+
+from datetime import datetime
+from typing import Final
+
+from mudra.localization.language import translatable
+from mudra.metrics.announcements.announcement import Kind
+from mudra.metrics.health.status_history import PublicAnnouncement, StatusSnapshot
+
+KINDS: Final = {
+    Kind.INFORMATION: (translatable("Information"), "quiet"),
+    Kind.INCIDENT: (translatable("Incident"), "bad"),
+    Kind.MAINTENANCE: (translatable("Maintenance"), "warn"),
+}
+_MAX_PAST: Final = 5
+"""Of the history on a page; the open data has all of 90 days."""
+
+
+def announced(snapshot: StatusSnapshot, now: datetime, fip_id: str = "") -> dict[str, object]:
+    """Returns what a page shows: of the network, or what concerns one institution."""
+    found = [one for one in snapshot.announcements if one.concerns(fip_id)]
+    over = [one for one in found if one.is_over(now)]
+    past = sorted(over, key=_over, reverse=True)[:_MAX_PAST]
+    return {
+        "announcements": [one for one in found if not one.is_over(now)],
+        "past_announcements": past,
+        "kinds": KINDS,
+    }
+
+
+def _over(one: PublicAnnouncement) -> datetime:
+    return one.over or one.published

@@ -1,0 +1,69 @@
+"""Announcements on the public status, by operators with the scope health."""
+
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+
+from mudra.http.auth.as_operator import OperatorCall, as_operator
+from mudra.http.request.announcement_requests import AnnouncementRequest, AnnouncementsParameters
+from mudra.http.request.fields import NoParameters
+from mudra.http.response.announcement_responses import (
+    AnnouncementResponse,
+    AnnouncementsResponse,
+    announcement_details,
+)
+from mudra.http.route import get, post
+from mudra.identity.operators.operator import Scope
+from mudra.metrics.announcements.announcement import Announcement
+from mudra.shared.refusal import Refusal
+
+
+@get("/operator/v1/announcements", "List announcements")
+@as_operator(Scope.HEALTH)
+async def announcements(call: OperatorCall[AnnouncementsParameters]) -> AnnouncementsResponse:
+    """List what the public status shows or will show, the last published first."""
+    now = await call.work.people.now()
+    found = await call.work.announcements.list(now, past=call.body.past == "true")
+    return AnnouncementsResponse(announcements=[announcement_details(one, now) for one in found])
+
+
+@post("/operator/v1/announcements", "Publish an announcement", conflict=True)
+@as_operator(Scope.HEALTH)
+async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementResponse | Refusal:
+    """Show a text on the public status, now or later, and send it to subscribers once."""
+    now = await call.work.people.now()
+    outcome = await call.work.announcements.publish(call.body.command, call.caller, now)
+    return _response(outcome, now)
+
+
+@post("/operator/v1/announcements/{announcement_id:uuid}", "Change an announcement")
+@as_operator(Scope.HEALTH)
+async def change(
+    call: OperatorCall[AnnouncementRequest], announcement_id: FromPath[UUID]
+) -> AnnouncementResponse | Refusal:
+    """Replace one that is not over, wholly; it is not sent again. `publishAt` stays if left out."""
+    now, which = await call.work.people.now(), str(announcement_id)
+    outcome = await call.work.announcements.change(which, call.body.command, call.caller, now)
+    return _response(outcome, now)
+
+
+@post("/operator/v1/announcements/{announcement_id:uuid}/end", "End an announcement")
+@as_operator(Scope.HEALTH)
+async def end(
+    call: OperatorCall[NoParameters], announcement_id: FromPath[UUID]
+) -> AnnouncementResponse | Refusal:
+    """Move one to the history now; one that is scheduled is never published."""
+    now = await call.work.people.now()
+    return _response(await call.work.announcements.end(str(announcement_id), call.caller, now), now)
+
+
+def _response(outcome: Announcement | Refusal, now: datetime) -> AnnouncementResponse | Refusal:
+    if isinstance(outcome, Refusal):
+        return outcome
+    return AnnouncementResponse(announcement=announcement_details(outcome, now))
+
+
+operator_handlers: Final[list[HTTPRouteHandler]] = [announcements, publish, change, end]

@@ -1,0 +1,253 @@
+"""An announcement on the public status: its text, its times, and what is allowed. Pure.
+
+Its text is plain: one paragraph, shown as it was typed, without markup or links.
+"""
+
+import enum
+import re
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.identity.accounts.email_address import unsafe_in_mail
+from mudra.shared.refusal import Refusal
+
+MAX_TITLE: Final = 120
+MAX_TEXT: Final = 600
+MAX_INSTITUTIONS: Final = 20
+MAX_TRANSLATIONS: Final = 10
+MAX_UNENDED: Final = 20
+"""Announcements that are shown or scheduled at once."""
+MAX_A_DAY: Final = 20
+"""New ones in 24 hours: each is sent to all subscribers whom it concerns."""
+COUNTED: Final = timedelta(hours=24)
+MAX_LEAD_TIME: Final = timedelta(days=366)
+RETENTION: Final = timedelta(days=90)
+"""How long one can be looked up after its end; the audit log keeps it longer."""
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[A-Za-z]{2,4}){0,2}")
+
+
+class Kind(enum.StrEnum):
+    """What is announced."""
+
+    INFORMATION = "information"
+    INCIDENT = "incident"
+    MAINTENANCE = "maintenance"
+
+
+class State(enum.StrEnum):
+    """Where it is shown."""
+
+    SCHEDULED = "scheduled"
+    """Nowhere yet: it is published later."""
+    CURRENT = "current"
+    """On top of the pages that it concerns."""
+    OVER = "over"
+    """In the history."""
+
+
+class Translation(Struct, frozen=True):
+    """Title and text in one more language, by its tag, such as `hi`."""
+
+    language: str
+    title: str
+    text: str
+
+
+class AnnouncementCommand(Struct, frozen=True):
+    """What an operator writes. Without `publish_at` it is published immediately.
+
+    Without institutions it concerns the whole network. `begins` and `ends` are of what is
+    announced; from `ends` on it is in the history.
+    """
+
+    kind: Kind
+    title: str
+    text: str
+    translations: tuple[Translation, ...] = ()
+    fip_ids: tuple[str, ...] = ()
+    publish_at: datetime | None = None
+    begins: datetime | None = None
+    ends: datetime | None = None
+
+
+class Announcement(Struct, frozen=True):
+    """One announcement; `ended_at` is set where it was ended early."""
+
+    announcement_id: str
+    kind: Kind
+    title: str
+    text: str
+    translations: tuple[Translation, ...]
+    fip_ids: tuple[str, ...]
+    publish_at: datetime
+    begins: datetime | None
+    ends: datetime | None
+    made_by: str
+    made_at: datetime
+    changed_at: datetime | None = None
+    ended_at: datetime | None = None
+
+    def in_language(self, tag: str) -> Translation:
+        """Return title and text in a language, else as they were written first, in English."""
+        return in_language(self.title, self.text, self.translations, tag)
+
+    @property
+    def over_at(self) -> datetime | None:
+        """When it moves to the history; none while that is open."""
+        return min((one for one in (self.ends, self.ended_at) if one is not None), default=None)
+
+    @property
+    def was_withdrawn(self) -> bool:
+        """Whether it was ended before anyone saw it."""
+        return self.ended_at is not None and self.ended_at <= self.publish_at
+
+    def state(self, now: datetime) -> State:
+        """Return where it is shown now."""
+        if self.over_at is not None and self.over_at <= now:
+            return State.OVER
+        return State.CURRENT if self.publish_at <= now else State.SCHEDULED
+
+
+def in_language(
+    title: str, text: str, translations: Iterable[Translation], tag: str
+) -> Translation:
+    """Return the translation of a language, else what it is translated from, as English."""
+    found = (one for one in translations if one.language == tag)
+    return next(found, Translation("en", title, text))
+
+
+class AnnouncementRefused(Refusal, frozen=True):
+    """One field is invalid."""
+
+    field: str
+    problem: str
+
+
+class NoSuchAnnouncement(Refusal, frozen=True):
+    """No current or scheduled announcement has this ID."""
+
+
+class TooManyAnnouncements(Refusal, frozen=True):
+    """So many are shown or scheduled, or were made in 24 hours, that another must wait."""
+
+
+def new_announcement(
+    command: AnnouncementCommand,
+    announcement_id: str,
+    made_by: str,
+    now: datetime,
+    public: Collection[str],
+) -> Announcement | AnnouncementRefused:
+    """Return the announcement; one to be published in the past is published now.
+
+    `public` are the institutions that the status page shows.
+    """
+    made = Announcement(
+        announcement_id,
+        command.kind,
+        _plain(command.title),
+        _plain(command.text),
+        _translations(command),
+        tuple(dict.fromkeys(command.fip_ids)),
+        max(command.publish_at or now, now),
+        command.begins,
+        command.ends,
+        made_by,
+        now,
+    )
+    return _refusal(made, now, public) or made
+
+
+def changed_announcement(
+    before: Announcement, command: AnnouncementCommand, now: datetime, public: Collection[str]
+) -> Announcement | AnnouncementRefused:
+    """Return it with what the command says; what was published stays so since then."""
+    planned = max(command.publish_at or before.publish_at, now)
+    after = replace(
+        before,
+        kind=command.kind,
+        title=_plain(command.title),
+        text=_plain(command.text),
+        translations=_translations(command),
+        fip_ids=tuple(dict.fromkeys(command.fip_ids)),
+        publish_at=planned if before.state(now) is State.SCHEDULED else before.publish_at,
+        begins=command.begins,
+        ends=command.ends,
+        changed_at=now,
+    )
+    # An institution that has left since may stay named.
+    return _refusal(after, now, {*public, *before.fip_ids}) or after
+
+
+def _plain(text: str) -> str:
+    """Returns a text as one paragraph: line breaks that were typed are spaces."""
+    return " ".join(text.split())
+
+
+def _translations(command: AnnouncementCommand) -> tuple[Translation, ...]:
+    """Returns those with a text: the fields of a language may be left empty."""
+    plain = [
+        Translation(one.language, _plain(one.title), _plain(one.text))
+        for one in command.translations
+    ]
+    return tuple(one for one in plain if one.title or one.text)
+
+
+def _refusal(
+    one: Announcement, now: datetime, public: Collection[str]
+) -> AnnouncementRefused | None:
+    return _refused_text(one) or _refused_place(one, public) or _refused_time(one, now)
+
+
+def _refused_text(one: Announcement) -> AnnouncementRefused | None:
+    if not _is_text(one.title, MAX_TITLE):
+        return AnnouncementRefused("title", _allowed(MAX_TITLE))
+    if not _is_text(one.text, MAX_TEXT):
+        return AnnouncementRefused("text", _allowed(MAX_TEXT))
+    tags = [each.language for each in one.translations]
+    if len(tags) > MAX_TRANSLATIONS or len(set(tags)) < len(tags):
+        problem = f"must be at most {MAX_TRANSLATIONS}, each of another language"
+        return AnnouncementRefused("translations", problem)
+    for each in one.translations:
+        if not _LANGUAGE.fullmatch(each.language):
+            return AnnouncementRefused("translations", "must have a language such as hi or ta")
+        where = f"translations ({each.language}):"
+        if not _is_text(each.title, MAX_TITLE):
+            return AnnouncementRefused(f"{where} title", _allowed(MAX_TITLE))
+        if not _is_text(each.text, MAX_TEXT):
+            return AnnouncementRefused(f"{where} text", _allowed(MAX_TEXT))
+    return None
+
+
+def _refused_place(one: Announcement, public: Collection[str]) -> AnnouncementRefused | None:
+    if len(one.fip_ids) > MAX_INSTITUTIONS:
+        problem = f"must be at most {MAX_INSTITUTIONS}; leave it empty for the whole network"
+        return AnnouncementRefused("fipIds", problem)
+    unknown = next((fip_id for fip_id in one.fip_ids if fip_id not in public), None)
+    if unknown is not None:
+        problem = f"has {unknown[:64]}, which is no institution of the public status"
+        return AnnouncementRefused("fipIds", problem)
+    return None
+
+
+def _refused_time(one: Announcement, now: datetime) -> AnnouncementRefused | None:
+    if one.publish_at - now > MAX_LEAD_TIME:
+        days = MAX_LEAD_TIME.days
+        return AnnouncementRefused("publishAt", f"must be at most {days} days from now")
+    if one.ends is not None and one.ends <= max(one.publish_at, now):
+        return AnnouncementRefused("ends", "must be later than now and than its publication")
+    if one.ends is not None and one.begins is not None and one.ends <= one.begins:
+        return AnnouncementRefused("ends", "must be later than begins")
+    return None
+
+
+def _is_text(text: str, longest: int) -> bool:
+    return 0 < len(text) <= longest and not unsafe_in_mail(text)
+
+
+def _allowed(longest: int) -> str:
+    return f"must be 1 to {longest} characters of plain text, without control characters or =?"

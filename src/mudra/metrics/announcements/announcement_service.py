@@ -1,0 +1,131 @@
+"""Publishing, changing, ending and listing announcements."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.metrics.announcements.announcement import (
+    COUNTED,
+    MAX_A_DAY,
+    MAX_UNENDED,
+    RETENTION,
+    Announcement,
+    AnnouncementCommand,
+    AnnouncementRefused,
+    NoSuchAnnouncement,
+    State,
+    TooManyAnnouncements,
+    changed_announcement,
+    new_announcement,
+)
+from mudra.metrics.announcements.ports import Announcements, Sending
+from mudra.metrics.ports import Members
+
+_MAX_LISTED: Final = MAX_A_DAY * (RETENTION.days + 1)
+_MAX_PUBLIC: Final = 100
+"""Of the open data: the current ones and the latest of those that are over."""
+
+
+class AnnouncementService(Struct, frozen=True):
+    """Changes announcements in the caller's transaction, each with its audit entry."""
+
+    store: Announcements
+    members: Members
+    audit_log: AuditLog
+    new_id: Callable[[], str]
+
+    async def list(self, now: datetime, *, past: bool = False) -> Sequence[Announcement]:
+        """Returns current and scheduled ones, last published first; with `past` ended ones too."""
+        return await self.store.latest(now - RETENTION if past else now, _MAX_LISTED)
+
+    async def public(self, now: datetime) -> Sequence[Announcement]:
+        """Returns those that the public status shows, the last published first."""
+        found = await self.list(now, past=True)
+        seen = [
+            one for one in found if one.state(now) is not State.SCHEDULED and not one.was_withdrawn
+        ]
+        return seen[:_MAX_PUBLIC]
+
+    async def find(self, announcement_id: str, now: datetime) -> Announcement | NoSuchAnnouncement:
+        """Returns one that is current or scheduled."""
+        found = await self.store.unended(announcement_id, now)
+        return NoSuchAnnouncement() if found is None else found
+
+    async def publish(
+        self, command: AnnouncementCommand, caller: Caller, now: datetime
+    ) -> Announcement | AnnouncementRefused | TooManyAnnouncements:
+        """Publishes an announcement, now or later; its subscribers are written to then."""
+        public = await self.members.onboarded_fips()
+        made = new_announcement(command, self.new_id(), caller.actor, now, public)
+        if isinstance(made, AnnouncementRefused):
+            return made
+        await self.store.make_alone()
+        if (
+            len(await self.store.latest(now, MAX_UNENDED)) >= MAX_UNENDED
+            or await self.store.made_since(now - COUNTED) >= MAX_A_DAY
+        ):
+            return TooManyAnnouncements()
+        await self.store.add(made)
+        await self._note(EventName.METRICS_ANNOUNCEMENT_PUBLISH, made, caller)
+        return made
+
+    async def change(
+        self, announcement_id: str, command: AnnouncementCommand, caller: Caller, now: datetime
+    ) -> Announcement | AnnouncementRefused | NoSuchAnnouncement:
+        """Changes one that is not over; who was written to is not written to again."""
+        before = await self.find(announcement_id, now)
+        if isinstance(before, NoSuchAnnouncement):
+            return before
+        public = await self.members.onboarded_fips()
+        after = changed_announcement(before, command, now, public)
+        if isinstance(after, AnnouncementRefused):
+            return after
+        await self.store.put(after)
+        await self._note(EventName.METRICS_ANNOUNCEMENT_CHANGE, after, caller)
+        return after
+
+    async def end(
+        self, announcement_id: str, caller: Caller, now: datetime
+    ) -> Announcement | NoSuchAnnouncement:
+        """Moves one to the history; one that was not published yet is never seen."""
+        before = await self.find(announcement_id, now)
+        if isinstance(before, NoSuchAnnouncement):
+            return before
+        after = replace(before, ended_at=now)
+        await self.store.put(after)
+        detail = {"announcementId": announcement_id}
+        entry = AuditEntry(EventName.METRICS_ANNOUNCEMENT_END, caller, detail=detail)
+        await self.audit_log.append(entry)
+        return after
+
+    async def next_to_send(self, now: datetime) -> Sending | None:
+        """Takes one whose subscribers were not all written to; one that is over is sent no more."""
+        while (found := await self.store.take_unsent(now)) is not None:
+            if found.announcement.state(now) is State.CURRENT:
+                return found
+            await self.sent(found, found.after, done=True)
+        return None
+
+    async def sent(self, sending: Sending, after: str, *, done: bool) -> None:
+        """Records the last subscription that was written to."""
+        await self.store.sent(sending.announcement.announcement_id, after, done=done)
+
+    async def _note(self, event: EventName, one: Announcement, caller: Caller) -> None:
+        detail = {
+            "announcementId": one.announcement_id,
+            "kind": one.kind.value,
+            "title": one.title,
+            "text": one.text,
+            "fipIds": ", ".join(one.fip_ids),
+            "publishAt": one.publish_at.isoformat(),
+            "ends": one.ends.isoformat() if one.ends else "",
+        }
+        for each in one.translations:
+            detail[f"title:{each.language}"] = each.title
+            detail[f"text:{each.language}"] = each.text
+        await self.audit_log.append(AuditEntry(event, caller, detail=detail))

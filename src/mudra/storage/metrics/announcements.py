@@ -1,0 +1,131 @@
+"""Announcements in PostgreSQL: implements metrics/announcements/ports.py."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import msgspec
+import sqlalchemy as sa
+
+from mudra.metrics.announcements.announcement import Announcement, Kind, Translation
+from mudra.metrics.announcements.ports import Sending
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.announcement_tables import status_announcement
+from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
+
+_A: Final = status_announcement.c
+_LOCK: Final = 7_304_117_121
+"""Of those who make one: two at once would both be the last that is allowed."""
+
+
+class PostgresAnnouncements:
+    """One row for each announcement."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def make_alone(self) -> None:
+        """Let no other transaction make one until this one ends."""
+        await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+
+    async def add(self, announcement: Announcement) -> None:
+        """Store a new one, to be sent once it is published."""
+        await self._tx.connection.execute(
+            sa.insert(status_announcement).values(_values(announcement))
+        )
+        await self._tx.changing(SUBSCRIPTION_ASKED)
+
+    async def put(self, announcement: Announcement) -> None:
+        """Store what was changed of one; whom it was sent to stays."""
+        await self._tx.connection.execute(
+            sa.update(status_announcement)
+            .where(_A.announcement_id == announcement.announcement_id)
+            .values(_values(announcement))
+        )
+        await self._tx.changing(SUBSCRIPTION_ASKED)
+
+    async def unended(self, announcement_id: str, now: datetime) -> Announcement | None:
+        """Return one that is shown or scheduled, and hold its lock for this transaction."""
+        found = await self._tx.connection.execute(
+            sa.select(status_announcement)
+            .where(_A.announcement_id == announcement_id, _ends_after(now))
+            .with_for_update()
+        )
+        row = found.mappings().first()
+        return None if row is None else _read(row)
+
+    async def latest(self, since: datetime, limit: int) -> Sequence[Announcement]:
+        """Return those that are not over, or were not at a moment, the last published first."""
+        rows = await self._tx.connection.execute(
+            sa.select(status_announcement)
+            .where(_ends_after(since))
+            .order_by(_A.publish_at.desc(), _A.announcement_id)
+            .limit(limit)
+        )
+        return [_read(row) for row in rows.mappings()]
+
+    async def made_since(self, since: datetime) -> int:
+        """Return how many were made since a moment."""
+        query = sa.select(sa.func.count()).select_from(status_announcement)
+        return int(await self._tx.connection.scalar(query.where(_A.made_at > since)) or 0)
+
+    async def take_unsent(self, now: datetime) -> Sending | None:
+        """Take one that is published and not sent to all, so that no other process takes it."""
+        found = await self._tx.connection.execute(
+            sa.select(status_announcement)
+            .where(sa.not_(_A.done), _A.publish_at <= now)
+            .order_by(_A.publish_at, _A.announcement_id)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        )
+        row = found.mappings().first()
+        return None if row is None else Sending(_read(row), row["after"] or "")
+
+    async def sent(self, announcement_id: str, after: str, *, done: bool) -> None:
+        """Record the last subscription that was written to."""
+        await self._tx.connection.execute(
+            sa.update(status_announcement)
+            .where(_A.announcement_id == announcement_id)
+            .values(after=after or None, done=done)
+        )
+
+
+def _ends_after(moment: datetime) -> sa.ColumnElement[bool]:
+    return sa.or_(_A.over_at.is_(None), _A.over_at > moment)
+
+
+def _values(one: Announcement) -> dict[str, object]:
+    return {
+        "announcement_id": one.announcement_id,
+        "kind": one.kind.value,
+        "title": one.title,
+        "text": one.text,
+        "translations": msgspec.to_builtins(one.translations),
+        "fip_ids": list(one.fip_ids),
+        "publish_at": one.publish_at,
+        "begins": one.begins,
+        "ends": one.ends,
+        "made_by": one.made_by,
+        "made_at": one.made_at,
+        "changed_at": one.changed_at,
+        "ended_at": one.ended_at,
+        "over_at": one.over_at,
+    }
+
+
+def _read(row: sa.RowMapping) -> Announcement:
+    return Announcement(
+        row["announcement_id"],
+        Kind(row["kind"]),
+        row["title"],
+        row["text"],
+        msgspec.convert(row["translations"], tuple[Translation, ...]),
+        tuple(row["fip_ids"]),
+        row["publish_at"],
+        row["begins"],
+        row["ends"],
+        row["made_by"],
+        row["made_at"],
+        row["changed_at"],
+        row["ended_at"],
+    )
