@@ -63,13 +63,16 @@ class Demonstration:
     root: str
     link: str
     pid: int
+    announcement_id: str
 
     def pages(self) -> list[Page]:
         """Every page, with the addresses that this network gives them."""
         return [
             *public_pages(),
             Page("activation", self.link.removeprefix(self.root)),
-            *operator_pages(OPERATOR, "SAARTHI-AA", "KAVERI-FIP", self._incident()),
+            *operator_pages(
+                OPERATOR, "SAARTHI-AA", "KAVERI-FIP", self._incident(), self.announcement_id
+            ),
             *(
                 page
                 for entity_id, email in ADMINS.items()
@@ -104,8 +107,10 @@ def member_pages(entity_id: str, email: str) -> list[Page]:
     ]
 
 
-def operator_pages(email: str, aa_id: str, fip_id: str, incident_id: str) -> list[Page]:
-    """The pages of an operator who has every scope."""
+def operator_pages(
+    email: str, aa_id: str, fip_id: str, incident_id: str, announcement_id: str = ""
+) -> list[Page]:
+    """The pages of an operator who has every scope; those of an empty ID are left out."""
     deeper = {
         "member": f"members/{fip_id}",
         "onboard": "onboard",
@@ -118,13 +123,14 @@ def operator_pages(email: str, aa_id: str, fip_id: str, incident_id: str) -> lis
         "health-pair": f"health/pair/{aa_id}/{fip_id}",
         "health-api": "health/api/fif",
         "incident": f"incidents/{incident_id}",
+        "announcement": f"announcements/{announcement_id}",
     }
     words = {item.word: item.word for item in OPERATOR_ITEMS} | deeper
     return [
         *(
             Page(f"operator-{name}", operator_path(word), email)
             for name, word in words.items()
-            if incident_id or name != "incident"
+            if (incident_id or name != "incident") and (announcement_id or name != "announcement")
         ),
         Page("account", ACCOUNT, email),
         Page("second-factor", SECOND_FACTOR, email),
@@ -163,7 +169,7 @@ def demonstration(folder: Path, days: int, *, settled: bool = True) -> Iterator[
         link = json.loads(mudra("mail", "list", "--json", *where))[-1]["links"][0]
         _move_an_address(root)
         _wait_for_status(root)
-        yield Demonstration(root, link, service.pid)
+        yield Demonstration(root, link, service.pid, _announce(root))
 
 
 def _wait_for_sums(data_dir: Path) -> None:
@@ -183,6 +189,32 @@ def _wait_for_status(root: str) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError(f"the status is not made after {_SUMS_S} s")
         time.sleep(0.5)
+
+
+def _announce(root: str) -> str:
+    """Publish two announcements, and return the ID of one that can be changed."""
+    bearer = {"Authorization": f"Bearer {user_token(root, OPERATOR)}"}
+    url = f"{root}/operator/v1/announcements"
+    of_network = {
+        "title": "New consents are slower than usual",
+        "text": "Customers may wait up to a minute for the page of their bank. We are working on it.",
+    }
+    of_bank = {
+        "kind": "maintenance",
+        "title": "Kaveri Bank replaces its gateway on Sunday",
+        "text": "Between 02:00 and 04:00 IST no data can be fetched. Consents stay as they are.",
+        "translations": [
+            {
+                "language": "hi",
+                "title": "कावेरी बैंक रविवार को अपना गेटवे बदलेगा",
+                "text": "02:00 से 04:00 IST तक डेटा नहीं लिया जा सकेगा। सहमतियाँ वैसी ही रहेंगी।",
+            }
+        ],
+        "fipIds": ["KAVERI-FIP"],
+    }
+    for said in (of_network, of_bank):
+        made = httpx.post(url, json=said, headers=bearer, timeout=30).raise_for_status().json()
+    return str(made["announcement"]["announcementId"])
 
 
 def _move_an_address(root: str) -> None:

@@ -33,6 +33,9 @@ ENTITY = os.environ.get("FUZZ_ENTITY", "")
 _NOW = datetime.now(UTC)
 _SOON = {"begins": _NOW.isoformat(), "ends": (_NOW + timedelta(days=1)).isoformat()}
 HARMLESS["/operator/v1/health/silences"] = {**_SOON, "entityId": "", "reason": "planned work"}
+# No schema says that a begin is before its end, and which FIPs there are.
+HARMLESS["/operator/v1/announcements"] = {"fipIds": [], "translations": [], **_SOON}
+HARMLESS["/operator/v1/announcements"]["publishAt"] = _NOW.isoformat()
 HARMLESS["/iam/v1/user/alarm/preferences"] = {
     "quietFrom": "22:00",
     "quietUntil": "06:00",

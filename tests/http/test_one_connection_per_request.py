@@ -89,6 +89,8 @@ SENT: dict[str, dict[str, object]] = {
     "/operator/v1/operators": {"email": "zoya@network.example", "scopes": ["health"]},
     "/operator/v1/registry/entries/{entity_id}/decide": {"act": "suspend", "reason": "a test"},
     "/operator/v1/health/silences": {"ends": "2099-01-01T00:00:00Z", "reason": "a test"},
+    "/operator/v1/announcements": {"title": "Sunday", "text": "Maintenance."},
+    "/operator/v1/announcements/{announcement_id}": {"title": "Sunday", "text": "Maintenance."},
     "/iam/v1/user/alarm/webhooks": {"url": "https://alarms.example/mudra"},
     "/operator/v1/health/webhooks": {"url": "https://alarms.example/mudra"},
     "/metrics/perf/v1/webhooks": {"url": "https://alarms.example/mudra"},

@@ -66,6 +66,8 @@ NOT_SERIOUS = {
         "mails/retry",
         "audit/verify",
         "acts",
+        "announcements",
+        "announcements/{announcement_id:uuid}",
         "silence",
         "silences",
         "end",

@@ -83,10 +83,16 @@ SAMPLES: Final[Mapping[str, str]] = {
     "began": "2026-03-02 14:50 IST (09:20 UTC)",
     "ended": "",
     "end_link": "https://tokens.network.example/status/subscription/sample",
+    "kind": "maintenance",
+    "text": "No data can be fetched from 02:00 to 04:00 IST.",
+    "institutions": "Kaveri Bank",
+    "begins": "2026-03-08 02:00 IST (7 March, 20:30 UTC)",
+    "ends": "2026-03-08 04:00 IST (7 March, 22:30 UTC)",
 }
 """A value for each fact. `make docs` fails for a fact without one."""
 _OTHER: Final[Mapping[str, dict[str, str]]] = {
     "health_digest": {"over": "1"},
+    "status_announcement": {"title": "Kaveri Bank replaces its gateway on Sunday"},
     "report_held": {"entity_id": "SAARTHI-AA", "entity_name": "Saarthi AA", "what": "calls",
                     "claimed": "4,000,000"},
     "second_factor": {"what": "A code of an authenticator app was added."},

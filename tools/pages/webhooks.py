@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from mudra.metrics.announcements.announcement import Announcement as Said
+from mudra.metrics.announcements.announcement import Kind, Translation
 from mudra.metrics.incidents.incident import (
     Cause,
     Ending,
@@ -52,9 +54,11 @@ from mudra.metrics.subscriptions.webhook_subscription import (
     MAX_OF_HOST,
     MAX_PROVEN,
     MAX_WAITING_MESSAGES,
+    AnnouncementMessage,
     ChallengeAnswer,
     ChallengeMessage,
     StatusMessage,
+    announcement_body,
     challenge_body,
     status_body,
 )
@@ -95,7 +99,8 @@ Anyone subscribes on the status page, with an https address (port 443) and an em
 2. The button "Send a challenge" posts one message, which the receiver has to answer within 10
    seconds. Check its signature first: then it is this subscription that asks. After that the
    page says "You are subscribed".
-3. Messages follow when an institution is disrupted, and when it works again. Answer 2xx within
+3. Messages follow when an institution is disrupted, when it works again, and when the operator
+   announces something, once each. Answer 2xx within
    10 seconds; else a message comes again some seven times in 24 hours, under the same
    `webhook-id`.
 
@@ -141,7 +146,8 @@ def webhooks_page() -> str:
     parts += _public()
     parts += ["## JSON schemas", ""]
     for title, message in (
-        ("of `status.…`", StatusMessage),
+        ("of `status.disrupted` and `status.operational`", StatusMessage),
+        ("of `status.announcement`", AnnouncementMessage),
         ("of `subscription.challenge`", ChallengeMessage),
         ("of the answer to a challenge", ChallengeAnswer),
         ("of `incident.…`", Message),
@@ -169,6 +175,15 @@ def _public() -> Iterator[str]:
     began = NOW.replace(minute=20, second=0)
     news = News(_ID, "KAVERI-FIP", "fif", NewsState.OPEN, began, None, NOW)
     yield from _json(status_body(news, "Kaveri Bank", _STATUS)[1])
+    yield from ("### status.announcement", "")
+    said = ("Maintenance on Sunday", "No data can be fetched from 02:00 to 04:00 IST.")
+    hindi = Translation("hi", "रविवार को रखरखाव", "02:00 से 04:00 IST तक डेटा नहीं लिया जा सकेगा।")
+    begins, ends = NOW + timedelta(hours=20), NOW + timedelta(hours=22)
+    one = Said(
+        *(_ID, Kind.MAINTENANCE, *said, (hindi,), ("KAVERI-FIP",)),
+        *(NOW, begins, ends, "operator:1", NOW),
+    )
+    yield from _json(announcement_body(one, _STATUS, NOW)[1])
     yield from ("### status.operational", "")
     over = replace(news, state=NewsState.OVER, ended=began + timedelta(minutes=20))
     yield from _json(status_body(over, "Kaveri Bank", _STATUS)[1])

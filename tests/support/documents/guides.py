@@ -167,6 +167,7 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
                 "https://tokens.network.example": service.root,
                 "WEBHOOK_ID": "$chosen_webhook",
                 "SILENCE_ID": "$chosen_silence",
+                "ANNOUNCEMENT_ID": "$chosen_announcement",
                 "INCIDENT_ID": incident["incidentId"],
                 "2026-12-01": f"{tomorrow:%Y-%m-%d}",
                 "day@": f"day-{own}@",
@@ -179,6 +180,10 @@ def monitor_the_network(network: Network) -> Iterator[Fill]:
                 ),
                 "mudra health unsilence SILENCE_ID": (
                     f"chosen_silence={latest.format('silences', 'silenceId')}"
+                ),
+                'mudra announcement change ANNOUNCEMENT_ID --title "Kaveri Bank is done soon" --text "At 05:00 IST."': (
+                    "chosen_announcement=$(mudra announcement list --json"
+                    " | of 'it[0][\"announcementId\"]')"
                 ),
                 "BASE=https://tokens.network.example": (
                     "activate lakshmi@kaveribank.example\nmudra login lakshmi@kaveribank.example"

@@ -80,6 +80,11 @@ VALUES: dict[str, str | SecretText] = {
     "began": "2026-03-01 17:30 IST (12:00 UTC)",
     "ended": "2026-03-01 18:30 IST (13:00 UTC)",
     "end_link": SecretText(END_LINK),
+    "kind": "maintenance",
+    "text": "See <b>https://bank.example</b> on Sunday.",
+    "institutions": "Sunrise Bank",
+    "begins": "2026-03-01 17:30 IST (12:00 UTC)",
+    "ends": "2026-03-01 18:30 IST (13:00 UTC)",
 }
 
 
@@ -103,6 +108,7 @@ def test_each_email_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
         NoticeKind.HEALTH_ESCALATED,
         NoticeKind.SUBSCRIPTION_CONFIRM,
         NoticeKind.STATUS_INCIDENT,
+        NoticeKind.STATUS_ANNOUNCEMENT,
         NoticeKind.SUBSCRIPTION_FAILING,
     }
     assert composed.text.startswith("Hello Asha Venkatesan,\n" if named else "Hello,\n")
@@ -142,6 +148,7 @@ def test_only_those_who_manage_secrets_read_about_secrets_when_they_reset_a_pass
         (NoticeKind.ADDRESS_CONFIRM, "Confirm the new address"),
         (NoticeKind.SUBSCRIPTION_CONFIRM, "Confirm the subscription"),
         (NoticeKind.STATUS_INCIDENT, "Open the status"),
+        (NoticeKind.STATUS_ANNOUNCEMENT, "Open the status"),
     ],
 )
 def test_the_button_of_a_link_says_where_it_leads(kind: NoticeKind, label: str):
@@ -304,6 +311,30 @@ def test_the_message_has_text_html_and_calendar_and_a_stable_id():
     assert "END:VCALENDAR" in calendar.get_content()
     assert raw.isascii()
     assert all(len(line) <= 998 for line in raw.split(b"\r\n"))
+
+
+def test_an_announcement_is_plain_text_in_both_parts():
+    composed = write(NoticeKind.STATUS_ANNOUNCEMENT)
+
+    assert "announces maintenance:" in composed.text
+    assert "See <b>https://bank.example</b> on Sunday." in composed.text
+    assert "See &lt;b&gt;https://bank.example&lt;/b&gt; on Sunday." in composed.html
+    assert 'href="https://bank.example' not in composed.html
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [
+        ({"begins": "", "ends": ""}, None),
+        ({"ends": ""}, "From 2026-03-01 17:30 IST (12:00 UTC) on."),
+        ({"begins": ""}, "Until 2026-03-01 18:30 IST (13:00 UTC)."),
+    ],
+)
+def test_an_announcement_says_the_times_that_it_has(times: dict[str, str], words: str | None):
+    text = write(NoticeKind.STATUS_ANNOUNCEMENT, institutions="", **times).text
+
+    assert "\n\n\n" not in text
+    assert "IST" not in text if words is None else f"\n{words}\n" in text
 
 
 def test_a_mail_program_is_offered_one_click_that_ends_a_subscription():

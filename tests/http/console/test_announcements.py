@@ -1,0 +1,255 @@
+"""Announcements: on the public status, in its feeds and data, sent once, changed and ended."""
+
+import json
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+from tests.http.console.test_status_subscription import ASK, link_to, someone, subscribed
+from tests.http.console.test_status_webhook import KEY, a_sink, challenged, confirmed, rightly
+from tests.support.alarm_network import emails_to
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import Operator, active_operator, new_operator
+from tests.support.service import Service, onboard
+
+PAGE = "/console/operator/announcements"
+MARKUP = "<script>alert(1)</script> & <a href='https://evil.example'>here</a>"
+
+
+@pytest.fixture(scope="module")
+def noc(service: Service) -> Operator:
+    return new_operator(service, "health")
+
+
+@pytest.fixture(scope="module")
+def boss(service: Service) -> Reader:
+    browser = reader(service)
+    assert browser.sign_in(active_operator(service, "health")).status_code == 303
+    return browser
+
+
+@pytest.fixture(scope="module")
+def bank(service: Service) -> str:
+    return onboard(service, "FIP", name="Tapti Bank")[0]
+
+
+@pytest.fixture(autouse=True)
+def _ended(noc: Operator) -> object:
+    """What a test announces ends with it: 20 at most are shown at once."""
+    yield
+    for one in noc.get("/announcements").json()["announcements"]:
+        noc.post(f"/announcements/{one['announcementId']}/end")
+
+
+def title() -> str:
+    return f"Notice {uuid.uuid4().hex[:8]}"
+
+
+def publish(noc: Operator, **said: object) -> str:
+    answer = noc.post("/announcements", **{"title": title(), "text": "Soon.", **said})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["announcement"]["announcementId"]
+
+
+def read(service: Service, path: str) -> httpx.Response:
+    return service.client().get(service.root + path)
+
+
+def shown(service: Service, words: str, path: str = "/status") -> str:
+    """A public page once it has these words: its snapshot is renewed after seconds."""
+    service.wait_until(lambda: words in read(service, path).text, 60)
+    return read(service, path).text
+
+
+def test_it_is_on_top_of_the_status_in_its_feeds_and_its_data_as_plain_text(
+    service: Service, noc: Operator, bank: str
+) -> None:
+    name, later, other = title(), title(), onboard(service, "FIP", name="Sone Bank")[0]
+    hindi = {"language": "hi", "title": f"सूचना {name}", "text": "कल।"}
+    at = datetime.fromtimestamp(service.wall(), UTC) + timedelta(hours=1)
+    publish(noc, title=later, publishAt=at.isoformat())
+    made = publish(noc, title=name, text=MARKUP, translations=[hindi], fipIds=[bank])
+
+    page = shown(service, name)
+    assert page.index(name) < page.index('id="institutions"')
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script>alert" not in page
+    assert "<a href='https://evil.example'" not in page
+    assert later not in page
+    assert name in read(service, f"/status/fip/{bank}").text
+    assert name not in read(service, f"/status/fip/{other}").text
+    assert f"सूचना {name}" in read(service, "/status?lang=hi").text
+    for path in ("feed.atom", "feed.rss", f"fip/{bank}/feed.atom", f"fip/{bank}/feed.rss"):
+        feed = read(service, f"/status/{path}").text
+        assert f"<title>{name}</title>" in feed
+        assert "&lt;script&gt;" in feed
+    assert name not in read(service, f"/status/fip/{other}/feed.rss").text
+    found = read(service, "/status/network.json").json()["announcements"]
+    (one,) = [each for each in found if each["announcement_id"] == made]
+    assert (one["text"], one["translations"], one["fip_ids"]) == (MARKUP, [hindi], [bank])
+    assert "operator" not in json.dumps(one)
+
+
+def test_what_was_changed_ended_and_scheduled_is_shown_so(service: Service, noc: Operator) -> None:
+    names = {what: title() for what in ("before", "after", "ended", "withdrawn", "later")}
+    at = datetime.fromtimestamp(service.wall(), UTC) + timedelta(hours=1)
+    made = {what: publish(noc, title=names[what]) for what in ("before", "ended")}
+    for what in ("withdrawn", "later"):
+        made[what] = publish(noc, title=names[what], publishAt=at.isoformat())
+    which = made["before"]
+
+    changed = noc.post(f"/announcements/{which}", title=names["after"], text="Longer.")
+    ended = [noc.post(f"/announcements/{made[what]}/end") for what in ("ended", "withdrawn")]
+    service.advance("PT61M")
+    page = shown(service, names["later"])
+    top, history = page.index('id="institutions"'), page.index('id="past-announcements"')
+
+    assert changed.json()["announcement"]["state"] == "current"
+    assert [one.json()["announcement"]["state"] for one in ended] == ["over"] * 2
+    assert page.index(names["after"]) < top
+    assert page.index(names["later"]) < top
+    assert page.index(names["ended"]) > history
+    assert names["before"] not in page
+    assert names["withdrawn"] not in page
+    listed = [noc.get("/announcements", past=past).text for past in ("false", "true")]
+    assert [made["ended"] in text for text in listed] == [False, True]
+    assert noc.post(f"/announcements/{made['ended']}", title="A", text="B").status_code == 404
+    assert noc.post(f"/announcements/{made['ended']}/end").status_code == 404
+
+
+def test_a_scheduled_one_is_sent_when_its_time_has_come(service: Service, noc: Operator) -> None:
+    name, first, email = title(), title(), someone()
+    subscribed(service, reader(service), email)
+    at = datetime.fromtimestamp(service.wall(), UTC) + timedelta(hours=1)
+    publish(noc, title=name, publishAt=at.isoformat())
+    publish(noc, title=first)
+
+    service.wait_until(lambda: len(emails_to(service, email)) == 2)
+    service.advance("PT61M")
+    service.wait_until(lambda: len(emails_to(service, email)) == 3)
+
+    assert [name in one for one in emails_to(service, email)] == [False, False, True]
+
+
+def test_each_act_is_in_the_audit_with_its_text(service: Service, noc: Operator) -> None:
+    name = title()
+    made = publish(noc, title=name, text="As it was.")
+    noc.post(f"/announcements/{made}", title=name, text="As it is.")
+    noc.post(f"/announcements/{made}/end")
+
+    auditor = new_operator(service, "audit")
+    texts = []
+    for act in ("publish", "change", "end"):
+        event = auditor.get("/audit", event=f"metrics:announcement:{act}", limit="1")
+        detail = event.json()["events"][0]["detail"]
+        texts.append((detail["announcementId"], detail.get("text")))
+
+    assert texts == [(made, "As it was."), (made, "As it is."), (made, None)]
+
+
+def test_it_is_sent_once_to_each_address_that_it_concerns(
+    service: Service, noc: Operator, bank: str
+) -> None:
+    browser, both, elsewhere = reader(service), someone(), someone()
+    other = onboard(service, "FIP", name="Betwa Bank")[0]
+    for fip_id, email in ((bank, both), (other, elsewhere)):
+        assert browser.post(ASK, {"email": email, "fip": fip_id}).status_code == 202
+        browser.post(f"{link_to(service, email)}/confirm", {})
+    name, network = title(), title()
+    with a_sink() as sink:
+        sink.answer, sink.answers = rightly, [200]
+        subscriber, link, key = confirmed(service, sink.url)
+        challenged(service, subscriber, link, sink)
+        service.wait_until(lambda: "You are subscribed" in subscriber.get(link).text)
+
+        publish(noc, title=name, text="Of one bank.", kind="maintenance", fipIds=[bank])
+        service.wait_until(lambda: len(sink.posted) == 2)
+        publish(noc, title=network, text="Of all.")
+        service.wait_until(lambda: len(sink.posted) == 3)
+        service.wait_until(lambda: network in "".join(emails_to(service, elsewhere)))
+
+    message = sink.posted[1].data
+    assert message["type"] == "status.announcement"
+    assert message["data"]["title"] == name
+    assert message["data"]["link"].endswith(f"/status/fip/{bank}")
+    assert sink.posted[1].is_signed_by(key)
+    of_both = "".join(emails_to(service, both))
+    assert (of_both.count("Of one bank."), of_both.count("Of all.")) == (1, 1)
+    assert "Of one bank." not in "".join(emails_to(service, elsewhere))
+    assert KEY.search(of_both) is None
+
+
+def test_a_page_publishes_changes_and_ends_it_and_gives_a_wrong_form_back(
+    service: Service, boss: Reader, noc: Operator, bank: str
+) -> None:
+    name, text = title(), "Kept <b>as typed</b>."
+    wrong = boss.act(
+        PAGE, PAGE, kind="incident", title=name, text=text, institutions=f"{bank}, NO-BANK",
+        title_hi="शीर्षक", text_hi="पाठ", begins="no time",
+    )  # fmt: skip
+    unknown = boss.act(
+        PAGE, PAGE, kind="incident", title=name, text=text, institutions=f"{bank}, NO-BANK"
+    )
+    published = boss.act(
+        PAGE, PAGE, kind="incident", title=name, text=text, institutions=bank,
+        title_hi="शीर्षक", text_hi="पाठ", ends="2099-01-01T00:00", zone="Asia/Kolkata",
+    )  # fmt: skip
+    (one,) = noc.get("/announcements").json()["announcements"]
+    own = f"{PAGE}/{one['announcementId']}"
+    form = boss.get(own).text
+    refused = boss.act(own, own, kind="incident", title="", text=text)
+    changed = boss.act(own, own, kind="information", title=f"{name} again", text=text)
+    ended = boss.act(PAGE, f"{own}/end")
+
+    for page in (wrong, unknown):
+        assert page.status_code == 400
+        assert name in page.text
+        assert "Kept &lt;b&gt;as typed&lt;/b&gt;." in page.text
+        assert f'value="{bank}, NO-BANK"' in page.text
+    assert 'value="शीर्षक"' in wrong.text
+    assert "Begin must be a date and time" in wrong.text
+    assert "NO-BANK, which is no institution" in unknown.text
+    assert published.headers["location"] == f"{PAGE}?told=published"
+    assert (one["ends"], one["fipIds"]) == ("2098-12-31T18:30:00.000Z", [bank])
+    assert 'value="शीर्षक"' in form
+    assert refused.status_code == 400
+    assert changed.headers["location"] == f"{PAGE}?told=changed"
+    assert ended.headers["location"] == f"{PAGE}?told=ended"
+    assert boss.get(own).status_code == 404
+    assert f"{name} again" in boss.get(PAGE).text
+
+
+def test_twenty_are_shown_or_scheduled_at_most(service: Service, noc: Operator) -> None:
+    service.advance("P1D")  # what was made before counts no more
+    answers = [noc.post("/announcements", title=title(), text="Soon.") for _ in range(21)]
+
+    assert [one.status_code for one in answers] == [200] * 20 + [409]
+    service.advance("P1D")
+    made = answers[0].json()["announcement"]["announcementId"]
+    assert noc.post("/announcements", title=title(), text="Soon.").status_code == 409
+    noc.post(f"/announcements/{made}/end")
+    assert noc.post("/announcements", title=title(), text="Soon.").status_code == 200
+
+
+def test_commands_do_the_same(service: Service, bank: str) -> None:
+    def command(*words: str) -> dict[str, object]:
+        return json.loads(service.cli("announcement", *words, "--json").stdout)
+
+    service.advance("P1D")
+    name = title()
+    made = command(
+        "publish", "--title", name, "--text", "Soon.", "--kind", "maintenance",
+        "--institution", bank, "--translation", "hi|शीर्षक|पाठ",
+    )  # fmt: skip
+    which = str(made["announcementId"])
+    changed = command("change", which, "--title", f"{name} 2", "--text", "Later.")
+    listed = service.cli("announcement", "list").stdout
+    ended = command("end", which)
+    refused = service.cli("announcement", "end", which, check=False)
+
+    assert made["translations"] == [{"language": "hi", "title": "शीर्षक", "text": "पाठ"}]
+    assert (changed["title"], changed["fipIds"]) == (f"{name} 2", [])
+    assert which in listed
+    assert ended["state"] == "over"
+    assert "no current or scheduled announcement" in refused.stderr
