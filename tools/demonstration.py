@@ -197,7 +197,7 @@ def _announce(root: str) -> str:
     url = f"{root}/operator/v1/announcements"
     of_network = {
         "title": "New consents are slower than usual",
-        "text": "Customers may wait up to a minute for the page of their bank. We are working on it.",
+        "text": "Customers may wait up to a minute for the page of their bank.",
     }
     of_bank = {
         "kind": "maintenance",

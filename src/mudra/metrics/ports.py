@@ -329,6 +329,14 @@ class Detections(Incidents, FipStateStore, PackedCallsStore, Protocol):
         ...
 
 
+class PublicMembers(Members, Protocol):
+    """The members of the network as the public status shows them."""
+
+    async def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Returns the groups of each institution with a live entry, by what it serves."""
+        ...
+
+
 class Silences(Protocol):
     """Stored silences."""
 

@@ -153,6 +153,7 @@ def test_it_is_sent_once_to_each_address_that_it_concerns(
 ) -> None:
     browser, both, elsewhere = reader(service), someone(), someone()
     other = onboard(service, "FIP", name="Betwa Bank")[0]
+    service.wait_until(lambda: read(service, f"/status/fip/{other}").is_success, 60)
     for fip_id, email in ((bank, both), (other, elsewhere)):
         assert browser.post(ASK, {"email": email, "fip": fip_id}).status_code == 202
         browser.post(f"{link_to(service, email)}/confirm", {})

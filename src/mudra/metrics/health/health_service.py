@@ -35,8 +35,8 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.ports import (
     DayMark,
     Incidents,
-    Members,
     Pair,
+    PublicMembers,
     RollupQueries,
     Series,
     Silences,
@@ -75,7 +75,7 @@ class HealthService(Struct, frozen=True):
 
     rollups: RollupQueries
     series: Series
-    members: Members
+    members: PublicMembers
     incidents: Incidents
     fip_states: LatestFipStates
     silences: Silences
@@ -271,6 +271,10 @@ class HealthService(Struct, frozen=True):
     async def names(self) -> Mapping[str, str]:
         """Returns the names of all members by entity ID."""
         return await self.members.names()
+
+    async def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Returns the groups of each institution with a live entry."""
+        return await self.members.groups()
 
     async def _totals(
         self, within: TimeRange, grouping: Grouping, *, aa_id: str | None, fip_id: str | None

@@ -115,6 +115,9 @@ class FipHistory(msgspec.Struct, frozen=True):
     name: str
     days: list[Day]
     apis: list[PublicRow]
+    groups: tuple[str, ...] = ()
+    """By what it serves: `deposits`, `funds`, `securities`, `insurance`, `pension`, `tax`, `other`,
+    or one of the operator's."""
 
 
 class StatusSnapshot(msgspec.Struct, frozen=True):

@@ -34,6 +34,8 @@ from mudra.metrics.rollup.coverage import TimeRange
 READ_S: Final = 10.0
 """The limit of one read: a day without its sums, on a busy machine, takes seconds."""
 _DAY: Final = timedelta(days=1)
+_GROUPS_KEPT: Final = timedelta(minutes=1)
+"""Entries change seldom, and each is read whole."""
 _CHANGING_DAYS: Final = timedelta(days=8)
 """A window may arrive 7 days late; older days do not change."""
 
@@ -78,6 +80,8 @@ class StatusReader:
     def __init__(self, last_day: NetworkHealthCache) -> None:
         self._last_day = last_day
         self._days: dict[datetime, _DayHealth] = {}
+        self._groups: Mapping[str, tuple[str, ...]] = {}
+        self._groups_until: datetime | None = None
 
     async def read(self, open_work: OpenStatus, now: datetime) -> StatusSnapshot:
         """Returns the public status as of the last closed window."""
@@ -86,6 +90,9 @@ class StatusReader:
         await self._read_days(open_work, days, day_start(now))
         async with open_work(within_s=READ_S) as work:
             names = await work.health.names()
+            if self._groups_until is None or now >= self._groups_until:
+                self._groups = await work.health.groups()
+                self._groups_until = now + _GROUPS_KEPT
             onboarded = await work.health.onboarded_fips()
             # All of them: a day with an omitted incident would appear as good.
             stored = await work.incidents.since(days[0])
@@ -140,6 +147,7 @@ class StatusReader:
                         for day in sorted(self._days)
                     ],
                     rows,
+                    self._groups.get(fip_id, ()),
                 )
                 for fip_id, rows in sorted(apis.items())
             ],

@@ -8,15 +8,19 @@ import enum
 import functools
 import importlib.resources
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from mudra.registry.payload.inspection import fold, show
 from mudra.shared.finding import Finding
 
+OTHER_GROUP: Final = "other"
+"""Of FI types that no group has."""
+_GROUP: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 WORD = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 
 
@@ -28,11 +32,15 @@ class VocabularyKind(enum.StrEnum):
 
 
 class Addition(Struct, frozen=True):
-    """A word that an operator added, with other spellings to be read as it."""
+    """A word that an operator added, with other spellings to be read as it.
+
+    `group` is where the public status lists institutions of this FI type; empty for no change.
+    """
 
     kind: VocabularyKind
     word: str
     variants: tuple[str, ...] = ()
+    group: str = ""
 
 
 class Words(Struct, frozen=True):
@@ -58,10 +66,14 @@ class Words(Struct, frozen=True):
 
 
 class Vocabulary(Struct, frozen=True):
-    """Every word that a payload may use in `fitypes` and `Identifiers[].type`."""
+    """Every word that a payload may use in `fitypes` and `Identifiers[].type`.
+
+    `groups` has the group of the public status by FI type.
+    """
 
     fi_types: Words
     identifier_types: Words
+    groups: Mapping[str, str] = field(default_factory=dict)
 
     def words(self, kind: VocabularyKind) -> Words:
         """Return the list of one kind."""
@@ -73,21 +85,28 @@ class Vocabulary(Struct, frozen=True):
         for one in additions:
             words = grown.words(one.kind).adding(one.word, one.variants)
             if one.kind is VocabularyKind.FI_TYPE:
-                grown = replace(grown, fi_types=words)
+                groups = {**grown.groups, one.word: one.group} if one.group else grown.groups
+                grown = replace(grown, fi_types=words, groups=groups)
             else:
                 grown = replace(grown, identifier_types=words)
         return grown
 
+    def groups_of(self, fi_types: Iterable[str]) -> tuple[str, ...]:
+        """Return the groups of an institution with these FI types, in the order of the alphabet."""
+        return tuple(sorted({self.groups.get(one, OTHER_GROUP) for one in fi_types}))
+
 
 class _Shipped(msgspec.Struct, forbid_unknown_fields=True):
     fitypes: dict[str, tuple[str, ...]]
-    identifier_types: dict[str, tuple[str, ...]] = msgspec.field(name="identifierTypes")
+    identifier_types: dict[str, tuple[str, ...]] = field(name="identifierTypes")
+    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def parse_vocabulary(data: bytes) -> Vocabulary:
     """Read the shipped form. Raises `msgspec.ValidationError` when the file is wrong."""
     shipped = msgspec.json.decode(data, type=_Shipped)
-    return Vocabulary(Words.of(shipped.fitypes), Words.of(shipped.identifier_types))
+    groups = {word: group for group, words in shipped.groups.items() for word in words}
+    return Vocabulary(Words.of(shipped.fitypes), Words.of(shipped.identifier_types), groups)
 
 
 @functools.cache
@@ -104,6 +123,11 @@ def check_addition(vocabulary: Vocabulary, addition: Addition) -> list[Finding]:
     if not WORD.fullmatch(addition.word):
         allowed = "a capital letter, then up to 63 capital letters, digits and _"
         findings.append(Finding("$.word", f"must not be {show(addition.word)}", allowed))
+    if addition.group and addition.kind is not VocabularyKind.FI_TYPE:
+        findings.append(Finding("$.group", "is of FI types only", "none"))
+    elif addition.group and not _GROUP.fullmatch(addition.group):
+        allowed = "a small letter, then up to 31 small letters, digits and -"
+        findings.append(Finding("$.group", f"must not be {show(addition.group)}", allowed))
     words = vocabulary.words(addition.kind)
     for index, variant in enumerate((addition.word, *addition.variants)):
         taken = words.read(variant)

@@ -5,17 +5,20 @@ from datetime import datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.ports import RefusedPush
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
 from mudra.storage.metrics.copy_rows import long_tag
 from mudra.storage.metrics.reports import Row, findings_of, receipt_of
 from mudra.storage.metrics.tables import metrics_receipt, metrics_refused
 from mudra.storage.registry.tables import registry_version
+from mudra.storage.registry.vocabulary import PostgresVocabulary
 
 _R: Final = metrics_receipt.c
 
@@ -151,6 +154,18 @@ class OnboardedMembers:
             sa.select(entity.c.entity_id).where(entity.c.type == "FIP")
         )
         return frozenset(rows)
+
+    async def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Returns the groups of each institution with a live entry, by its FI types."""
+        additions = await PostgresVocabulary(self._tx).additions()
+        vocabulary = shipped_vocabulary().extended(additions)
+        entry = sa.cast(sa.func.convert_from(registry_version.c.body, "UTF8"), JSONB)
+        rows = await self._tx.connection.execute(
+            sa.select(registry_version.c.entity_id, entry["entityinfo"]["fitypes"])
+            .join(entity, entity.c.entity_id == registry_version.c.entity_id)
+            .where(registry_version.c.status == "live", entity.c.type == "FIP")
+        )
+        return {fip_id: vocabulary.groups_of(words or ()) for fip_id, words in rows}
 
     async def names(self) -> Mapping[str, str]:
         """Returns the names of all entities by ID."""

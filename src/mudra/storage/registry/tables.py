@@ -102,6 +102,7 @@ registry_word: Final = sa.Table(
     sa.Column("variants", JSONB, nullable=False),
     _text("added_by"),
     _at("added_at", nullable=False),
+    sa.Column("status_group", sa.Text, nullable=False, server_default=""),
 )
 
 registry_write: Final = sa.Table(

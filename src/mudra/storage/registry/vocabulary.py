@@ -21,9 +21,12 @@ class PostgresVocabulary:
         """Return all additions in the order in which they were made."""
         c = registry_word.c
         rows = await self._tx.connection.execute(
-            sa.select(c.kind, c.word, c.variants).order_by(c.number)
+            sa.select(c.kind, c.word, c.variants, c.status_group).order_by(c.number)
         )
-        return [Addition(VocabularyKind(kind), word, tuple(more)) for kind, word, more in rows]
+        return [
+            Addition(VocabularyKind(kind), word, tuple(more), group)
+            for kind, word, more, group in rows
+        ]
 
     async def add(self, addition: Addition, actor: str) -> None:
         """Store one addition, with its audit row."""
@@ -32,6 +35,7 @@ class PostgresVocabulary:
                 kind=addition.kind.value,
                 word=addition.word,
                 variants=list(addition.variants),
+                status_group=addition.group,
                 added_by=actor,
                 added_at=await self._tx.now(),
             )
@@ -40,6 +44,7 @@ class PostgresVocabulary:
             AuditEntry(
                 EventName.REGISTRY_VOCABULARY_CHANGE,
                 Caller(actor),
-                detail={"list": addition.kind.value, "word": addition.word},
+                detail={"list": addition.kind.value, "word": addition.word}
+                | ({"group": addition.group} if addition.group else {}),
             )
         )

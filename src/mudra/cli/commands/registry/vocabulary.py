@@ -39,11 +39,15 @@ def add(
     kind: Annotated[VocabularyKind, typer.Argument(help="The list to extend.")],
     word: Annotated[str, typer.Argument(help="Capital letters, digits and _.")],
     variant: Annotated[list[str] | None, typer.Option(help="A spelling read as the word.")] = None,
+    group: Annotated[
+        str,
+        typer.Option(help="Of the public status, for a FI type: deposits, gold-loans; else other."),
+    ] = "",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add a word without a new release."""
-    addition = Addition(kind, word, tuple(variant or ()))
+    """Add a word without a new release; again, to give it a variant or another group."""
+    addition = Addition(kind, word, tuple(variant or ()), group)
 
     async def act(dependencies: Dependencies) -> Addition | PayloadRefused:
         async with dependencies.unit_of_work() as work:
@@ -52,7 +56,7 @@ def add(
     outcome = with_store(act, data_dir)
     if isinstance(outcome, PayloadRefused):
         fail("; ".join(one.sentence() for one in outcome.findings))
-    facts = {"kind": kind.value, "word": word, "variants": list(variant or ())}
+    facts = {"kind": kind.value, "word": word, "variants": list(variant or ()), "group": group}
     if as_json:
         show_json(facts)
     else:

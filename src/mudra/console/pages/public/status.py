@@ -30,6 +30,7 @@ from mudra.console.pages.public.status_cache import (
     InjectedStatusCache,
     StatusCache,
 )
+from mudra.console.pages.public.status_groups import title_of
 from mudra.console.pages.public.status_headline import headline
 from mudra.console.pages.public.status_lines import (
     find_state,
@@ -80,7 +81,7 @@ async def status(
     apis = lines_of([line.fip for line in found.lines], _suffix(kept))
     open_now = open_incidents(snapshot)
     since = snapshot.as_of - _RECENT
-    here = {line.fip.fip_id for line in found.lines} if found.words else None
+    here = {line.fip.fip_id for line in found.lines} if found.is_filtered else None
     closed = [
         one
         for one in snapshot.incidents
@@ -138,6 +139,7 @@ async def status_of_fip(
         | {
             "snapshot": cached.snapshot,
             "line": line_of(state),
+            "groups": [title_of(one) for one in fip.groups],
             "planned": [one for one in cached.snapshot.maintenance if one.fip_id == fip_id],
             "incidents": incidents,
             **announced(cached.snapshot, dependencies.clock(), fip_id),

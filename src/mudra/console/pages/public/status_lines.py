@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from mudra.console.pages.public.status_groups import GroupLink, group_links, title_of
 from mudra.localization.language import gettext, translatable
 from mudra.metrics.health.status_history import (
     Day,
@@ -77,6 +78,18 @@ class FipPage(Struct, frozen=True):
     pages: int
     kept: Mapping[str, str]
     """What the address asks for besides: a language, a time zone."""
+    group: str = ""
+    groups: Sequence[GroupLink] = ()
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether only some institutions are shown."""
+        return bool(self.words or self.group)
+
+    @property
+    def group_title(self) -> str:
+        """The title of the group; empty for all."""
+        return title_of(self.group) if self.group else ""
 
     @property
     def before(self) -> str:
@@ -91,6 +104,7 @@ class FipPage(Struct, frozen=True):
     def _at(self, number: int) -> str:
         values = {
             "q": self.words,
+            "group": self.group,
             "page": str(number) if number > 1 else "",
             **self.kept,
         }
@@ -118,10 +132,17 @@ def states_of(snapshot: StatusSnapshot, now: datetime) -> list[FipState]:
 def page_of(
     states: Sequence[FipState], query: Mapping[str, str], kept: Mapping[str, str]
 ) -> FipPage:
-    """Returns the page that a query asks for: `q` has words of names or IDs, in any order."""
+    """Returns the page that a query asks for: `q` has words of names or IDs, in any order.
+
+    `group` is one of those that the institutions are in.
+    """
     words = " ".join(query.get("q", "")[:MAX_WORDS].split())
     wanted = words.casefold().split()
     found = [one for one in states if _has_all(one.fip, wanted)] if wanted else states
+    asked_group = query.get("group", "")
+    group = asked_group if any(asked_group in one.fip.groups for one in states) else ""
+    groups = group_links([one.fip for one in found], group, words, kept)
+    found = [one for one in found if group in one.fip.groups] if group else found
     pages = max(-(-len(found) // PAGE), 1)
     asked = query.get("page", "1")
     number = (
@@ -129,7 +150,7 @@ def page_of(
     )
     shown = found[(number - 1) * PAGE : number * PAGE]
     lines = [line_of(one) for one in shown]
-    return FipPage(words, len(found), lines, number, pages, kept)
+    return FipPage(words, len(found), lines, number, pages, kept, group, groups)
 
 
 def line_of(one: FipState) -> FipLine:

@@ -1,4 +1,4 @@
-"""What operators announce on the public status."""
+"""What operators announce on the public status, and groups of its institutions."""
 
 from alembic import op
 
@@ -33,4 +33,5 @@ def upgrade() -> None:
                 CHECK (kind IN ('information', 'incident', 'maintenance'))
         )
     """)
+    op.execute("ALTER TABLE registry_word ADD COLUMN status_group text NOT NULL DEFAULT ''")
     op.execute("CREATE INDEX ix_status_announcement_publish_at ON status_announcement (publish_at)")
