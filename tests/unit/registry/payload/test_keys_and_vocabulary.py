@@ -130,6 +130,9 @@ def test_an_operator_extends_the_vocabulary():
     ("addition", "paths"),
     [
         (Addition(VocabularyKind.FI_TYPE, "GOLD"), []),
+        (Addition(VocabularyKind.FI_TYPE, "GOLD", group="gold-loans"), []),
+        (Addition(VocabularyKind.FI_TYPE, "GOLD", group="Gold loans"), ["$.group"]),
+        (Addition(VocabularyKind.IDENTIFIER_TYPE, "GOLD", group="funds"), ["$.group"]),
         (Addition(VocabularyKind.FI_TYPE, "gold"), ["$.word"]),
         (Addition(VocabularyKind.FI_TYPE, "term-deposit"), ["$.word", "$.word"]),
         (
@@ -145,3 +148,21 @@ def test_an_addition_is_judged_before_it_is_made(addition, paths):
 def test_a_broken_vocabulary_file_is_refused():
     with pytest.raises(msgspec.ValidationError):
         parse_vocabulary(b'{"fitypes": ["DEPOSIT"], "identifierTypes": {}}')
+
+
+def test_each_shipped_fi_type_but_other_has_a_group_which_the_operator_may_change() -> None:
+    shipped = shipped_vocabulary()
+    ungrouped = set(shipped.fi_types.listed) - set(shipped.groups)
+
+    grown = shipped.extended(
+        [
+            Addition(VocabularyKind.FI_TYPE, "GOLD_LOAN", (), "gold-loans"),
+            Addition(VocabularyKind.FI_TYPE, "ETF", (), "securities"),
+        ]
+    )
+
+    assert (ungrouped, set(shipped.groups) - set(shipped.fi_types.listed)) == ({"OTHER"}, set())
+    assert shipped.groups_of(["ETF", "DEPOSIT", "TERM_DEPOSIT"]) == ("deposits", "funds")
+    assert shipped.groups_of(["GOLD_LOAN"]) == ("other",)
+    assert grown.groups_of(["ETF", "GOLD_LOAN"]) == ("gold-loans", "securities")
+    assert grown.groups_of([]) == ()

@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from litestar import Response
+from msgspec.structs import replace
 
 from mudra.console.pages.public import status as pages
 from mudra.console.pages.public import status_downloads
@@ -19,12 +20,14 @@ from mudra.console.pages.public.status_headline import who
 from mudra.console.pages.public.status_lines import PAGE
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
+from mudra.metrics.announcements.announcement import Kind
 from mudra.metrics.health.feed import PublicRow
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.status_history import (
     Day,
     DayState,
     FipHistory,
+    PublicAnnouncement,
     PublicIncident,
     StatusSnapshot,
 )
@@ -35,6 +38,15 @@ MANY = 2_000
 MAX_BYTES = 50_000
 APIS = ("discovery", "linking", "consent", "fi_request", "fi_fetch")
 BROKEN = "FIP-1777"
+GROUPS = (("deposits",), ("deposits", "funds"), ("funds",), ("insurance",), ("gold-loans",))
+SAID = [
+    PublicAnnouncement(
+        str(number), Kind.INCIDENT, f"Title {number}", "Word " * 119, (), (), NOW, None, None,
+        None if number < 20 else NOW, NOW,
+    )
+    for number in range(100)
+]  # fmt: skip
+"""The most that the page may have: 20 current ones of the longest text, and a history."""
 
 
 def institution(number: int) -> FipHistory:
@@ -56,7 +68,10 @@ def institution(number: int) -> FipHistory:
         )
         for api in APIS
     ]  # fmt: skip
-    return FipHistory(f"FIP-{number:04}", f"Gramin Bank of District {number:04}", days, rows)
+    groups = GROUPS[number % len(GROUPS)]
+    return FipHistory(
+        f"FIP-{number:04}", f"Gramin Bank of District {number:04}", days, rows, groups
+    )
 
 
 def incident(fip_id: str, number: int, ended: datetime | None) -> PublicIncident:
@@ -80,11 +95,19 @@ LANGUAGES = Languages()
 
 
 class Cache:
+    def __init__(self, snapshot: StatusSnapshot) -> None:
+        self.snapshot = snapshot
+
     async def get(self, _: object) -> CachedStatus:
-        return CachedStatus(SNAPSHOT, fresh=True)
+        return CachedStatus(self.snapshot, fresh=True)
 
 
-def get(handler: Any, headers: dict[str, str] | None = None, **query: str) -> Response[bytes]:
+def get(
+    handler: Any,
+    headers: dict[str, str] | None = None,
+    snapshot: StatusSnapshot = SNAPSHOT,
+    **query: str,
+) -> Response[bytes]:
     settings = SimpleNamespace(
         network_name="A Nation",
         token_prefix="/iam",
@@ -97,7 +120,7 @@ def get(handler: Any, headers: dict[str, str] | None = None, **query: str) -> Re
     sent = {"accept-encoding": "gzip, br"} if headers is None else headers
     address = SimpleNamespace(path="/status/feed.atom")
     request = SimpleNamespace(query_params=query, headers=sent, url=address)
-    answer: Response[bytes] = asyncio.run(handler.fn(request, dependencies, Cache()))
+    answer: Response[bytes] = asyncio.run(handler.fn(request, dependencies, Cache(snapshot)))
     return answer
 
 
@@ -132,6 +155,43 @@ def test_in_hindi_it_is_as_small_and_is_grouped_as_in_india() -> None:
     assert "26 अग॰ 2026" in page
     with written_in(LANGUAGES.find("hi") or ENGLISH):
         assert who([one.name for one in crowd], len(crowd)) == ("1,20,000 में से 1,20,000 संस्थाओं")
+
+
+def test_groups_are_filters_with_counts_that_stay_while_one_pages_and_searches() -> None:
+    everything = text_of(get(pages.status))
+    funds = text_of(get(pages.status, group="funds"))
+    found = text_of(get(pages.status, group="funds", q="district 000"))
+    hindi = text_of(get(pages.status, group="funds", lang="hi"))
+
+    assert filters(everything) == [
+        ("All", "2,000"), ("Banking deposits", "800"), ("Funds", "800"), ("Insurance", "400"),
+        ("Gold loans", "400"),
+    ]  # fmt: skip
+    assert 'href="/status?group=funds#institutions"' in everything
+    assert filters(funds) == filters(everything)
+    assert "800 of 2,000 institutions, disrupted ones first · Funds" in funds
+    assert "Page 1 of 32" in funds
+    assert 'href="?group=funds&amp;page=2#institutions" rel="next"' in funds
+    assert '<input type="hidden" name="group" value="funds">' in funds
+    assert ("Funds", "4") in filters(found)
+    assert 'href="/status?q=district+000&amp;group=deposits#institutions"' in found
+    assert ("फ़ंड", "800") in filters(hindi)
+    assert filters(text_of(get(pages.status, group="<b>"))) == filters(everything)
+
+
+def filters(page: str) -> list[tuple[str, str]]:
+    return re.findall(r'#institutions"[^>]*>([^<]+) <span class="count">([^<]+)</span>', page)
+
+
+def test_as_many_announcements_as_there_may_be_leave_the_page_small() -> None:
+    said = replace(SNAPSHOT, announcements=SAID)
+
+    answer = get(pages.status, snapshot=said)
+    page = text_of(answer)
+
+    assert len(answer.content) < MAX_BYTES, len(answer.content)
+    assert page.count('<article class="incident" id="announcement-') == 20
+    assert page.count('<details class="incident" id="announcement-') == 5
 
 
 def test_words_in_any_order_find_an_institution() -> None:
@@ -194,7 +254,12 @@ def is_atom(part: ET.Element, allowed: set[str]) -> None:
 
 @pytest.mark.parametrize("fip_id", ["", BROKEN])
 def test_the_feeds_are_what_rfc_4287_calls_atom(fip_id: str) -> None:
-    made = atom_feed(SNAPSHOT, "A Nation: incidents", "https://mudra.example/status", fip_id)
+    made = atom_feed(
+        replace(SNAPSHOT, announcements=SAID[18:22]),
+        "A Nation: incidents",
+        "https://mudra.example/status",
+        fip_id,
+    )
     feed = ET.fromstring(made)  # our own
 
     assert get(status_downloads.status_feed).media_type == ATOM == "application/atom+xml"
