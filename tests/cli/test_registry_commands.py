@@ -199,12 +199,14 @@ def test_a_word_that_an_operator_adds_is_taken_from_then_on(service: Service, tm
     added = run(service, "vocabulary", "add", "fitype", "GOLD_LOAN", "--variant", "GOLD-LOANS")
     after = registry.submit(payload)
     again = run(service, "vocabulary", "add", "identifierType", "MOBILE NO", code=1)
+    wrong = run(service, "vocabulary", "add", "fitype", "GOLD", "--group", "Gold loans", code=1)
 
     assert (before.status_code, after.status_code) == (400, 200)
     assert added["word"] == "GOLD_LOAN"
     assert "GOLD_LOAN" in run(service, "vocabulary", "list")["fitype"]
     assert "was read as GOLD_LOAN" in str(after.json()["findings"])
     assert "a capital letter" in again
+    assert "a small letter" in wrong
 
 
 @pytest.mark.parametrize(

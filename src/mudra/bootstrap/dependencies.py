@@ -17,7 +17,7 @@ from mudra.bootstrap.alarm_wiring import follow_service, preference_service, web
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.fault_store import fault_service
-from mudra.bootstrap.health_store import health_service
+from mudra.bootstrap.health_store import announcement_service, health_service
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance, reporting
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
@@ -26,7 +26,6 @@ from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.localization.languages import Languages
 from mudra.mail.compose import EmailComposer
-from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.recorded_history import HistoryService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident_service import IncidentService
@@ -73,7 +72,6 @@ from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
 from mudra.storage.metrics.alarms import PostgresSilences
-from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.apart.carry_over import carry_over
 from mudra.storage.metrics.apart.metrics_database import Both, MetricsDatabase
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
@@ -247,8 +245,7 @@ class Dependencies(Struct, frozen=True):
 
     def _work(self, both: Both) -> UnitOfWork:
         transaction = both.first
-        audit_log = PostgresAuditLog(transaction)
-        outbox = self.outbox(transaction)
+        audit_log, outbox = PostgresAuditLog(transaction), self.outbox(transaction)
         notices = self._notices(transaction)
         registration = self._registration(transaction, notices)
         secret_store = PostgresSecrets(transaction, self.encryption)
@@ -299,9 +296,7 @@ class Dependencies(Struct, frozen=True):
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
-            announcements=AnnouncementService(
-                PostgresAnnouncements(transaction), network, audit_log, fresh_id
-            ),
+            announcements=announcement_service(transaction, network, audit_log),
             webhooks=webhook_service(self, transaction, network, audit_log),
             alarm_preferences=preference_service(self, transaction, audit_log),
             follows=follow_service(transaction, network, audit_log),

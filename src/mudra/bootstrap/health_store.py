@@ -1,7 +1,12 @@
-"""The health service over the database: wired here for pages and for jobs."""
+"""The health service and announcements over the database: wired here for pages and for jobs."""
 
+from mudra.audit.ports import AuditLog
+from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
+from mudra.shared.ids import fresh_id
+from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences
+from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.apart.metrics_database import Both
 from mudra.storage.metrics.attribution import PostgresFipStates
 from mudra.storage.metrics.incidents import PostgresIncidents
@@ -22,3 +27,10 @@ def health_service(
         PostgresFipStates(both.metrics),
         PostgresSilences(both.first),
     )
+
+
+def announcement_service(
+    transaction: Transaction, members: OnboardedMembers, audit_log: AuditLog
+) -> AnnouncementService:
+    """Return the announcements of a unit of work."""
+    return AnnouncementService(PostgresAnnouncements(transaction), members, audit_log, fresh_id)

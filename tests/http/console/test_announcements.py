@@ -11,7 +11,8 @@ from tests.http.console.test_status_webhook import KEY, a_sink, challenged, conf
 from tests.support.alarm_network import emails_to
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, new_operator
-from tests.support.service import Service, onboard
+from tests.support.registry.registry_members import Registry, approve, payload_of
+from tests.support.service import Service, new_member, onboard
 
 PAGE = "/console/operator/announcements"
 MARKUP = "<script>alert(1)</script> & <a href='https://evil.example'>here</a>"
@@ -231,6 +232,24 @@ def test_twenty_are_shown_or_scheduled_at_most(service: Service, noc: Operator) 
     assert noc.post("/announcements", title=title(), text="Soon.").status_code == 409
     noc.post(f"/announcements/{made}/end")
     assert noc.post("/announcements", title=title(), text="Soon.").status_code == 200
+
+
+def test_institutions_are_grouped_by_the_fi_types_of_their_live_entries(service: Service) -> None:
+    service.cli("registry", "vocabulary", "add", "fitype", "TEA_LOAN", "--group", "tea-loans")
+    registry = Registry(new_member(service))
+    payload = payload_of(registry.member, fitypes=["TERM_DEPOSIT", "TEA_LOAN", "ETF"])
+    assert registry.submit(payload).status_code == 200
+    approve(registry.member)
+    service.advance("PT2M")  # entries are read again after a minute
+
+    own = f"/status/fip/{registry.member.entity_id}"
+    shown(service, "Banking deposits, Funds, Tea loans", own)
+    page = read(service, "/status?group=tea-loans").text
+
+    fips = {one["fip_id"]: one for one in read(service, "/status/network.json").json()["fips"]}
+    assert fips[registry.member.entity_id]["groups"] == ["deposits", "funds", "tea-loans"]
+    assert page.count('<article class="institution">') == 1
+    assert f'href="{own}/feed.rss"' in read(service, own).text
 
 
 def test_commands_do_the_same(service: Service, bank: str) -> None:
