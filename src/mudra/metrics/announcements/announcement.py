@@ -229,7 +229,7 @@ def _refused_place(one: Announcement, public: Collection[str]) -> AnnouncementRe
         return AnnouncementRefused("fipIds", problem)
     unknown = next((fip_id for fip_id in one.fip_ids if fip_id not in public), None)
     if unknown is not None:
-        problem = f"has {unknown[:64]}, which is no institution of the public status"
+        problem = f"must be IDs of FIPs on the public status: {unknown[:64]} is none"
         return AnnouncementRefused("fipIds", problem)
     return None
 

@@ -30,6 +30,7 @@ from mudra.metrics.announcements.announcement import (
     MAX_TITLE,
     Announcement,
     AnnouncementCommand,
+    AnnouncementRefused,
     Kind,
     NoSuchAnnouncement,
     State,
@@ -40,6 +41,8 @@ from mudra.shared.refusal import Refusal
 _PAGE: Final = "/console/operator/announcements"
 _TONES: Final = {State.SCHEDULED: "warn", State.CURRENT: "good", State.OVER: "quiet"}
 _TIMES: Final = {"publish_at": "publication", "begins": "begin", "ends": "end"}
+_ON_PAGE: Final = {"fipIds": "institutions", "publishAt": "publish at"}
+"""What the page calls a field."""
 _MAX_PAST: Final = 50
 _MAX_TYPED: Final = MAX_INSTITUTIONS * 80
 _MESSAGES: Final = {
@@ -222,6 +225,9 @@ def _times(fields: Fields) -> dict[str, datetime | None] | InvalidField:
 
 def _again(fields: Fields, refusal: Refusal) -> AnnouncementForm:
     """Returns the form with what was typed, and what is wrong with it."""
+    if isinstance(refusal, AnnouncementRefused):
+        field_ = _ON_PAGE.get(refusal.field, refusal.field)
+        refusal = AnnouncementRefused(field_, refusal.problem)
     problem = page_problem(refusal)
     typed = {name: text[:_MAX_TYPED] for name, text in fields.items()}
     return AnnouncementForm(typed, sentence(problem.sentence), problem.status)
