@@ -81,7 +81,7 @@ VALUES: dict[str, str | SecretText] = {
     "ended": "2026-03-01 18:30 IST (13:00 UTC)",
     "end_link": SecretText(END_LINK),
     "kind": "maintenance",
-    "text": "See <b>https://bank.example</b> on Sunday.",
+    "text": "No data can be fetched.",
     "institutions": "Sunrise Bank",
     "begins": "2026-03-01 17:30 IST (12:00 UTC)",
     "ends": "2026-03-01 18:30 IST (13:00 UTC)",
@@ -314,7 +314,8 @@ def test_the_message_has_text_html_and_calendar_and_a_stable_id():
 
 
 def test_an_announcement_is_plain_text_in_both_parts():
-    composed = write(NoticeKind.STATUS_ANNOUNCEMENT)
+    text = "See <b>https://bank.example</b> on Sunday."
+    composed = write(NoticeKind.STATUS_ANNOUNCEMENT, text=text)
 
     assert "announces maintenance:" in composed.text
     assert "See <b>https://bank.example</b> on Sunday." in composed.text
