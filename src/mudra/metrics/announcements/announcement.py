@@ -97,12 +97,12 @@ class Announcement(Struct, frozen=True):
 
     @property
     def over_at(self) -> datetime | None:
-        """When it moves to the history; none while that is open."""
+        """Return when it moves to the history; none while that is open."""
         return min((one for one in (self.ends, self.ended_at) if one is not None), default=None)
 
     @property
     def was_withdrawn(self) -> bool:
-        """Whether it was ended before anyone saw it."""
+        """Return whether it was ended before anyone saw it."""
         return self.ended_at is not None and self.ended_at <= self.publish_at
 
     def state(self, now: datetime) -> State:

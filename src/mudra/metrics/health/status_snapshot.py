@@ -55,7 +55,7 @@ class StatusUnitOfWork(HealthUnitOfWork, Protocol):
 
     @property
     def announcements(self) -> AnnouncementService:
-        """What operators announce."""
+        """Return what operators announce."""
         ...
 
 

@@ -165,7 +165,7 @@ class SubscriptionUnitOfWork(Protocol):
 
     @property
     def announcements(self) -> AnnouncementService:
-        """What operators announce."""
+        """Return what operators announce."""
         ...
 
     @property

@@ -83,7 +83,7 @@ class FipPage(Struct, frozen=True):
 
     @property
     def is_filtered(self) -> bool:
-        """Whether only some institutions are shown."""
+        """Return whether only some institutions are shown."""
         return bool(self.words or self.group)
 
     @property

@@ -99,8 +99,8 @@ async def publish(
         outcome = await page_context.work.announcements.publish(command, page_context.caller, now)
         if isinstance(outcome, Refusal):
             return await _list_page(page_context, _again(fields, outcome))
-        told = "published" if outcome.state(now) is State.CURRENT else "scheduled"
-        return GoTo(f"{_PAGE}?told={told}")
+        is_current = outcome.state(now) is State.CURRENT
+        return GoTo(f"{_PAGE}?told=published" if is_current else f"{_PAGE}?told=scheduled")
 
     return await operator_form(request, dependencies, Scope.HEALTH, handle)
 
