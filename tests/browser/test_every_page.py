@@ -16,7 +16,7 @@ from tests.browser.conftest import Visit, in_thread
 from tests.support.alarm_network import as_entity
 from tests.support.metrics.incidents import stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
-from tests.support.people.operators import active_operator
+from tests.support.people.operators import active_operator, with_token
 from tests.support.registry.registry_commands import payload, send
 from tests.support.service import PASSWORD, Member, Service, in_store, new_member, running_service
 from tools.demonstration import Page, member_pages, operator_pages, public_pages
@@ -40,6 +40,7 @@ class Network:
     fiu: Member
     operator: str
     incident_id: str
+    announcement_id: str
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,7 @@ def a_network(service: Service) -> Network:
     send(fip, payload(fip))  # which waits for approval
     add_webhook(fip)
     operator = active_operator(service)
+    announcement_id = announce(service, operator, fip.entity_id)
     began, incident_id = aa.last_window() - 12 * WINDOW, str(uuid.uuid4())
 
     async def store(dependencies: Dependencies) -> None:
@@ -68,7 +70,20 @@ def a_network(service: Service) -> Network:
     service.wait_until(
         lambda: httpx.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=20).is_success
     )
-    return Network(service, aa, fip, fiu, operator, incident_id)
+    return Network(service, aa, fip, fiu, operator, incident_id, announcement_id)
+
+
+def announce(service: Service, operator: str, fip_id: str) -> str:
+    """Announce something that is over, and something with all that it may have."""
+    noc = with_token(service, operator)
+    words = {"title": "A title of an announcement " * 4, "text": "Some plain words of it. " * 24}
+    for more in ({}, {"kind": "incident", "fipIds": [fip_id], "begins": "2026-01-31T09:30:00Z"}):
+        made = noc.post("/announcements", **words, **more)
+        assert made.status_code == 200, made.text
+        announcement_id = made.json()["announcement"]["announcementId"]
+        if not more:
+            noc.post(f"/announcements/{announcement_id}/end")
+    return str(announcement_id)
 
 
 def add_webhook(member: Member) -> None:
@@ -145,7 +160,7 @@ def test_pages_of_a_member(tour: Visit, network: Network, kind: str) -> None:
 
 def test_pages_of_an_operator(tour: Visit, network: Network) -> None:
     sign_in(tour, network.operator)
-    ids = network.aa.aa_id, network.fip.entity_id, network.incident_id
+    ids = network.aa.aa_id, network.fip.entity_id, network.incident_id, network.announcement_id
     are_sound(tour, operator_pages(network.operator, *ids))
 
     page = tour.page
