@@ -1,6 +1,6 @@
 """The ports of network metrics: its queries to storage and to the registry."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -124,8 +124,10 @@ class RollupQueries(Protocol):
         """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
         ...
 
-    async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
-        """Returns the sums for the matrix, over one type of request or over all calls."""
+    async def pairs(
+        self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)
+    ) -> Mapping[Pair, PairSums]:
+        """Returns the sums for the matrix, over some types of request together or all calls."""
         ...
 
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:

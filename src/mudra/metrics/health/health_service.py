@@ -1,6 +1,6 @@
 """The health of the network for any time, for the API, the console and commands alike."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
@@ -150,7 +150,7 @@ class HealthService(Struct, frozen=True):
         """Returns AA x FIP with the causes of this time, over one type or over all calls."""
         causes = causes_of(await self.incidents.since(within.start), within)
         found = [one for one in causes if of_api(one.incident, code)]
-        return matrix(await self.rollups.pairs(within, code), found, code)
+        return matrix(await self.rollups.pairs(within, (code,)), found, code)
 
     async def points(
         self,
@@ -181,15 +181,11 @@ class HealthService(Struct, frozen=True):
         )
 
     async def calls_of_pairs(
-        self, within: TimeRange, codes: Iterable[str]
+        self, within: TimeRange, codes: Collection[str]
     ) -> Mapping[Pair, tuple[int, int]]:
         """Returns the calls of each pair that succeeded, and all but 4xx, over these APIs."""
-        sums: dict[Pair, tuple[int, int]] = {}
-        for code in codes:
-            for pair, one in (await self.rollups.pairs(within, code)).items():
-                succeeded, eligible = sums.get(pair, (0, 0))
-                sums[pair] = (succeeded + one.succeeded, eligible + one.eligible)
-        return sums
+        sums = await self.rollups.pairs(within, codes)
+        return {pair: (one.succeeded, one.eligible) for pair, one in sums.items()}
 
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
         """Returns the health of every live FIP over all AAs, for publication.
@@ -241,14 +237,14 @@ class HealthService(Struct, frozen=True):
         """
         if of_one:
             return weigh_apis(totals)
-        weighed = weigh_fips(await self.rollups.pairs(within, code))
+        weighed = weigh_fips(await self.rollups.pairs(within, (code,)))
         return {(fip_id, code): one for fip_id, one in weighed.items() if one.outvoted}
 
     async def _disputed(self, within: TimeRange) -> Disputed:
         return {
             (fip_id, code): weighed
             for code in REQUESTS_SHOWN
-            for fip_id, weighed in weigh_fips(await self.rollups.pairs(within, code)).items()
+            for fip_id, weighed in weigh_fips(await self.rollups.pairs(within, (code,))).items()
             if weighed.outvoted
         }
 

@@ -67,7 +67,10 @@ class Sources(Struct, frozen=True):
 
 
 class AllSources(Struct, frozen=True):
-    """Days and hours with valid sums over all AAs; `rest` is read by AA."""
+    """Days and hours with valid sums over all AAs; `rest` is read by AA.
+
+    Its windows have sums over all AAs of their own where they are recent.
+    """
 
     days: tuple[datetime, ...]
     hours: tuple[datetime, ...]
@@ -85,15 +88,27 @@ def sources(within: TimeRange, stale: Notes) -> Sources:
     return _by_aa(_split(within), stale)
 
 
-def sources_of_all(within: TimeRange, stale: Notes) -> AllSources:
-    """Returns the coarsest usable rows over all AAs together."""
+def sources_of_all(
+    within: TimeRange, stale: Notes, windows_since: datetime | None = None
+) -> AllSources:
+    """Returns the coarsest usable rows over all AAs together.
+
+    Of hours that begin at `windows_since` or later the windows are used in place of rows by AA:
+    they have sums over all AAs, also while the hour runs.
+    """
     split = _split(within)
     stale_days, stale_hours = stale.stale_days(), stale.stale_hours()
     days = tuple(day for day in split.days if day not in stale_days)
     hours = (*_hours_of(set(split.days) - set(days)), *split.hours)
     good = tuple(hour for hour in hours if hour not in stale_hours)
-    left = tuple(hour for hour in hours if hour in stale_hours)
-    return AllSources(days, good, _by_aa(_Split((), left, split.windows), stale))
+    recent = [
+        hour
+        for hour in hours
+        if hour in stale_hours and windows_since is not None and hour >= windows_since
+    ]
+    left = tuple(hour for hour in hours if hour in stale_hours and hour not in recent)
+    windows = (*split.windows, *_windows_of(recent))
+    return AllSources(days, good, _by_aa(_Split((), left, windows), stale))
 
 
 def _by_aa(split: _Split, stale: Notes) -> Sources:

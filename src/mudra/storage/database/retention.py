@@ -76,6 +76,7 @@ _ARCHIVED: Final = "dropped by `clear-out` once archived, after `MUDRA_AUDIT_ARC
 _PARTITIONS: Final = "dropped as whole partitions by `metrics-retention`"
 _RAW: Final = f"{_PARTITIONS} after `MUDRA_METRICS_RAW_DAYS`"
 _HOURS: Final = f"{_PARTITIONS} after `MUDRA_METRICS_HOUR_DAYS`"
+_WINDOWS: Final = "deleted by `metrics-sums` after some hours"
 
 RULES: Final[Mapping[str, Rule]] = {
     "alembic_version": Kept("one row"),
@@ -165,6 +166,8 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_held": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_RAW_DAYS`"),
     "metrics_hour": ByJob(_HOURS),
     "metrics_pair_hour": ByJob(_HOURS),
+    "metrics_window": ByJob(_WINDOWS),
+    "metrics_pair_window": ByJob(_WINDOWS),
     "metrics_receipt": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_HOUR_DAYS`"),
     "metrics_push": ByJob("deleted with its row of `metrics_receipt`"),
     "metrics_day": Aged(m.metrics_day.c.at, "sums"),

@@ -128,6 +128,31 @@ metrics_pair_day: Final = sa.Table(
     sa.Index("ix_metrics_pair_day_at", "at", "type"),
 )
 
+metrics_window: Final = sa.Table(
+    "metrics_window",
+    metadata,
+    sa.Column("window_at", TIMESTAMP(timezone=True), nullable=False),
+    sa.Column("aa_id", sa.Text, nullable=False),
+    sa.Column("tag", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("made_of", JSONB, nullable=False),
+    sa.Column("sums", sa.LargeBinary, nullable=False),
+    sa.PrimaryKeyConstraint("aa_id", "window_at", "tag", "type"),
+    sa.Index("ix_metrics_window_window_at", "window_at"),
+)
+"""Sums of the windows of some hours, all FIPs of one type packed in a row (decision 0135).
+
+The row of an empty type says in `made_of` which reports the others are made of.
+"""
+
+metrics_pair_window: Final = sa.Table(
+    "metrics_pair_window",
+    metadata,
+    *_pair_columns(),
+    sa.Index("ix_metrics_pair_window_at", "at", "type"),
+)
+"""The sums of the matrix for the same windows, of the same reports."""
+
 metrics_received: Final = sa.Table(
     "metrics_received",
     metadata,

@@ -151,22 +151,34 @@ def comparable(totals):
 WRITTEN = (
     *("metrics_push", "metrics_receipt", "metrics_raw", "metrics_previous", "metrics_stale"),
     *("metrics_hour", "metrics_day", "metrics_pair_hour", "metrics_pair_day", "metrics_received"),
+    *("metrics_window", "metrics_pair_window"),
 )
 
 
 @st.composite
-def deliveries(draw):
-    """Pushes of windows over two days by two AAs, in any order, some again or with other content."""
-    places = draw(st.lists(st.integers(0, 2 * 144 - 1), min_size=1, max_size=8, unique=True))
+def deliveries(draw, windows=2 * 144, aas=("aa-one", "aa-two")):
+    """Pushes of windows by some AAs, in any order, some again or with other content."""
+    places = draw(st.lists(st.integers(0, windows - 1), min_size=1, max_size=8, unique=True))
     shown = []
     for place in places:
         for seed in draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)):
-            shown += [(draw(st.sampled_from(["aa-one", "aa-two"])), DAY + place * WINDOW, seed)]
+            shown += [(draw(st.sampled_from(aas)), DAY + place * WINDOW, seed)]
     order = draw(st.permutations(shown + draw(st.lists(st.sampled_from(shown), max_size=4))))
     return order, draw(st.sets(st.integers(0, len(order) - 1), max_size=3))
 
 
-async def examine(store, case):
+TWO_DAYS = (
+    TimeRange(DAY, DAY + timedelta(days=2)),
+    TimeRange(DAY + timedelta(minutes=50), DAY + timedelta(days=1, hours=2, minutes=30)),
+)
+LAST_HOURS = (
+    TimeRange(DAY + timedelta(hours=2), DAY + timedelta(hours=3)),
+    TimeRange(DAY + timedelta(minutes=50), DAY + timedelta(hours=1, minutes=50)),
+    TimeRange(DAY + timedelta(minutes=20), DAY + timedelta(hours=2, minutes=40)),
+)
+
+
+async def examine(store, case, ranges=TWO_DAYS):
     order, make_after = case
     await store.empty()  # examples on top of others would take longer and longer
     current = {}
@@ -185,14 +197,12 @@ async def examine(store, case):
         current[aa_id, window] = payload
         if place in make_after:
             await store.make_sums()
-    wide = TimeRange(DAY, DAY + timedelta(days=2))
-    narrow = TimeRange(DAY + timedelta(minutes=50), DAY + timedelta(days=1, hours=2, minutes=30))
-    for within in (wide, narrow):
+    for within in ranges:
         truth = plain(current.values(), within)
         assert comparable(await store.totals(within)) == truth
         await store.over_all_and_pairs_are_true(within)
     await store.make_sums()
-    for within in (wide, narrow):
+    for within in ranges:
         truth = plain(current.values(), within)
         assert comparable(await store.totals(within)) == truth
         one = {key: sums for key, sums in truth.items() if key[0] == "aa-one"}
@@ -212,6 +222,22 @@ def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
         @given(deliveries())
         def recounted(case):
             runner.run(examine(store, case))
+
+        try:
+            recounted()
+        finally:
+            runner.run(store.database.close())
+
+
+def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(conninfo):
+    with asyncio.Runner() as runner:
+        store = Store(conninfo)
+        store.now = DAY + timedelta(hours=3)
+
+        @settings(max_examples=12, deadline=None)
+        @given(deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")))
+        def recounted(case):
+            runner.run(examine(store, case, LAST_HOURS))
 
         try:
             recounted()

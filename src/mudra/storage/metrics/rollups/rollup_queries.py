@@ -35,11 +35,13 @@ from mudra.storage.metrics.rollups.sums import (
     sums_query,
     within_times,
 )
+from mudra.storage.metrics.rollups.window_sums import WindowSums, chosen, split_at, times_of
 from mudra.storage.metrics.tables import (
     metrics_day,
     metrics_hour,
     metrics_pair_day,
     metrics_pair_hour,
+    metrics_pair_window,
     metrics_raw,
     metrics_receipt,
     metrics_received,
@@ -56,6 +58,7 @@ class PostgresRollupQueries:
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
+        self._windows = WindowSums(transaction)
 
     async def totals(
         self,
@@ -83,27 +86,35 @@ class PostgresRollupQueries:
         """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
         types = frozenset({code}) if code else None
         wide = await self._widened(within)
-        used = sources_of_all(wide, await self._stale_series(wide, None))
+        stale = await self._stale_series(wide, None)
+        used = sources_of_all(wide, stale, await self._windows.since())
         gathered = Gathered(over_aas=True)
-        await self._read(used.rest, Part(None, fip_id, tag, types), gathered)
+        await self._read(used.rest, Part(None, fip_id, tag, types), gathered, over_aas=True)
         part = Part(ALL_AAS, fip_id, tag, types)
         await self._read_sums(metrics_day, Rows(used.days), part, gathered)
         await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
         return gathered.by_cell()
 
-    async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
-        """Returns the sums for the matrix, over one type of request or over all calls."""
+    async def pairs(
+        self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)
+    ) -> Mapping[Pair, PairSums]:
+        """Returns the sums for the matrix, over some types of request together or all calls."""
         wide = await self._widened(within)
         stale = await self._stale_series(wide, None)
         requests = short_tag(Tag.REQUESTS)
         used = sources(wide, _of_tag(stale, requests))
         found: dict[Pair, PairSums] = {}
-        for table, rows in ((metrics_pair_day, used.days), (metrics_pair_hour, used.hours)):
+        summed, windows = await self._summed_pairs(used.windows)
+        for table, rows in (
+            (metrics_pair_day, used.days),
+            (metrics_pair_hour, used.hours),
+            (metrics_pair_window, summed),
+        ):
             if rows.times or rows.only:
-                result = await self._tx.connection.execute(_pairs_query(table, rows, code))
+                result = await self._tx.connection.execute(_pairs_query(table, rows, codes))
                 _add(found, map(_pair_of, result.mappings()))
-        if used.windows.times or used.windows.only:
-            raw = _raw_pairs(used.windows, code)
+        if windows.times or windows.only:
+            raw = _raw_pairs(windows, codes)
             result = await self._tx.connection.execute(soon_pairs_query(raw))
             _add(found, map(_pair_of, result.mappings()))
             result = await self._tx.connection.execute(late_blocks_query(raw))
@@ -157,12 +168,33 @@ class PostgresRollupQueries:
                 found[(aa_id, long_tag(tag))] += count
         return found
 
-    async def _read(self, used: Sources, part: Part, gathered: Gathered) -> None:
+    async def _summed_pairs(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Returns the windows with sums for the matrix that hold, and those to be read raw."""
+        recent, old = split_at(rows, await self._windows.since())
+        times = times_of(recent)
+        if not times:
+            return Rows(), old
+        part = Part(tag=Tag.REQUESTS)
+        versions = chosen(await self._windows.versions(times, part), recent)
+        made = await self._windows.headers(times, Tag.REQUESTS)
+        good = {
+            key
+            for key, row in made.items()
+            if key in versions and row.made_of == {key.aa_id: versions[key]}
+        }
+        return Rows(only=frozenset(good)), Rows(
+            old.times, old.without, old.only | (versions.keys() - good)
+        )
+
+    async def _read(
+        self, used: Sources, part: Part, gathered: Gathered, *, over_aas: bool = False
+    ) -> None:
         await self._read_sums(metrics_day, used.days, part, gathered)
         await self._read_sums(metrics_hour, used.hours, part, gathered)
-        if used.windows.times or used.windows.only:
+        windows = await self._windows.read(used.windows, part, gathered, over_aas=over_aas)
+        if windows.times or windows.only:
             query = sa.select(metrics_raw).where(
-                _chosen(metrics_raw, metrics_raw.c.window_at, used.windows), *part.of(metrics_raw)
+                _chosen(metrics_raw, metrics_raw.c.window_at, windows), *part.of(metrics_raw)
             )
             gathered.raw((await self._tx.connection.execute(query)).mappings())
 
@@ -238,7 +270,9 @@ def _of_tag(stale: Notes, tag: str) -> Notes:
     )
 
 
-def _pairs_query(table: sa.Table, rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
+def _pairs_query(
+    table: sa.Table, rows: Rows, codes: Collection[str]
+) -> sa.Select[tuple[object, ...]]:
     c = table.c
     summed = [
         (sa.func.max if name == "longest" else sa.func.sum)(c[name]).label(name)
@@ -246,14 +280,16 @@ def _pairs_query(table: sa.Table, rows: Rows, code: str) -> sa.Select[tuple[obje
     ]
     return (
         sa.select(c.aa_id, c.fip_id, *summed)
-        .where(c.type == code, _chosen(table, c.at, rows))
+        .where(c.type == sa.any_(sa.literal(sorted(codes))), _chosen(table, c.at, rows))
         .group_by(c.aa_id, c.fip_id)
     )
 
 
-def _raw_pairs(rows: Rows, code: str) -> sa.ColumnElement[bool]:
+def _raw_pairs(rows: Rows, codes: Collection[str]) -> sa.ColumnElement[bool]:
     c = metrics_raw.c
-    wanted = c.type == code if code != ALL_CALLS else c.type.not_in(_TIMING_CODES)
+    wanted: sa.ColumnElement[bool] = c.type.not_in(_TIMING_CODES)
+    if ALL_CALLS not in codes:
+        wanted = c.type == sa.any_(sa.literal(sorted(codes)))
     part = Part(tag=Tag.REQUESTS)
     return sa.and_(_chosen(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw))
 

@@ -7,12 +7,11 @@ from operator import itemgetter
 from typing import Any, Final
 
 import sqlalchemy as sa
-from msgspec.structs import astuple, fields, replace
+from msgspec.structs import replace
 from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.payload.catalogue import TIMINGS, Tag, day_start
+from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
 from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
 from mudra.metrics.rollup.stale import (
     ALL_AAS,
@@ -31,13 +30,13 @@ from mudra.metrics.rollup.stale import (
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, make_partition
+from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
 from mudra.storage.metrics.rollups.rollup_delay import is_due
 from mudra.storage.metrics.rollups.sums import (
     SUMS,
     Part,
     blocks_by_cell,
-    bounded,
     copy_in,
     raw_query,
     row_of,
@@ -45,6 +44,7 @@ from mudra.storage.metrics.rollups.sums import (
     sums_query,
     within_times,
 )
+from mudra.storage.metrics.rollups.window_making import WindowMaking
 from mudra.storage.metrics.tables import (
     metrics_day,
     metrics_hour,
@@ -58,10 +58,8 @@ from mudra.storage.metrics.tables import (
 ROLLUP_S: Final = 60.0
 """The time limit of one statement of a roll-up."""
 _STALE: Final = metrics_stale.c
-_PAIR: Final = ("at", "type", "aa_id", "fip_id", *(field.name for field in fields(PairSums)))
 _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _PAIR_TABLES: Final = {"hour": metrics_pair_hour, "day": metrics_pair_day}
-_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 
 
 Sums = Mapping[datetime, Mapping[Cell, Rollup]]
@@ -103,7 +101,19 @@ class PostgresRollups:
         return list(marks)
 
     async def sums_of_raw(self, stale: Stale) -> Sums:
-        """Returns the sums of the raw rows of some hours, by hour."""
+        """Returns the sums of the raw rows of some hours, by hour.
+
+        Those of recent hours are made of the sums of their windows, of which few are new.
+        """
+        making = WindowMaking(self._tx)
+        oldest = await making.drop_old()
+        recent = {
+            at: await making.hour(stale.aa_id, stale.tag, at) for at in stale.ats if at >= oldest
+        }
+        rest = replace(stale, ats=tuple(at for at in stale.ats if at < oldest))
+        return {**await self._sums_of_raw(rest), **recent} if rest.ats else recent
+
+    async def _sums_of_raw(self, stale: Stale) -> Sums:
         windows = [window for at in stale.ats for window in TimeRange(at, at + HOUR).windows]
         found = await self._tx.connection.execute(
             raw_query(windows, Part(stale.aa_id, tag=stale.tag))
@@ -141,7 +151,7 @@ class PostgresRollups:
                 await make_partition(self._tx, part, stale.ats[0])
         await _put(self._tx, _TABLES[stale.grain], stale, sums)
         if pairs:
-            await _put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
+            await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:
         """Replaces the number of windows that an AA reported on a day."""
@@ -271,31 +281,6 @@ async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> No
         key=itemgetter(0, 1, 2),
     )
     await copy_in(tx, table, SUMS, (row_of(at, cell, sums[at][cell]) for _, _, at, cell in ordered))
-
-
-async def _put_pairs(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> None:
-    if stale.tag is not Tag.REQUESTS:
-        return
-    pairs: dict[tuple[str, str, datetime], PairSums] = {}
-    for at, cells in sums.items():
-        for cell, summed in cells.items():
-            if cell.type in _TIMING_CODES:
-                continue
-            one = pairs[(cell.type, cell.fip_id, at)] = pair_sums(summed)
-            key = (ALL_CALLS, cell.fip_id, at)
-            pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
-    await tx.connection.execute(
-        sa.delete(table).where(table.c.at.in_(stale.ats), table.c.aa_id == stale.aa_id)
-    )
-    await copy_in(
-        tx,
-        table,
-        _PAIR,
-        (
-            (at, code, stale.aa_id, fip_id, *bounded(astuple(summed)))
-            for (code, fip_id, at), summed in sorted(pairs.items())
-        ),
-    )
 
 
 async def _put_received(tx: Transaction, stale: Stale, at: datetime) -> None:

@@ -102,7 +102,9 @@ def block_of(row: RowMapping) -> Block:
     )
 
 
-class _Sums(NamedTuple):
+class Sums(NamedTuple):
+    """A row of sums as it is added up; its times are coarse."""
+
     blocks: int
     counts: tuple[int, ...]
     statuses: tuple[int, ...]
@@ -111,10 +113,11 @@ class _Sums(NamedTuple):
     times: Dense
 
 
-def merged(rows: Sequence[Row], others: Rollup = EMPTY) -> Rollup:
-    """Returns the sum of rows of hours or days, at least one, and of `others`."""
+def merged(rows: Sequence[Row], others: Rollup = EMPTY, parts: Sequence[Sums] = ()) -> Rollup:
+    """Returns the sum of rows of hours or days and of parts, at least one, and of `others`."""
     packed = tuple((numbers, distribution) for *_, numbers, distribution in rows)
-    sums = _added([_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)])
+    many = [_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)]
+    sums = added([*many, *parts])
     times = [sums.times]
     if others.times.cells:
         times.append(dense(coarsen(others.times)))
@@ -128,22 +131,22 @@ def merged(rows: Sequence[Row], others: Rollup = EMPTY) -> Rollup:
 
 
 @lru_cache(maxsize=512)
-def _many(packed: tuple[_Packed, ...]) -> _Sums:
+def _many(packed: tuple[_Packed, ...]) -> Sums:
     """Returns the sum of some rows, cached by their content, so that it is never out of date.
 
     The same days and hours are read again and again, and only the last of them change.
     """
-    return _added([_few(packed[at : at + _FEW]) for at in range(0, len(packed), _FEW)])
+    return added([_few(packed[at : at + _FEW]) for at in range(0, len(packed), _FEW)])
 
 
 @lru_cache(maxsize=512)
-def _few(packed: tuple[_Packed, ...]) -> _Sums:
-    return _added([_read(numbers, distribution) for numbers, distribution in packed])
+def _few(packed: tuple[_Packed, ...]) -> Sums:
+    return added([_read(numbers, distribution) for numbers, distribution in packed])
 
 
-def _read(numbers: str, distribution: bytes) -> _Sums:
+def _read(numbers: str, distribution: bytes) -> Sums:
     blocks, counts, statuses, size, longest = numbers.split("|")
-    return _Sums(
+    return Sums(
         int(blocks), _list(counts), _list(statuses), int(size), int(longest), _unpack(distribution)
     )
 
@@ -153,11 +156,12 @@ def _list(text: str) -> tuple[int, ...]:
     return tuple(map(int, text[1:-1].split(",")))
 
 
-def _added(parts: Sequence[_Sums]) -> _Sums:
+def added(parts: Sequence[Sums]) -> Sums:
+    """Returns the sum of at least one."""
     if len(parts) == 1:
         return parts[0]
     blocks, counts, statuses, sizes, longest, times = zip(*parts, strict=True)
-    return _Sums(
+    return Sums(
         sum(blocks),
         tuple(map(sum, zip(*counts, strict=True))),
         tuple(map(sum, zip(*statuses, strict=True))),
@@ -253,12 +257,18 @@ class Gathered:
     def __init__(self, *, over_aas: bool = False) -> None:
         self._over_aas = over_aas
         self._rows: dict[_Key, list[Row]] = defaultdict(list)
+        self._parts: dict[_Key, list[Sums]] = defaultdict(list)
         self._blocks: dict[_Key, list[Block]] = defaultdict(list)
 
     def sums(self, rows: Iterable[object]) -> None:
         """Adds rows of `sums_query`."""
         for row in cast("Iterable[Row]", rows):
             self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
+
+    def packed(self, aa_id: str, tag: str, type_: str, sums: Mapping[str, Sums]) -> None:
+        """Adds the sums of FIPs in a window, of an AA, short tag and type."""
+        for fip_id, one in sums.items():
+            self._parts[ALL_AAS if self._over_aas else aa_id, fip_id, tag, type_].append(one)
 
     def raw(self, rows: Iterable[RowMapping]) -> None:
         """Adds rows of `raw_query`."""
@@ -270,10 +280,10 @@ class Gathered:
         """Returns the sums of each cell with rows."""
         return {
             Cell(key[0], key[1], long_tag(key[2]), key[3]): self._sum(key)
-            for key in dict.fromkeys([*self._rows, *self._blocks])
+            for key in dict.fromkeys([*self._rows, *self._parts, *self._blocks])
         }
 
     def _sum(self, key: _Key) -> Rollup:
-        rows, blocks = self._rows.get(key), self._blocks.get(key)
-        others = rollup(blocks or ())
-        return merged(rows, others) if rows else others
+        rows, parts = self._rows.get(key, ()), self._parts.get(key, ())
+        others = rollup(self._blocks.get(key, ()))
+        return merged(rows, others, parts) if rows or parts else others

@@ -1,0 +1,269 @@
+"""Pages over the last hour of a network in which every AA calls every FIP by every API.
+
+    python -m bench.full_traffic [AAS] [FIPS]
+
+Two hours of raw rows are written by `COPY` (one window is generated, and moved), and summed by the
+job's own code. Then each page is asked alone, 64 times at once of two workers, and while another
+client asks for the service's health again and again: a page that keeps a worker's event loop for
+long shows there. `KEEP=DIR` keeps what is loaded, and asks only, when it is there already.
+"""
+
+import asyncio
+import os
+import random
+import statistics
+import sys
+import tempfile
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import psycopg
+from tests.support.people.console import reader
+from tests.support.people.operators import active_operator
+from tests.support.service import PASSWORD, Service, in_store, running_service
+
+from bench.machine import slowness, speed_note
+from bench.picture import make_sums, partitions, say
+from bench.sizes import argument, exit_code, sized
+from bench.support import percentile
+from mudra.audit.event import Caller
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.demo.activation import activate
+from mudra.demo.traffic import Traffic
+from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.payload.report import encode_report
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.metrics.copy_rows import lines_of
+
+AAS = int(argument(1, 30, 3))
+FIPS = int(argument(2, 300, 4))
+WINDOWS = 12
+BUSIEST = 3000
+ASKS = int(os.environ.get("ASKS", sized(20, 2)))
+AT_ONCE = sized(64, 4)
+GOAL_MS = 500.0
+_RAW = "window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes"
+_RECEIPT = (
+    "receipt_id, aa_id, tag, window_at, version, txn_id, content_hash, received_at, blocks,"
+    " findings"
+)
+
+
+def aa_name(place: int) -> str:
+    """The ID of an AA."""
+    return f"AA-{place:02}"
+
+
+def fip_name(place: int) -> str:
+    """The ID of a FIP."""
+    return f"BANK-{place:04}"
+
+
+async def onboard_all(service: Service, dependencies: Dependencies) -> None:
+    """Onboard all AAs and FIPs and one FIU; admins of the first AA and the FIU may sign in."""
+    hashed = await service.password_hash(dependencies)
+    members = [(aa_name(place), "AA") for place in range(AAS)]
+    members += [(fip_name(place), "FIP") for place in range(FIPS)] + [("FIU-00", "FIU")]
+    for entity_id, kind in members:
+        new = NewMember(entity_id, kind, entity_id, admin_of(entity_id), "Asha Rao")
+        async with dependencies.unit_of_work() as work:
+            done = await onboard_member(work, new, Caller("operator:bench"))
+        assert isinstance(done, Onboarded), done
+        if entity_id in {aa_name(0), "FIU-00"}:
+            await activate(dependencies, done.admin, hashed)
+
+
+def admin_of(entity_id: str) -> str:
+    """The address of a member's admin."""
+    return f"{entity_id.lower()}@member.example"
+
+
+def reports(window: datetime) -> Iterator[CheckedReport]:
+    """Both payloads of each AA of one window."""
+    traffic = Traffic([fip_name(place) for place in range(FIPS)], BUSIEST)
+    dice = random.Random(1)
+    for place in range(AAS):
+        for make in (traffic.requests, traffic.notifications):
+            made = make(aa_name(place), window, str(uuid.uuid4()), dice)
+            checked = check_report(encode_report(made), window + 2 * WINDOW)
+            assert isinstance(checked, CheckedReport), checked
+            yield checked
+
+
+def copy_windows(conninfo: str, until: datetime) -> int:
+    """Write the windows before `until`, with receipts and the marks that ask for sums."""
+    model = until - WINDOW
+    found = [(one, list(lines_of(one))) for one in reports(model)]
+    number = 0
+    for place in range(WINDOWS):
+        window = until - (place + 1) * WINDOW
+        old, new = model.isoformat().encode(), window.isoformat().encode()
+        with psycopg.connect(conninfo) as connection:
+            with connection.cursor().copy(f"COPY metrics_raw ({_RAW}) FROM STDIN") as raw:
+                for _, lines in found:
+                    raw.write(b"".join(lines).replace(old, new))
+            with connection.cursor().copy(f"COPY metrics_receipt ({_RECEIPT}) FROM STDIN") as rows:
+                for one, lines in found:
+                    number += len(lines)
+                    rows.write_row(
+                        (
+                            *(str(uuid.uuid4()), one.aa_id, one.tag.value[:3], window, 1),
+                            *(one.txn_id, one.content_hash, window + WINDOW, len(lines), "[]"),
+                        )
+                    )
+            connection.execute(
+                "INSERT INTO metrics_stale (grain, aa_id, tag, at) SELECT DISTINCT 'hour', aa_id,"
+                " tag, date_trunc('hour', window_at, 'UTC') FROM metrics_receipt"
+                " WHERE window_at = %s",
+                (window,),
+            )
+    return number
+
+
+def load(folder: Path, now: datetime) -> None:
+    """Fill a data directory."""
+    data_dir = folder / "data"
+    with running_service(data_dir) as service:
+        in_store(service, lambda dependencies: onboard_all(service, dependencies))
+        say("members onboarded")
+    with embedded_server(data_dir) as conninfo:
+        asyncio.run(partitions(conninfo, now - timedelta(days=1), now))
+        say(f"{copy_windows(conninfo, now):,} raw rows copied")
+        began = time.process_time()
+        made = asyncio.run(make_sums(conninfo))
+        print(f"{made} sums made in {time.process_time() - began:.1f} s of CPU")
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+            for name, size in connection.execute(
+                "SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class"
+                " WHERE relname LIKE 'metrics%' AND relkind = 'r'"
+                " ORDER BY pg_total_relation_size(oid) DESC LIMIT 6"
+            ):
+                print(f"    {name}: {size}")
+
+
+class Page:
+    """A page of a signed-in reader."""
+
+    def __init__(self, name: str, path: str, client: httpx.Client, root: str) -> None:
+        self.name = name
+        self._url, self._client = root + path, client
+
+    def milliseconds(self) -> float:
+        """How long it takes to its last byte."""
+        began = time.perf_counter()
+        answer = self._client.get(self._url)
+        assert answer.status_code == 200, answer.text
+        assert "too busy" not in answer.text, answer.text[-2000:]
+
+        return (time.perf_counter() - began) * 1000
+
+    def status(self) -> int:
+        """The status, and 503 when the figures could not be made."""
+        answer = self._client.get(self._url, timeout=60)
+        return 503 if "txn_id" in answer.text or "too busy" in answer.text else answer.status_code
+
+
+def pages(service: Service, now: datetime) -> list[Page]:
+    """The pages whose time begins within an hour."""
+    start, end = now - timedelta(hours=1), now
+    hour = f"?from={start:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M:%SZ}"
+    noc, aa, fiu = (reader(service) for _ in range(3))
+    email = active_operator(service, "health")
+    for who, address in ((noc, email), (aa, admin_of(aa_name(0))), (fiu, admin_of("FIU-00"))):
+        assert who.sign_in(address, PASSWORD).status_code == 303
+    of = "/console/operator/health"
+    root = service.root
+    return [
+        Page("matrix", of + hour, noc.client, root),
+        Page("matrix of one API", f"{of}{hour}&type=fif", noc.client, root),
+        Page("API", f"{of}/api/fif{hour}", noc.client, root),
+        Page("API over time", f"{of}/api/fif{hour}&over-time=part", noc.client, root),
+        Page("FIP", f"{of}/fip/{fip_name(1)}{hour}", noc.client, root),
+        Page("AA", f"{of}/aa/{aa_name(0)}{hour}", noc.client, root),
+        Page(
+            "health of an AA's admin", f"/console/entity/{aa_name(0)}/health{hour}", aa.client, root
+        ),
+        Page("health of a FIU", f"/console/entity/FIU-00/health{hour}", fiu.client, root),
+    ]
+
+
+class Beside:
+    """Asks for something small again and again, and keeps how long each took, in milliseconds."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._ended = threading.Event()
+        self.took: list[float] = []
+        self._thread = threading.Thread(target=self._ask)
+
+    def __enter__(self) -> "Beside":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _ask(self) -> None:
+        with httpx.Client(timeout=60, verify=False) as client:  # plain HTTP
+            while not self._ended.wait(0.005):
+                began = time.perf_counter()
+                client.get(f"{self._root}/livez")
+                self.took.append((time.perf_counter() - began) * 1000)
+
+
+def ask(folder: Path, now: datetime) -> bool:
+    """Ask and print; gives whether every goal was met."""
+    slow = slowness()
+    print(speed_note(slow))
+    met = True
+    with running_service(folder / "data", "--workers", "1") as service:
+        for page in pages(service, now):
+            first = page.milliseconds()
+            took = sorted(page.milliseconds() for _ in range(ASKS))
+            with Beside(service.root) as beside:
+                page.milliseconds()
+                page.milliseconds()
+            p95 = percentile(took, 0.95)
+            met = met and p95 / slow <= GOAL_MS
+            print(
+                f"{page.name}: p95 ÷ {GOAL_MS:.0f} ms {p95 / GOAL_MS:.2f} ({p95 / slow / GOAL_MS:.2f}"
+                f" at that machine's speed), median {statistics.median(took):.0f} ms, first"
+                f" {first:.0f}; longest wait beside it {max(beside.took):.0f} ms",
+                flush=True,
+            )
+    with running_service(folder / "data", "--workers", "2") as service:
+        for page in pages(service, now):
+            with ThreadPoolExecutor(AT_ONCE) as pool:
+                statuses = list(pool.map(lambda one: one.status(), [page] * AT_ONCE))
+            failed = sum(status >= 500 for status in statuses)
+            met = met and not failed
+            print(f"{page.name}: {AT_ONCE} at once of 2 workers, 5xx: {failed}", flush=True)
+    return met
+
+
+def main() -> int:
+    """Load, ask, print; 1 when a goal is missed."""
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(os.environ.get("KEEP", directory))
+        loaded = folder / "loaded"
+        if not loaded.exists():
+            now = window_start(datetime.now(UTC))
+            load(folder, now)
+            loaded.write_text(now.isoformat())
+        met = ask(folder, datetime.fromisoformat(loaded.read_text()))
+    print(f"{AAS} AAs x {FIPS} FIPs: every goal met: {met}")
+    return exit_code(met=met)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""Sums of the windows of the last hours: which of them hold, and what is left to raw rows.
+
+A row of sums names the reports that it is made of, each by its version. It holds where these are
+the reports that are counted now, so that no one has to mark what a late or replaced report changes.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+import msgspec
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.held_reports import HeldState
+from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
+from mudra.metrics.rollup.stale import ALL_AAS
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.packed_sums import ByFip, unpack
+from mudra.storage.metrics.rollups.sums import Gathered, Part, within_times
+from mudra.storage.metrics.tables import metrics_held, metrics_receipt, metrics_window
+
+HEADER: Final = ""
+"""The type of the row that says what the others of a window are made of."""
+Versions = Mapping[SeriesKey, int]
+"""The version of each report that is counted, by AA, tag and window."""
+_C: Final = metrics_window.c
+_R: Final = metrics_receipt.c
+_H: Final = metrics_held.c
+_MAX_KEYS: Final = 2000
+"""Raw rows of so many reports are looked up one by one where few rows of each are wanted."""
+
+
+class WindowRow(Struct, frozen=True):
+    """The sums of one AA, or of all, and tag in one window, by type."""
+
+    made_of: Mapping[str, int]
+    types: Mapping[str, ByFip]
+
+
+class WindowSums:
+    """Reads them in a transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def since(self) -> datetime | None:
+        """Returns the first window with sums; None without any."""
+        first: datetime | None = await self._tx.connection.scalar(
+            sa.select(sa.func.min(_C.window_at))
+        )
+        return first
+
+    async def versions(self, times: Collection[datetime], part: Part) -> Versions:
+        """Returns the reports of these windows that are counted; a held one is not."""
+        if not times:
+            return {}
+        wanted = [_R.aa_id == part.aa_id] if part.aa_id else []
+        if part.tag is not None:
+            wanted.append(_R.tag == short_tag(part.tag))
+        held = sa.and_(_H.aa_id == _R.aa_id, _H.receipt_id == _R.receipt_id)
+        found = await self._tx.connection.execute(
+            sa.select(_R.aa_id, _R.tag, _R.window_at, sa.func.max(_R.version))
+            .join_from(metrics_receipt, metrics_held, held, isouter=True)
+            .where(
+                within_times(_R.window_at, sorted(times)),
+                sa.or_(_H.state.is_(None), _H.state == HeldState.ADMITTED.value),
+                *wanted,
+            )
+            .group_by(_R.aa_id, _R.tag, _R.window_at)
+        )
+        return {SeriesKey(aa_id, tag, at): version for aa_id, tag, at, version in found}
+
+    async def rows(
+        self, times: Collection[datetime], part: Part, aa_ids: Collection[str] | None = None
+    ) -> Mapping[SeriesKey, WindowRow]:
+        """Returns the sums of windows, of the types of a part; of these AAs where they are given.
+
+        One statement: a row is never next to another one's header.
+        """
+        narrowed = [] if part.tag is None else [_C.tag == short_tag(part.tag)]
+        if part.types is not None:
+            narrowed.append(_C.type == sa.any_(sa.literal([HEADER, *sorted(part.types)])))
+        of = [part.aa_id] if part.aa_id is not None else aa_ids
+        if of is not None:
+            narrowed.append(_C.aa_id == sa.any_(sa.literal(sorted(of))))
+        else:
+            narrowed.append(_C.aa_id != ALL_AAS)
+        found = await self._tx.connection.execute(
+            sa.select(_C.aa_id, _C.tag, _C.window_at, _C.type, _C.made_of, _C.sums).where(
+                within_times(_C.window_at, sorted(times)), *narrowed
+            )
+        )
+        headers: dict[SeriesKey, Mapping[str, int]] = {}
+        packed: dict[SeriesKey, dict[str, ByFip]] = {}
+        for aa_id, tag, at, type_, made_of, sums in found:
+            key = SeriesKey(aa_id, tag, at)
+            if type_ == HEADER:
+                headers[key] = made_of
+            else:
+                packed.setdefault(key, {})[type_] = unpack(sums)
+        return {key: WindowRow(made_of, packed.get(key, {})) for key, made_of in headers.items()}
+
+    async def headers(self, times: Collection[datetime], tag: Tag) -> Mapping[SeriesKey, WindowRow]:
+        """Returns what the sums of each AA are made of, without them."""
+        return await self.rows(times, Part(tag=tag, types=frozenset()))
+
+    async def read(self, rows: Rows, part: Part, into: Gathered, *, over_aas: bool) -> Rows:
+        """Gathers the sums of windows that hold; returns the rows that must be read raw."""
+        if not rows.times and not rows.only:
+            return rows
+        recent, old = split_at(rows, await self.since())
+        keyed = not over_aas and part.fip_id is not None
+        versions = chosen(
+            await self.versions(times_of(rows if keyed else recent), part),
+            rows if keyed else recent,
+        )
+        if keyed:  # few rows of each report: the raw ones are looked up by their key
+            return Rows(only=frozenset(versions)) if len(versions) <= _MAX_KEYS else rows
+        if not versions:
+            return old
+        left = dict(versions)
+        times = times_of(recent)
+        if over_aas:
+            of_all = await self.rows(times, msgspec.structs.replace(part, aa_id=ALL_AAS))
+            _gather(_of_all(of_all, versions, left), part, into)
+        if left:
+            aa_ids = {key.aa_id for key in left}
+            by_aa = await self.rows(sorted({key.at for key in left}), part, aa_ids)
+            _gather(_of_each(by_aa, left), part, into)
+        return Rows(old.times, old.without, old.only | frozenset(left))
+
+
+def split_at(rows: Rows, since: datetime | None) -> tuple[Rows, Rows]:
+    """Returns the rows from this window on, and those before."""
+    if since is None:
+        return Rows(), rows
+    return (
+        Rows(
+            tuple(at for at in rows.times if at >= since),
+            rows.without,
+            frozenset(one for one in rows.only if one.at >= since),
+        ),
+        Rows(
+            tuple(at for at in rows.times if at < since),
+            rows.without,
+            frozenset(one for one in rows.only if one.at < since),
+        ),
+    )
+
+
+def times_of(rows: Rows) -> frozenset[datetime]:
+    """Returns all windows of these rows."""
+    return frozenset(rows.times) | {one.at for one in rows.only}
+
+
+def chosen(versions: Versions, rows: Rows) -> dict[SeriesKey, int]:
+    """Returns the reports that these rows are of."""
+    times = frozenset(rows.times)
+    return {
+        key: version
+        for key, version in versions.items()
+        if (key.at in times and key not in rows.without) or key in rows.only
+    }
+
+
+def holds(made_of: Mapping[str, int], key: SeriesKey, versions: Versions) -> bool:
+    """Returns whether the reports that a row is made of are the ones that are counted."""
+    return all(
+        versions.get(SeriesKey(aa_id, key.tag, key.at)) == version
+        for aa_id, version in made_of.items()
+    )
+
+
+def _of_all(
+    found: Mapping[SeriesKey, WindowRow], versions: Versions, left: dict[SeriesKey, int]
+) -> Iterable[tuple[SeriesKey, WindowRow]]:
+    for key, row in found.items():
+        if holds(row.made_of, key, versions):
+            for aa_id in row.made_of:
+                del left[SeriesKey(aa_id, key.tag, key.at)]
+            yield key, row
+
+
+def _of_each(
+    found: Mapping[SeriesKey, WindowRow], left: dict[SeriesKey, int]
+) -> Iterable[tuple[SeriesKey, WindowRow]]:
+    for key, row in found.items():
+        if key in left and row.made_of == {key.aa_id: left[key]}:
+            del left[key]
+            yield key, row
+
+
+def _gather(found: Iterable[tuple[SeriesKey, WindowRow]], part: Part, into: Gathered) -> None:
+    for key, row in found:
+        for type_, sums in row.types.items():
+            into.packed(key.aa_id, key.tag, type_, _of_fip(sums, part.fip_id))
+
+
+def _of_fip(sums: ByFip, fip_id: str | None) -> ByFip:
+    if fip_id is None:
+        return sums
+    return {fip_id: sums[fip_id]} if fip_id in sums else {}
