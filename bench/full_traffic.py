@@ -2,7 +2,7 @@
 
     python -m bench.full_traffic [AAS] [FIPS]
 
-Two hours of raw rows are written by `COPY` (one window is generated, and moved), and summed by the
+An hour and a half of raw rows are written by `COPY` (one window is generated, and moved), and summed by the
 job's own code. Then each page is asked alone, 64 times at once of two workers, and while another
 client asks for the service's health again and again: a page that keeps a worker's event loop for
 long shows there. `KEEP=DIR` keeps what is loaded, and asks only, when it is there already.
@@ -45,7 +45,7 @@ from mudra.storage.metrics.copy_rows import lines_of
 
 AAS = int(argument(1, 30, 3))
 FIPS = int(argument(2, 300, 4))
-WINDOWS = 12
+WINDOWS = 9
 BUSIEST = 3000
 ASKS = int(os.environ.get("ASKS", sized(20, 2)))
 AT_ONCE = sized(64, 4)

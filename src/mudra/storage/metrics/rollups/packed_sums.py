@@ -1,6 +1,6 @@
 """Sums of all FIPs of one type in a window, as one value: a row of their own would cost more.
 
-What `sums.py` says of a row holds here as well: times are coarse, and the sum of such sums is exact.
+What `sums.py` says of a row holds here as well: times are coarse, and such sums add up exactly.
 """
 
 from collections.abc import Mapping

@@ -32,6 +32,8 @@ from mudra.storage.metrics.rollups.sums import (
     Gathered,
     Part,
     block_of,
+    chosen_rows,
+    raw_query,
     sums_query,
     within_times,
 )
@@ -191,16 +193,17 @@ class PostgresRollupQueries:
     ) -> None:
         await self._read_sums(metrics_day, used.days, part, gathered)
         await self._read_sums(metrics_hour, used.hours, part, gathered)
-        windows = await self._windows.read(used.windows, part, gathered, over_aas=over_aas)
+        summed, windows = await self._windows.read(used.windows, part, over_aas=over_aas)
+        for row in summed:
+            for type_, sums in row.of(part.fip_id):
+                gathered.packed(row.key.aa_id, row.key.tag, type_, sums)
         if windows.times or windows.only:
-            query = sa.select(metrics_raw).where(
-                _chosen(metrics_raw, metrics_raw.c.window_at, windows), *part.of(metrics_raw)
-            )
-            gathered.raw((await self._tx.connection.execute(query)).mappings())
+            raw = await self._tx.connection.execute(raw_query(windows, part))
+            gathered.raw(raw.mappings())
 
     async def _read_sums(self, table: sa.Table, rows: Rows, part: Part, gathered: Gathered) -> None:
         if rows.times or rows.only:
-            query = sums_query(table, _chosen(table, table.c.at, rows), part)
+            query = sums_query(table, chosen_rows(table, table.c.at, rows), part)
             gathered.sums(await self._tx.connection.execute(query))
 
     async def _widened(self, within: TimeRange) -> TimeRange:
@@ -230,39 +233,6 @@ class PostgresRollupQueries:
         return Notes(frozenset(found["day"]), frozenset(found["hour"]))
 
 
-def _chosen(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.ColumnElement[bool]:
-    wanted: list[sa.ColumnElement[bool]] = []
-    if rows.times:
-        base = within_times(column, rows.times)
-        without = rows.without
-        wanted.append(sa.and_(base, ~_among(table, column, without)) if without else base)
-    if rows.only:
-        times = sorted({one.at for one in rows.only})
-        wanted.append(sa.and_(within_times(column, times), _among(table, column, rows.only)))
-    return sa.or_(*wanted)
-
-
-def _among(
-    table: sa.Table, column: sa.Column[object], rows: Collection[SeriesKey]
-) -> sa.ColumnElement[bool]:
-    """Selects the rows of these AAs, tags and times, sent as a list for each column.
-
-    One parameter per value would make a new statement for each number of rows, never reused.
-    """
-    lists = {
-        "aa_id": [one.aa_id for one in rows],
-        "tag": [one.tag for one in rows],
-        column.name: [one.at for one in rows],
-    }
-    columns = [table.c[name] for name in lists if name in table.c]  # matrix sums have no tag
-    values = (
-        sa.func.unnest(*(sa.literal(lists[one.name], sa.ARRAY(one.type)) for one in columns))
-        .table_valued(*(one.name for one in columns))
-        .render_derived()
-    )
-    return sa.tuple_(*columns).in_(sa.select(*values.c))
-
-
 def _of_tag(stale: Notes, tag: str) -> Notes:
     return Notes(
         frozenset(one for one in stale.days if one.tag == tag),
@@ -280,7 +250,7 @@ def _pairs_query(
     ]
     return (
         sa.select(c.aa_id, c.fip_id, *summed)
-        .where(c.type == sa.any_(sa.literal(sorted(codes))), _chosen(table, c.at, rows))
+        .where(c.type == sa.any_(sa.literal(sorted(codes))), chosen_rows(table, c.at, rows))
         .group_by(c.aa_id, c.fip_id)
     )
 
@@ -291,7 +261,7 @@ def _raw_pairs(rows: Rows, codes: Collection[str]) -> sa.ColumnElement[bool]:
     if ALL_CALLS not in codes:
         wanted = c.type == sa.any_(sa.literal(sorted(codes)))
     part = Part(tag=Tag.REQUESTS)
-    return sa.and_(_chosen(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw))
+    return sa.and_(chosen_rows(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw))
 
 
 def _pair_of(row: RowMapping) -> tuple[Pair, PairSums]:

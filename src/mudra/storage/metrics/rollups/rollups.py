@@ -12,6 +12,7 @@ from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.grain_selection import Rows
 from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
 from mudra.metrics.rollup.stale import (
     ALL_AAS,
@@ -116,7 +117,7 @@ class PostgresRollups:
     async def _sums_of_raw(self, stale: Stale) -> Sums:
         windows = [window for at in stale.ats for window in TimeRange(at, at + HOUR).windows]
         found = await self._tx.connection.execute(
-            raw_query(windows, Part(stale.aa_id, tag=stale.tag))
+            raw_query(Rows(tuple(windows)), Part(stale.aa_id, tag=stale.tag))
         )
         rows: dict[datetime, list[RowMapping]] = defaultdict(list)
         first = stale.ats[0]

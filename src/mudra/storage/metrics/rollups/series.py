@@ -1,7 +1,7 @@
 """Sums for charts: implements metrics/ports.py Series, with one query for each grain."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 
@@ -11,6 +11,7 @@ from mudra.metrics.payload.catalogue import Tag, day_start
 from mudra.metrics.payload.report import Block
 from mudra.metrics.rollup.chart_grains import grains
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.grain_selection import Rows
 from mudra.metrics.rollup.rollup import Rollup, merge_all, rollup
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.rollup.step import Step
@@ -18,12 +19,14 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.rollups.sums import (
     Part,
     Row,
+    Sums,
     block_of,
     merged,
     raw_query,
     sums_query,
     within_times,
 )
+from mudra.storage.metrics.rollups.window_sums import WindowRow, WindowSums
 from mudra.storage.metrics.tables import metrics_day, metrics_hour, metrics_stale
 
 _S: Final = metrics_stale.c
@@ -54,9 +57,14 @@ class PostgresSeries:
         for table, times in ((metrics_day, used.days), (metrics_hour, used.hours)):
             for start, rows in (await self._sums(table, times, sums_part, step)).items():
                 found[start].append(merged(rows))
-        if used.windows:
+        summed, windows = await WindowSums(self._tx).read(
+            Rows(tuple(used.windows)), part, over_aas=aa_id is None
+        )
+        for start, sums in _by_step(summed, step, fip_id).items():
+            found[start].append(merged((), parts=sums))
+        if windows.times or windows.only:
             blocks: dict[datetime, list[Block]] = defaultdict(list)
-            raw = await self._tx.connection.execute(raw_query(used.windows, part))
+            raw = await self._tx.connection.execute(raw_query(windows, part))
             for row in raw.mappings():
                 blocks[step.start_of(row["window_at"])].append(block_of(row))
             for start, step_blocks in blocks.items():
@@ -84,3 +92,13 @@ class PostgresSeries:
         for grain, at in rows:
             found[grain].add(at)
         return found
+
+
+def _by_step(
+    rows: Iterable[WindowRow], step: Step, fip_id: str | None
+) -> Mapping[datetime, Sequence[Sums]]:
+    found: dict[datetime, list[Sums]] = defaultdict(list)
+    for row in rows:
+        for _, sums in row.of(fip_id):
+            found[step.start_of(row.key.at)] += sums.values()
+    return found

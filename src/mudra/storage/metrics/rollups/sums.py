@@ -1,7 +1,7 @@
 """Converts rows of sums (hours, days) and raw rows from and to metrics/rollup/rollup.py."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import add
@@ -22,6 +22,7 @@ from mudra.metrics.payload.report import (
     RequestBlock,
     Statuses,
 )
+from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
 from mudra.metrics.rollup.latency_distribution import Dense, add_dense, coarsen, dense, merge_dense
 from mudra.metrics.rollup.rollup import EMPTY, Cell, Rollup, rollup
 from mudra.metrics.rollup.stale import ALL_AAS
@@ -211,11 +212,44 @@ async def copy_in(
             await copy.write_row(row)
 
 
-def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, ...]]:
-    """Returns the query for the raw rows of these windows."""
-    return sa.select(metrics_raw).where(
-        within_times(metrics_raw.c.window_at, times), *part.of(metrics_raw)
+def raw_query(rows: Rows, part: Part) -> sa.Select[tuple[object, ...]]:
+    """Returns the query for raw rows."""
+    wanted = chosen_rows(metrics_raw, metrics_raw.c.window_at, rows)
+    return sa.select(metrics_raw).where(wanted, *part.of(metrics_raw))
+
+
+def chosen_rows(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.ColumnElement[bool]:
+    """Returns the condition that a row of a table, with its time in this column, is chosen."""
+    wanted: list[sa.ColumnElement[bool]] = []
+    if rows.times:
+        base = within_times(column, rows.times)
+        without = rows.without
+        wanted.append(sa.and_(base, ~_among(table, column, without)) if without else base)
+    if rows.only:
+        times = sorted({one.at for one in rows.only})
+        wanted.append(sa.and_(within_times(column, times), _among(table, column, rows.only)))
+    return sa.or_(*wanted)
+
+
+def _among(
+    table: sa.Table, column: sa.Column[object], rows: Collection[SeriesKey]
+) -> sa.ColumnElement[bool]:
+    """Selects the rows of these AAs, tags and times, sent as a list for each column.
+
+    One parameter per value would make a new statement for each number of rows, never reused.
+    """
+    lists = {
+        "aa_id": [one.aa_id for one in rows],
+        "tag": [one.tag for one in rows],
+        column.name: [one.at for one in rows],
+    }
+    columns = [table.c[name] for name in lists if name in table.c]  # matrix sums have no tag
+    values = (
+        sa.func.unnest(*(sa.literal(lists[one.name], sa.ARRAY(one.type)) for one in columns))
+        .table_valued(*(one.name for one in columns))
+        .render_derived()
     )
+    return sa.tuple_(*columns).in_(sa.select(*values.c))
 
 
 def sums_query(

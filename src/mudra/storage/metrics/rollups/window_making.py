@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.grain_selection import SeriesKey, hour_of
+from mudra.metrics.rollup.grain_selection import Rows, SeriesKey, hour_of
 from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
 from mudra.metrics.rollup.stale import ALL_AAS, HOUR, Stale
 from mudra.storage.database.database import Transaction
@@ -66,7 +66,9 @@ class WindowMaking:
         return gathered.by_cell()
 
     async def _make(self, key: SeriesKey, tag: Tag, version: int) -> _Types:
-        raw = await self._tx.connection.execute(raw_query([key.at], Part(key.aa_id, tag=tag)))
+        raw = await self._tx.connection.execute(
+            raw_query(Rows((key.at,)), Part(key.aa_id, tag=tag))
+        )
         cells = {
             cell: coarse(rollup(blocks)) for cell, blocks in blocks_by_cell(raw.mappings()).items()
         }
@@ -75,8 +77,8 @@ class WindowMaking:
             types[cell.type][cell.fip_id] = sums_of(sums)
         stale = Stale("window", key.aa_id, tag, (key.at,))
         await put_pairs(self._tx, metrics_pair_window, stale, {key.at: cells})
-        row = WindowRow({key.aa_id: version}, types)
-        await self._put(key, row)
+        row = WindowRow(key, {key.aa_id: version}, types)
+        await self._put(row)
         await self._add_to_all(key, tag, row)
         return row.types
 
@@ -87,7 +89,7 @@ class WindowMaking:
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0)))
         )
         found = await self._windows.rows([key.at], Part(ALL_AAS, tag=tag))
-        before = found.get(of_all, WindowRow({}, {}))
+        before = found.get(of_all, WindowRow(of_all, {}, {}))
         if key.aa_id in before.made_of:
             rows = [*(await self._windows.rows([key.at], Part(tag=tag))).values()]
         else:
@@ -98,10 +100,10 @@ class WindowMaking:
                 types[type_].append(sums)
         made_of = {aa_id: version for one in rows for aa_id, version in one.made_of.items()}
         summed = {type_: add(many) for type_, many in types.items()}
-        await self._put(of_all, WindowRow(made_of, summed))
+        await self._put(WindowRow(of_all, made_of, summed))
 
-    async def _put(self, key: SeriesKey, row: WindowRow) -> None:
-        own = {"aa_id": key.aa_id, "window_at": key.at, "tag": key.tag}
+    async def _put(self, row: WindowRow) -> None:
+        own = {"aa_id": row.key.aa_id, "window_at": row.key.at, "tag": row.key.tag}
         await self._tx.connection.execute(
             sa.delete(metrics_window).where(*(_C[name] == value for name, value in own.items()))
         )

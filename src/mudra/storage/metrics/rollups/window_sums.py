@@ -4,13 +4,13 @@ A row of sums names the reports that it is made of, each by its version. It hold
 the reports that are counted now, so that no one has to mark what a late or replaced report changes.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-import msgspec
 import sqlalchemy as sa
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.held_reports import HeldState
@@ -19,7 +19,7 @@ from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_sums import ByFip, unpack
-from mudra.storage.metrics.rollups.sums import Gathered, Part, within_times
+from mudra.storage.metrics.rollups.sums import Part, within_times
 from mudra.storage.metrics.tables import metrics_held, metrics_receipt, metrics_window
 
 HEADER: Final = ""
@@ -36,8 +36,17 @@ _MAX_KEYS: Final = 2000
 class WindowRow(Struct, frozen=True):
     """The sums of one AA, or of all, and tag in one window, by type."""
 
+    key: SeriesKey
     made_of: Mapping[str, int]
     types: Mapping[str, ByFip]
+
+    def of(self, fip_id: str | None) -> Iterator[tuple[str, ByFip]]:
+        """Yields the sums of each type, of one FIP where it is named."""
+        for type_, sums in self.types.items():
+            if fip_id is None:
+                yield type_, sums
+            elif fip_id in sums:
+                yield type_, {fip_id: sums[fip_id]}
 
 
 class WindowSums:
@@ -101,36 +110,40 @@ class WindowSums:
                 headers[key] = made_of
             else:
                 packed.setdefault(key, {})[type_] = unpack(sums)
-        return {key: WindowRow(made_of, packed.get(key, {})) for key, made_of in headers.items()}
+        return {
+            key: WindowRow(key, made_of, packed.get(key, {})) for key, made_of in headers.items()
+        }
 
     async def headers(self, times: Collection[datetime], tag: Tag) -> Mapping[SeriesKey, WindowRow]:
         """Returns what the sums of each AA are made of, without them."""
         return await self.rows(times, Part(tag=tag, types=frozenset()))
 
-    async def read(self, rows: Rows, part: Part, into: Gathered, *, over_aas: bool) -> Rows:
-        """Gathers the sums of windows that hold; returns the rows that must be read raw."""
+    async def read(
+        self, rows: Rows, part: Part, *, over_aas: bool
+    ) -> tuple[Sequence[WindowRow], Rows]:
+        """Returns the sums of windows that hold, and the rows that must be read raw.
+
+        With `over_aas` they are those over all AAs where there are any.
+        """
         if not rows.times and not rows.only:
-            return rows
+            return (), rows
+        if not over_aas and part.fip_id is not None:
+            # Few rows of each report, which are looked up by its key.
+            versions = chosen(await self.versions(times_of(rows), part), rows)
+            return (), Rows(only=frozenset(versions)) if len(versions) <= _MAX_KEYS else rows
         recent, old = split_at(rows, await self.since())
-        keyed = not over_aas and part.fip_id is not None
-        versions = chosen(
-            await self.versions(times_of(rows if keyed else recent), part),
-            rows if keyed else recent,
-        )
-        if keyed:  # few rows of each report: the raw ones are looked up by their key
-            return Rows(only=frozenset(versions)) if len(versions) <= _MAX_KEYS else rows
-        if not versions:
-            return old
-        left = dict(versions)
         times = times_of(recent)
+        versions = chosen(await self.versions(times, part), recent)
+        if not versions:
+            return (), old
+        left, found = dict(versions), list[WindowRow]()
         if over_aas:
-            of_all = await self.rows(times, msgspec.structs.replace(part, aa_id=ALL_AAS))
-            _gather(_of_all(of_all, versions, left), part, into)
+            of_all = await self.rows(times, replace(part, aa_id=ALL_AAS))
+            found += _of_all(of_all, versions, left)
         if left:
-            aa_ids = {key.aa_id for key in left}
-            by_aa = await self.rows(sorted({key.at for key in left}), part, aa_ids)
-            _gather(_of_each(by_aa, left), part, into)
-        return Rows(old.times, old.without, old.only | frozenset(left))
+            by_aa = await self.rows({key.at for key in left}, part, {key.aa_id for key in left})
+            found += _of_each(by_aa, left)
+        return found, Rows(old.times, old.without, old.only | frozenset(left))
 
 
 def split_at(rows: Rows, since: datetime | None) -> tuple[Rows, Rows]:
@@ -176,30 +189,18 @@ def holds(made_of: Mapping[str, int], key: SeriesKey, versions: Versions) -> boo
 
 def _of_all(
     found: Mapping[SeriesKey, WindowRow], versions: Versions, left: dict[SeriesKey, int]
-) -> Iterable[tuple[SeriesKey, WindowRow]]:
+) -> Iterator[WindowRow]:
     for key, row in found.items():
         if holds(row.made_of, key, versions):
             for aa_id in row.made_of:
                 del left[SeriesKey(aa_id, key.tag, key.at)]
-            yield key, row
+            yield row
 
 
 def _of_each(
     found: Mapping[SeriesKey, WindowRow], left: dict[SeriesKey, int]
-) -> Iterable[tuple[SeriesKey, WindowRow]]:
+) -> Iterator[WindowRow]:
     for key, row in found.items():
         if key in left and row.made_of == {key.aa_id: left[key]}:
             del left[key]
-            yield key, row
-
-
-def _gather(found: Iterable[tuple[SeriesKey, WindowRow]], part: Part, into: Gathered) -> None:
-    for key, row in found:
-        for type_, sums in row.types.items():
-            into.packed(key.aa_id, key.tag, type_, _of_fip(sums, part.fip_id))
-
-
-def _of_fip(sums: ByFip, fip_id: str | None) -> ByFip:
-    if fip_id is None:
-        return sums
-    return {fip_id: sums[fip_id]} if fip_id in sums else {}
+            yield row
