@@ -4,6 +4,7 @@ The browser takes up the page, its styles and its menu while the figures are rea
 wrong behind the head is shown in the page, and logged and counted as the 500 or 503 that it is.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
@@ -68,7 +69,8 @@ async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[s
             async with opened() as work:
                 found = await begun.rest(replace(page_context, work=work))
             assert not isinstance(found, Download)  # asked for by "export" alone: see begins_early
-            return remainder(begun.template, together(facts, found))
+            # In a thread: a matrix of a whole network would keep others waiting meanwhile.
+            return await asyncio.to_thread(remainder, begun.template, together(facts, found))
     except ServiceUnavailable as error:
         _log.warning("unavailable", cause=error.cause, error=str(error))
         refusal: Refusal = Unavailable(error.sentence)

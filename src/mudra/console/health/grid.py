@@ -13,6 +13,8 @@ from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.rollup.percentage import percentage, share_of
 
 HEALTH: Final = "/console/operator/health"
+MAX_ROWS: Final = 100
+"""Rows that are shown at first, the worst of them; a matrix of 2,000 FIPs is megabytes."""
 
 
 class GridCell(Struct, frozen=True):
@@ -63,6 +65,11 @@ class Grid(Struct, frozen=True):
     def bad_rows(self) -> Sequence[GridRow]:
         """The rows that a cause hits now."""
         return [row for row in self.rows if row.is_bad]
+
+    @property
+    def first_rows(self) -> Sequence[GridRow]:
+        """What is shown at first: the rows that a cause hits now, if any, and not too many."""
+        return (self.bad_rows or self.rows)[:MAX_ROWS]
 
 
 def pair_path(aa_id: str, fip_id: str) -> str:

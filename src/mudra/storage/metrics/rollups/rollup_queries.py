@@ -75,7 +75,7 @@ class PostgresRollupQueries:
         used = sources(wide, await self._stale_series(wide, aa_id))
         gathered = Gathered()
         await self._read(used, Part(aa_id, fip_id, tag), gathered)
-        return gathered.by_cell()
+        return await gathered.summed()
 
     async def over_aas(
         self,
@@ -95,7 +95,7 @@ class PostgresRollupQueries:
         part = Part(ALL_AAS, fip_id, tag, types)
         await self._read_sums(metrics_day, Rows(used.days), part, gathered)
         await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
-        return gathered.by_cell()
+        return await gathered.summed()
 
     async def pairs(
         self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)

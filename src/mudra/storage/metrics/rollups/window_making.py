@@ -63,7 +63,7 @@ class WindowMaking:
         for types in kept.values():
             for type_, sums in types.items():
                 gathered.packed(aa_id, short_tag(tag), type_, sums)
-        return gathered.by_cell()
+        return await gathered.summed()
 
     async def _make(self, key: SeriesKey, tag: Tag, version: int) -> _Types:
         raw = await self._tx.connection.execute(

@@ -4,9 +4,10 @@ A row of sums names the reports that it is made of, each by its version. It hold
 the reports that are counted now, so that no one has to mark what a late or replaced report changes.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -102,17 +103,7 @@ class WindowSums:
                 within_times(_C.window_at, sorted(times)), *narrowed
             )
         )
-        headers: dict[SeriesKey, Mapping[str, int]] = {}
-        packed: dict[SeriesKey, dict[str, ByFip]] = {}
-        for aa_id, tag, at, type_, made_of, sums in found:
-            key = SeriesKey(aa_id, tag, at)
-            if type_ == HEADER:
-                headers[key] = made_of
-            else:
-                packed.setdefault(key, {})[type_] = unpack(sums)
-        return {
-            key: WindowRow(key, made_of, packed.get(key, {})) for key, made_of in headers.items()
-        }
+        return await asyncio.to_thread(_unpacked, found.all())
 
     async def headers(self, times: Collection[datetime], tag: Tag) -> Mapping[SeriesKey, WindowRow]:
         """Returns what the sums of each AA are made of, without them."""
@@ -144,6 +135,18 @@ class WindowSums:
             by_aa = await self.rows({key.at for key in left}, part, {key.aa_id for key in left})
             found += _of_each(by_aa, left)
         return found, Rows(old.times, old.without, old.only | frozenset(left))
+
+
+def _unpacked(found: Iterable[Sequence[Any]]) -> Mapping[SeriesKey, WindowRow]:
+    headers: dict[SeriesKey, Mapping[str, int]] = {}
+    packed: dict[SeriesKey, dict[str, ByFip]] = {}
+    for aa_id, tag, at, type_, made_of, sums in found:
+        key = SeriesKey(aa_id, tag, at)
+        if type_ == HEADER:
+            headers[key] = made_of
+        else:
+            packed.setdefault(key, {})[type_] = unpack(sums)
+    return {key: WindowRow(key, made_of, packed.get(key, {})) for key, made_of in headers.items()}
 
 
 def split_at(rows: Rows, since: datetime | None) -> tuple[Rows, Rows]:

@@ -1,0 +1,137 @@
+"""The last hour is the same from raw reports and from the sums of its windows."""
+
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+import psycopg
+import pytest
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.people.operators import Operator, new_operator
+from tests.support.service import Member, Service, new_member
+
+from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
+from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.storage.database.embedded.server import embedded_server
+
+HOUR = timedelta(hours=1)
+CONSENT, LINK = RequestType.CONSENT.value, RequestType.ACCOUNT_LINK.value
+
+
+class Said(NamedTuple):
+    """What an AA says of each of two APIs of the FIP."""
+
+    calls: int
+    good: int
+
+
+class Reporting(NamedTuple):
+    """Three AAs that report one FIP, and an operator who looks at the last hour."""
+
+    service: Service
+    aas: list[PushingAa]
+    fip: Member
+    noc: Operator
+    end: datetime
+
+    def push(self, aa: PushingAa, window: datetime, said: Said) -> Any:
+        counts = [0] * len(Position)
+        counts[Position.TOTAL], counts[Position.OK_200] = said
+        counts[Position.INTERNAL_500] = said.calls - said.good
+        times = (200, 400, 500, 700)
+        blocks = tuple(RequestBlock(code, times, tuple(counts)) for code in (CONSENT, LINK))
+        fips = (RequestFip(self.fip.entity_id, blocks),)
+        answer = aa.push(msgspec.structs.replace(aa.requests(window), fips=fips))
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def asked(self, path: str, **query: str) -> Any:
+        within = {"from": (self.end - HOUR).isoformat(), "to": self.end.isoformat()}
+        answer = self.noc.get(path, **within, **query)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def consents(self) -> tuple[int, int, str]:
+        """Over all AAs: calls, good ones, and the status."""
+        (row,) = self.asked("/health/fips", fipId=self.fip.entity_id)["rows"]
+        (api,) = [one for one in row["apis"] if one["type"] == CONSENT]
+        return api["requests"], api["succeeded"], api["status"]
+
+    def pairs(self) -> dict[str, tuple[int, int]]:
+        """By AA, of one API."""
+        cells = self.asked("/health/matrix", type=LINK)["cells"]
+        return {
+            one["aaId"]: (one["judged"], one["succeeded"])
+            for one in cells
+            if one["fipId"] == self.fip.entity_id
+        }
+
+    def is_summed(self) -> bool:
+        """Return whether no report of these AAs waits to be summed."""
+        ids = [aa.aa_id for aa in self.aas]
+        with (
+            embedded_server(self.service.data_dir) as conninfo,
+            psycopg.connect(conninfo) as connection,
+        ):
+            row = connection.execute(
+                "SELECT count(*) FROM metrics_stale WHERE grain = 'hour' AND aa_id = ANY(%s)", (ids,)
+            ).fetchone()
+        assert row is not None
+        return bool(row[0] == 0)
+
+    def say(self, total: Said, status: str, by_aa: list[Said]) -> None:
+        """Compare what is shown at once, and again once the sums are made."""
+        expected = {aa.aa_id: tuple(said) for aa, said in zip(self.aas, by_aa, strict=True)}
+
+        assert self.consents() == (*total, status)
+        assert self.pairs() == expected
+        self.service.advance("PT61S")  # the job runs once a minute
+        self.service.wait_until(self.is_summed, 90)
+        assert self.consents() == (*total, status)
+        assert self.pairs() == expected
+
+
+@pytest.fixture
+def reporting(service: Service) -> Reporting:
+    aas = [pushing_aa(service) for _ in range(3)]
+    end = aas[0].last_window() + WINDOW
+    return Reporting(service, aas, new_member(service, "FIP"), new_operator(service, "health"), end)
+
+
+def test_late_and_replaced_reports_are_in_the_last_hour_before_and_after_it_is_summed(
+    reporting: Reporting,
+) -> None:
+    first, second, third = reporting.aas
+    windows = [reporting.end - place * WINDOW for place in range(1, 7)]
+    for window in windows:
+        reporting.push(first, window, Said(100, 99))
+    reporting.push(second, windows[0], Said(50, 50))
+    reporting.push(third, windows[0], Said(10, 10))
+    reporting.say(Said(660, 654), "GOOD", [Said(600, 594), Said(50, 50), Said(10, 10)])
+
+    reporting.push(second, windows[5], Said(40, 40))
+    reporting.push(first, windows[0], Said(100, 20))
+
+    reporting.say(Said(700, 615), "BAD", [Said(600, 515), Said(90, 90), Said(10, 10)])
+
+
+def test_an_admitted_report_is_in_the_last_hour_that_was_summed_without_it(
+    reporting: Reporting,
+) -> None:
+    first, second, third = reporting.aas
+    window = reporting.end - WINDOW
+    reporting.push(first, window, Said(100, 99))
+    reporting.push(second, window, Said(100, 99))
+    reporting.push(third, window - WINDOW, Said(10, 10))
+    held = reporting.push(third, window, Said(9 * 10**15, 9 * 10**15))
+    reporting.say(Said(210, 208), "GOOD", [Said(100, 99), Said(100, 99), Said(10, 10)])
+
+    path = f"/health/held-reports/{held['receiptId']}/admit"
+    assert reporting.noc.post(path, reason="a festival").status_code == 200
+
+    calls = 9 * 10**15
+    reporting.say(
+        Said(calls + 210, calls + 208),
+        "GOOD",
+        [Said(100, 99), Said(100, 99), Said(calls + 10, calls + 10)],
+    )
