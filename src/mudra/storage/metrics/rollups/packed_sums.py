@@ -3,7 +3,8 @@
 What `sums.py` says of a row holds here as well: times are coarse, and such sums add up exactly.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -64,12 +65,18 @@ def unpack(packed: bytes) -> dict[str, Sums]:
     }
 
 
-def add(many: list[ByFip]) -> ByFip:
-    """Returns the sums of the same FIPs together."""
+def by_fip(many: Iterable[bytes], fip_id: str | None = None) -> dict[str, list[Sums]]:
+    """Returns the sums of each FIP in packed values, or of the one that is named."""
+    found: dict[str, list[Sums]] = defaultdict(list)
+    for packed in many:
+        sums = unpack(packed)
+        for one in sums if fip_id is None else sums.keys() & {fip_id}:
+            found[one].append(sums[one])
+    return found
+
+
+def add(many: Sequence[bytes]) -> bytes:
+    """Returns packed values added up."""
     if len(many) == 1:
         return many[0]
-    found: dict[str, list[Sums]] = {}
-    for sums in many:
-        for fip_id, one in sums.items():
-            found.setdefault(fip_id, []).append(one)
-    return {fip_id: added(parts) for fip_id, parts in found.items()}
+    return pack({fip_id: added(parts) for fip_id, parts in by_fip(many).items()})

@@ -27,9 +27,9 @@ from mudra.metrics.rollup.stale import ALL_AAS, DAY
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import day_of
+from mudra.storage.metrics.rollups.gathered import Gathered
 from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pairs_query
 from mudra.storage.metrics.rollups.sums import (
-    Gathered,
     Part,
     block_of,
     chosen_rows,
@@ -75,7 +75,7 @@ class PostgresRollupQueries:
         used = sources(wide, await self._stale_series(wide, aa_id))
         gathered = Gathered()
         await self._read(used, Part(aa_id, fip_id, tag), gathered)
-        return await gathered.summed()
+        return await gathered.summed(fip_id)
 
     async def over_aas(
         self,
@@ -95,7 +95,7 @@ class PostgresRollupQueries:
         part = Part(ALL_AAS, fip_id, tag, types)
         await self._read_sums(metrics_day, Rows(used.days), part, gathered)
         await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
-        return await gathered.summed()
+        return await gathered.summed(fip_id)
 
     async def pairs(
         self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)
@@ -195,7 +195,7 @@ class PostgresRollupQueries:
         await self._read_sums(metrics_hour, used.hours, part, gathered)
         summed, windows = await self._windows.read(used.windows, part, over_aas=over_aas)
         for row in summed:
-            for type_, sums in row.of(part.fip_id):
+            for type_, sums in row.types.items():
                 gathered.packed(row.key.aa_id, row.key.tag, type_, sums)
         if windows.times or windows.only:
             raw = await self._tx.connection.execute(raw_query(windows, part))

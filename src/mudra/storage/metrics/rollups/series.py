@@ -1,5 +1,6 @@
 """Sums for charts: implements metrics/ports.py Series, with one query for each grain."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -16,6 +17,7 @@ from mudra.metrics.rollup.rollup import Rollup, merge_all, rollup
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.rollup.step import Step
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.rollups.packed_sums import by_fip
 from mudra.storage.metrics.rollups.sums import (
     Part,
     Row,
@@ -60,7 +62,8 @@ class PostgresSeries:
         summed, windows = await WindowSums(self._tx).read(
             Rows(tuple(used.windows)), part, over_aas=aa_id is None
         )
-        for start, sums in _by_step(summed, step, fip_id).items():
+        by_step = await asyncio.to_thread(_by_step, summed, step, fip_id)
+        for start, sums in by_step.items():
             found[start].append(merged((), parts=sums))
         if windows.times or windows.only:
             blocks: dict[datetime, list[Block]] = defaultdict(list)
@@ -99,6 +102,6 @@ def _by_step(
 ) -> Mapping[datetime, Sequence[Sums]]:
     found: dict[datetime, list[Sums]] = defaultdict(list)
     for row in rows:
-        for _, sums in row.of(fip_id):
-            found[step.start_of(row.key.at)] += sums.values()
+        for sums in by_fip(row.types.values(), fip_id).values():
+            found[step.start_of(row.key.at)] += sums
     return found

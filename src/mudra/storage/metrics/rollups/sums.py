@@ -1,6 +1,5 @@
 """Converts rows of sums (hours, days) and raw rows from and to metrics/rollup/rollup.py."""
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -25,7 +24,7 @@ from mudra.metrics.payload.report import (
 )
 from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
 from mudra.metrics.rollup.latency_distribution import Dense, add_dense, coarsen, dense, merge_dense
-from mudra.metrics.rollup.rollup import EMPTY, Cell, Rollup, rollup
+from mudra.metrics.rollup.rollup import EMPTY, Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
@@ -39,8 +38,6 @@ SUMS: Final = (
 _FEW: Final = 8
 _MANY: Final = 32
 """Rows that are added up, and cached, together: some 10 and 40 KB."""
-_FEW_CELLS: Final = 100
-"""So many are added up in 10 ms, which no one notices who waits for the same process."""
 _LARGEST: Final = 2**63 - 1
 _NUMBERS: Final = ("blocks", "counts", "statuses", "data_bytes", "longest")
 _Key = tuple[str, str, str, str]
@@ -275,58 +272,3 @@ def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
     for row in rows:
         found[cell_of(row)].append(block_of(row))
     return found
-
-
-def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
-    """Returns rows of sums, added up by cell."""
-    gathered = Gathered(over_aas=over_aas)
-    gathered.sums(rows)
-    return gathered.by_cell()
-
-
-class Gathered:
-    """Rows of sums and raw rows of several times, grouped by cell and added up at once.
-
-    Adding costs little, the distribution of a sum costs much, so it is made once. With `over_aas`
-    the sums are over all AAs.
-    """
-
-    def __init__(self, *, over_aas: bool = False) -> None:
-        self._over_aas = over_aas
-        self._rows: dict[_Key, list[Row]] = defaultdict(list)
-        self._parts: dict[_Key, list[Sums]] = defaultdict(list)
-        self._blocks: dict[_Key, list[Block]] = defaultdict(list)
-
-    def sums(self, rows: Iterable[object]) -> None:
-        """Adds rows of `sums_query`."""
-        for row in cast("Iterable[Row]", rows):
-            self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
-
-    def packed(self, aa_id: str, tag: str, type_: str, sums: Mapping[str, Sums]) -> None:
-        """Adds the sums of FIPs in a window, of an AA, short tag and type."""
-        for fip_id, one in sums.items():
-            self._parts[ALL_AAS if self._over_aas else aa_id, fip_id, tag, type_].append(one)
-
-    def raw(self, rows: Iterable[RowMapping]) -> None:
-        """Adds rows of `raw_query`."""
-        for row in rows:
-            aa_id = ALL_AAS if self._over_aas else row["aa_id"]
-            self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
-
-    async def summed(self) -> dict[Cell, Rollup]:
-        """Returns the sums of each cell with rows; many are added up in a thread."""
-        if len(self._rows) + len(self._parts) + len(self._blocks) <= _FEW_CELLS:
-            return self.by_cell()
-        return await asyncio.to_thread(self.by_cell)
-
-    def by_cell(self) -> dict[Cell, Rollup]:
-        """Returns the sums of each cell with rows."""
-        return {
-            Cell(key[0], key[1], long_tag(key[2]), key[3]): self._sum(key)
-            for key in dict.fromkeys([*self._rows, *self._parts, *self._blocks])
-        }
-
-    def _sum(self, key: _Key) -> Rollup:
-        rows, parts = self._rows.get(key, ()), self._parts.get(key, ())
-        others = rollup(self._blocks.get(key, ()))
-        return merged(rows, others, parts) if rows or parts else others

@@ -19,9 +19,10 @@ from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
 from mudra.metrics.rollup.stale import ALL_AAS, HOUR, Stale
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.packed_sums import ByFip, add, pack, sums_of
+from mudra.storage.metrics.rollups.gathered import Gathered
+from mudra.storage.metrics.rollups.packed_sums import add, pack, sums_of
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
-from mudra.storage.metrics.rollups.sums import Gathered, Part, Sums, blocks_by_cell, raw_query
+from mudra.storage.metrics.rollups.sums import Part, Sums, blocks_by_cell, raw_query
 from mudra.storage.metrics.rollups.window_sums import HEADER, WindowRow, WindowSums
 from mudra.storage.metrics.tables import metrics_pair_window, metrics_window
 
@@ -29,7 +30,7 @@ KEPT: Final = timedelta(hours=3)
 """Pages read windows of the last hour; late reports and a slow clock have time beyond it."""
 _C: Final = metrics_window.c
 _PAIR_AT: Final = metrics_pair_window.c.at
-_Types = Mapping[str, ByFip]
+_Types = Mapping[str, bytes]
 
 
 class WindowMaking:
@@ -77,7 +78,9 @@ class WindowMaking:
             types[cell.type][cell.fip_id] = sums_of(sums)
         stale = Stale("window", key.aa_id, tag, (key.at,))
         await put_pairs(self._tx, metrics_pair_window, stale, {key.at: cells})
-        row = WindowRow(key, {key.aa_id: version}, types)
+        row = WindowRow(
+            key, {key.aa_id: version}, {type_: pack(sums) for type_, sums in types.items()}
+        )
         await self._put(row)
         await self._add_to_all(key, tag, row)
         return row.types
@@ -94,7 +97,7 @@ class WindowMaking:
             rows = [*(await self._windows.rows([key.at], Part(tag=tag))).values()]
         else:
             rows = [before, row]
-        types: dict[str, list[ByFip]] = defaultdict(list)
+        types: dict[str, list[bytes]] = defaultdict(list)
         for one in rows:
             for type_, sums in one.types.items():
                 types[type_].append(sums)
@@ -109,7 +112,6 @@ class WindowMaking:
         )
         rows = [{**own, "type": HEADER, "made_of": row.made_of, "sums": b""}]
         rows += [
-            {**own, "type": type_, "made_of": {}, "sums": pack(sums)}
-            for type_, sums in row.types.items()
+            {**own, "type": type_, "made_of": {}, "sums": sums} for type_, sums in row.types.items()
         ]
         await self._tx.connection.execute(insert(metrics_window), rows)

@@ -4,10 +4,9 @@ A row of sums names the reports that it is made of, each by its version. It hold
 the reports that are counted now, so that no one has to mark what a late or replaced report changes.
 """
 
-import asyncio
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -19,7 +18,6 @@ from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.packed_sums import ByFip, unpack
 from mudra.storage.metrics.rollups.sums import Part, within_times
 from mudra.storage.metrics.tables import metrics_held, metrics_receipt, metrics_window
 
@@ -35,19 +33,11 @@ _MAX_KEYS: Final = 2000
 
 
 class WindowRow(Struct, frozen=True):
-    """The sums of one AA, or of all, and tag in one window, by type."""
+    """The sums of one AA, or of all, and tag in one window, packed by type."""
 
     key: SeriesKey
     made_of: Mapping[str, int]
-    types: Mapping[str, ByFip]
-
-    def of(self, fip_id: str | None) -> Iterator[tuple[str, ByFip]]:
-        """Yields the sums of each type, of one FIP where it is named."""
-        for type_, sums in self.types.items():
-            if fip_id is None:
-                yield type_, sums
-            elif fip_id in sums:
-                yield type_, {fip_id: sums[fip_id]}
+    types: Mapping[str, bytes]
 
 
 class WindowSums:
@@ -103,7 +93,17 @@ class WindowSums:
                 within_times(_C.window_at, sorted(times)), *narrowed
             )
         )
-        return await asyncio.to_thread(_unpacked, found.all())
+        headers: dict[SeriesKey, Mapping[str, int]] = {}
+        packed: dict[SeriesKey, dict[str, bytes]] = {}
+        for aa_id, tag, at, type_, made_of, sums in found:
+            key = SeriesKey(aa_id, tag, at)
+            if type_ == HEADER:
+                headers[key] = made_of
+            else:
+                packed.setdefault(key, {})[type_] = sums
+        return {
+            key: WindowRow(key, made_of, packed.get(key, {})) for key, made_of in headers.items()
+        }
 
     async def headers(self, times: Collection[datetime], tag: Tag) -> Mapping[SeriesKey, WindowRow]:
         """Returns what the sums of each AA are made of, without them."""
@@ -135,18 +135,6 @@ class WindowSums:
             by_aa = await self.rows({key.at for key in left}, part, {key.aa_id for key in left})
             found += _of_each(by_aa, left)
         return found, Rows(old.times, old.without, old.only | frozenset(left))
-
-
-def _unpacked(found: Iterable[Sequence[Any]]) -> Mapping[SeriesKey, WindowRow]:
-    headers: dict[SeriesKey, Mapping[str, int]] = {}
-    packed: dict[SeriesKey, dict[str, ByFip]] = {}
-    for aa_id, tag, at, type_, made_of, sums in found:
-        key = SeriesKey(aa_id, tag, at)
-        if type_ == HEADER:
-            headers[key] = made_of
-        else:
-            packed.setdefault(key, {})[type_] = unpack(sums)
-    return {key: WindowRow(key, made_of, packed.get(key, {})) for key, made_of in headers.items()}
 
 
 def split_at(rows: Rows, since: datetime | None) -> tuple[Rows, Rows]:
