@@ -17,6 +17,7 @@ PRINTED = {
     "feed": "GOOD again after",
     "guessing": "p99 of sign-ins while guesses come from closed addresses",
     "hostile": "POST /metrics/perf/v1/push, ",
+    "full_traffic": "every goal met: ",
     "idle": "workers at rest: ",
     "kills": "kinds with a loss or a double: 0; kinds with kills missing: 0",
     "login_flood": "CPU of one user token",

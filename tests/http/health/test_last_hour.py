@@ -74,7 +74,8 @@ class Reporting(NamedTuple):
             psycopg.connect(conninfo) as connection,
         ):
             row = connection.execute(
-                "SELECT count(*) FROM metrics_stale WHERE grain = 'hour' AND aa_id = ANY(%s)", (ids,)
+                "SELECT count(*) FROM metrics_stale WHERE grain = 'hour' AND aa_id = ANY(%s)",
+                (ids,),
             ).fetchone()
         assert row is not None
         return bool(row[0] == 0)

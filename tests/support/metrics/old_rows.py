@@ -33,6 +33,8 @@ OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
         "metrics_day": f"VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', {_SUMS})",
         "metrics_pair_hour": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
         "metrics_pair_day": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
+        "metrics_window": f"VALUES ({_AT}, 'OLD-AA', 'req', '', '{{}}', '')",
+        "metrics_pair_window": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
         "metrics_received": f"VALUES ({_AT}, 'OLD-AA', 'req', 1)",
         "metrics_refused": (f"(aa_id, at, total, findings) VALUES ('OLD-AA', {_AT}, 1, '[]')"),
         "metrics_stale": (
@@ -52,7 +54,7 @@ _TIME: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(
             (
                 *("metrics_receipt", "metrics_raw", "metrics_previous", "metrics_attribution"),
-                *("metrics_window_calls", "metrics_fip_state"),
+                *("metrics_window_calls", "metrics_fip_state", "metrics_window"),
             ),
             "window_at < '2002-01-01'",
         ),

@@ -18,9 +18,11 @@ from mudra.storage.metrics.partitions import (
 )
 from mudra.storage.metrics.tables import (
     metrics_held,
+    metrics_pair_window,
     metrics_push,
     metrics_receipt,
     metrics_refused,
+    metrics_window,
 )
 
 _R: Final = metrics_receipt.c
@@ -44,6 +46,9 @@ class PostgresMetricsTables:
         await self._tx.connection.execute(
             sa.delete(metrics_refused).where(metrics_refused.c.at < before)
         )
+        # `metrics-sums` deletes them within hours where any report comes.
+        for column in (metrics_window.c.window_at, metrics_pair_window.c.at):
+            await self._tx.connection.execute(sa.delete(column.table).where(column < before))
         old = sa.select(_R.receipt_id).where(_R.window_at < before)
         await self._tx.connection.execute(
             sa.delete(metrics_held).where(metrics_held.c.receipt_id.in_(old))
