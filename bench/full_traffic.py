@@ -200,7 +200,7 @@ def pages(service: Service, now: datetime) -> list[Page]:
     ]
 
 
-class Beside:
+class Waiting:
     """Asks for something small again and again, and keeps how long each took, in milliseconds."""
 
     def __init__(self, root: str) -> None:
@@ -234,7 +234,7 @@ def ask(folder: Path, now: datetime) -> bool:
         for page in pages(service, now)[:: sized(1, 3)]:
             first = page.milliseconds()
             took = sorted(page.milliseconds() for _ in range(ASKS))
-            with Beside(service.root) as beside:
+            with Waiting(service.root) as waiting:
                 page.milliseconds()
                 page.milliseconds()
             p95 = percentile(took, 0.95)
@@ -242,8 +242,8 @@ def ask(folder: Path, now: datetime) -> bool:
             print(
                 f"{page.name}: p95 ÷ {GOAL_MS:.0f} ms {p95 / GOAL_MS:.2f}"
                 f" ({p95 / slow / GOAL_MS:.2f} at that machine's speed), median"
-                f" {statistics.median(took):.0f} ms, first {first:.0f}; longest wait beside"
-                f" it {max(beside.took):.0f} ms",
+                f" {statistics.median(took):.0f} ms, first {first:.0f}; longest wait of"
+                f" another {max(waiting.took):.0f} ms",
                 flush=True,
             )
     with running_service(folder / "data", "--workers", "2") as service:

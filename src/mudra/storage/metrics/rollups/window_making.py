@@ -1,7 +1,7 @@
 """Makes the sums of the windows of the last hours: of an AA from its raw rows, of all from theirs.
 
 An AA that was not yet in the sums over all is added to them; where one has reported a window again
-they are made anew, since a maximum cannot be taken back. `window_sums.py` says which sums hold.
+they are made again, since a maximum cannot be taken back. `window_sums.py` says which sums hold.
 """
 
 from collections import defaultdict
