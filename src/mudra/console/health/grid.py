@@ -68,7 +68,7 @@ class Grid(Struct, frozen=True):
 
     @property
     def first_rows(self) -> Sequence[GridRow]:
-        """The rows that are shown at first: those that a cause hits now, if any, and not too many."""
+        """The rows that are shown at first: those that a cause hits now, if any; not too many."""
         return (self.bad_rows or self.rows)[:MAX_ROWS]
 
 
