@@ -23,7 +23,7 @@ from tests.support.documents.guides import entry
 from tests.support.documents.left_out import NOT_RUN
 from tests.support.documents.operators_guides import agent_settings
 from tests.support.people.console import reader
-from tests.support.service import PASSWORD, Service, new_member, onboard
+from tests.support.service import PASSWORD, Member, Service, new_member, onboard
 from tests.support.webhook_sink import webhook_sink
 
 ID: Final = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
@@ -89,15 +89,21 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
         "checkpoints FILE": "checkpoints $MUDRA_DATA_DIR/audit-checkpoints.jsonl",
         "jti ID": "jti $id",
     }
+    before = _before(bank.entity_id, aa, sign_in, hook)
+    return Fill(names, before, {"agent.toml": agent_settings(service, folder)})
+
+
+def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
+    """What is run ahead of an example, for what it is about to be there."""
     hooked = f"mudra alarms add-webhook {hook} > /dev/null"
-    before = {
+    return {
         "mudra alarms remove-webhook": f"export MUDRA_PASSWORD={PASSWORD}\n{sign_in}\n{hooked}",
         "mudra alarms rotate-webhook": hooked,
         "mudra backup create --to /mnt/backups --recipient age1…": (
             "mudra backup key backup.key > recipient"
         ),
         "mudra entity invite-again KAVERI-FIP ravi@kaveribank.example": (
-            f"{sign_in}\nmudra entity add-admin {bank.entity_id} ravi@kaveribank.example"
+            f"{sign_in}\nmudra entity add-admin {bank} ravi@kaveribank.example"
         ),
         "mudra entity reports SAARTHI-AA --days 7": f"mudra login {aa.email}",
         "mudra entity unfollow FINSIGHT-FIU KAVERI-FIP": sign_in,
@@ -107,17 +113,17 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
         f"mudra mail show {ID}": "id=$(mudra mail list | tail -1 | cut -d' ' -f1)",
         "mudra operator end noc@network.example": "mudra operator create noc@network.example",
         "mudra password confirm < link.txt": (
-            f"{sign_in}\nmudra entity add-admin {bank.entity_id} {aa.email}\nlast_link {aa.email} > link.txt"
+            f"{sign_in}\nmudra entity add-admin {bank} {aa.email}\nlast_link {aa.email} > link.txt"
         ),
         "mudra password set --password-stdin < link-and-password.txt": (
-            f"mudra operator create new-{bank.entity_id.lower()}@network.example\n"
-            f"{{ last_link new-{bank.entity_id.lower()}@network.example; echo $MUDRA_PASSWORD; }}"
+            f"mudra operator create new-{bank.lower()}@network.example\n"
+            f"{{ last_link new-{bank.lower()}@network.example; echo $MUDRA_PASSWORD; }}"
             " > link-and-password.txt"
         ),
         "mudra registry retire KAVERI-FIP --reason 'left the network'": (
             "mudra jwk new --private-key key.pem > certificate.json\n"
-            f"{entry(bank.entity_id)}mudra registry submit entry.json --as-operator\n"
-            f"mudra registry approve {bank.entity_id}"
+            f"{entry(bank)}mudra registry submit entry.json --as-operator\n"
+            f"mudra registry approve {bank}"
         ),
         "mudra session end 5d0c9a3e71f2b846": (
             "id=$(mudra session list --json | of 'it[0][\"sessionId\"]')"
@@ -127,7 +133,6 @@ def filled_in(service: Service, folder: Path, hook: str) -> Fill:
             'id=$(mudra token inspect --json < token.jwt | of \'it["claims"]["jti"]\')'
         ),
     }
-    return Fill(names, before, {"agent.toml": agent_settings(service, folder)})
 
 
 def test_the_commands_that_no_block_runs_are_run(sandbox: Service, tmp_path: Path) -> None:
