@@ -160,6 +160,45 @@ def test_it_ends_when_the_one_who_leaves_has_no_role_any_more(service: Service, 
     assert email not in [one["email"] for one in ask(other, "list").json()["admins"]]
 
 
+@pytest.mark.parametrize("path", ["add", "handover"])
+@pytest.mark.parametrize("end", ["removed", "removed by an operator", "replaced"])
+def test_who_is_removed_does_not_come_back_by_an_earlier_invitation(
+    service: Service, path: str, end: str
+) -> None:
+    """An operator adds directly whom an admin has invited: the link still waits in the mailbox."""
+    member, email = new_member(service), address()
+    assert ask(member, path, email=email).status_code == 200
+    earlier = latest_link(service, email)
+    operator, body = new_operator(service, "members"), {"entityId": member.entity_id}
+    assert operator.post("/members/admins/add", **body, email=email).status_code == 200
+    if end == "removed":
+        gone = ask(member, "remove", email=email)
+    elif end == "replaced":
+        gone = operator.post("/members/admins/handover", **body, leaving=email, email=address())
+    else:
+        gone = operator.post("/members/admins/remove", **body, email=email)
+    assert gone.status_code == 200
+
+    assert set_password(service.client(), earlier).status_code == 401
+    assert email not in [one["email"] for one in ask(member, "list").json()["admins"]]
+    assert member.read().status_code == 200
+
+
+def test_who_handed_over_does_not_come_back_by_an_earlier_invitation(service: Service) -> None:
+    member, email, third = new_member(service), address(), address()
+    assert ask(member, "add", email=email).status_code == 200
+    earlier, operator = latest_link(service, email), new_operator(service, "members")
+    added = operator.post("/members/admins/add", entityId=member.entity_id, email=email)
+    assert added.status_code == 200
+    client = service.client()
+    assert set_password(client, latest_link(service, email)).status_code == 200
+    leaving = Member(service, member.entity_id, email, PASSWORD, client)
+    successor(leaving, handed(leaving, third), third)
+
+    assert confirm(leaving, earlier).status_code == 401
+    assert admins(member) == [member.email, third]
+
+
 def test_the_last_admin_who_hands_over_is_the_last_until_then(service: Service) -> None:
     member, email = new_member(service), address()
     handed(member, email)

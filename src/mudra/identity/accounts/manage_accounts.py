@@ -13,7 +13,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import HeldToken, User, UserState
-from mudra.identity.memberships.invite import end_invitations_by
+from mudra.identity.memberships.invite import end_invitations_of
 from mudra.identity.memberships.member import able_admins
 from mudra.identity.operators.person_rule import (
     ActingOperator,
@@ -42,7 +42,7 @@ async def disable_account(
     await work.memberships.set_state(user_id, UserState.DISABLED)
     await work.links.void(user_id, await work.people.now())
     for entity_id in user.administers:
-        await end_invitations_by(work, entity_id, user_id)
+        await end_invitations_of(work, entity_id, user_id, user.email)
     return await account_changed(work, user, by.caller, "disabled")
 
 

@@ -23,7 +23,7 @@ from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import Invitee, TooManyInvitations
-from mudra.identity.memberships.invite import end_invitations_by, invite
+from mudra.identity.memberships.invite import end_invitations_of, invite
 from mudra.identity.memberships.member import (
     Admin,
     Contact,
@@ -294,8 +294,8 @@ async def _end_reading(
 async def end_role(
     work: IdentityUnitOfWork, caller: Caller, entity_id: str, admin: Admin
 ) -> AdminsChanged:
-    """End an admin's role, and the invitations that the admin sent, and record it."""
-    await end_invitations_by(work, entity_id, admin.user_id)
+    """End an admin's role, and the invitations that the admin sent and got, and record it."""
+    await end_invitations_of(work, entity_id, admin.user_id, admin.email)
     await work.memberships.remove_admin(entity_id, admin.user_id)
     await record_change(work, caller, entity_id, admin.user_id, "admin-removed")
     return await admins_after(work, entity_id, admin.email, changed=True)

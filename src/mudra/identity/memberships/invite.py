@@ -159,7 +159,7 @@ async def _end_role_handed_over(
     leaving = next((one for one in admins if one.user_id == leaving_id), None)
     if leaving is None or leaving_id == successor.user_id:
         return
-    await end_invitations_by(work, entity_id, leaving_id)
+    await end_invitations_of(work, entity_id, leaving_id, leaving.email)
     await work.memberships.remove_admin(entity_id, leaving_id)
     await _record(work, caller, invitation, "admin-removed", leaving_id)
     facts = {"leaving": leaving.email, "successor": successor.email}
@@ -176,14 +176,17 @@ async def _why_ended(work: IdentityUnitOfWork, invitation: Invitation) -> LinkFa
     return LinkFault.VOIDED if is_replaced else LinkFault.WITHDRAWN
 
 
-async def end_invitations_by(work: IdentityUnitOfWork, entity_id: str, user_id: str) -> None:
-    """End the invitations of an admin who may no longer invite, hand-overs among them.
+async def end_invitations_of(
+    work: IdentityUnitOfWork, entity_id: str, user_id: str, email: str
+) -> None:
+    """End what an admin whose role ends has sent, hand-overs among them, and what they were sent.
 
-    Whom they have invited must not become an admin in their place.
+    Whom they have invited must not become an admin in their place; and who was invited before an
+    operator added them must not come back by that earlier link.
     """
     now = await work.people.now()
     for one in await work.invitations.pending(entity_id):
-        if user_id in {one.invited_by, one.takes_over}:
+        if user_id in {one.invited_by, one.takes_over} or one.email == email:
             await work.invitations.end(one.invitation_id, now, accepted=False)
 
 
