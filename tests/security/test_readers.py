@@ -165,6 +165,24 @@ def test_a_reader_becomes_an_admin_and_an_admin_no_reader(service: Service) -> N
     ]
 
 
+@pytest.mark.parametrize("role", ["reader", "admin"])
+def test_an_invitation_in_the_other_role_takes_the_place_of_one_that_waits(
+    resident: Member, role: str
+) -> None:
+    email, before = address(), {"reader": "admin", "admin": "reader"}[role]
+    assert ask(resident, "add", email=email, role=before).status_code == 200
+    earlier = latest_link(resident.service, email)
+
+    again = ask(resident, "add", email=email, role=role).json()["admins"]
+
+    assert [one["role"] for one in again if one["email"] == email] == [role]
+    client = resident.service.client()
+    assert set_password(client, earlier).status_code == 401
+    assert set_password(client, latest_link(resident.service, email)).status_code == 200
+    who = Member(resident.service, resident.entity_id, email, PASSWORD, client)
+    assert who.read().status_code == {"reader": 401, "admin": 200}[role]
+
+
 def test_people_invites_a_reader_and_shows_the_role(service: Service) -> None:
     member, email = new_member(service), address()
     browser, page = signed_in(member), member_path(member.entity_id, "people")

@@ -216,8 +216,7 @@ async def add_or_invite(
     admins: Sequence[Admin] = await work.memberships.admins(member.entity_id)
     if requester.user is not None:
         admins = (await _read(work, member.entity_id)).admins  # those who are invited, too
-    # A reader may be invited to be an admin; who is an admin reads already.
-    if {invitee.role, Role.ADMIN} & {one.role for one in admins if one.email == address}:
+    if any(one.email == address and _has_already(one, invitee.role) for one in admins):
         return await admins_after(work, member.entity_id, address, changed=False)
     if requester.user is None:
         return await _add_directly(work, requester.caller, member, address, invitee.name)
@@ -225,6 +224,17 @@ async def add_or_invite(
     if isinstance(invited, Refusal):
         return invited
     return await admins_after(work, member.entity_id, address, changed=True)
+
+
+def _has_already(person: Admin, role: Role) -> bool:
+    """Say whether an invitation to this role would give a person nothing new.
+
+    A reader may be invited to be an admin; who is an admin reads already. Who is only invited is
+    invited anew in the other role: an admin who chose the greater right by mistake takes it back.
+    A hand-over is the one's who leaves, and stays.
+    """
+    is_mere_invitation = person.invited_until is not None and not person.takes_over_from
+    return person.role is role or (person.role is Role.ADMIN and not is_mere_invitation)
 
 
 async def _add_directly(
