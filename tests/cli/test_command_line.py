@@ -309,3 +309,17 @@ def test_what_a_command_logs_stays_out_of_its_answer(
 
     assert shown.out == ""
     assert "channel lost" in shown.err
+
+
+@pytest.mark.parametrize("description", ["{", "[]", "[" * 200_000, '{"a":' * 200_000])
+def test_a_description_of_a_backup_that_is_none_is_named(description: str, tmp_path: Path) -> None:
+    """A nesting that no parser follows was a traceback."""
+    (tmp_path / "mudra.dump.age").write_bytes(b"")
+    (tmp_path / "mudra.json").write_text(description)
+    key = str(tmp_path / "backup.key")
+    assert CliRunner().invoke(app, ["backup", "key", key]).exit_code == 0
+    file = str(tmp_path / "mudra.dump.age")
+    done = CliRunner().invoke(app, ["backup", "verify", file, "--identity", key])
+
+    assert done.exit_code == 1
+    assert "of this backup cannot be read" in " ".join(done.output.split())

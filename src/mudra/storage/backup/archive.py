@@ -78,7 +78,7 @@ def read_details(dump: Path) -> BackupDetails:
     file = details_file(dump)
     try:
         return msgspec.json.decode(file.read_bytes(), type=BackupDetails)
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, RecursionError) as error:
         raise BackupDamaged(f"the description {file} of this backup cannot be read") from error
 
 
