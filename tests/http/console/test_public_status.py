@@ -119,6 +119,10 @@ def test_the_data_has_a_schema_and_a_license(service: Service) -> None:
     for file in (data, rows):
         assert f'<{license_}>; rel="license"' in file.headers["link"]
         assert '</status/schema.json>; rel="describedby"' in file.headers["link"]
+    for path in ("v1/fips.json", "v1/fips.csv", "feed.atom", "feed.rss"):
+        file = get(service, f"/status/{path}")
+        assert file.headers["link"] == f'<{license_}>; rel="license"', path
+        assert file.headers["content-type"].count("charset") <= 1, path
     assert f'rel="license" href="{license_}"' in get(service, "/status").text
 
 

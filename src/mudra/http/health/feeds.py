@@ -101,7 +101,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
         body = msgspec.json.encode(
             PublicStatusResponse(_feed(health).time_range, _public_rows(health, dependencies))
         )
-        return _tagged(new_context(request, dependencies), body, JSON, "public, max-age=60")
+        return _open(request, dependencies, body, JSON)
 
     @get(
         "/status/v1/fips.csv",
@@ -114,13 +114,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     ) -> Response[bytes]:
         """Show the same as CSV."""
         rows = _public_rows(await _network(cache, dependencies), dependencies)
-        form = f"{CSV}; charset=utf-8"
-        return _tagged(
-            new_context(request, dependencies),
-            public_csv(rows).encode(),
-            form,
-            "public, max-age=60",
-        )
+        return _open(request, dependencies, public_csv(rows).encode(), CSV)
 
     return [status_json, status_csv]
 
@@ -143,6 +137,15 @@ def _feed(health: NetworkHealth) -> HealthFeed:
     proof = health.coverage.proof()
     states = health.states if health.reported_until else no_states()
     return health_feed(health.fips, health.within, proof, states, health.causes, health.disputed)
+
+
+def _open(
+    request: AnyRequest, dependencies: HttpDependencies, body: bytes, media_type: str
+) -> Response[bytes]:
+    """Returns open data: kept by anyone for a minute, under the license of the status page."""
+    response = _tagged(new_context(request, dependencies), body, media_type, "public, max-age=60")
+    response.headers["Link"] = f'<{dependencies.settings.status_license}>; rel="license"'
+    return response
 
 
 def _tagged(context: RequestContext, body: bytes, media_type: str, cache: str) -> Response[bytes]:

@@ -72,7 +72,9 @@ def _feed(
     """Returns a feed in the format that the address ends with."""
     rss = request.url.path.endswith(".rss")
     body = (rss_feed if rss else atom_feed)(snapshot, title, _root(dependencies), fip_id)
-    return _shared(body, RSS if rss else ATOM)
+    answer = _shared(body, RSS if rss else ATOM)
+    answer.headers["Link"] = _license(dependencies)
+    return answer
 
 
 @get("/status/badge.svg", include_in_schema=False)
@@ -175,8 +177,7 @@ async def _large(
         return _not_yet(request, dependencies)
     file = await cache.file(name, cached.snapshot, made)
     answer = _shared(b"", media_type, name)
-    license_ = f'<{dependencies.settings.status_license}>; rel="license"'
-    answer.headers["Link"] = f'</status/schema.json>; rel="describedby", {license_}'
+    answer.headers["Link"] = f'</status/schema.json>; rel="describedby", {_license(dependencies)}'
     return await public_file(request, answer, file)
 
 
@@ -186,6 +187,11 @@ def _shared(body: bytes, media_type: str, file_name: str = "") -> Response[bytes
     if file_name:
         headers["Content-Disposition"] = f'attachment; filename="{file_name}"'
     return Response(body, media_type=media_type, headers=headers)
+
+
+def _license(dependencies: HttpDependencies) -> str:
+    """Returns the link to the license of the data (RFC 8288)."""
+    return f'<{dependencies.settings.status_license}>; rel="license"'
 
 
 def _not_yet(request: AnyRequest, dependencies: HttpDependencies) -> Response[bytes]:
