@@ -230,7 +230,7 @@ def _has_already(person: Admin, role: Role) -> bool:
     """Say whether an invitation to this role would give a person nothing new.
 
     A reader may be invited to be an admin; who is an admin reads already. Who is only invited is
-    invited anew in the other role: an admin who chose the greater right by mistake takes it back.
+    invited again in the other role: an admin who chose the greater right by mistake takes it back.
     A hand-over is the one's who leaves, and stays.
     """
     is_mere_invitation = person.invited_until is not None and not person.takes_over_from
