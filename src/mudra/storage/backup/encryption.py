@@ -92,9 +92,39 @@ def encrypt(source: Source, target: Target, to: Sequence[x25519.Recipient]) -> N
 
 
 def decrypt(source: Source, target: Target, identity: x25519.Identity) -> None:
-    """Decrypt to the end; raises BackupUnreadable, when part of it may have been written."""
+    """Decrypt to the end; raises BackupUnreadable, when part of it may have been written.
+
+    A BrokenPipeError of `target` is raised as it is: who ended tells why, and the file is well.
+    """
+    watched = _Watched(target)
     try:
-        pyrage.decrypt_io(source, target, [identity])
-        target.flush()
+        pyrage.decrypt_io(source, watched, [identity])
+        watched.flush()
     except (pyrage.DecryptError, OSError) as error:
+        if watched.broken is not None:
+            raise watched.broken from None
         raise BackupUnreadable("it was altered, is cut short, or is for another key") from error
+
+
+class _Watched:
+    """A target that remembers that its other end was closed; the library tells of no cause."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self.broken: BrokenPipeError | None = None
+
+    def write(self, data: bytes) -> int:
+        """Write to the target."""
+        try:
+            return self._target.write(data)
+        except BrokenPipeError as error:
+            self.broken = error
+            raise
+
+    def flush(self) -> None:
+        """Flush the target."""
+        try:
+            self._target.flush()
+        except BrokenPipeError as error:
+            self.broken = error
+            raise

@@ -1,6 +1,8 @@
 """pg_dump and pg_restore as streams: nothing that was not encrypted is written to a disk.
 
 The programs are those that come with the embedded server; they work with PostgreSQL 15 to 18.
+What pg_restore 18 sends, a server before 17 refuses (transaction_timeout), and what pg_dump 18
+writes, pg_restore 16 cannot read: with such a server both are of version 16.
 """
 
 import contextlib
@@ -8,6 +10,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Final
 
 import psycopg
@@ -19,6 +22,7 @@ _DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
 _RESTORE: Final = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
 _HOLDING: Final = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
 _TAIL: Final = 600
+_VERSION_17: Final = 170_000
 
 
 class DumpFailed(Exception):
@@ -67,7 +71,7 @@ def _running(
         environment["PGPASSWORD"] = str(password)
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - our own programs, no shell
-            [programs() / name, *options, f"--dbname={address}"],
+            [_programs(conninfo) / name, *options, f"--dbname={address}"],
             stdin=subprocess.DEVNULL if writes else subprocess.PIPE,
             stdout=subprocess.PIPE if writes else subprocess.DEVNULL,
             stderr=said,
@@ -92,3 +96,12 @@ def _running(
             said.seek(0)
             text = " ".join(said.read().decode(errors="replace").split())
             raise DumpFailed(f"{name}: {text[-_TAIL:]}")
+
+
+def _programs(conninfo: str) -> Path:
+    """Choose the programs that the server understands."""
+    try:
+        with psycopg.connect(conninfo, connect_timeout=5) as connection:
+            return programs(before_17=connection.info.server_version < _VERSION_17)
+    except psycopg.Error as error:
+        raise DumpFailed(str(error)) from error

