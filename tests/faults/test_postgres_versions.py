@@ -1,6 +1,7 @@
 """PostgreSQL 16 and 17: the schema, the storage tests and all flows (15 and 18: the other tests)."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.support.database.postgres_versions import postgres_of
+from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
@@ -106,3 +108,23 @@ def test_the_commands_that_read_everything(served: Service) -> None:
         done = served.cli(*words, check=False)
         assert done.exit_code == 0 or words == ("doctor",), (words, done.output)
         assert "Traceback" not in done.output
+
+
+def test_a_backup_is_restored(server: str, served: Service, tmp_path: Path) -> None:
+    """A server before 17 knows no transaction_timeout, which pg_restore sets from 17 on."""
+    member, key = new_member(served), tmp_path / "backup.key"
+    public = served.cli("backup", "key", str(key)).stdout.strip()
+    served.cli("backup", "create", "--to", str(tmp_path), "--recipient", public)
+    (file,) = tmp_path.glob("*.dump.age")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE restored")
+    there, node = server.replace("/postgres?", "/restored?"), tmp_path / "node"
+    node.mkdir(mode=0o700)
+    shutil.copy2(served.data_dir / "master.key", node)
+    words = ("restore", str(file), "--identity", str(key))
+    done = run_mudra(*words, MUDRA_DATA_DIR=str(node), MUDRA_DATABASE_URL=there)
+
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(there) as connection:
+        found = connection.execute("SELECT entity_id FROM entity").fetchall()
+    assert (member.entity_id,) in found

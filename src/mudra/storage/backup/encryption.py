@@ -94,7 +94,7 @@ def encrypt(source: Source, target: Target, to: Sequence[x25519.Recipient]) -> N
 def decrypt(source: Source, target: Target, identity: x25519.Identity) -> None:
     """Decrypt to the end; raises BackupUnreadable, when part of it may have been written.
 
-    A BrokenPipeError of `target` is raised as it is: who ended tells why, and the file is well.
+    A BrokenPipeError of `target` is raised as it is: who ended says why, and the file is well.
     """
     watched = _Watched(target)
     try:
@@ -107,7 +107,7 @@ def decrypt(source: Source, target: Target, identity: x25519.Identity) -> None:
 
 
 class _Watched:
-    """A target that remembers that its other end was closed; the library tells of no cause."""
+    """A target that remembers that its other end was closed; the library hides the cause."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
