@@ -166,9 +166,8 @@ def test_restored_metrics_are_judged_again_and_no_one_gets_a_second_email(kept: 
         assert network.ask("/operator/v1/incidents").status_code == 200
     assert place.rows(place.first, ENDED) == ended
     assert place.rows(place.first, of_fip.format(FIPS[0])) == known[FIPS[0]]
-    # What was seen in the windows since is lost with them.
-    ((since, is_open),) = known[FIPS[1]]
-    assert (is_open, place.rows(place.first, of_fip.format(FIPS[1]))) == (True, [(since, False)])
+    # What was seen of the other in the windows since is lost with them: no second incident of it.
+    assert len(place.rows(place.first, of_fip.format(FIPS[1]))) == len(known[FIPS[1]]) == 1
 
 
 def test_an_event_that_waited_long_is_sealed_in_its_place(kept: Kept) -> None:
