@@ -5,15 +5,18 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from mudra.audit.event import Caller
-from mudra.http.auth.bearer import verified_bearer
-from mudra.http.auth.operator_access import any_operator, calling_operator
+from mudra.http.auth.bearer import TokenRefusal, calling_user, verified_bearer
 from mudra.http.endpoint import B, Call, Endpoint, Handler, P, called
 from mudra.http.request.body.body_errors import is_body_refusal
 from mudra.http.request.request_context import RequestContext
+from mudra.http.response.http_refusals import NoAuthorization
 from mudra.http.response.json_response import HandlerResult
-from mudra.identity.operators.operator import Operator, Scope
+from mudra.identity.operators.manage_operators import authorize_operator, operator_of
+from mudra.identity.operators.operator import NoOperator, Operator, Scope, ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.shared.refusal import Refusal
+from mudra.tokens.authentication.bearer import UserCaller
+from mudra.tokens.authentication.token_check import TokenVerification
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
 
@@ -99,3 +102,25 @@ def as_operator_at_length(
         return Endpoint(handler=handler, respond=respond, bearer=True)
 
     return endpoint
+
+
+async def calling_operator(
+    token: TokenVerification | NoAuthorization,
+    context: RequestContext,
+    work: UnitOfWork,
+    scope: Scope,
+) -> Operator | TokenRefusal | ScopeMissing:
+    """Find the operator who calls, if it has the scope."""
+    found = await calling_user(token, context, work)
+    if not isinstance(found, UserCaller):
+        return found
+    caller = context.caller(f"user:{found.user.user_id}")
+    return await authorize_operator(work, found.user, scope, caller)
+
+
+async def any_operator(
+    token: TokenVerification | NoAuthorization, context: RequestContext, work: UnitOfWork
+) -> Operator | TokenRefusal | NoOperator:
+    """Find an operator with any scope: what it sees depends on its scopes."""
+    found = await calling_user(token, context, work)
+    return await operator_of(work, found.user) if isinstance(found, UserCaller) else found

@@ -1,16 +1,17 @@
 """Sums for health: implements metrics/ports.py RollupQueries, always equal to the raw rows."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 import sqlalchemy as sa
 from msgspec.structs import fields
 from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag
-from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.payload.report import Block, RequestBlock
 from mudra.metrics.ports import DayMark, Pair
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import (
@@ -22,17 +23,20 @@ from mudra.metrics.rollup.grain_selection import (
     sources_of_all,
 )
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums_of
-from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.rollup.rollup import Cell, Rollup, rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import day_of
-from mudra.storage.metrics.rollups.gathered import Gathered
+from mudra.storage.metrics.rollups.packed_sums import by_fip
 from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pairs_query
 from mudra.storage.metrics.rollups.sums import (
     Part,
+    Row,
+    Sums,
     block_of,
     chosen_rows,
+    merged,
     raw_query,
     sums_query,
     within_times,
@@ -53,6 +57,10 @@ from mudra.storage.metrics.tables import (
 _R: Final = metrics_receipt.c
 _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
 _TIMING_CODES: Final = [str(code) for code in TIMINGS]
+_FEW_CELLS: Final = 100
+"""So many are added up in 10 ms, which no one notices who waits for the same process."""
+_Key = tuple[str, str, str, str]
+"""AA, FIP, tag and type."""
 
 
 class PostgresRollupQueries:
@@ -189,7 +197,7 @@ class PostgresRollupQueries:
         )
 
     async def _read(
-        self, used: Sources, part: Part, gathered: Gathered, *, over_aas: bool = False
+        self, used: Sources, part: Part, gathered: "Gathered", *, over_aas: bool = False
     ) -> None:
         await self._read_sums(metrics_day, used.days, part, gathered)
         await self._read_sums(metrics_hour, used.hours, part, gathered)
@@ -201,7 +209,9 @@ class PostgresRollupQueries:
             raw = await self._tx.connection.execute(raw_query(windows, part))
             gathered.raw(raw.mappings())
 
-    async def _read_sums(self, table: sa.Table, rows: Rows, part: Part, gathered: Gathered) -> None:
+    async def _read_sums(
+        self, table: sa.Table, rows: Rows, part: Part, gathered: "Gathered"
+    ) -> None:
         if rows.times or rows.only:
             query = sums_query(table, chosen_rows(table, table.c.at, rows), part)
             gathered.sums(await self._tx.connection.execute(query))
@@ -284,3 +294,72 @@ def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
             left.append(TimeRange(at, day))
         at = day + DAY
     return [*left, TimeRange(at, within.end)] if at < within.end else left
+
+
+def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
+    """Returns rows of sums, added up by cell."""
+    gathered = Gathered(over_aas=over_aas)
+    gathered.sums(rows)
+    return gathered.by_cell()
+
+
+class Gathered:
+    """Rows of sums and raw rows of several times, grouped by cell and added up at once.
+
+    Adding costs little, the distribution of a sum costs much, so it is made once. With `over_aas`
+    the sums are over all AAs.
+    """
+
+    def __init__(self, *, over_aas: bool = False) -> None:
+        self._over_aas = over_aas
+        self._rows: dict[_Key, list[Row]] = defaultdict(list)
+        self._packed: dict[tuple[str, str, str], list[bytes]] = defaultdict(list)
+        self._blocks: dict[_Key, list[Block]] = defaultdict(list)
+
+    def sums(self, rows: Iterable[object]) -> None:
+        """Adds rows of `sums_query`."""
+        for row in cast("Iterable[Row]", rows):
+            self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
+
+    def packed(self, aa_id: str, tag: str, type_: str, sums: bytes) -> None:
+        """Adds the packed sums of all FIPs in a window, of an AA, short tag and type."""
+        self._packed[ALL_AAS if self._over_aas else aa_id, tag, type_].append(sums)
+
+    def raw(self, rows: Iterable[RowMapping]) -> None:
+        """Adds rows of `raw_query`."""
+        for row in rows:
+            aa_id = ALL_AAS if self._over_aas else row["aa_id"]
+            self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
+
+    async def summed(self, fip_id: str | None = None) -> dict[Cell, Rollup]:
+        """Returns the sums of each cell with rows, of one FIP where it is named.
+
+        Many are added up in a thread.
+        """
+        if not self._packed and len(self._rows) + len(self._blocks) <= _FEW_CELLS:
+            return self.by_cell(fip_id)
+        return await asyncio.to_thread(self.by_cell, fip_id)
+
+    def by_cell(self, fip_id: str | None = None) -> dict[Cell, Rollup]:
+        """Returns the sums of each cell with rows."""
+        found: dict[Cell, Rollup] = {}
+        # One type after the other: unpacked sums that live long are looked through by the
+        # garbage collector again and again, at three times the cost of the sums.
+        for (aa_id, tag, type_), many in self._packed.items():
+            parts = by_fip(many, fip_id)
+            for one, sums in parts.items():
+                found[_cell((aa_id, one, tag, type_))] = self._sum((aa_id, one, tag, type_), sums)
+        for key in dict.fromkeys([*self._rows, *self._blocks]):
+            cell = _cell(key)
+            if cell not in found:
+                found[cell] = self._sum(key, ())
+        return found
+
+    def _sum(self, key: _Key, parts: Sequence[Sums]) -> Rollup:
+        rows = self._rows.get(key, ())
+        others = rollup(self._blocks.get(key, ()))
+        return merged(rows, others, parts) if rows or parts else others
+
+
+def _cell(key: _Key) -> Cell:
+    return Cell(key[0], key[1], long_tag(key[2]), key[3])

@@ -31,10 +31,10 @@ from mudra.metrics.rollup.stale import (
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, make_partition
-from mudra.storage.metrics.rollups.gathered import sums_by_cell
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
 from mudra.storage.metrics.rollups.rollup_delay import is_due
+from mudra.storage.metrics.rollups.rollup_queries import sums_by_cell
 from mudra.storage.metrics.rollups.sums import (
     SUMS,
     Part,

@@ -19,9 +19,9 @@ from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
 from mudra.metrics.rollup.stale import ALL_AAS, HOUR, Stale
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.gathered import Gathered
 from mudra.storage.metrics.rollups.packed_sums import add, pack, sums_of
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
+from mudra.storage.metrics.rollups.rollup_queries import Gathered
 from mudra.storage.metrics.rollups.sums import Part, Sums, blocks_by_cell, raw_query
 from mudra.storage.metrics.rollups.window_sums import HEADER, WindowRow, WindowSums
 from mudra.storage.metrics.tables import metrics_pair_window, metrics_window
