@@ -1,14 +1,15 @@
 """Twice the load of a national network for many minutes, then the same with kills -9 of every part.
 
-    python -m bench.soak [MINUTES]        or: make soak SOAK_MIN=30
+    python -m bench.soak [MINUTES] [OF_THEM_WITH_KILLS]        or: make soak SOAK_MIN=30
 
 20 AAs push both payloads of 2,000 FIPs, 600 members get a million tokens a day, 50 operators read
 the console, admins reset secrets; all of it twice as often. Windows come sooner still in a short
-run, so that each AA pushes at least 4. In the first half nothing is killed: memory, descriptors
-and latencies at its start and end are compared, and no answer may be an error. In the second half
-a worker, PostgreSQL or the supervisor is killed every few seconds, and an agent that delivers in
-fast time to an operator full of faults. What was acknowledged is then compared with what is there:
-each push once, each reset. The seed that decides what is killed when is printed; SOAK_SEED sets it.
+run, so that each AA pushes at least 4. At first, in half of the time unless said otherwise, nothing
+is killed: memory, descriptors and latencies at its start and end are compared, and no answer may an
+error. Then a worker, PostgreSQL or the supervisor is killed every few seconds, and an agent that
+delivers in fast time to an operator full of faults. What was acknowledged is then compared with
+what is there: each push once, each reset. The seed that decides what is killed when is printed;
+SOAK_SEED sets it.
 """
 
 import asyncio
@@ -107,7 +108,7 @@ def held_by(pid: int) -> Held:
 class Soak:
     """The service under load and what kills it."""
 
-    def __init__(self, home: Path, seconds: float, seed: int) -> None:
+    def __init__(self, home: Path, seconds: float, killing_s: float, seed: int) -> None:
         self.data_dir = data_directory(str(home))
         self._seconds, self._dice = seconds, random.Random(seed)
         self.journal, self.kills = Journal(), Counter[str]()
@@ -122,7 +123,7 @@ class Soak:
         self.admins: list[Admin] = []
         self.held: list[Held] = []
         self.began = 0.0
-        self.steady_s = seconds / 2
+        self.steady_s = seconds - killing_s
 
     def run(self) -> None:
         """Load, kill, end, and start once more for what still waits for its answer."""
@@ -178,7 +179,7 @@ class Soak:
         ]
 
     def _steadily(self, service: Service) -> None:
-        """The half without kills: look at what is held once all is warm, and at the end."""
+        """The part without kills: look at what is held once all is warm, and at the end."""
         for share in (0.3, 1.0):
             time.sleep(max(0.0, self.began + share * self.steady_s - time.monotonic()))
             held = [held_by(pid) for pid in (service.process.pid, *forks(service.process.pid))]
@@ -223,11 +224,12 @@ def main() -> int:
     """Run and print; 1 when something was lost or doubled, or an answer was an error in peace."""
     minutes = argument(1, 30.0, 0.06)
     seed = int(os.environ.get("SOAK_SEED", random.randrange(10_000)))
-    print(f"seed {seed}: {minutes:g} minutes, half of them with kills", flush=True)
+    killing = argument(2, minutes / 2, minutes / 2)
+    print(f"seed {seed}: {minutes:g} minutes, {killing:g} of them with kills", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        soak = Soak(Path(folder), minutes * 60, seed)
-        agents = Agents(Path(folder), minutes * 30, seed)
-        later = threading.Timer(minutes * 30, agents.start)  # with the second half
+        soak = Soak(Path(folder), minutes * 60, killing * 60, seed)
+        agents = Agents(Path(folder), killing * 60, seed)
+        later = threading.Timer(soak.steady_s, agents.start)  # with the first kills
         later.start()
         soak.run()
         agents.join()
@@ -265,7 +267,7 @@ class Agents(threading.Thread):
 
 
 def report(soak: Soak) -> int:
-    """Print statuses, drift and latencies; gives the errors of the half without kills."""
+    """Print statuses, drift and latencies; gives the errors of the part without kills."""
     failed = 0
     for steady, name in ((True, "nothing killed"), (False, "with kills")):
         said = {
@@ -282,7 +284,7 @@ def report(soak: Soak) -> int:
     print(
         f"memory (PSS) {first.pss_mb:.0f} MB, then {last.pss_mb:.0f} MB: drift"
         f" {100 * (last.pss_mb / first.pss_mb - 1):+.1f} %; descriptors {first.descriptors},"
-        f" then {last.descriptors} (of the half without kills, from its third tenth on)"
+        f" then {last.descriptors} (of the part without kills, from its third tenth on)"
     )
     for kind in ("token", "page", "push"):
         parts = list(fifths(soak, kind))
@@ -295,7 +297,7 @@ def report(soak: Soak) -> int:
 
 
 def fifths(soak: Soak, kind: str) -> Iterator[list[float]]:
-    """Latencies of the first and the last fifth of the half without kills."""
+    """Latencies of the first and the last fifth of the part without kills."""
     fifth = soak.steady_s / 5
     for start in (soak.began, soak.began + 4 * fifth):
         found = [
