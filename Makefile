@@ -25,6 +25,12 @@ BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURE
 # A red test is tried again so often, and listed (docs/decisions/0110). 0 while one works on a test.
 RERUNS ?= 2
 PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
+# A run makes a hundred databases: in memory none waits for a disk. The places are those of a
+# machine with enough of it; what a green run leaves there it removes.
+SHM := /dev/shm
+GIB_FREE = $(shell df -BG --output=avail $(SHM) 2>/dev/null | tail -n 1 | tr -dc 0-9)
+GIB_UNUSED = $(shell awk '/MemAvailable/ {print int($$2 / 1048576)}' /proc/meminfo)
+TMP_OF_TESTS = $(shell [ "0$(GIB_FREE)" -ge 12 ] && [ "0$(GIB_UNUSED)" -ge 16 ] && echo TMPDIR=$(SHM))
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
@@ -93,12 +99,12 @@ test: $(STAMP) ## everything that must hold before a change lands
 		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
 test-all:
-	@$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/browser
+	@$(TMP_OF_TESTS) $(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder --ignore tests/browser
 
 # Apart, since Playwright's event loop does not share a process; its report is read when all is over.
 test-pages:
 	@mkdir -p $(dir $(PAGES_LOG))
-	@$(PYTEST) tests/browser >$(PAGES_LOG) 2>&1
+	@$(TMP_OF_TESTS) $(PYTEST) tests/browser >$(PAGES_LOG) 2>&1
 
 test-security: $(STAMP) ## the attacks alone, each as a test; they are part of make test too
 	@$(BIN)/pytest -n 2 --dist worksteal tests/security

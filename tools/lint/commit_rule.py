@@ -17,7 +17,7 @@ def no_commit_outside_database(source: Source) -> Iterator[Fault]:
         return
     if source.under(SPOOL):
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)

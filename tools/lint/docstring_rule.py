@@ -26,7 +26,7 @@ def docstring_begins_with_a_verb(source: Source) -> Iterator[Fault]:
     """Refuse the docstring of a function that begins like a question."""
     if not source.is_python or not source.under("src/mudra/"):
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = (ast.get_docstring(node) or "").partition(" ")[0]
             if first in QUESTIONS:

@@ -17,11 +17,11 @@ def no_secret_in_a_sentence(source: Source) -> Iterator[Fault]:
         return
     hidden = {
         argument
-        for node in ast.walk(source.tree)
+        for node in source.nodes
         if isinstance(node, ast.Call) and last_name(node.func) == "SecretText"
         for argument in node.args
     }
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if node not in hidden and _weaves(node) and (reveal := _reveal_in(node)) is not None:
             yield source.fault(reveal, ".reveal() inside a text or a log call; pass the SecretText")
 

@@ -30,6 +30,11 @@ class Source:
         """The parsed file; only for those that end in `.py`."""
         return ast.parse(self.text, self.path)
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree: each rule looks at them, and to find them takes longest."""
+        return tuple(ast.walk(self.tree))
+
     @property
     def is_python(self) -> bool:
         """Whether rules over syntax apply."""

@@ -12,7 +12,7 @@ def no_broad_suppress(source: Source) -> Iterator[Fault]:
     """Refuse `suppress(Exception)`."""
     if not source.is_python:
         return
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if (
             isinstance(node, ast.Call)
             and last_name(node.func) == "suppress"
