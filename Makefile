@@ -30,7 +30,7 @@ PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
 SHM := /dev/shm
 GIB_FREE = $(shell df -BG --output=avail $(SHM) 2>/dev/null | tail -n 1 | tr -dc 0-9)
 GIB_UNUSED = $(shell awk '/MemAvailable/ {print int($$2 / 1048576)}' /proc/meminfo)
-TMP_OF_TESTS = $(shell [ "0$(GIB_FREE)" -ge 12 ] && [ "0$(GIB_UNUSED)" -ge 16 ] && echo TMPDIR=$(SHM))
+TMP_OF_TESTS = $(shell [ "0$(GIB_FREE)" -ge 12 ] && [ "0$(GIB_UNUSED)" -ge 12 ] && echo TMPDIR=$(SHM))
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 

@@ -12,17 +12,28 @@ from tests.support.service import Member, Service, new_member, running_service
 
 LONGEST = (
     "tests/bench/test_benchmarks_run.py",
+    "tests/faults/test_every_statement.py",
+    "tests/faults/test_backups_of_two_databases.py",
     "tests/http/health/test_causes.py",
+    "tests/faults/test_embedded_as_root.py",
+    "tests/http/health/test_demo_agents.py",
+    "tests/http/health/test_one_answer.py",
+    "tests/http/health/test_feed_states.py",
     "tests/faults/test_embedded_server.py",
-    "tests/http/health/test_alarm_mail.py",
+    "tests/conformance/test_openapi.py",
+    "tests/http/health/test_demo_traffic.py",
+    "tests/faults/test_many_at_once.py",
+    "tests/http/health/test_webhooks.py",
+    "tests/faults/test_metrics_apart.py",
     "tests/security/test_people_matrix.py",
+    "tests/faults/test_mail_outbox.py",
+    "tests/http/health/test_alarm_mail.py",
     "tests/http/health/test_alarms.py",
     "tests/faults/test_backup_and_restore.py",
     "tests/http/test_one_connection_per_request.py",
     "tests/unit/deploy/test_proxies.py",
-    "tests/http/health/test_demo_agents.py",
 )
-"""Files of half a minute or more: one process runs all of a file, so they begin first."""
+"""Files of a quarter of a minute or more: one process runs all of a file, so they begin first."""
 
 # A machine that runs other things as well is slow: no example fails for its time.
 settings.register_profile("untimed", settings(), deadline=None)
