@@ -1,4 +1,4 @@
-"""Millions of rows of raw windows, for what must hold beside them: an upgrade, a restore.
+"""Millions of rows of raw windows, for what must hold next to them: an upgrade, a restore.
 
 One window of payloads is generated, checked and written by `COPY`; the others are that window, some
 hours earlier each. None asks for sums, so the jobs leave them alone.

@@ -112,8 +112,8 @@ def next_release(folder: Path) -> tuple[Path, str]:
         (storage / "migrations" / "versions" / f"{revision}_of_the_benchmark.py").write_text(text)
         before = revision
     code = storage / "migrate.py"
-    told = code.read_text().replace(f'HEAD: Final = "{HEAD}"', f'HEAD: Final = "{before}"')
-    code.write_text(told)
+    changed = code.read_text().replace(f'HEAD: Final = "{HEAD}"', f'HEAD: Final = "{before}"')
+    code.write_text(changed)
     return folder, before
 
 
@@ -343,8 +343,8 @@ def main() -> int:
     ratios = [load.p99(UPGRADE) / load.p99(SAME) for load in loads.values()]
     ratios.append(added.p99(BATCHES) / added.p99(CALM))
     print(
-        f"failed {failed}; p99 of tokens ÷ that beside a process that changes nothing:"
-        f" {', '.join(f'{one:.2f}' for one in ratios[:-1])}; beside batches ÷ beside nothing:"
+        f"failed {failed}; p99 of tokens ÷ that next to a process that changes nothing:"
+        f" {', '.join(f'{one:.2f}' for one in ratios[:-1])}; next to batches ÷ next to nothing:"
         f" {ratios[-1]:.2f} (goal 2)"
     )
     return exit_code(met=not failed and max(ratios) <= 2)

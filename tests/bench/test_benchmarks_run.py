@@ -34,7 +34,7 @@ PRINTED = {
     "start": "import mudra.bootstrap.node.processes: ",
     "ten_times": "simulated ÷ measured, the last: ",
     "truth": "precision",
-    "upgrade": "p99 of tokens ÷ that beside a process that changes nothing",
+    "upgrade": "p99 of tokens ÷ that next to a process that changes nothing",
     "verify": "TokenVerifier.verify",
     "watch": "quiet ms",
 }

@@ -1,4 +1,4 @@
-"""mudra doctor of what will fail: certificates that end, a disk that fills, queues that stand."""
+"""mudra doctor of what will fail: certificates that end, a disk that fills, queues that stop."""
 
 import contextlib
 import json
@@ -65,7 +65,7 @@ def data_dir(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_it_names_a_queue_that_stands_a_certificate_that_ends_and_the_growth(
+def test_it_names_a_queue_that_stopped_a_certificate_that_ends_and_the_growth(
     data_dir: Path, tmp_path: Path
 ) -> None:
     with tls_server(tmp_path, 8) as port:

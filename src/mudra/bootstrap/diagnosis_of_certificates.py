@@ -39,23 +39,23 @@ class _Server(Struct, frozen=True):
 
 def certificates(settings: Settings, now: datetime) -> Diagnosis:
     """Every certificate is valid for two weeks at least; a server out of reach has other checks."""
-    told, late = list[str](), list[str]()
+    well, late = list[str](), list[str]()
     for server in _servers(settings):
         try:
             ends = _valid_until(server)
         except (OSError, ValueError) as error:
-            told.append(f"{server} not seen from here ({error})")
+            well.append(f"{server} not seen from here ({error})")
             continue
         if ends is None:
-            told.append(f"{server} has none")
+            well.append(f"{server} has none")
             continue
         days = (ends - now).days
         text = f"{server} for {days} days" if ends > now else f"{server} ended on {ends:%Y-%m-%d}"
-        (told if days >= _MIN_DAYS else late).append(text)
+        (well if days >= _MIN_DAYS else late).append(text)
     if late:
         text = f"{', '.join(late)}: renew it; certificates are to be valid for {_MIN_DAYS} days"
         return Diagnosis("certificates", passed=False, text=text)
-    return Diagnosis("certificates", passed=True, text=", ".join(told) or "none in use")
+    return Diagnosis("certificates", passed=True, text=", ".join(well) or "none in use")
 
 
 def _servers(settings: Settings) -> Sequence[_Server]:

@@ -131,7 +131,7 @@ class _There:
 
 
 async def _end(server: asyncio.Server) -> None:
-    """Who was led has ended by now, and so do what led them."""
+    """Wait for the connections, whose clients have ended by now."""
     server.close()
     under_way = asyncio.all_tasks() - {asyncio.current_task()}
     if under_way:
