@@ -1,4 +1,4 @@
-"""PostgreSQL 16 and 17: the schema, the storage tests and all flows (15 and 18: the other tests)."""
+"""PostgreSQL 15 to 17: the schema, the storage tests and all flows (18: the other tests)."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.database.postgres_versions import postgres_of
+from tests.support.database.postgres_versions import DEBIAN, postgres_of
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import reader
@@ -20,7 +20,7 @@ from tests.support.service import PASSWORD, Service, new_member, running_service
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module", params=[16, 17])
+@pytest.fixture(scope="module", params=[DEBIAN, 16, 17])
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:

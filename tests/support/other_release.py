@@ -38,6 +38,12 @@ print(json.dumps(made))
 """
 
 
+def has_history() -> bool:
+    """Whether this clone has the release before."""
+    command = ["git", "cat-file", "-e", BEFORE]
+    return subprocess.run(command, cwd=THIS, capture_output=True, check=False).returncode == 0
+
+
 def release_before(folder: Path) -> Path:
     """Unpack the release before; skips where this clone has no history."""
     command = ["git", "archive", BEFORE, "src", "tests", "pyproject.toml"]
@@ -64,7 +70,7 @@ class ReleaseNode:
 
     def wait_until_ready(self) -> None:
         """Return once it takes requests."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while not self._is_ready():
             assert self.process.poll() is None, "the node ended"
             assert time.monotonic() < end, "the node is not ready"

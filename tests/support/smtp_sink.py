@@ -77,8 +77,8 @@ class Certificate:
         return context
 
 
-def make_certificate(directory: Path) -> Certificate:
-    """Make a self-signed certificate for localhost and 127.0.0.1."""
+def make_certificate(directory: Path, days: int = 1) -> Certificate:
+    """Make a self-signed certificate for localhost and 127.0.0.1, valid for so many days."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = dt.datetime.now(dt.UTC)
@@ -90,7 +90,7 @@ def make_certificate(directory: Path) -> Certificate:
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())

@@ -3,6 +3,7 @@
 import re
 import threading
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -10,9 +11,10 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from tests.support.until import until
 
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import HEAD, SchemaBusy, migrate
+from mudra.storage.database.migrate import HEAD, LOCK_MS, SchemaBusy, migrate
 from mudra.storage.database.schema import metadata
 from mudra.storage.database.upgrade import alembic_config, migrations, upgrade, works_with
 
@@ -27,6 +29,21 @@ TAKES_AWAY = re.compile(
     r"DROP (?:TABLE|COLUMN|CONSTRAINT|FUNCTION)|RENAME|SET NOT NULL|ALTER COLUMN \w+ TYPE"
     r"|ADD COLUMN \w+ (?:(?!DEFAULT)[^,;])*NOT NULL(?![^,;]*DEFAULT)",
     re.IGNORECASE,
+)
+SLOW_VACUUM: tuple[LiteralString, ...] = (
+    "ALTER SYSTEM SET autovacuum_naptime = 1",
+    "SELECT pg_reload_conf()",
+    "SET search_path = public",
+    # A page for each row, and a pause of 100 ms for each page.
+    "ALTER TABLE status_subscription ALTER language SET STORAGE PLAIN",
+    """ALTER TABLE status_subscription SET (
+        autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0,
+        autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1
+    )""",
+    """INSERT INTO status_subscription
+       SELECT gen_random_uuid(), n::text, '', repeat('x', 7000), int4send(n), '', false, 0, now()
+       FROM generate_series(1, 600) n""",
+    "DELETE FROM status_subscription",
 )
 _MADE_BY_HAND = {"xid", "audit_event_written"}
 """A column, and its index, that only the sealer reads."""
@@ -139,7 +156,7 @@ def test_a_migration_that_gets_no_lock_holds_up_no_one_and_names_who_is_in_the_w
             reading.execute("SELECT count(*) FROM status_subscription")
 
             with pytest.raises(SchemaBusy, match=r"in a transaction: process \d+ \(pg_dump, for"):
-                upgrade(lambda: psycopg.connect(url, options="-c lock_timeout=1000"), give_up_s=0)
+                upgrade(lambda: _impatient(url), give_up_s=0)
 
             assert reading.execute("SELECT version_num FROM alembic_version").fetchone() == (
                 RELEASED_HEAD[0],
@@ -147,6 +164,65 @@ def test_a_migration_that_gets_no_lock_holds_up_no_one_and_names_who_is_in_the_w
         migrate(url)
 
         assert differences(url) == []
+
+
+def test_an_automatic_vacuum_in_the_way_is_ended_by_the_first_try(tmp_path: Path) -> None:
+    """A table with many changes has one under way most of the time, for minutes."""
+    with (
+        embedded_server(tmp_path / "data") as url,
+        psycopg.connect(url, autocommit=True) as connection,
+    ):
+        connection.execute(RELEASED[0].read_bytes())
+        for statement in SLOW_VACUUM:
+            connection.execute(statement)
+        until(lambda: _is_vacuumed(connection), 60)
+
+        upgrade(lambda: _impatient(url), give_up_s=0)
+
+        assert differences(url) == []
+
+
+def _is_vacuumed(connection: psycopg.Connection) -> bool:
+    found = connection.execute(
+        "SELECT count(*) FROM pg_stat_progress_vacuum"
+        " WHERE relid = 'public.status_subscription'::regclass"
+    ).fetchone()
+    return found != (0,)
+
+
+def test_a_migration_ends_a_deadlock_before_a_request_does_and_is_tried_again(
+    tmp_path: Path,
+) -> None:
+    """0012 changes status_subscription, then health_webhook; a request locks them the other way."""
+    with embedded_server(tmp_path / "data") as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(RELEASED[0].read_bytes())
+        with psycopg.connect(url) as request, psycopg.connect(url, autocommit=True) as other:
+            request.execute("SET lock_timeout = 1500")
+            request.execute("SELECT FROM public.health_webhook")
+            migration = threading.Thread(target=migrate, args=[url])
+            migration.start()
+            until(lambda: _waits(other, "health_webhook"), 60)
+            request.execute("SELECT FROM public.status_subscription")
+            request.rollback()
+            migration.join(60)
+
+        assert not migration.is_alive()
+        assert differences(url) == []
+
+
+def _waits(connection: psycopg.Connection, table: str) -> bool:
+    """Whether a session waits for a lock on a table."""
+    found = connection.execute(
+        "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = to_regclass(%s)",
+        [f"public.{table}"],
+    ).fetchone()
+    return found != (0,)
+
+
+def _impatient(url: str) -> psycopg.Connection:
+    """A connection as a start's, for a migration that gives up after its first try."""
+    return psycopg.connect(url, options=f"-c lock_timeout={LOCK_MS}")
 
 
 @pytest.mark.parametrize(

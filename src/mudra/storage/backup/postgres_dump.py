@@ -11,12 +11,13 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from mudra.storage.backup.tls_tunnel import tunnel
 from mudra.storage.database.embedded.server import programs
+from mudra.storage.database.roles import without
 
 _DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
 _RESTORE: Final = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
@@ -64,14 +65,12 @@ def restoring(conninfo: str) -> Iterator[IO[bytes]]:
 def _running(
     name: str, options: tuple[str, ...], conninfo: str, *, writes: bool
 ) -> Iterator[IO[bytes]]:
-    password = conninfo_to_dict(conninfo).get("password")
-    address = make_conninfo(conninfo, password=None)
     environment = {**os.environ, "PGAPPNAME": "mudra backup"}
-    if password:  # not an argument, which every user of the machine could read
-        environment["PGPASSWORD"] = str(password)
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as said, _way(conninfo) as way:
+        if way.password:  # not an argument, which every user of the machine could read
+            environment["PGPASSWORD"] = way.password
         process = subprocess.Popen(  # noqa: S603 - our own programs, no shell
-            [_programs(conninfo) / name, *options, f"--dbname={address}"],
+            [way.programs / name, *options, f"--dbname={way.address}"],
             stdin=subprocess.DEVNULL if writes else subprocess.PIPE,
             stdout=subprocess.PIPE if writes else subprocess.DEVNULL,
             stderr=said,
@@ -98,10 +97,24 @@ def _running(
             raise DumpFailed(f"{name}: {text[-_TAIL:]}")
 
 
-def _programs(conninfo: str) -> Path:
-    """Choose the programs that the server understands."""
-    try:
-        with psycopg.connect(conninfo, connect_timeout=5) as connection:
-            return programs(before_17=connection.info.server_version < _VERSION_17)
-    except psycopg.Error as error:
-        raise DumpFailed(str(error)) from error
+class _Way(NamedTuple):
+    """The programs that a server understands, and how they reach it."""
+
+    programs: Path
+    address: str
+    password: str
+
+
+@contextlib.contextmanager
+def _way(conninfo: str) -> Iterator[_Way]:
+    with contextlib.ExitStack() as stack:
+        try:
+            with psycopg.connect(conninfo, connect_timeout=5) as connection:
+                chosen = programs(before_17=connection.info.server_version < _VERSION_17)
+                password = connection.info.password
+                address = without(conninfo, "password")
+                if connection.pgconn.ssl_in_use:
+                    address = stack.enter_context(tunnel(connection, conninfo))
+        except (psycopg.Error, OSError) as error:
+            raise DumpFailed(str(error)) from error
+        yield _Way(chosen, address, password)

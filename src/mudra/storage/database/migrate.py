@@ -13,8 +13,12 @@ import structlog
 HEAD: Final = "0017"
 """The newest revision: named here, since finding it loads Alembic and every migration."""
 
-LOCK_MS: Final = 1000
-"""How long a migration waits for a lock: meanwhile all others wait behind it, who have 1.5 s."""
+LOCK_MS: Final = 1200
+"""How long a migration waits for a lock: meanwhile all others wait behind it, who have 1.5 s.
+
+More than the `deadlock_timeout` of PostgreSQL, 1 s: only a session that has waited for so long
+ends an automatic vacuum that is in its way, and finds a deadlock before those of requests do.
+"""
 
 _log = structlog.get_logger()
 

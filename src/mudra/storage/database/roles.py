@@ -83,7 +83,13 @@ class AdminTooWeak(Exception):
 
 def as_role(conninfo: str, name: str) -> str:
     """The same address for another role; a password is left out."""
-    return make_conninfo(conninfo, user=name, password=None)
+    return without(conninfo, "password", user=name)
+
+
+def without(conninfo: str, *names: str, **others: str | int) -> str:
+    """The same address without some of its parameters, and with others."""
+    kept = {name: value for name, value in conninfo_to_dict(conninfo).items() if name not in names}
+    return make_conninfo("", **{**kept, **others})
 
 
 def role_of(conninfo: str) -> Role:

@@ -17,6 +17,7 @@ from mudra.storage.database.migrate import Revisions, SchemaBusy, revisions
 GIVE_UP_S: Final = 300.0
 _LONGEST_PAUSE_S: Final = 10.0
 _LOCK: Final = 0x6D75647261
+_IN_THE_WAY: Final = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 _OLD_SESSIONS: Final = """
 SELECT pid, coalesce(nullif(application_name, ''), usename::text),
        extract(epoch FROM clock_timestamp() - xact_start)::int
@@ -35,7 +36,8 @@ def upgrade(
     """Bring the database to the newest revision; nodes that start together wait in turn.
 
     Each migration is a transaction of its own, which is tried again when it gets no lock in the
-    `lock_timeout` of its connection. Raises SchemaBusy when it had no lock for `give_up_s` seconds.
+    `lock_timeout` of its connection, or was in a deadlock. Raises SchemaBusy when it had no lock
+    for `give_up_s` seconds.
     """
     engine = sa.create_engine("postgresql+psycopg://", creator=connect, poolclass=sa.NullPool)
     config = alembic_config()
@@ -47,7 +49,7 @@ def upgrade(
                 more = _migrate_once(transaction, config)
             pause_s, end = 0.5, time.monotonic() + give_up_s
         except sa.exc.OperationalError as error:
-            if not isinstance(error.orig, psycopg.errors.LockNotAvailable):
+            if not isinstance(error.orig, _IN_THE_WAY):
                 raise
             if time.monotonic() > end:
                 raise SchemaBusy(_who_is_in_the_way(connect, give_up_s)) from error

@@ -1,0 +1,118 @@
+"""Backup and restore of a database with millions of rows of metrics: how long each takes.
+
+    ROWS=5000000 python -m bench.restore
+
+A service runs while its backup is made; then the backup is verified, and restored to a new data
+directory, whose service starts. The rows are counted, and a secret of before the backup must get a
+token. 5,000,000 rows are some 2 GB of tables and indexes. Times are by the wall, so the load of the
+machine is printed with them.
+"""
+
+import asyncio
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import httpx
+import psycopg
+
+from bench.entity_token import make_members
+from bench.many_rows import load_rows, oldest_day, windows_of
+from bench.picture import partitions, say
+from bench.sizes import exit_code, sized
+from bench.support import RunningService, data_directory, mudra
+from mudra.storage.database.embedded.server import embedded_server
+
+ROWS = int(os.environ.get("ROWS", sized(5_000_000, 500)))
+AAS = sized(20, 2)
+FIPS = sized(450, 3)
+GOAL_S = 1800.0
+"""Until the service answers again (quality O1)."""
+T = TypeVar("T")
+
+
+def timed(name: str, act: Callable[[], T]) -> tuple[T, float]:
+    """Do it; print and give how long it took."""
+    began = time.monotonic()
+    done = act()
+    seconds = time.monotonic() - began
+    print(f"{name}: {seconds:.1f} s (load {os.getloadavg()[0]:.1f})", flush=True)
+    return done, seconds
+
+
+def fill(data_dir: Path, aas: list[str]) -> int:
+    """Write the rows."""
+    now = datetime.now(UTC)
+    with embedded_server(data_dir) as url:
+        asyncio.run(partitions(url, oldest_day(now, windows_of(ROWS, AAS, FIPS)), now))
+        made = load_rows(url, aas, [f"BANK-{n:04}" for n in range(FIPS)], ROWS)
+        with psycopg.connect(url) as connection:
+            size = connection.execute(
+                "SELECT pg_size_pretty(pg_database_size(current_database())),"
+                " pg_size_pretty(sum(pg_total_relation_size(c.oid))) FROM pg_class c"
+                " JOIN pg_inherits i ON i.inhrelid = c.oid"
+                " WHERE i.inhparent = 'metrics_raw'::regclass"
+            ).fetchone()
+    assert size is not None
+    print(f"{made:,} rows: a database of {size[0]}, the rows with their indexes {size[1]}")
+    return made
+
+
+def rows_of(data_dir: Path) -> int:
+    """Count the rows of a data directory's database."""
+    with embedded_server(data_dir) as url, psycopg.connect(url) as connection:
+        found = connection.execute("SELECT count(*) FROM metrics_raw").fetchone()
+    return int(found[0]) if found else 0
+
+
+def main() -> int:
+    """Fill, back up, verify, restore, start; 1 when something is missing or it took too long."""
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir, there = data_directory(folder), Path(folder) / "there"
+        members = make_members(data_dir, AAS, "AA")
+        made = fill(data_dir, list(members))
+        say("filled")
+        key, kept = Path(folder) / "backup.key", Path(folder) / "kept"
+        recipient = mudra("backup", "key", str(key)).strip()
+        words = ("backup", "create", "--to", str(kept), "--recipient", recipient)
+        with RunningService(data_dir):
+            timed(
+                "backup, while the service runs", lambda: mudra(*words, "--data-dir", str(data_dir))
+            )
+        (file,) = kept.glob("*.dump.age")
+        print(f"the file: {file.stat().st_size / 1e6:,.0f} MB")
+        timed("verify", lambda: mudra("backup", "verify", str(file), "--identity", str(key)))
+        there.mkdir(mode=0o700)
+        for name in ("master.key", "audit-checkpoints.jsonl"):
+            if (data_dir / name).exists():
+                shutil.copy2(data_dir / name, there / name)
+        words = ("restore", str(file), "--identity", str(key), "--data-dir", str(there))
+        _, restored_s = timed("restore, with all that follows", lambda: mudra(*words))
+        entity_id, secret = next(iter(members.items()))
+
+        def first_token() -> int:
+            with RunningService(there) as service:
+                answer = httpx.post(
+                    f"http://127.0.0.1:{service.port}/iam/v1/entity/token/generate",
+                    data={"id": entity_id, "secret": secret},
+                )
+            return answer.status_code
+
+        status, started_s = timed("start, and a token for a secret of before", first_token)
+        found = rows_of(there)
+    total = restored_s + started_s
+    print(
+        f"rows {found:,} of {made:,}; token {status}; restore until the first token: {total:.0f} s"
+        f" (goal {GOAL_S:.0f})"
+    )
+    return exit_code(met=found == made and status == httpx.codes.OK and total <= GOAL_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

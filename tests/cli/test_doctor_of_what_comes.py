@@ -1,0 +1,93 @@
+"""mudra doctor of what will fail: certificates that end, a disk that fills, queues that stop."""
+
+import contextlib
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from tests.support.database.template_database import prepare
+from tests.support.forked_command import run_mudra
+from tests.support.smtp_sink import make_certificate
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.node.serve import open_store
+from mudra.storage.database.roles import OWNER, as_role
+
+STALE = (
+    "INSERT INTO metrics_stale (grain, aa_id, tag, at, noted_at)"
+    " VALUES ('hour', 'AA', 'req', now(), now() - interval '27 hours')"
+)
+
+
+def checks(data_dir: Path, **variables: str) -> dict[str, tuple[bool, str]]:
+    done = run_mudra("doctor", "--json", MUDRA_DATA_DIR=str(data_dir), **variables)
+    return {one["check"]: (one["ok"], one["text"]) for one in json.loads(done.stdout)}
+
+
+@contextlib.contextmanager
+def tls_server(folder: Path, days: int) -> Iterator[int]:
+    """Shake hands with each caller, with a certificate of so many days; gives the port."""
+    context = make_certificate(folder, days).context()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):
+                while True:
+                    caller, _ = server.accept()
+                    with (
+                        caller,
+                        contextlib.suppress(OSError),
+                        context.wrap_socket(caller, server_side=True) as secured,
+                    ):
+                        secured.recv(1)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield int(server.getsockname()[1])
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join(10)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    prepare(tmp_path / "data")
+    with (
+        open_store(Settings(data_dir=tmp_path / "data"), create=True) as (conninfo, _),
+        psycopg.connect(as_role(conninfo, OWNER)) as connection,
+    ):
+        connection.execute(STALE)
+    return tmp_path / "data"
+
+
+def test_it_names_a_queue_that_stopped_a_certificate_that_ends_and_the_growth(
+    data_dir: Path, tmp_path: Path
+) -> None:
+    with tls_server(tmp_path, 8) as port:
+        found = checks(data_dir, MUDRA_BASE_URL=f"https://localhost:{port}/iam")
+
+    ok, text = found["queues"]
+    assert not ok
+    assert text.startswith("sums of metrics have waited for 27 hours: see the jobs in the log")
+    ok, text = found["certificates"]
+    assert not ok
+    assert text.startswith(f"localhost:{port} for 7 days: renew it")
+    ok, text = found["growth"]
+    assert ok
+    assert text.endswith("0.00 GiB more a day: the disk has room for it")
+
+
+def test_a_certificate_of_weeks_is_well_and_a_server_out_of_reach_is_said(tmp_path: Path) -> None:
+    away = "postgresql://mudra@127.0.0.1:1/mudra"
+    with tls_server(tmp_path, 30) as port:
+        ok, text = checks(
+            tmp_path, MUDRA_BASE_URL=f"https://localhost:{port}/iam", MUDRA_DATABASE_URL=away
+        )["certificates"]
+
+    assert ok
+    assert text.startswith(f"localhost:{port} for 29 days, 127.0.0.1:1 not seen from here (")
