@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -38,6 +39,7 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.ids import fresh_id
+from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import METRICS_DATABASE
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.archives import PostgresArchives
@@ -122,6 +124,7 @@ class Dependencies(Struct, frozen=True):
     time_machine: PostgresTimeMachine
     partitions: KnownPartitions
     witness: Witness
+    health_values: SharedValues
     check_submission: CheckSubmission = check_here
     prepare_check: Callable[[], Awaitable[None]] = nothing_to_prepare
 
@@ -292,7 +295,7 @@ class Dependencies(Struct, frozen=True):
             pushes=pushes,
             held_reports=held_reports,
             receipts=receipts,
-            health=health_service(both, network, incidents),
+            health=health_service(both, network, incidents, self.health_values),
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
@@ -383,6 +386,7 @@ def build_dependencies(
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
+        health_values=SharedValues(monotonic),
     )
 
 
