@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from msgspec.structs import fields
@@ -135,25 +135,24 @@ def _every(tables: _Chosen, codes: Collection[str]) -> sa.Subquery:
     ).subquery()
 
 
-def _summed(c: sa.ColumnCollection[str, sa.Column[int]]) -> list[sa.Label[int]]:
-    return [
-        (sa.func.max if name == "longest" else sa.func.sum)(c[name]).label(name)
-        for name in _PAIR_SUMS
-    ]
+def _summed(rows: sa.Subquery, *key: str) -> sa.Select[tuple[object, ...]]:
+    c = rows.c
+    columns: list[sa.ColumnElement[Any]] = [c[name] for name in key]
+    for name in _PAIR_SUMS:
+        of: sa.ColumnElement[Any] = sa.func.max(c[name])
+        columns.append((of if name == "longest" else sa.func.sum(c[name])).label(name))
+    return sa.select(*columns).group_by(*(c[name] for name in key))
 
 
 def _sums_query(tables: _Chosen, codes: Collection[str]) -> sa.Select[tuple[object, ...]]:
-    c = _every(tables, codes).c
-    return sa.select(c.aa_id, c.fip_id, *_summed(c)).group_by(c.aa_id, c.fip_id)
+    return _summed(_every(tables, codes), "aa_id", "fip_id")
 
 
 def _contested_query(
     tables: _Chosen, codes: Collection[str], names: Collection[tuple[str, str]]
 ) -> sa.Select[tuple[object, ...]]:
     """Returns the query for the pairs of `names`, and of all in which `is_surely_good` fails."""
-    c = _every(tables, codes).c
-    key = (c.type, c.aa_id, c.fip_id)
-    s = sa.select(*key, *_summed(c)).group_by(*key).subquery().c
+    s = _summed(_every(tables, codes), "type", "aa_id", "fip_id").subquery().c
     good = sa.and_(
         s.succeeded * 100 > (s.total - s.client_errors) * GOOD_ABOVE_PERCENT,
         s.soon_lower * 2 >= s.answered,
