@@ -4,10 +4,10 @@
 
 An hour and a half of raw rows is written by `COPY` (one window is generated, and moved), and summed
 by the job's own code. Then each page is asked alone, to another second at each ask, so that it is
-made each time (decision 0137), and as one that was made before; next to a client that asks for something
-small of the same worker again and again, which shows how long a page keeps its event loop; and 64
-times at once of two workers. `KEEP=DIR` keeps what is loaded, and asks only, when it is there
-already.
+made each time (decision 0137), and as one that was made before; next to a client that asks for
+something small of the same worker again and again, which shows how long a page keeps its event
+loop; and 64 times at once of two workers. `KEEP=DIR` keeps what is loaded, and asks only, when it
+is there already.
 """
 
 import asyncio
