@@ -152,20 +152,22 @@ def _contested_query(
     tables: _Chosen, codes: Collection[str], names: Collection[tuple[str, str]]
 ) -> sa.Select[tuple[object, ...]]:
     """Returns the query for the pairs of `names`, and of all in which `is_surely_good` fails."""
-    s = _summed(_every(tables, codes), "type", "aa_id", "fip_id").subquery().c
+    s = _summed(_every(tables, codes), "type", "aa_id", "fip_id").cte().c
     good = sa.and_(
         s.succeeded * 100 > (s.total - s.client_errors) * GOOD_ABOVE_PERCENT,
         s.soon_lower * 2 >= s.answered,
         s.soon_upper * 2 >= s.answered,
     )
-    all_good = sa.func.bool_and(good).over(partition_by=(s.type, s.fip_id)).label("all_good")
-    judged = sa.select(*s, all_good).subquery().c
+    contested = (
+        sa.select(s.type, s.fip_id).group_by(s.type, s.fip_id).having(~sa.func.bool_and(good))
+    )
+    of = sa.tuple_(s.type, s.fip_id)
+    wanted: sa.ColumnElement[bool] = of.in_(contested)
     columns = [sa.literal(list(one), ARRAY(sa.Text)) for one in zip(*names, strict=True)]
-    wanted = ~judged.all_good
     if columns:
         named = sa.func.unnest(*columns).table_valued("type", "fip_id").render_derived()
-        wanted = sa.or_(wanted, sa.tuple_(judged.type, judged.fip_id).in_(sa.select(*named.c)))
-    return sa.select(*judged).where(wanted)
+        wanted = sa.or_(wanted, of.in_(sa.select(*named.c)))
+    return sa.select(*s).where(wanted)
 
 
 def _raw_pairs(rows: Rows, codes: Collection[str]) -> sa.ColumnElement[bool]:
