@@ -5,7 +5,6 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -18,7 +17,7 @@ from mudra.bootstrap.alarm_wiring import follow_service, preference_service, web
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.fault_store import fault_service
-from mudra.bootstrap.health_store import announcement_service, health_service
+from mudra.bootstrap.health_store import announcement_service, health_service, shared_health
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance, reporting
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
@@ -105,7 +104,6 @@ if TYPE_CHECKING:
 ACTIVATION_PATH = "/activate"
 CONSOLE_PATH = "/console"
 STATUS_PATH = "/status"
-_PUSH_RATE_S = 600
 
 
 class Dependencies(Struct, frozen=True):
@@ -386,7 +384,7 @@ def build_dependencies(
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
-        health_values=SharedValues(monotonic),
+        health_values=shared_health(),
     )
 
 

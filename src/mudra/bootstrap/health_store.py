@@ -1,5 +1,7 @@
 """The health service and announcements over the database: wired here for pages and for jobs."""
 
+from time import monotonic
+
 from mudra.audit.ports import AuditLog
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
@@ -14,6 +16,11 @@ from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.rollups.series import PostgresSeries
+
+
+def shared_health() -> SharedValues:
+    """Return what a process keeps of the health that many ask for at once."""
+    return SharedValues(monotonic)
 
 
 def health_service(

@@ -40,7 +40,6 @@ from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 AFTER = DAY + timedelta(days=3)
-CODES = REQUESTS_SHOWN
 
 
 class NoMail:
@@ -123,9 +122,9 @@ class Store:
 
 async def contested_are_true(figures, within):
     """Of each API, contested pairs are whole rows of the matrix, and all that can be outvoted."""
-    contested = await figures.contested_pairs(within, CODES)
-    assert contested.keys() == set(CODES)
-    for code in CODES:
+    contested = await figures.contested_pairs(within, REQUESTS_SHOWN)
+    assert contested.keys() == set(REQUESTS_SHOWN)
+    for code in REQUESTS_SHOWN:
         pairs = await figures.pairs(within, (code,))
         fips = {pair.fip_id for pair in contested[code]}
         assert contested[code] == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
