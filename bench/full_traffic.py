@@ -3,10 +3,11 @@
     python -m bench.full_traffic [AAS] [FIPS]
 
 An hour and a half of raw rows is written by `COPY` (one window is generated, and moved), and summed
-by the job's own code. Then each page is asked alone; next to a client that asks for something
-small of the same worker again and again, which shows how long a page keeps its event loop; and 64
-times at once of two workers. `KEEP=DIR` keeps what is loaded, and asks only, when it is there
-already.
+by the job's own code. Then each page is asked alone, to another second at each ask, so that it is
+made each time (decision 0137), and as one that was made before; next to a client that asks for
+something small of the same worker again and again, which shows how long a page keeps its event
+loop; and 64 times at once of two workers. `KEEP=DIR` keeps what is loaded, and asks only, when it
+is there already.
 """
 
 import asyncio
@@ -54,6 +55,8 @@ ASKS = int(os.environ.get("ASKS", sized(20, 2)))
 AT_ONCE = sized(64, 4)
 GOAL_MS = 500.0
 _FAULTS = 500
+_END = ":SECOND"
+"""For the second at which a range ends: another one is another question, of the same rows."""
 _SAID = ("is too busy", "did not answer in time", "Try again", "tries again")
 _RAW = "window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes"
 _RECEIPT = (
@@ -161,9 +164,11 @@ class Page:
     def __init__(self, name: str, path: str, client: httpx.Client, root: str) -> None:
         self.name = name
         self._url, self._client = root + path, client
+        self._until = 0
 
-    def milliseconds(self) -> float:
-        """How long it takes to its last byte; infinite when it failed."""
+    def milliseconds(self, *, made: bool = True) -> float:
+        """How long it takes to its last byte; infinite when it failed. `made` is for it alone."""
+        self._until = (self._until + made) % 60
         began = time.perf_counter()
         if self.status() >= _FAULTS:
             return math.inf
@@ -171,7 +176,8 @@ class Page:
 
     def status(self) -> int:
         """The status; 503 also where a page says behind its title that its figures failed."""
-        answer = self._client.get(self._url, timeout=60)
+        until = f":{self._until:02}Z"
+        answer = self._client.get(self._url.replace(_END, until), timeout=60)
         said = any(words in answer.text for words in _SAID)
         return 503 if said else answer.status_code
 
@@ -179,7 +185,7 @@ class Page:
 def pages(service: Service, now: datetime) -> list[Page]:
     """The pages whose time begins within an hour."""
     start, end = now - timedelta(hours=1), now
-    hour = f"?from={start:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M:%SZ}"
+    hour = f"?from={start:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M}{_END}"
     noc, aa, fiu = (reader(service) for _ in range(3))
     email = active_operator(service, "health")
     for who, address in ((noc, email), (aa, admin_of(aa_name(0))), (fiu, admin_of("FIU-00"))):
@@ -234,6 +240,7 @@ def ask(folder: Path, now: datetime) -> bool:
         for page in pages(service, now)[:: sized(1, 3)]:
             first = page.milliseconds()
             took = sorted(page.milliseconds() for _ in range(ASKS))
+            again = statistics.median(page.milliseconds(made=False) for _ in range(3))
             with Waiting(service.root) as waiting:
                 page.milliseconds()
                 page.milliseconds()
@@ -242,8 +249,8 @@ def ask(folder: Path, now: datetime) -> bool:
             print(
                 f"{page.name}: p95 ÷ {GOAL_MS:.0f} ms {p95 / GOAL_MS:.2f}"
                 f" ({p95 / slow / GOAL_MS:.2f} at that machine's speed), median"
-                f" {statistics.median(took):.0f} ms, first {first:.0f}; longest wait of"
-                f" another {max(waiting.took):.0f} ms",
+                f" {statistics.median(took):.0f} ms, first {first:.0f}, shared {again:.0f};"
+                f" longest wait of another {max(waiting.took):.0f} ms",
                 flush=True,
             )
     with running_service(folder / "data", "--workers", "2") as service:

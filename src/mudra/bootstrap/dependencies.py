@@ -17,7 +17,7 @@ from mudra.bootstrap.alarm_wiring import follow_service, preference_service, web
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.fault_store import fault_service
-from mudra.bootstrap.health_store import announcement_service, health_service
+from mudra.bootstrap.health_store import announcement_service, health_service, shared_health
 from mudra.bootstrap.master_key_rotation import rewrap_all
 from mudra.bootstrap.metrics_store import history, maintenance, reporting
 from mudra.bootstrap.separate_process.submission_check import check_here, nothing_to_prepare
@@ -38,6 +38,7 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.ids import fresh_id
+from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import METRICS_DATABASE
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.archives import PostgresArchives
@@ -103,7 +104,6 @@ if TYPE_CHECKING:
 ACTIVATION_PATH = "/activate"
 CONSOLE_PATH = "/console"
 STATUS_PATH = "/status"
-_PUSH_RATE_S = 600
 
 
 class Dependencies(Struct, frozen=True):
@@ -122,6 +122,7 @@ class Dependencies(Struct, frozen=True):
     time_machine: PostgresTimeMachine
     partitions: KnownPartitions
     witness: Witness
+    health_values: SharedValues
     check_submission: CheckSubmission = check_here
     prepare_check: Callable[[], Awaitable[None]] = nothing_to_prepare
 
@@ -292,7 +293,7 @@ class Dependencies(Struct, frozen=True):
             pushes=pushes,
             held_reports=held_reports,
             receipts=receipts,
-            health=health_service(both, network, incidents),
+            health=health_service(both, network, incidents, self.health_values),
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
@@ -383,6 +384,7 @@ def build_dependencies(
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
+        health_values=shared_health(),
     )
 
 

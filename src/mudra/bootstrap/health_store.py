@@ -1,9 +1,12 @@
 """The health service and announcements over the database: wired here for pages and for jobs."""
 
+from time import monotonic
+
 from mudra.audit.ports import AuditLog
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.shared.ids import fresh_id
+from mudra.shared.shared_values import SharedValues
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.announcements import PostgresAnnouncements
@@ -15,8 +18,13 @@ from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.rollups.series import PostgresSeries
 
 
+def shared_health() -> SharedValues:
+    """Return what a process keeps of the health that many ask for at once."""
+    return SharedValues(monotonic)
+
+
 def health_service(
-    both: Both, members: OnboardedMembers, incidents: PostgresIncidents
+    both: Both, members: OnboardedMembers, incidents: PostgresIncidents, shared: SharedValues
 ) -> HealthService:
     """Return the health service of a unit of work."""
     return HealthService(
@@ -26,6 +34,7 @@ def health_service(
         incidents,
         PostgresFipStates(both.metrics),
         PostgresSilences(both.first),
+        shared,
     )
 
 

@@ -20,6 +20,7 @@ from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.payload.validation import ContentLimits
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.shared.ids import fresh_id
+from mudra.shared.shared_values import SharedValues
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.apart.handover import HandedOverAudit, HandedOverNotices
@@ -43,6 +44,15 @@ class ReportDependencies(Protocol):
     @property
     def partitions(self) -> KnownPartitions:
         """The partitions that exist."""
+        ...
+
+
+class JobDependencies(AlarmDependencies, Protocol):
+    """What the jobs of the metrics need of a process."""
+
+    @property
+    def health_values(self) -> SharedValues:
+        """The health that is made once for many."""
         ...
 
 
@@ -76,7 +86,7 @@ def _audit_log(both: Both) -> AuditLog:
     return HandedOverAudit(both.metrics) if both.are_apart else PostgresAuditLog(both.first)
 
 
-async def maintenance(parts: AlarmDependencies, both: Both) -> MaintenanceWork:
+async def maintenance(parts: JobDependencies, both: Both) -> MaintenanceWork:
     """Return the services of the scheduled jobs."""
     transaction = both.first
     members, incidents = OnboardedMembers(*both), PostgresDetections(*both)
@@ -101,7 +111,7 @@ async def maintenance(parts: AlarmDependencies, both: Both) -> MaintenanceWork:
         rollups=RollupService(PostgresRollups(both.metrics)),
         tables=PostgresMetricsTables(*both),
         messages=messages,
-        health=health_service(both, members, incidents),
+        health=health_service(both, members, incidents, parts.health_values),
         incidents=IncidentService(incidents),
         silences=silences,
     )

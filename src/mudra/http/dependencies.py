@@ -16,7 +16,6 @@ from mudra.identity.ports import PasswordHasher
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.identity.single_sign_on.ports import IdentityProvider
 from mudra.localization.languages import Languages
-from mudra.metrics.health.fips_health_cache import FipsHealthCache
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
@@ -188,7 +187,6 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
-    fips_health: FipsHealthCache = field(default_factory=lambda: FipsHealthCache(monotonic))
     page_turns: FairTurns = field(default_factory=lambda: FairTurns(4, 4, 10.0))
     sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
 

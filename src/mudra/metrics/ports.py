@@ -99,6 +99,15 @@ class DayMark(Struct, frozen=True):
     last_received_at: datetime
 
 
+class ReportsMark(Struct, frozen=True):
+    """The reports of a time: how many came, how many held ones were decided, and when the last."""
+
+    reports: int
+    last_received_at: datetime | None
+    decided: int
+    last_decided_at: datetime | None
+
+
 class RollupQueries(Protocol):
     """Sums of any time range, from roll-ups of whole hours and days where there are, else raw."""
 
@@ -130,12 +139,28 @@ class RollupQueries(Protocol):
         """Returns the sums for the matrix, over some types of request together or all calls."""
         ...
 
+    async def contested_pairs(
+        self, within: TimeRange, codes: Collection[str]
+    ) -> Mapping[str, Mapping[Pair, PairSums]]:
+        """Returns the pairs of each FIP and type of which some AA may not see good calls.
+
+        No AA is outvoted in the status of the others, of which every AA sees good calls alone.
+        """
+        ...
+
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
         ...
 
     async def reported_until(self, within: TimeRange) -> datetime | None:
         """Returns the end of the last window that any AA reported; None for no report."""
+        ...
+
+    async def reports(self, within: TimeRange, aa_id: str | None = None) -> ReportsMark:
+        """Returns a mark of the reports of a time, of one AA or of all.
+
+        While it is the same, so are all sums.
+        """
         ...
 
     async def received(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:

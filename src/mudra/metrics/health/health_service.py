@@ -1,21 +1,24 @@
 """The health of the network for any time, for the API, the console and commands alike."""
 
-from collections.abc import Collection, Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
 from mudra.metrics.health.feed import REQUESTS_SHOWN
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
-from mudra.metrics.health.health import health_of_calls
+from mudra.metrics.health.health import Health, health_of_calls
 from mudra.metrics.health.picture import (
+    ApiPicture,
     Coverage,
     Grouping,
     Matrix,
     Row,
+    by_subject,
     expected_windows,
     matrix,
     picture,
@@ -44,15 +47,29 @@ from mudra.metrics.ports import (
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
-from mudra.metrics.rollup.series import Point, points
+from mudra.metrics.rollup.series import Point, health_of_all, points
 from mudra.metrics.rollup.step import Step, starts
 from mudra.shared.entity_type import EntityType
+from mudra.shared.shared_values import SharedValues
+
+T = TypeVar("T")
 
 
 class HealthOfMember(Struct, frozen=True):
     """The health of one member: an AA's calls, a FIP as all AAs see it, a FIU's FIPs."""
 
     rows: tuple[Row, ...]
+    coverage: Coverage
+
+
+class HealthOfSubject(Struct, frozen=True):
+    """The health of an AA, a FIP, a pair, or of one API of all: by counterpart, and of all."""
+
+    rows: tuple[Row, ...]
+    apis: tuple[ApiPicture, ...]
+    whole: Health | None
+    """Of all calls, or of those of the requested API."""
+    disputed: Disputed
     coverage: Coverage
 
 
@@ -79,6 +96,7 @@ class HealthService(Struct, frozen=True):
     incidents: Incidents
     fip_states: LatestFipStates
     silences: Silences
+    shared: SharedValues
 
     async def maintenances(
         self, within: TimeRange, now: datetime, of: Collection[str] | None = None
@@ -130,13 +148,40 @@ class HealthService(Struct, frozen=True):
         fip_id = entity_id if entity_type is EntityType.FIP else None
         grouping = Grouping.PAIR if aa_id or (fip_id and by_aa) else Grouping.FIP
         coverage = await self.coverage(within, now, aa_id)
-        totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
-        disputed = await self._weigh(within, grouping, coverage, fip_id)
-        rows = picture(totals, grouping, coverage, disputed)
+
+        async def make() -> tuple[Row, ...]:
+            totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
+            disputed = await self._weigh(within, grouping, coverage, fip_id)
+            return await asyncio.to_thread(picture, totals, grouping, coverage, disputed)
+
+        question = ("rows", grouping, aa_id, fip_id)
+        rows = await self._made_once(question, within, aa_id, coverage, make)
         if entity_type is EntityType.FIU:
             live = await self.members.live_fips()
             rows = tuple(row for row in rows if row.subject.fip_id in live)
         return HealthOfMember(rows, coverage)
+
+    async def of_subject(
+        self,
+        within: TimeRange,
+        now: datetime,
+        aa_id: str | None,
+        fip_id: str | None,
+        code: str = ALL_CALLS,
+    ) -> HealthOfSubject:
+        """Returns the health of an AA, a FIP or a pair; without either, of one API of all."""
+        coverage = await self.coverage(within, now, aa_id)
+        of_one = aa_id is not None or fip_id is not None
+
+        async def make() -> HealthOfSubject:
+            totals = await self.totals(within, aa_id, fip_id, code)
+            disputed = await self._of_subject_disputed(totals, within, code=code, of_one=of_one)
+            return await asyncio.to_thread(
+                _subject, totals, (aa_id, fip_id), code, coverage, disputed
+            )
+
+        question = ("subject", aa_id, fip_id, code)
+        return await self._made_once(question, within, aa_id, coverage, make)
 
     async def totals(
         self, within: TimeRange, aa_id: str | None, fip_id: str | None, code: str = ALL_CALLS
@@ -150,7 +195,12 @@ class HealthService(Struct, frozen=True):
         """Returns AA x FIP with the causes of this time, over one type or over all calls."""
         causes = causes_of(await self.incidents.since(within.start), within)
         found = [one for one in causes if of_api(one.incident, code)]
-        return matrix(await self.rollups.pairs(within, (code,)), found, code)
+
+        async def make() -> Matrix:
+            pairs = await self.rollups.pairs(within, (code,))
+            return await asyncio.to_thread(matrix, pairs, found, code)
+
+        return await self._made_once(("matrix", code), within, None, found, make)
 
     async def points(
         self,
@@ -162,7 +212,12 @@ class HealthService(Struct, frozen=True):
         fip_id: str | None = None,
     ) -> tuple[Point, ...]:
         """Returns a point of a chart for each step."""
-        return await points(self.series, within, step, code, aa_id=aa_id, fip_id=fip_id)
+
+        async def make() -> tuple[Point, ...]:
+            return await points(self.series, within, step, code, aa_id=aa_id, fip_id=fip_id)
+
+        question = ("points", step, code, aa_id, fip_id)
+        return await self._made_once(question, within, aa_id, None, make)
 
     async def steps(
         self,
@@ -228,7 +283,7 @@ class HealthService(Struct, frozen=True):
             return await self._disputed(within)
         return weigh_apis(await self.rollups.totals(within, fip_id=fip_id))
 
-    async def disputed(
+    async def _of_subject_disputed(
         self, totals: Mapping[Cell, Rollup], within: TimeRange, *, code: str, of_one: bool
     ) -> Disputed:
         """Returns the APIs of FIPs whose status is not that of their sums; `code` if over all.
@@ -237,14 +292,16 @@ class HealthService(Struct, frozen=True):
         """
         if of_one:
             return weigh_apis(totals)
-        weighed = weigh_fips(await self.rollups.pairs(within, (code,)))
-        return {(fip_id, code): one for fip_id, one in weighed.items() if one.outvoted}
+        return await self._disputed(within, (code,))
 
-    async def _disputed(self, within: TimeRange) -> Disputed:
+    async def _disputed(
+        self, within: TimeRange, codes: Collection[str] = tuple(REQUESTS_SHOWN)
+    ) -> Disputed:
+        contested = await self.rollups.contested_pairs(within, codes)
         return {
             (fip_id, code): weighed
-            for code in REQUESTS_SHOWN
-            for fip_id, weighed in weigh_fips(await self.rollups.pairs(within, (code,))).items()
+            for code, pairs in contested.items()
+            for fip_id, weighed in weigh_fips(pairs).items()
             if weighed.outvoted
         }
 
@@ -272,12 +329,45 @@ class HealthService(Struct, frozen=True):
         """Returns the groups of each institution with a live entry."""
         return await self.members.groups()
 
+    async def _made_once(
+        self,
+        question: Hashable,
+        within: TimeRange,
+        aa_id: str | None,
+        facts: object,
+        make: Callable[[], Awaitable[T]],
+    ) -> T:
+        """Returns what many may ask for at once, of the reports of this time and of these facts."""
+        made_of = (await self.rollups.reports(within, aa_id), facts)
+        return await self.shared.get((question, within), made_of, make)
+
     async def _totals(
         self, within: TimeRange, grouping: Grouping, *, aa_id: str | None, fip_id: str | None
     ) -> Mapping[Cell, Rollup]:
         if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
             return await self.rollups.over_aas(within, fip_id=fip_id)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
+
+
+def _subject(
+    totals: Mapping[Cell, Rollup],
+    ids: tuple[str | None, str | None],
+    code: str,
+    coverage: Coverage,
+    disputed: Disputed,
+) -> HealthOfSubject:
+    aa_id, fip_id = ids
+    others = Grouping.PAIR if (aa_id is None) != (fip_id is None) else Grouping.FIP
+    itself = Grouping.NETWORK if aa_id or not fip_id else Grouping.FIP
+    own = by_subject(totals, itself)
+    of_all = picture(own, itself, coverage, disputed)
+    return HealthOfSubject(
+        picture(totals, others, coverage, disputed),
+        of_all[0].apis if of_all else (),
+        health_of_all(own.items(), code),
+        disputed,
+        coverage,
+    )
 
 
 class HealthUnitOfWork(Protocol):

@@ -4,6 +4,7 @@ import enum
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from types import MappingProxyType
 from typing import Final
 
@@ -115,19 +116,26 @@ def picture(
 
     Where an API over several AAs is disputed, its status is what most AAs see. Its sums stay.
     """
-    parts: dict[Subject, dict[tuple[Tag, str], list[Rollup]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    for cell, sums in totals.items():
-        parts[_subject(cell, grouping)][(cell.tag, cell.type)].append(sums)
+    parts: dict[Subject, dict[tuple[Tag, str], Rollup]] = defaultdict(dict)
+    for cell, sums in by_subject(totals, grouping).items():
+        parts[Subject(cell.aa_id, cell.fip_id)][(cell.tag, cell.type)] = sums
+    proof = cache(coverage.proof)
     return tuple(
-        Row(
-            subject,
-            _weighed(_apis(parts[subject]), subject, disputed),
-            coverage.proof(subject.aa_id),
-        )
+        Row(subject, _weighed(_apis(parts[subject]), subject, disputed), proof(subject.aa_id))
         for subject in sorted(parts, key=lambda one: (one.aa_id, one.fip_id))
     )
+
+
+def by_subject(totals: Mapping[Cell, Rollup], grouping: Grouping) -> Mapping[Cell, Rollup]:
+    """Returns the sums of each API of each subject; an ID of a cell is empty for all."""
+    if grouping is Grouping.PAIR:
+        return totals
+    parts: dict[Cell, list[Rollup]] = defaultdict(list)
+    for cell, sums in totals.items():
+        aa_id = cell.aa_id if grouping is Grouping.AA else ""
+        fip_id = cell.fip_id if grouping is Grouping.FIP else ""
+        parts[Cell(aa_id, fip_id, cell.tag, cell.type)].append(sums)
+    return {cell: merge_all(many) for cell, many in parts.items()}
 
 
 def _weighed(
@@ -197,19 +205,13 @@ def matrix(
     return Matrix(tuple(cells), tuple(causes), verdicts)
 
 
-def _subject(cell: Cell, grouping: Grouping) -> Subject:
-    aa_id = cell.aa_id if grouping in {Grouping.AA, Grouping.PAIR} else ""
-    fip_id = cell.fip_id if grouping in {Grouping.FIP, Grouping.PAIR} else ""
-    return Subject(aa_id, fip_id)
-
-
 _ORDER = [(Tag.REQUESTS, str(code)) for code in RequestType] + [
     (Tag.NOTIFICATIONS, str(code)) for code in NotificationType
 ]
 
 
-def _apis(parts: Mapping[tuple[Tag, str], Sequence[Rollup]]) -> tuple[ApiPicture, ...]:
-    return tuple(_api(*key, merge_all(parts[key])) for key in _ORDER if key in parts)
+def _apis(parts: Mapping[tuple[Tag, str], Rollup]) -> tuple[ApiPicture, ...]:
+    return tuple(_api(*key, parts[key]) for key in _ORDER if key in parts)
 
 
 def _api(tag: Tag, code: str, sums: Rollup) -> ApiPicture:

@@ -63,11 +63,15 @@ def weigh(by_aa: Mapping[str, PairSums]) -> Weighed:
 
 def weigh_apis(totals: Mapping[Cell, Rollup]) -> Disputed:
     """Returns the APIs of FIPs of which most AAs say other than the sums, from sums by AA."""
-    by_api: dict[tuple[str, str], dict[str, PairSums]] = defaultdict(dict)
+    by_api: dict[tuple[str, str], dict[str, Rollup]] = defaultdict(dict)
     for cell, row in totals.items():
         if cell.tag is Tag.REQUESTS and cell.aa_id and cell.type not in _TIMING_CODES:
-            by_api[cell.fip_id, cell.type][cell.aa_id] = pair_sums(row)
-    weighed = {api: weigh(by_aa) for api, by_aa in by_api.items() if len(by_aa) >= MIN_REPORTERS}
+            by_api[cell.fip_id, cell.type][cell.aa_id] = row
+    weighed = {
+        api: weigh({aa_id: pair_sums(row) for aa_id, row in by_aa.items()})
+        for api, by_aa in by_api.items()
+        if len(by_aa) >= MIN_REPORTERS
+    }
     return {api: one for api, one in weighed.items() if one.outvoted}
 
 

@@ -91,11 +91,22 @@ def merge_distributions(distributions: Iterable[LatencyDistribution]) -> Latency
     parts = list(distributions)
     longest = max((part.longest for part in parts), default=0)
     if any(part.coarse for part in parts):
-        return merge_dense([dense(coarsen(part)) for part in parts], longest)
+        return _merge_coarse([coarsen(part) for part in parts], longest)
     rises = _Rises({}, {}, {})
     for part in parts:
         _add_distribution(rises, part)
     return _of(rises, longest, coarse=False)
+
+
+def _merge_coarse(parts: Sequence[LatencyDistribution], longest: int) -> LatencyDistribution:
+    number = max((part.cells[-1] + 1 for part in parts if part.cells), default=0)
+    lower, upper, estimate = ([0] * number for _ in range(3))
+    for part in parts:
+        for rises, more in ((lower, part.lower), (upper, part.upper), (estimate, part.estimate)):
+            for cell, calls in zip(part.cells, more, strict=True):
+                rises[cell] += calls
+    rows = zip(range(number), lower, upper, estimate, strict=True)
+    return _of_rows([row for row in rows if row[1] or row[2] or row[3]], longest, coarse=True)
 
 
 class Dense(NamedTuple):

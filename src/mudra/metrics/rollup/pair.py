@@ -121,6 +121,18 @@ def add_pairs(one: PairSums, other: PairSums) -> PairSums:
     )
 
 
+def is_surely_good(sums: PairSums) -> bool:
+    """Returns whether these calls are GOOD, and so is every sum of such: each term adds up.
+
+    Where no AA sees other calls of a FIP, none can be outvoted (weighing.py).
+    """
+    return (
+        sums.succeeded * 100 > sums.eligible * GOOD_ABOVE_PERCENT
+        and sums.soon_lower * 2 >= sums.answered
+        and sums.soon_upper * 2 >= sums.answered
+    )
+
+
 def status_of_pair(sums: PairSums) -> Status:
     """Returns GOOD, BAD or UNSURE, by the rule of decisions part 5."""
     if not sums.eligible:

@@ -8,7 +8,10 @@ the error of the histograms in which agents count times: no report says how its
 points were found.
 """
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -44,35 +47,56 @@ def response_time(distribution: LatencyDistribution) -> ResponseTime | None:
     samples = distribution.samples
     if not samples:
         return None
+    until = _until(distribution)
     return ResponseTime(
         samples,
-        percentile(distribution, 50),
-        percentile(distribution, 95),
-        percentile(distribution, 99),
+        _of_rank(distribution, until, rank(samples, 50)),
+        _of_rank(distribution, until, rank(samples, 95)),
+        _of_rank(distribution, until, rank(samples, 99)),
         distribution.longest,
     )
 
 
 def percentile(distribution: LatencyDistribution, percent: int) -> Percentile:
     """Returns this percentile (50, 95 or 99) of a distribution that has samples."""
-    wanted = rank(distribution.samples, percent)
-    low = _edges(distribution, _first(distribution.upper, wanted)[0])[0]
-    high = _edges(distribution, _first(distribution.lower, wanted)[0])[1]
+    return _of_rank(distribution, _until(distribution), rank(distribution.samples, percent))
+
+
+class _Until(NamedTuple):
+    """The sums of the rises of a distribution up to each cell."""
+
+    lower: Sequence[int]
+    upper: Sequence[int]
+    estimate: Sequence[int]
+
+
+def _until(distribution: LatencyDistribution) -> _Until:
+    return _Until(
+        [*accumulate(distribution.lower)],
+        [*accumulate(distribution.upper)],
+        [*accumulate(distribution.estimate)],
+    )
+
+
+def _of_rank(distribution: LatencyDistribution, until: _Until, wanted: int) -> Percentile:
+    low = _edges(distribution, _first(until.upper, wanted))[0]
+    high = _edges(distribution, _first(until.lower, wanted))[1]
     high = min(high, distribution.longest)
     # Four values that no set of this many calls can have (another definition of percentiles)
     # would cross the bounds; both values then stay inside.
     low, high = min(low, high), max(low, high)
-    estimate = min(max(_estimate(distribution, wanted), low), high)
+    estimate = min(max(_estimate(distribution, until.estimate, wanted), low), high)
     return Percentile(
         low - _error(low), max(high, min(high + _error(high), distribution.longest)), estimate
     )
 
 
-def _estimate(distribution: LatencyDistribution, wanted: int) -> int:
+def _estimate(distribution: LatencyDistribution, until: Sequence[int], wanted: int) -> int:
     """Returns the time of the wanted rank; the calls of one cell are spread evenly in it."""
-    place, before = _first(distribution.estimate, wanted)
+    place = _first(until, wanted)
     first, last = _edges(distribution, place)
     calls = distribution.estimate[place]
+    before = until[place] - calls
     return first + (2 * (wanted - before) - 1) * (last - first + 1) // (2 * calls)
 
 
@@ -81,15 +105,12 @@ def _error(milliseconds: int) -> int:
     return -(-milliseconds * TRUSTED_PERCENT // 100)
 
 
-def _first(rises: tuple[int, ...], wanted: int) -> tuple[int, int]:
-    """Returns the place of the first cell at which the sum of the rises reaches the rank.
-
-    With it the sum of the rises before that cell.
-    """
-    for place, count in enumerate(accumulate(rises)):
-        if count >= wanted:
-            return place, count - rises[place]
-    raise ValueError(f"a distribution of {sum(rises)} samples has no rank {wanted}")
+def _first(until: Sequence[int], wanted: int) -> int:
+    """Returns the place of the first cell at which the sum of the rises reaches the rank."""
+    place = bisect_left(until, wanted)
+    if place == len(until):
+        raise ValueError(f"a distribution of {until[-1]} samples has no rank {wanted}")
+    return place
 
 
 def _edges(distribution: LatencyDistribution, place: int) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from tests.support.metrics.metrics_payloads import notification_metrics, request
 from mudra.audit.event import Caller
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Notice
+from mudra.metrics.health.feed import REQUESTS_SHOWN
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus, TxnIdReused
 from mudra.metrics.payload.push_report import PushService
@@ -21,7 +22,7 @@ from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import Notes, SeriesKey, sources, sources_of_all
-from mudra.metrics.rollup.pair import add_pairs, pair_sums
+from mudra.metrics.rollup.pair import add_pairs, is_surely_good, pair_sums
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -98,6 +99,7 @@ class Store:
                 (c.fip_id, c.tag, c.type): merge_all([coarse(s)]) for c, s in found.items()
             } == {key: merge_all(parts) for key, parts in over.items()}
             assert await figures.pairs(within) == pairs
+            await contested_are_true(figures, within)
             counted = await figures.received(within)
         rows = await self.run(
             "SELECT aa_id, tag, count(*) FROM metrics_receipt WHERE version = 1"
@@ -116,6 +118,18 @@ class Store:
     async def run(self, sql, **values):
         async with self.database.transaction() as tx:
             return await tx.connection.execute(sa.text(sql), values)
+
+
+async def contested_are_true(figures, within):
+    """Of each API, contested pairs are whole rows of the matrix, and all that can be outvoted."""
+    contested = await figures.contested_pairs(within, REQUESTS_SHOWN)
+    assert contested.keys() == set(REQUESTS_SHOWN)
+    for code in REQUESTS_SHOWN:
+        pairs = await figures.pairs(within, (code,))
+        fips = {pair.fip_id for pair in contested[code]}
+        assert contested[code] == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
+        left_out = [one for pair, one in pairs.items() if pair.fip_id not in fips]
+        assert all(map(is_surely_good, left_out))
 
 
 def with_store(conninfo, act):

@@ -1,9 +1,12 @@
 """What is added up for the matrix, or for the watch, says the same as the whole health."""
 
+from functools import reduce
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.metrics.health.health import health_of_calls
+from mudra.metrics.health.health import Status, health_of_calls
+from mudra.metrics.health.weighing import weigh
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.rollup.latency_distribution import (
     coarsen,
@@ -11,7 +14,13 @@ from mudra.metrics.rollup.latency_distribution import (
     merge_dense,
     merge_distributions,
 )
-from mudra.metrics.rollup.pair import add_pairs, pair_sums, pair_sums_of, status_of_pair
+from mudra.metrics.rollup.pair import (
+    add_pairs,
+    is_surely_good,
+    pair_sums,
+    pair_sums_of,
+    status_of_pair,
+)
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 
 _AROUND_THE_LIMIT = st.one_of(st.integers(0, 40), st.integers(4500, 5600), st.integers(0, 60_000))
@@ -47,3 +56,23 @@ def test_spreads_without_holes_add_up_like_those_by_cell(found):
     )
 
     assert together == merge_distributions(distributions)
+
+
+@st.composite
+def good_blocks(draw):
+    """Blocks on either side of the limits of GOOD."""
+    good, other = draw(st.integers(0, 200)), draw(st.integers(0, 10))
+    median = draw(st.sampled_from([40, 4990, 5200, 9000]))
+    pxx = (median, *sorted(draw(st.lists(st.integers(median, 10_000), min_size=3, max_size=3))))
+    return RequestBlock("fif", pxx, (good + other, good, *([0] * 8), other, *([0] * 4)))
+
+
+@given(st.lists(st.lists(good_blocks(), min_size=1, max_size=3), min_size=1, max_size=5))
+def test_where_every_aa_surely_sees_good_calls_no_one_is_outvoted(by_aa):
+    seen = {f"AA-{at}": pair_sums_of(found) for at, found in enumerate(by_aa)}
+    whole = reduce(add_pairs, seen.values())
+
+    if all(is_surely_good(sums) for sums in seen.values()):
+        assert is_surely_good(whole)
+        assert status_of_pair(whole) is Status.GOOD
+        assert not weigh(seen).outvoted

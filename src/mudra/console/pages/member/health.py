@@ -286,12 +286,10 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
 
 
 async def _own(page_context: PageContext, within: TimeRange) -> HealthOfMember:
-    """Returns the health that concerns the member; that of a FIU is the same for all FIUs."""
-    work, now, member = page_context.work, page_context.now, page_context.member
-    kind = EntityType(member.entity_type)
-    if kind is EntityType.FIU:
-        return await page_context.dependencies.fips_health.get(work.health, within, now)
-    return await work.health.of_member(member.entity_id, kind, within, now, by_aa=True)
+    member = page_context.member
+    return await page_context.work.health.of_member(
+        member.entity_id, EntityType(member.entity_type), within, page_context.now, by_aa=True
+    )
 
 
 def _any_bad(rows: Sequence[Row]) -> bool:

@@ -1,82 +1,42 @@
 """Sums of all FIPs of one type in a window, as one value: a row of their own would cost more.
 
 What `sums.py` says of a row holds here as well: times are coarse, and such sums add up exactly.
+`packed_table.py` has the arithmetic; it imports numpy, so that a process loads it with the first
+of them that it adds up.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
 
-import msgspec
-
-from mudra.metrics.rollup.latency_distribution import Dense, dense
 from mudra.metrics.rollup.rollup import Rollup
-from mudra.storage.metrics.rollups.sums import Sums, added, bounded
-
-ByFip = Mapping[str, Sums]
 
 
-class _Stored(NamedTuple):
-    """`Sums` with a size of any length: MessagePack has no integers beyond 2^64."""
+def pack(sums: Mapping[str, Rollup]) -> bytes:
+    """Returns the sums of FIPs, with coarse times, as one value."""
+    from mudra.storage.metrics.rollups import packed_table  # noqa: PLC0415  # loads numpy
 
-    blocks: int
-    counts: tuple[int, ...]
-    statuses: tuple[int, ...]
-    data_bytes: str
-    longest: int
-    times: Dense
-
-
-_encode: Final = msgspec.msgpack.Encoder().encode
-_decode: Final = msgspec.msgpack.Decoder(dict[str, _Stored]).decode
-
-
-def sums_of(row: Rollup) -> Sums:
-    """Returns a coarse roll-up as it is added up."""
-    return Sums(
-        row.blocks,
-        tuple(bounded(row.counts)),
-        tuple(bounded(row.statuses)),
-        row.data_bytes,
-        row.times.longest,
-        dense(row.times),
-    )
-
-
-def pack(sums: ByFip) -> bytes:
-    """Returns the sums of FIPs as one value."""
-    return _encode(
-        {
-            fip_id: _Stored(
-                one.blocks, one.counts, one.statuses, str(one.data_bytes), one.longest, one.times
-            )
-            for fip_id, one in sums.items()
-        }
-    )
-
-
-def unpack(packed: bytes) -> dict[str, Sums]:
-    """Returns what `pack` packed."""
-    return {
-        fip_id: Sums(
-            one.blocks, one.counts, one.statuses, int(one.data_bytes), one.longest, one.times
-        )
-        for fip_id, one in _decode(packed).items()
-    }
-
-
-def by_fip(many: Iterable[bytes], fip_id: str | None = None) -> dict[str, list[Sums]]:
-    """Returns the sums of each FIP in packed values, or of the one that is named."""
-    found: dict[str, list[Sums]] = defaultdict(list)
-    for packed in many:
-        sums = unpack(packed)
-        for one in sums if fip_id is None else sums.keys() & {fip_id}:
-            found[one].append(sums[one])
-    return found
+    return packed_table.write(packed_table.table_of(sums))
 
 
 def add(many: Sequence[bytes]) -> bytes:
-    """Returns packed values added up."""
+    """Returns packed values, at least one, added up by FIP."""
+    from mudra.storage.metrics.rollups import packed_table  # noqa: PLC0415  # loads numpy
+
     if len(many) == 1:
         return many[0]
-    return pack({fip_id: added(parts) for fip_id, parts in by_fip(many).items()})
+    return packed_table.write(packed_table.added(packed_table.read(one) for one in many))
+
+
+def by_fip(many: Sequence[bytes], fip_id: str | None = None) -> dict[str, Rollup]:
+    """Returns the sums of each FIP in packed values, or of the one that is named."""
+    from mudra.storage.metrics.rollups import packed_table  # noqa: PLC0415  # loads numpy
+
+    tables = (packed_table.read(one, fip_id) for one in many)
+    return packed_table.rollups_of(packed_table.added(tables))
+
+
+def over_fips(many: Sequence[bytes], fip_id: str | None = None) -> Rollup | None:
+    """Returns the sums over all FIPs in packed values or of one; None for none."""
+    from mudra.storage.metrics.rollups import packed_table  # noqa: PLC0415  # loads numpy
+
+    tables = (packed_table.read(one, fip_id) for one in many)
+    return packed_table.rollups_of(packed_table.added(tables, together=True)).get("")

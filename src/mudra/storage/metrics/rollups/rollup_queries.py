@@ -11,8 +11,8 @@ from msgspec.structs import fields
 from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag
-from mudra.metrics.payload.report import Block, RequestBlock
-from mudra.metrics.ports import DayMark, Pair
+from mudra.metrics.payload.report import Block
+from mudra.metrics.ports import DayMark, Pair, ReportsMark
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import (
     Notes,
@@ -22,18 +22,17 @@ from mudra.metrics.rollup.grain_selection import (
     sources,
     sources_of_all,
 )
-from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums_of
-from mudra.metrics.rollup.rollup import Cell, Rollup, rollup
+from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
+from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all, rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import day_of
 from mudra.storage.metrics.rollups.packed_sums import by_fip
-from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pairs_query
+from mudra.storage.metrics.rollups.pair_queries import PairQueries
 from mudra.storage.metrics.rollups.sums import (
     Part,
     Row,
-    Sums,
     block_of,
     chosen_rows,
     merged,
@@ -41,20 +40,18 @@ from mudra.storage.metrics.rollups.sums import (
     sums_query,
     within_times,
 )
-from mudra.storage.metrics.rollups.window_sums import WindowSums, chosen, split_at, times_of
+from mudra.storage.metrics.rollups.window_sums import WindowSums
 from mudra.storage.metrics.tables import (
     metrics_day,
+    metrics_held,
     metrics_hour,
-    metrics_pair_day,
-    metrics_pair_hour,
-    metrics_pair_window,
-    metrics_raw,
     metrics_receipt,
     metrics_received,
     metrics_stale,
 )
 
 _R: Final = metrics_receipt.c
+_H: Final = metrics_held.c
 _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
 _TIMING_CODES: Final = [str(code) for code in TIMINGS]
 _FEW_CELLS: Final = 100
@@ -69,6 +66,7 @@ class PostgresRollupQueries:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
         self._windows = WindowSums(transaction)
+        self._pairs = PairQueries(transaction)
 
     async def totals(
         self,
@@ -109,32 +107,13 @@ class PostgresRollupQueries:
         self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)
     ) -> Mapping[Pair, PairSums]:
         """Returns the sums for the matrix, over some types of request together or all calls."""
-        wide = await self._widened(within)
-        stale = await self._stale_series(wide, None)
-        requests = short_tag(Tag.REQUESTS)
-        used = sources(wide, _of_tag(stale, requests))
-        found: dict[Pair, PairSums] = {}
-        summed, windows = await self._summed_pairs(used.windows)
-        for table, rows in (
-            (metrics_pair_day, used.days),
-            (metrics_pair_hour, used.hours),
-            (metrics_pair_window, summed),
-        ):
-            if rows.times or rows.only:
-                result = await self._tx.connection.execute(_pairs_query(table, rows, codes))
-                _add(found, map(_pair_of, result.mappings()))
-        if windows.times or windows.only:
-            raw = _raw_pairs(windows, codes)
-            result = await self._tx.connection.execute(soon_pairs_query(raw))
-            _add(found, map(_pair_of, result.mappings()))
-            result = await self._tx.connection.execute(late_blocks_query(raw))
-            blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
-            for row in result.mappings():
-                block = block_of(row)
-                assert isinstance(block, RequestBlock)  # the query selects request metrics
-                blocks[Pair(row["aa_id"], row["fip_id"])].append(block)
-            _add(found, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
-        return found
+        return await self._pairs.sums(await self._pair_sources(within), codes)
+
+    async def contested_pairs(
+        self, within: TimeRange, codes: Collection[str]
+    ) -> Mapping[str, Mapping[Pair, PairSums]]:
+        """Returns the pairs of each FIP and type of which some AA may not see good calls."""
+        return await self._pairs.contested(await self._pair_sources(within), codes)
 
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
@@ -154,6 +133,25 @@ class PostgresRollupQueries:
             )
         )
         return last + WINDOW if last else None
+
+    async def reports(self, within: TimeRange, aa_id: str | None = None) -> ReportsMark:
+        """Returns a mark of the reports of a time; while it is the same, so are all sums.
+
+        A late, a replaced and a held report each have a receipt; one that is admitted is decided.
+        """
+        held = sa.and_(_H.aa_id == _R.aa_id, _H.receipt_id == _R.receipt_id)
+        found = await self._tx.connection.execute(
+            sa.select(
+                *(sa.func.count(), sa.func.max(_R.received_at)),
+                *(sa.func.count(_H.decided_at), sa.func.max(_H.decided_at)),
+            )
+            .join_from(metrics_receipt, metrics_held, held, isouter=True)
+            .where(
+                *(_R.window_at >= within.start, _R.window_at < within.end),
+                *([_R.aa_id == aa_id] if aa_id is not None else []),
+            )
+        )
+        return ReportsMark(*found.one())
 
     async def received(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """Returns how many windows each AA reported, with or without traffic."""
@@ -178,23 +176,10 @@ class PostgresRollupQueries:
                 found[(aa_id, long_tag(tag))] += count
         return found
 
-    async def _summed_pairs(self, rows: Rows) -> tuple[Rows, Rows]:
-        """Returns the windows with sums for the matrix that hold, and those to be read raw."""
-        recent, old = split_at(rows, await self._windows.since())
-        times = times_of(recent)
-        if not times:
-            return Rows(), old
-        part = Part(tag=Tag.REQUESTS)
-        versions = chosen(await self._windows.versions(times, part), recent)
-        made = await self._windows.headers(times, Tag.REQUESTS)
-        good = {
-            key
-            for key, row in made.items()
-            if key in versions and row.made_of == {key.aa_id: versions[key]}
-        }
-        return Rows(only=frozenset(good)), Rows(
-            old.times, old.without, old.only | (versions.keys() - good)
-        )
+    async def _pair_sources(self, within: TimeRange) -> Sources:
+        wide = await self._widened(within)
+        stale = await self._stale_series(wide, None)
+        return sources(wide, _of_tag(stale, short_tag(Tag.REQUESTS)))
 
     async def _read(
         self, used: Sources, part: Part, gathered: "Gathered", *, over_aas: bool = False
@@ -248,41 +233,6 @@ def _of_tag(stale: Notes, tag: str) -> Notes:
         frozenset(one for one in stale.days if one.tag == tag),
         frozenset(one for one in stale.hours if one.tag == tag),
     )
-
-
-def _pairs_query(
-    table: sa.Table, rows: Rows, codes: Collection[str]
-) -> sa.Select[tuple[object, ...]]:
-    c = table.c
-    summed = [
-        (sa.func.max if name == "longest" else sa.func.sum)(c[name]).label(name)
-        for name in _PAIR_SUMS
-    ]
-    return (
-        sa.select(c.aa_id, c.fip_id, *summed)
-        .where(c.type == sa.any_(sa.literal(sorted(codes))), chosen_rows(table, c.at, rows))
-        .group_by(c.aa_id, c.fip_id)
-    )
-
-
-def _raw_pairs(rows: Rows, codes: Collection[str]) -> sa.ColumnElement[bool]:
-    c = metrics_raw.c
-    wanted: sa.ColumnElement[bool] = c.type.not_in(_TIMING_CODES)
-    if ALL_CALLS not in codes:
-        wanted = c.type == sa.any_(sa.literal(sorted(codes)))
-    part = Part(tag=Tag.REQUESTS)
-    return sa.and_(chosen_rows(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw))
-
-
-def _pair_of(row: RowMapping) -> tuple[Pair, PairSums]:
-    # Sums of bigint are numeric to PostgreSQL.
-    return Pair(row["aa_id"], row["fip_id"]), PairSums(*(int(row[name]) for name in _PAIR_SUMS))
-
-
-def _add(found: dict[Pair, PairSums], parts: Iterable[tuple[Pair, PairSums]]) -> None:
-    for pair, sums in parts:
-        previous = found.get(pair)
-        found[pair] = add_pairs(previous, sums) if previous else sums
 
 
 def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
@@ -343,22 +293,18 @@ class Gathered:
     def by_cell(self, fip_id: str | None = None) -> dict[Cell, Rollup]:
         """Returns the sums of each cell with rows."""
         found: dict[Cell, Rollup] = {}
-        # One type after the other: unpacked sums that live long are looked through by the
-        # garbage collector again and again, at three times the cost of the sums.
         for (aa_id, tag, type_), many in self._packed.items():
-            parts = by_fip(many, fip_id)
-            for one, sums in parts.items():
-                found[_cell((aa_id, one, tag, type_))] = self._sum((aa_id, one, tag, type_), sums)
+            for one, sums in by_fip(many, fip_id).items():
+                found[_cell((aa_id, one, tag, type_))] = sums
         for key in dict.fromkeys([*self._rows, *self._blocks]):
-            cell = _cell(key)
-            if cell not in found:
-                found[cell] = self._sum(key, ())
+            cell, sums = _cell(key), self._sum(key)
+            found[cell] = merge_all([found[cell], sums]) if cell in found else sums
         return found
 
-    def _sum(self, key: _Key, parts: Sequence[Sums]) -> Rollup:
+    def _sum(self, key: _Key) -> Rollup:
         rows = self._rows.get(key, ())
         others = rollup(self._blocks.get(key, ()))
-        return merged(rows, others, parts) if rows or parts else others
+        return merged(rows, others) if rows else others
 
 
 def _cell(key: _Key) -> Cell:

@@ -17,11 +17,10 @@ from mudra.metrics.rollup.rollup import Rollup, merge_all, rollup
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.rollup.step import Step
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.rollups.packed_sums import by_fip
+from mudra.storage.metrics.rollups.packed_sums import over_fips
 from mudra.storage.metrics.rollups.sums import (
     Part,
     Row,
-    Sums,
     block_of,
     merged,
     raw_query,
@@ -64,7 +63,7 @@ class PostgresSeries:
         )
         by_step = await asyncio.to_thread(_by_step, summed, step, fip_id)
         for start, sums in by_step.items():
-            found[start].append(merged((), parts=sums))
+            found[start].append(sums)
         if windows.times or windows.only:
             blocks: dict[datetime, list[Block]] = defaultdict(list)
             raw = await self._tx.connection.execute(raw_query(windows, part))
@@ -99,9 +98,9 @@ class PostgresSeries:
 
 def _by_step(
     rows: Iterable[WindowRow], step: Step, fip_id: str | None
-) -> Mapping[datetime, Sequence[Sums]]:
-    found: dict[datetime, list[Sums]] = defaultdict(list)
+) -> Mapping[datetime, Rollup]:
+    found: dict[datetime, list[bytes]] = defaultdict(list)
     for row in rows:
-        for sums in by_fip(row.types.values(), fip_id).values():
-            found[step.start_of(row.key.at)] += sums
-    return found
+        found[step.start_of(row.key.at)] += row.types.values()
+    summed = {start: over_fips(packed, fip_id) for start, packed in found.items()}
+    return {start: sums for start, sums in summed.items() if sums is not None}

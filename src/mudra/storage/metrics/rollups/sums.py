@@ -103,7 +103,7 @@ def block_of(row: RowMapping) -> Block:
     )
 
 
-class Sums(NamedTuple):
+class _Sums(NamedTuple):
     """A row of sums as it is added up; its times are coarse."""
 
     blocks: int
@@ -114,11 +114,10 @@ class Sums(NamedTuple):
     times: Dense
 
 
-def merged(rows: Sequence[Row], others: Rollup = EMPTY, parts: Sequence[Sums] = ()) -> Rollup:
-    """Returns the sum of rows of hours or days and of parts, at least one, and of `others`."""
+def merged(rows: Sequence[Row], others: Rollup = EMPTY) -> Rollup:
+    """Returns the sum of rows of hours or days, at least one, and of `others`."""
     packed = tuple((numbers, distribution) for *_, numbers, distribution in rows)
-    many = [_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)]
-    sums = added([*many, *parts])
+    sums = _added([_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)])
     times = [sums.times]
     if others.times.cells:
         times.append(dense(coarsen(others.times)))
@@ -132,22 +131,22 @@ def merged(rows: Sequence[Row], others: Rollup = EMPTY, parts: Sequence[Sums] = 
 
 
 @lru_cache(maxsize=512)
-def _many(packed: tuple[_Packed, ...]) -> Sums:
+def _many(packed: tuple[_Packed, ...]) -> _Sums:
     """Returns the sum of some rows, cached by their content, so that it is never out of date.
 
     The same days and hours are read again and again, and only the last of them change.
     """
-    return added([_few(packed[at : at + _FEW]) for at in range(0, len(packed), _FEW)])
+    return _added([_few(packed[at : at + _FEW]) for at in range(0, len(packed), _FEW)])
 
 
 @lru_cache(maxsize=512)
-def _few(packed: tuple[_Packed, ...]) -> Sums:
-    return added([_read(numbers, distribution) for numbers, distribution in packed])
+def _few(packed: tuple[_Packed, ...]) -> _Sums:
+    return _added([_read(numbers, distribution) for numbers, distribution in packed])
 
 
-def _read(numbers: str, distribution: bytes) -> Sums:
+def _read(numbers: str, distribution: bytes) -> _Sums:
     blocks, counts, statuses, size, longest = numbers.split("|")
-    return Sums(
+    return _Sums(
         int(blocks), _list(counts), _list(statuses), int(size), int(longest), _unpack(distribution)
     )
 
@@ -157,12 +156,12 @@ def _list(text: str) -> tuple[int, ...]:
     return tuple(map(int, text[1:-1].split(",")))
 
 
-def added(parts: Sequence[Sums]) -> Sums:
+def _added(parts: Sequence[_Sums]) -> _Sums:
     """Returns the sum of at least one."""
     if len(parts) == 1:
         return parts[0]
     blocks, counts, statuses, sizes, longest, times = zip(*parts, strict=True)
-    return Sums(
+    return _Sums(
         sum(blocks),
         tuple(map(sum, zip(*counts, strict=True))),
         tuple(map(sum, zip(*statuses, strict=True))),

@@ -19,10 +19,10 @@ from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
 from mudra.metrics.rollup.stale import ALL_AAS, HOUR, Stale
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.packed_sums import add, pack, sums_of
+from mudra.storage.metrics.rollups.packed_sums import add, pack
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.rollup_queries import Gathered
-from mudra.storage.metrics.rollups.sums import Part, Sums, blocks_by_cell, raw_query
+from mudra.storage.metrics.rollups.sums import Part, blocks_by_cell, raw_query
 from mudra.storage.metrics.rollups.window_sums import HEADER, WindowRow, WindowSums
 from mudra.storage.metrics.tables import metrics_pair_window, metrics_window
 
@@ -73,9 +73,9 @@ class WindowMaking:
         cells = {
             cell: coarse(rollup(blocks)) for cell, blocks in blocks_by_cell(raw.mappings()).items()
         }
-        types: dict[str, dict[str, Sums]] = defaultdict(dict)
+        types: dict[str, dict[str, Rollup]] = defaultdict(dict)
         for cell, sums in cells.items():
-            types[cell.type][cell.fip_id] = sums_of(sums)
+            types[cell.type][cell.fip_id] = sums
         stale = Stale("window", key.aa_id, tag, (key.at,))
         await put_pairs(self._tx, metrics_pair_window, stale, {key.at: cells})
         row = WindowRow(

@@ -30,8 +30,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
-from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row, picture
-from mudra.metrics.health.weighing import Disputed
+from mudra.metrics.health.picture import Row
 from mudra.metrics.incidents.explanation import concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
 from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned
@@ -39,7 +38,6 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.rollup import Cell, Rollup
-from mudra.metrics.rollup.series import health_of_all
 from mudra.shared.entity_type import EntityType
 
 _MAX_COUNT: Final = 200
@@ -50,11 +48,6 @@ class About(Struct, frozen=True):
 
     aa_id: str | None = None
     fip_id: str | None = None
-
-    @property
-    def grouping(self) -> Grouping:
-        """The counterparts of the subject: the other end of its calls, or the FIPs."""
-        return Grouping.PAIR if (self.aa_id is None) != (self.fip_id is None) else Grouping.FIP
 
 
 @get("/operator/health/fip/{fip_id:str}", include_in_schema=False)
@@ -180,15 +173,17 @@ async def _content(
         charts = await _charts(page_context, about, view, incidents)
     if isinstance(charts, Download):
         return charts
-    totals = await _totals(page_context, about, view)
-    coverage = await work.health.coverage(within, page_context.now, about.aa_id)
-    disputed = await work.health.disputed(totals, within, code=code, of_one=_is_one(about))
-    rows = picture(totals, about.grouping, coverage, disputed)
+    found = await work.health.of_subject(
+        within, page_context.now, about.aa_id, about.fip_id, view.code
+    )
+    totals: Mapping[Cell, Rollup] = {}
+    if _is_pair(about) or page_context.query.get("export") == AS_REPORTED.table:
+        totals = await _totals(page_context, about, view)
     apis = apis_table("apis", "APIs", "API")
     others = apis_table("others", "Counterparts", "Institution")
     listed = incidents_table()
-    api_list = api_rows(_apis(totals, about, coverage, disputed), view)
-    other_list = _others(rows, about, view)
+    api_list = api_rows(found.apis, view)
+    other_list = _others(found.rows, about, view)
     for export in (
         counts_export(totals, page_context.query),
         apis.export(api_list, page_context.query),
@@ -199,8 +194,8 @@ async def _content(
             return export
     return {
         **charts,
-        "proof": coverage.proof(about.aa_id or ""),
-        "whole": health_of_all(totals.items(), view.code),
+        "proof": found.coverage.proof(about.aa_id or ""),
+        "whole": found.whole,
         "percent": percentage,
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": others.view(other_list, page_context.query) if _has_others(about) else None,
@@ -209,7 +204,7 @@ async def _content(
         "planned": await work.health.maintenances(
             within, page_context.now, {about.aa_id or "", about.fip_id or ""}
         ),
-        "outvoted": sorted({aa_id for one in disputed.values() for aa_id in one.outvoted}),
+        "outvoted": sorted({aa_id for one in found.disputed.values() for aa_id in one.outvoted}),
         **_counts(page_context, about, totals),
     }
 
@@ -268,19 +263,6 @@ def _touches(incident: Incident, within: TimeRange) -> bool:
 
 def _of_api(incident: Incident, code: str) -> bool:
     return not code or code in codes_of(incident.subject)
-
-
-def _is_one(about: About) -> bool:
-    return about.aa_id is not None or about.fip_id is not None
-
-
-def _apis(
-    totals: Mapping[Cell, Rollup], about: About, coverage: Coverage, disputed: Disputed
-) -> Sequence[ApiPicture]:
-    """Returns the APIs of the subject itself, over all its counterparts."""
-    grouping = Grouping.NETWORK if about.aa_id or not about.fip_id else Grouping.FIP
-    rows = picture(totals, grouping, coverage, disputed)
-    return rows[0].apis if rows else ()
 
 
 def _others(rows: Sequence[Row], about: About, view: HealthQuery) -> list[ApiRow]:

@@ -1,0 +1,61 @@
+"""What many ask for at the same moment is made once, and again when what it is made of changes."""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Final, TypeVar, cast
+
+from msgspec import Struct
+
+from mudra.shared.shared_read import SharedRead
+
+MAX_KEPT: Final = 6
+"""Some are megabytes: an AA's calls to 2,000 FIPs are 28,000 rows."""
+TTL_S: Final = 10.0
+T = TypeVar("T")
+
+
+class _Value(Struct, frozen=True):
+    made_of: object
+    value: object
+    until: float
+
+
+class _Place:
+    """One question, with its latest value."""
+
+    def __init__(self) -> None:
+        self.reading = SharedRead()
+        self.found: _Value | None = None
+
+
+class SharedValues:
+    """The values of the latest questions.
+
+    Each names what it is made of, and is given to those alone for whom that is the same. No reader
+    is part of a question: what depends on who asks is none of these.
+    """
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._places: OrderedDict[Hashable, _Place] = OrderedDict()
+
+    async def get(self, question: Hashable, made_of: object, make: Callable[[], Awaitable[T]]) -> T:
+        """Returns the value of a question, if it is not there already by `make`.
+
+        Who asks the same meanwhile waits for it, and fails with it when a database is gone.
+        """
+        place = self._place(question)
+        async with place.reading.turn():
+            found = place.found
+            if found is None or found.until <= self._monotonic() or found.made_of != made_of:
+                place.found = None
+                value = await make()
+                place.found = found = _Value(made_of, value, self._monotonic() + TTL_S)
+            return cast("T", found.value)
+
+    def _place(self, question: Hashable) -> _Place:
+        place = self._places.setdefault(question, _Place())
+        self._places.move_to_end(question)
+        while len(self._places) > MAX_KEPT:
+            self._places.popitem(last=False)
+        return place

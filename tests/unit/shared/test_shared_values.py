@@ -1,0 +1,93 @@
+"""What many ask for at once is made once, and again when what it is made of has changed."""
+
+import asyncio
+
+import pytest
+
+from mudra.shared.shared_values import MAX_KEPT, TTL_S, SharedValues
+from mudra.shared.unavailable import DatabaseUnavailable
+
+
+class Asking:
+    """Readers of values that count how often they are made."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.values = SharedValues(lambda: self.now)
+        self.made = []
+        self.failure = None
+
+    async def get(self, question, made_of):
+        async def make():
+            await asyncio.sleep(0)
+            if self.failure:
+                raise self.failure
+            self.made.append((question, made_of))
+            return f"{question} of {made_of}"
+
+        return await self.values.get(question, made_of, make)
+
+
+def test_many_who_ask_at_once_get_what_was_made_once():
+    async def act():
+        asking = Asking()
+        assert await asyncio.gather(*(asking.get("AA", 1) for _ in range(64))) == ["AA of 1"] * 64
+        assert await asking.get("AA", 1) == "AA of 1"
+        assert asking.made == [("AA", 1)]
+
+    asyncio.run(act())
+
+
+def test_it_is_made_again_when_what_it_is_made_of_has_changed_or_time_has_passed():
+    async def act():
+        asking = Asking()
+        assert await asking.get("AA", 1) == "AA of 1"
+        assert await asking.get("AA", 2) == "AA of 2"
+        assert await asking.get("FIP", 2) == "FIP of 2"
+        asking.now += TTL_S
+        assert await asking.get("AA", 2) == "AA of 2"
+        assert asking.made == [("AA", 1), ("AA", 2), ("FIP", 2), ("AA", 2)]
+
+    asyncio.run(act())
+
+
+def test_only_the_latest_questions_are_kept():
+    async def act():
+        asking = Asking()
+        for question in range(MAX_KEPT):
+            await asking.get(question, 1)
+        await asking.get(0, 1)
+        await asking.get("one more", 1)
+        asking.made.clear()
+        await asking.get(0, 1)
+        assert asking.made == []
+        await asking.get(1, 1)
+        assert asking.made == [(1, 1)]
+
+    asyncio.run(act())
+
+
+def test_those_who_wait_fail_with_a_database_that_is_gone_and_the_next_tries_again():
+    async def act():
+        asking = Asking()
+        asking.failure = DatabaseUnavailable("gone")
+        results = await asyncio.gather(
+            *(asking.get("AA", 1) for _ in range(3)), return_exceptions=True
+        )
+        assert {type(one) for one in results} == {DatabaseUnavailable}
+        asking.failure = None
+        assert await asking.get("AA", 1) == "AA of 1"
+
+    asyncio.run(act())
+
+
+def test_another_fault_is_that_of_one():
+    async def act():
+        asking = Asking()
+        asking.failure = ZeroDivisionError()
+        with pytest.raises(ZeroDivisionError):
+            await asking.get("AA", 1)
+        asking.failure = None
+        assert await asking.get("AA", 1) == "AA of 1"
+
+    asyncio.run(act())
