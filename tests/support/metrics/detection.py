@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.support.metrics.detection_memory import DetectionMemory
 
+from mudra.metrics.health.fip_state import FipStates, states_from_bytes
 from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.window_reports import CallSums, Received
@@ -112,6 +113,10 @@ class Detection:
         """Let all AAs report up to a time, and evaluate."""
         self.memory.reported_to = end
         return self.at(end + timedelta(minutes=2))
+
+    def latest_states(self) -> FipStates:
+        """The states of FIPs after the last window, as the feed shows them."""
+        return states_from_bytes(self.memory.fip_rows[-1][2])
 
     def at(self, now: datetime) -> Sequence[IncidentNotification]:
         found: list[IncidentNotification] = []

@@ -103,6 +103,11 @@ class EvaluationRun:
         last = self.journal.state.window
         return window_at(self.journal.first if last < 0 else last + 1)
 
+    @property
+    def states_from(self) -> datetime:
+        """The first window of which the states of FIPs are made."""
+        return self._recent[0].window if self._recent else self.journal.window
+
     def evaluate(self, reports: WindowReports, fips: frozenset[str], detected: datetime) -> None:
         """Evaluate the next window; incidents that it opens were detected at this time."""
         calls = self._calls(reports)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import pytest
 from tests.support.metrics.detection import AAS, CALLS, START, Detection, is_down
 
+from mudra.metrics.health.health import Status
 from mudra.metrics.incidents.incident import Ending, Fip, FipApi, Path, Subject
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.incidents.silence import Silence
@@ -260,3 +261,23 @@ def test_a_late_report_of_the_first_hour_lets_all_of_it_count(detection: Detecti
     detection.at(START + 3 * WINDOW + timedelta(minutes=3))
 
     assert list(detection.memory.stored.values()) == [before]
+
+
+@pytest.mark.parametrize("minute", [0, 30, 50])
+@pytest.mark.parametrize("late", [5 * HOUR + 2 * WINDOW, 8 * HOUR])
+def test_a_late_report_leaves_since_when_the_feed_says_a_fip_is_good(
+    minute: int, late: timedelta
+) -> None:
+    """Also one of before the six hours of which states are kept."""
+    start = START + timedelta(minutes=minute)
+    detection, now = Detection(start), start + 10 * HOUR
+    detection.until(now)
+    before = detection.latest_states()
+
+    detection.memory.late = {now - late}
+    detection.at(now + timedelta(minutes=3))
+
+    assert detection.latest_states() == before
+    discovery = before.of("GOOD-BANK", "discovery")
+    assert discovery.status is Status.GOOD
+    assert discovery.since < (now - 9 * HOUR).timestamp()
