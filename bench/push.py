@@ -24,6 +24,7 @@ import statistics
 import tempfile
 import time
 import uuid
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -120,11 +121,15 @@ def postmaster(data_dir: Path) -> int:
     return int(pid_file.read_text().splitlines()[0])
 
 
-async def all_at_once(aas: list[PushingAa], payloads: list[bytes]) -> list[float]:
+async def all_at_once(
+    aas: list[PushingAa],
+    payloads: list[bytes],
+    clock: Callable[[], float] = time.perf_counter,
+) -> list[float]:
     async with httpx.AsyncClient(timeout=60) as client:
 
         async def one(aa: PushingAa, body: bytes) -> float:
-            started = time.perf_counter()
+            started = clock()
             while True:
                 answer = await client.post(
                     f"{aa.service.root}/metrics/perf/v1/push",
@@ -132,7 +137,7 @@ async def all_at_once(aas: list[PushingAa], payloads: list[bytes]) -> list[float
                     headers={"Content-Type": "application/json", **aa.bearer},
                 )
                 if answer.status_code == 200:
-                    return time.perf_counter() - started
+                    return clock() - started
                 await asyncio.sleep(float(answer.headers["Retry-After"]))
 
         return await asyncio.gather(

@@ -1,60 +1,118 @@
-"""AAs that push at the same second to a real service, and the CPU of one push before that."""
+"""AAs that push at the same second to a real service, and the CPU of one push before that.
+
+Times are counted in CPU seconds of a process that never rests, next to the service: of a machine
+that others use too, and differently from second to second, no process of the service can have more.
+"""
 
 import asyncio
+import contextlib
 import os
 import signal
 import statistics
-import time
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.operators import new_operator
 from tests.support.service import running_service
 
 from bench.push import AAS, all_at_once, bodies, cpu_of_tree, postmaster, push_counted, trusted_aa
 from bench.sizes import sized
-from bench.support import jobs_pid
+from bench.support import cpu_seconds, jobs_pid, worker_pids
 from mudra.storage.database.embedded.server import embedded_server
 
-PUSHES = sized(40, 4)
+PUSHES = sized(10, 3)
 ROUNDS = sized(3, 1)
+FEW = sized(6, 2)
+"""AAs of the last case."""
+_SPIN = """
+import os
+parent = os.getppid()
+while os.getppid() == parent:
+    for _ in range(100_000):
+        pass
+"""
 
 
 @dataclass(frozen=True)
 class Together:
-    """CPU seconds of one push, how much longer it took, and the waits of all at once."""
+    """CPU seconds of one push, how long it took alone, and the waits of all at once, by round."""
 
-    service_s: float
+    name: str
+    worker_s: float
+    check_s: float
+    """Of the process that checks payloads for the worker."""
     database_s: float
-    stretch: float
-    waits_s: list[float]
+    alone_s: float
+    rounds: list[list[float]]
+
+    @property
+    def waits_s(self) -> list[float]:
+        """Return those of the round in which the last one is the median of the rounds."""
+        return sorted(self.rounds, key=max)[len(self.rounds) // 2]
 
 
-def pushed_together(data_dir: Path) -> Together:
-    """Measure one push after the other, then all AAs at the same second; the median of rounds."""
+def pushed_together(data_dir: Path) -> list[Together]:
+    """Measure the case to calibrate by, large payloads of all AAs, and two others."""
     with running_service(data_dir) as service, embedded_server(data_dir) as conninfo:
         assert conninfo
         noc = new_operator(service, "health")
         aas = [trusted_aa(service, noc) for _ in range(AAS)]
-        one, payloads = aas[0], bodies(aas[0], range(ROUNDS, ROUNDS + PUSHES), wide=True)
-        push_counted(one, payloads[0])
         still = (service.process.pid, jobs_pid(service.process.pid))
+        server = postmaster(data_dir)
         for pid in still:  # the supervisor first: it would replace a process that pauses
             os.kill(pid, signal.SIGSTOP)
-        server = postmaster(data_dir)
-        before = cpu_of_tree(service.process.pid), cpu_of_tree(server)
-        times = []
-        for body in payloads[1:]:
-            began = time.perf_counter()
-            push_counted(one, body)
-            times.append(time.perf_counter() - began)
-        ours = (cpu_of_tree(service.process.pid) - before[0]) / len(times)
-        theirs = (cpu_of_tree(server) - before[1]) / len(times)
-        rounds = [
-            asyncio.run(all_at_once(aas, [bodies(aa, range(n, n + 1), wide=True)[0] for aa in aas]))
-            for n in range(ROUNDS)
-        ]
-        for pid in reversed(still):
-            os.kill(pid, signal.SIGCONT)
-    waits = sorted(rounds, key=max)[len(rounds) // 2]
-    return Together(ours, theirs, statistics.median(times) / (ours + theirs), waits)
+        try:
+            with never_resting() as clock:
+                used = partial(_used, service.process.pid, server)
+                of = partial(_case, used=used, clock=clock)
+                return [
+                    of(aas, wide=True, since=0),
+                    of(aas, wide=False, since=PUSHES + ROUNDS),
+                    of(aas[:FEW], wide=True, since=2 * (PUSHES + ROUNDS)),
+                ]
+        finally:
+            for pid in reversed(still):
+                os.kill(pid, signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def never_resting() -> Iterator[Callable[[], float]]:
+    """Give the CPU clock of a process that asks for a whole processor."""
+    with subprocess.Popen([sys.executable, "-c", _SPIN]) as probe:
+        try:
+            yield partial(cpu_seconds, probe.pid)
+        finally:
+            probe.kill()
+
+
+def _used(supervisor: int, server: int) -> tuple[float, float, float]:
+    """CPU seconds so far of the worker, of the rest of the service, and of the database."""
+    (worker,) = worker_pids(supervisor)
+    own = cpu_seconds(worker)
+    return own, cpu_of_tree(supervisor) - own, cpu_of_tree(server)
+
+
+def _case(
+    aas: list[PushingAa], *, wide: bool, since: int, used: Callable[[], tuple[float, float, float]],
+    clock: Callable[[], float],
+) -> Together:  # fmt: skip
+    one, *payloads = bodies(aas[0], range(since + ROUNDS, since + ROUNDS + PUSHES), wide=wide)
+    push_counted(aas[0], one)
+    before = used()
+    times = []
+    for body in payloads:
+        began = clock()
+        push_counted(aas[0], body)
+        times.append(clock() - began)
+    costs = [(now - then) / len(times) for now, then in zip(used(), before, strict=True)]
+    rounds = []
+    for n in range(since, since + ROUNDS):
+        each = [bodies(aa, range(n, n + 1), wide=wide)[0] for aa in aas]
+        rounds.append(asyncio.run(all_at_once(aas, each, clock)))
+    name = f"{len(aas)} AAs, {len(one) / 1000:.0f} KB each"
+    return Together(name, *costs, statistics.median(times), rounds)

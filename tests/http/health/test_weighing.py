@@ -13,6 +13,7 @@ from tests.support.service import NO_TLS, Service, new_member, onboard
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 
+PUBLIC = ("/status/v1/fips.json", "/status/network.json")
 LOUD = 19_000
 """Calls that any AA may report without being held."""
 
@@ -53,6 +54,10 @@ def block(said: Report) -> RequestBlock:
     return RequestBlock(RequestType.CONSENT.value, times, tuple(counts))
 
 
+def is_shown(service: Service, path: str) -> bool:
+    return httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS).is_success
+
+
 def get(service: Service, path: str, **headers: str) -> Any:
     answer = httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS, headers=headers)
     assert answer.status_code == 200, answer.text
@@ -62,6 +67,8 @@ def get(service: Service, path: str, **headers: str) -> Any:
 @pytest.fixture(scope="module")
 def reported(service: Service) -> dict[str, str]:
     """The FIP of each case, all of whose reports are in."""
+    # As another test may have looked: for seconds this snapshot is shown.
+    service.wait_until(lambda: all(is_shown(service, path) for path in PUBLIC))
     aas: list[PushingAa] = [pushing_aa(service) for _ in range(5)]
     fips = {case: onboard(service, "FIP", name=f"Bank of {case}")[0] for case in CASES}
     for place, aa in enumerate(aas):
@@ -81,17 +88,17 @@ def test_the_public_status_shows_what_most_aas_see(
 ) -> None:
     fip_id, expected = reported[case], CASES[case]
 
-    def shown() -> tuple[str, float | None]:
-        rows = get(service, "/status/v1/fips.json")["fips"]
-        (row,) = [one for one in rows if (one["fip_id"], one["api"]) == (fip_id, "consent")]
-        return row["status"], row["success_percentage"]
+    # A snapshot of before these reports knows nothing of this FIP.
+    def shown() -> tuple[str, float | None] | None:
+        rows = get(service, PUBLIC[0])["fips"]
+        own = [one for one in rows if (one["fip_id"], one["api"]) == (fip_id, "consent")]
+        return (own[0]["status"], own[0]["success_percentage"]) if own else None
 
-    def day() -> tuple[str, float | None]:
-        (fip,) = [
-            one for one in get(service, "/status/network.json")["fips"] if one["fip_id"] == fip_id
-        ]
-        last = [one for one in fip["days"] if one["state"] != "no-data"][-1:]
-        return (last[0]["state"], last[0]["success_percentage"]) if last else ("", None)
+    def day() -> tuple[str, float | None] | None:
+        fips = get(service, PUBLIC[1])["fips"]
+        days = [day for one in fips if one["fip_id"] == fip_id for day in one["days"]]
+        last = [one for one in days if one["state"] != "no-data"][-1:]
+        return (last[0]["state"], last[0]["success_percentage"]) if last else None
 
     # A snapshot that was made between two reports has the first of them alone.
     share = pytest.approx(expected.success, abs=0.1)

@@ -133,11 +133,12 @@ class ApartNetwork:
         assert answer.status_code == 200, answer.text
         self.now += timedelta(minutes=minutes)
 
-    def detect(self) -> None:
-        """Run the jobs of sums and incidents."""
+    def detect(self, *, carry_over: bool = True) -> None:
+        """Run the jobs of sums and incidents, and the one that hands over."""
         work = self.dependencies.metrics_maintenance
         self.served.do(refresh_rollups(work))
-        self.served.do(detect_incidents(work, self.dependencies.carry_over))
+        handed_over = self.dependencies.carry_over if carry_over else None
+        self.served.do(detect_incidents(work, handed_over))
 
     def ask(self, path: str, **query: str) -> httpx.Response:
         """Ask as the operator."""

@@ -230,6 +230,8 @@ class DetectionService(Struct, frozen=True):
         since = run.base + WINDOW
         before = await self.store.fip_counts(TimeRange(since - FIP_HISTORY, since))
         last = await self.store.fip_states(before=since)
+        if last is None:  # judged again from before what is kept: the first one as it was
+            last = await self.store.fip_states(before=run.states_from + WINDOW)
         rows = await asyncio.to_thread(run.fip_rows, before, last)
         await self.store.save_fip_states(
             rows, since=since, drop_before=run.next_window - FIP_HISTORY

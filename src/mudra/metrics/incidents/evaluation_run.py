@@ -93,7 +93,8 @@ class EvaluationRun:
         self._kept: dict[datetime, _Kept] = {}
         self.packed_calls: dict[datetime, bytes] = {}
         """Of windows whose raw rows were read."""
-        self._found: dict[str, Tracked] = {}
+        # Also those that had ended: people may know of a window since in which they came back.
+        self._found: dict[str, Tracked] = {one.incident_id: one for one in self.journal.incidents}
         self._recent: deque[_Recent] = deque(maxlen=LOOKS[-1])
 
     @property
@@ -101,6 +102,11 @@ class EvaluationRun:
         """The window that follows."""
         last = self.journal.state.window
         return window_at(self.journal.first if last < 0 else last + 1)
+
+    @property
+    def states_from(self) -> datetime:
+        """The first window of which the states of FIPs are made."""
+        return self._recent[0].window if self._recent else self.journal.window
 
     def evaluate(self, reports: WindowReports, fips: frozenset[str], detected: datetime) -> None:
         """Evaluate the next window; incidents that it opens were detected at this time."""
@@ -183,12 +189,17 @@ class EvaluationRun:
             self._found[old] = replace(self._found.pop(fresh), incident_id=old, detected=at)
 
     def _gone(self, known: Incident) -> Change | None:
-        """Return what becomes of an incident that these windows do not show."""
-        if known.ending is Ending.WITHDRAWN:
+        """Return what becomes of an incident that neither these windows nor the journal show.
+
+        One of windows that follow waits for them. An open one of windows before is known from
+        reports that are lost: metrics that were restored alone are older than the incidents.
+        """
+        opened = known.timeline[0].window
+        if known.ending is Ending.WITHDRAWN or opened > self.journal.window:
             return None
-        if known.timeline[0].window > self.base:
-            return withdrawn(known, self.journal.window)
-        if self.afresh and known.ended is None:
+        if opened <= self.base and known.ended is not None:
+            return None
+        if opened <= self.base and self.afresh:
             entry = TimelineEntry(self.base, TimelineChange.NO_DATA, known.subject)
             ended = replace(
                 known,
@@ -197,7 +208,7 @@ class EvaluationRun:
                 timeline=(*known.timeline, entry),
             )
             return Closed(known, ended)
-        return None
+        return withdrawn(known, self.journal.window)
 
 
 def _kept(journal: Journal) -> _Kept:

@@ -1,128 +1,21 @@
 """Detection stores each incident once, corrects it when reports change, and waits for reports."""
 
-import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from itertools import count
-from typing import Any
+from datetime import datetime, timedelta
 
 import pytest
-from tests.support.metrics.detection_memory import DetectionMemory
+from tests.support.metrics.detection import AAS, CALLS, START, Detection, is_down
 
-from mudra.metrics.incidents.detection_service import DetectionService
+from mudra.metrics.health.health import Status
 from mudra.metrics.incidents.incident import Ending, Fip, FipApi, Path, Subject
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.window_calls import calls_from_bytes
-from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.alarm import timeline_lines
-from mudra.metrics.notifications.incident_notifications import IncidentNotification
-from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 
-START = datetime(2026, 3, 4, tzinfo=UTC)
-AAS, FIPS = ("A-AA", "B-AA", "C-AA"), ("DOWN-BANK", "FLAPPING-BANK", "GOOD-BANK", "OTHER-BANK")
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-CALLS = 60
-Failing = Callable[[datetime, str, str, str], float]
-
-
-class Memory(DetectionMemory):
-    """The ports of detection without a database: a test says what failed, and who reported."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.failing: Failing = lambda *_: 0.0
-        self.missing: set[tuple[str, datetime]] = set()
-        self.read: list[TimeRange] = []
-        self.reported_to = START
-        self.calls_from: Callable[[datetime], int] = lambda _: CALLS
-        self.comes_meanwhile: tuple[str, datetime] | None = None
-        """A report that is stored after the first of the statements that read its window."""
-
-    def incidents_of(self, subject: Subject) -> list[Any]:
-        found = [one.incident for one in self.stored.values() if one.incident.subject == subject]
-        return sorted(found, key=lambda incident: incident.began)
-
-    async def calls(self, within: TimeRange) -> list[CallSums]:
-        self.read.append(within)
-        found = [
-            _sums(
-                *(window, aa_id, fip_id, code),
-                self.failing(window, aa_id, fip_id, code),
-                self.calls_from(window) if aa_id == AAS[0] else CALLS,
-            )
-            for window in within.windows
-            for aa_id in AAS
-            if self._came(aa_id, window)
-            for fip_id in FIPS
-            for code in ("cns", "fif", "adisc")
-        ]
-        self._stored_meanwhile(within)
-        return found
-
-    async def received(self, within: TimeRange) -> list[Received]:
-        found = [
-            Received(aa_id, tag, window, window + WINDOW + timedelta(minutes=1))
-            for window in within.windows
-            for aa_id in AAS
-            if self._came(aa_id, window)
-            for tag in Tag
-        ]
-        self._stored_meanwhile(within)
-        return found
-
-    def _stored_meanwhile(self, within: TimeRange) -> None:
-        if self.comes_meanwhile is not None and self.comes_meanwhile[1] in within.windows:
-            self.missing.discard(self.comes_meanwhile)
-            self.comes_meanwhile = None
-
-    def _came(self, aa_id: str, window: datetime) -> bool:
-        return START <= window < self.reported_to and (aa_id, window) not in self.missing
-
-    async def reporting_aas(self) -> Mapping[str, datetime]:
-        return dict.fromkeys(AAS, START)
-
-    async def onboarded_fips(self) -> frozenset[str]:
-        return frozenset(FIPS)
-
-
-def _sums(
-    window: datetime, aa_id: str, fip_id: str, code: str, failing: float, calls: int
-) -> CallSums:
-    good = calls - round(calls * failing)
-    times = (250, 800, 1200, 2000)
-    return CallSums(window, aa_id, fip_id, "req", code, calls, good, 0, calls, times, None)
-
-
-class Detection:
-    """The service over its memory, with a clock that moves on as a test says."""
-
-    def __init__(self) -> None:
-        ids = count(1)
-        self.memory: Any = Memory()
-        self.service = DetectionService(
-            store=self.memory,
-            members=self.memory,
-            silences=self.memory,
-            notifier=self.memory,
-            new_id=lambda: f"incident-{next(ids)}",
-        )
-
-    def until(self, end: datetime) -> Sequence[IncidentNotification]:
-        """Let all AAs report up to a time, and evaluate."""
-        self.memory.reported_to = end
-        return self.at(end + timedelta(minutes=2))
-
-    def at(self, now: datetime) -> Sequence[IncidentNotification]:
-        found: list[IncidentNotification] = []
-        more = True
-        while more:
-            detected = asyncio.run(self.service.detect(now))
-            found += detected.notifications
-            more = detected.more
-        return found
 
 
 @pytest.fixture
@@ -134,10 +27,6 @@ def flaps(window: datetime) -> bool:
     """Three bad windows at the end of every sixth hour."""
     since = (window - START) % (6 * HOUR)
     return 5 * HOUR <= since < 5 * HOUR + 3 * WINDOW
-
-
-def is_down(fip_id: str, since: datetime, until: datetime) -> Failing:
-    return lambda window, _, fip, __: 0.9 if fip == fip_id and since <= window < until else 0.0
 
 
 def test_a_volume_that_an_operator_admitted_counts_in_the_verdict(detection: Detection) -> None:
@@ -372,3 +261,23 @@ def test_a_late_report_of_the_first_hour_lets_all_of_it_count(detection: Detecti
     detection.at(START + 3 * WINDOW + timedelta(minutes=3))
 
     assert list(detection.memory.stored.values()) == [before]
+
+
+@pytest.mark.parametrize("minute", [0, 50])
+@pytest.mark.parametrize("late", [5 * HOUR + 2 * WINDOW, 7 * HOUR])
+def test_a_late_report_leaves_since_when_the_feed_says_a_fip_is_good(
+    minute: int, late: timedelta
+) -> None:
+    """Also one of before the six hours of which states are kept."""
+    start = START + timedelta(minutes=minute)
+    detection, now = Detection(start), start + 8 * HOUR
+    detection.until(now)
+    before = detection.latest_states()
+
+    detection.memory.late = {now - late}
+    detection.at(now + timedelta(minutes=3))
+
+    assert detection.latest_states() == before
+    discovery = before.of("GOOD-BANK", "discovery")
+    assert discovery.status is Status.GOOD
+    assert discovery.since < (now - 7 * HOUR).timestamp()

@@ -1,0 +1,133 @@
+"""Detection over its memory: a small network of which a test says what failed, and who reported."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+from tests.support.metrics.detection_memory import DetectionMemory
+
+from mudra.metrics.health.fip_state import FipStates, states_from_bytes
+from mudra.metrics.incidents.detection_service import DetectionService
+from mudra.metrics.incidents.incident import Subject
+from mudra.metrics.incidents.window_reports import CallSums, Received
+from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.rollup.coverage import TimeRange
+
+START = datetime(2026, 3, 4, tzinfo=UTC)
+AAS, FIPS = ("A-AA", "B-AA", "C-AA"), ("DOWN-BANK", "FLAPPING-BANK", "GOOD-BANK", "OTHER-BANK")
+CALLS = 60
+Failing = Callable[[datetime, str, str, str], float]
+
+
+class Memory(DetectionMemory):
+    """The ports of detection without a database: a test says what failed, and who reported."""
+
+    def __init__(self, start: datetime) -> None:
+        super().__init__()
+        self.start = start
+        self.failing: Failing = lambda *_: 0.0
+        self.missing: set[tuple[str, datetime]] = set()
+        self.read: list[TimeRange] = []
+        self.reported_to = start
+        self.calls_from: Callable[[datetime], int] = lambda _: CALLS
+        self.comes_meanwhile: tuple[str, datetime] | None = None
+        """A report that is stored after the first of the statements that read its window."""
+
+    def incidents_of(self, subject: Subject) -> list[Any]:
+        found = [one.incident for one in self.stored.values() if one.incident.subject == subject]
+        return sorted(found, key=lambda incident: incident.began)
+
+    async def calls(self, within: TimeRange) -> list[CallSums]:
+        self.read.append(within)
+        found = [
+            _sums(
+                *(window, aa_id, fip_id, code),
+                self.failing(window, aa_id, fip_id, code),
+                self.calls_from(window) if aa_id == AAS[0] else CALLS,
+            )
+            for window in within.windows
+            for aa_id in AAS
+            if self._came(aa_id, window)
+            for fip_id in FIPS
+            for code in ("cns", "fif", "adisc")
+        ]
+        self._stored_meanwhile(within)
+        return found
+
+    async def received(self, within: TimeRange) -> list[Received]:
+        found = [
+            Received(aa_id, tag, window, window + WINDOW + timedelta(minutes=1))
+            for window in within.windows
+            for aa_id in AAS
+            if self._came(aa_id, window)
+            for tag in Tag
+        ]
+        self._stored_meanwhile(within)
+        return found
+
+    def _stored_meanwhile(self, within: TimeRange) -> None:
+        if self.comes_meanwhile is not None and self.comes_meanwhile[1] in within.windows:
+            self.missing.discard(self.comes_meanwhile)
+            self.comes_meanwhile = None
+
+    def _came(self, aa_id: str, window: datetime) -> bool:
+        return self.start <= window < self.reported_to and (aa_id, window) not in self.missing
+
+    async def first_received(self, since: datetime) -> datetime | None:
+        windows = TimeRange(since, self.reported_to).windows
+        return next((at for at in windows if any(self._came(aa, at) for aa in AAS)), None)
+
+    async def reporting_aas(self) -> Mapping[str, datetime]:
+        return dict.fromkeys(AAS, self.start)
+
+    async def onboarded_fips(self) -> frozenset[str]:
+        return frozenset(FIPS)
+
+
+def _sums(
+    window: datetime, aa_id: str, fip_id: str, code: str, failing: float, calls: int
+) -> CallSums:
+    good = calls - round(calls * failing)
+    times = (250, 800, 1200, 2000)
+    return CallSums(window, aa_id, fip_id, "req", code, calls, good, 0, calls, times, None)
+
+
+class Detection:
+    """The service over its memory, with a clock that moves on as a test says."""
+
+    def __init__(self, start: datetime = START) -> None:
+        ids = count(1)
+        self.memory: Any = Memory(start)
+        self.service = DetectionService(
+            store=self.memory,
+            members=self.memory,
+            silences=self.memory,
+            notifier=self.memory,
+            new_id=lambda: f"incident-{next(ids)}",
+        )
+
+    def until(self, end: datetime) -> Sequence[IncidentNotification]:
+        """Let all AAs report up to a time, and evaluate."""
+        self.memory.reported_to = end
+        return self.at(end + timedelta(minutes=2))
+
+    def latest_states(self) -> FipStates:
+        """The states of FIPs after the last window, as the feed shows them."""
+        return states_from_bytes(self.memory.fip_rows[-1][2])
+
+    def at(self, now: datetime) -> Sequence[IncidentNotification]:
+        found: list[IncidentNotification] = []
+        more = True
+        while more:
+            detected = asyncio.run(self.service.detect(now))
+            found += detected.notifications
+            more = detected.more
+        return found
+
+
+def is_down(fip_id: str, since: datetime, until: datetime) -> Failing:
+    """A FIP that most calls fail at, for all AAs."""
+    return lambda window, _, fip, __: 0.9 if fip == fip_id and since <= window < until else 0.0
