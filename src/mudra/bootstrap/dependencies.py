@@ -65,6 +65,7 @@ from mudra.storage.identity.invitations import PostgresInvitations
 from mudra.storage.identity.link_requests import PostgresLinkRequests
 from mudra.storage.identity.member_search import PostgresMemberSearch
 from mudra.storage.identity.memberships import PostgresMemberships
+from mudra.storage.identity.milestones import PostgresMilestones
 from mudra.storage.identity.people import PostgresLinks, PostgresPeople
 from mudra.storage.identity.second_factors import PostgresSecondFactors
 from mudra.storage.identity.sessions import PostgresSessions
@@ -268,6 +269,7 @@ class Dependencies(Struct, frozen=True):
             single_sign_on=PostgresSingleSignOn(transaction),
             notices=notices,
             member_search=PostgresMemberSearch(transaction),
+            milestones=PostgresMilestones(transaction),
             mail_queue=PostgresMailQueue(transaction),
             mailbox=outbox,
             audit_search=PostgresAuditSearch(transaction),
