@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -80,6 +80,9 @@ class Memory(DetectionMemory):
 
     def _came(self, aa_id: str, window: datetime) -> bool:
         return START <= window < self.reported_to and (aa_id, window) not in self.missing
+
+    async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
+        raise NotImplementedError
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
         return dict.fromkeys(AAS, START)

@@ -56,8 +56,10 @@ async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         name = passkey_name(fields.get("name", ""))
-        if party is None or isinstance(name, Refusal):
-            return PasskeysOff() if party is None else name
+        if party is None:
+            return PasskeysOff()
+        if isinstance(name, Refusal):
+            return name
         options = await ask_to_create(
             page_context.work,
             page_context.user,
