@@ -1,4 +1,4 @@
-"""The invited person declines (decision 0139): by POST alone, with or without an account."""
+"""The invited person declines (decision 0131): by POST alone, with or without an account."""
 
 import httpx
 import pytest

@@ -24,6 +24,7 @@ _VERSIONED = re.compile(r"v([1-9][0-9]{0,3}):(.*)", re.DOTALL)
 _LOOSELY_VERSIONED = re.compile(r"\s*[vV]0*([1-9][0-9]{0,3})(?:\.0)?\s*:\s*(https?:.*\S)\s*")
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa")
 HTTPS: Final = translatable("an absolute https URL")
+HTTP_TOO: Final = translatable("an absolute https or http URL")
 BASEURL: Final = translatable("vN:URL, several separated by commas, or one bare https URL")
 
 AnyIp = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -163,7 +164,7 @@ def _scheme_faults(text: str, scheme: str, policy: AddressPolicy) -> list[Fault]
         nearest = f"https{text[4:]}" if scheme == "http" and "@" not in text else ""
         no_url = translatable("is not an absolute URL")
         problem = texts.SCHEME % {"scheme": scheme} if scheme else no_url
-        return [Fault(problem, texts.ABSOLUTE % {"schemes": " or ".join(schemes)}, nearest)]
+        return [Fault(problem, HTTP_TOO if policy.allow_http else HTTPS, nearest)]
     if not text.startswith(f"{scheme}://"):
         return [Fault(texts.BEGINNING % {"start": f"{scheme}://"}, HTTPS)]
     return []
