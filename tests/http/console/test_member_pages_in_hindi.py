@@ -265,12 +265,12 @@ def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) ->
         "certificate": jwk(7703),
     }
     wrong = json.loads(json.dumps(draft))
-    wrong["entityinfo"] |= {"baseurl": "http://a:b@api.member.example?x", "ips": ["10.0.0.1", 7]}
+    wrong["entityinfo"] |= {"baseurl": "https://a:b@api.member.example?x", "ips": ["224.0.0.1", 7]}
     found = whole(browser.act(page, f"{page}/check", payload=json.dumps(wrong)))
     for words in (
-        "की स्कीम http है",
+        "में क्वेरी है",
         "में उपयोगकर्ता नाम या पासवर्ड है",
-        "पता 10.0.0.1 है, जो निजी",
+        "पता 224.0.0.1 है, जो किसी मशीन का नहीं होता",
         "संख्या नहीं",
     ):
         assert words in found

@@ -18,7 +18,7 @@ def test_an_aa_that_never_reported_is_counted_and_named(service: Service) -> Non
 
     missing = overview.partition('id="silent"')[2].partition("</section>")[0]
     row = re.search(rf">{aa_id}</a></strong><p>(.*?)</p>", missing)
-    assert row is not None
+    assert row is not None, missing or overview
     assert row[1] == "Never reported. 12 of 12 reports missing"
     assert aa_id in overview.partition('class="matrix"')[2], "a column of the matrix"
 
