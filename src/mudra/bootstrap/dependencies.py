@@ -247,10 +247,9 @@ class Dependencies(Struct, frozen=True):
     def _work(self, both: Both) -> UnitOfWork:
         transaction = both.first
         audit_log, outbox = PostgresAuditLog(transaction), self.outbox(transaction)
-        notices = self._notices(transaction)
+        notices, secret_uses = self._notices(transaction), PostgresSecretUses(transaction)
         registration = self._registration(transaction, notices)
         secret_store = PostgresSecrets(transaction, self.encryption)
-        secret_uses = PostgresSecretUses(transaction)
         network, incidents = OnboardedMembers(*both), PostgresIncidents(transaction)
         pushes, held_reports, receipts = reporting(self, both, network, notices)
         return UnitOfWork(
