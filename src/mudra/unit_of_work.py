@@ -40,6 +40,7 @@ from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
 from mudra.overview.mail_queue import Mailbox, MailQueue
+from mudra.overview.onboarding import MilestoneReads
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.ports import Registry, VocabularyStore
@@ -80,6 +81,7 @@ class UnitOfWork(Struct, frozen=True):
     single_sign_on: SingleSignOn
     notices: NoticeService
     member_search: MemberSearch
+    milestones: MilestoneReads
     mail_queue: MailQueue
     mailbox: Mailbox
     audit_search: AuditSearch

@@ -56,9 +56,6 @@ NOT_SEEN = {
         *("operator:sign_in:refuse", "registry:entry:refuse", "user:link:refuse"),
         *("user:password:disable", "user:sign_in:refuse"),
     },
-    "each try of the form takes another one-use code": {
-        *("user:factor:remove", "user:recovery:renew"),
-    },
     "need a provider, a key of a client, or hashes of other parameters": {
         *("operator:sign_in:succeed", "entity:token:bind", "user:password:rehash"),
     },

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import secrets
 import signal
 import subprocess
@@ -16,6 +17,8 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 from tests.support.documents.blocks import blocks_of
+from tests.support.people.console import reader
+from tests.support.people.operators import new_operator
 from tests.support.service import NO_TLS, Member, Service, in_store, new_member, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -101,6 +104,20 @@ def test_doctor_reads_the_secrets_of_1200_members(rotating: Service) -> None:
 
     assert found["secrets"]["ok"], found["secrets"]
     assert int(found["secrets"]["text"].split()[0]) > MANY
+
+
+def test_the_file_of_the_board_has_all_of_a_kind(rotating: Service) -> None:
+    """The page has its first 200."""
+    operator, browser = new_operator(rotating), reader(rotating)
+    assert browser.sign_in(operator.email).status_code == 303
+    board = "/console/operator/board?kind=no-admin"
+
+    page, file = browser.get(board), browser.get(f"{board}&export=board")
+
+    assert page.text.count('class="what"') == 200
+    listed = set(re.findall(r"M-\d{4}-FIP", file.text))
+    assert len(listed) == MANY
+    assert "Only the" not in file.text
 
 
 def test_the_admin_of_1200_entities_has_a_token_that_the_service_takes(rotating: Service) -> None:

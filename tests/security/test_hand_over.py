@@ -1,12 +1,12 @@
 """A hand-over waits for acceptance (decision 0131): what others do meanwhile, and all at once."""
 
-import uuid
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.mailbox import subjects
+from tests.support.people.admin_calls import accept, address, ask, confirm, invited
 from tests.support.people.operators import new_operator
 from tests.support.service import (
     PASSWORD,
@@ -19,39 +19,15 @@ from tests.support.service import (
 )
 
 
-def address() -> str:
-    return f"ravi-{uuid.uuid4().hex[:10]}@member.example"
-
-
-def ask(member: Member, path: str, **body: object) -> httpx.Response:
-    return member.client.post(
-        f"/v1/entity/admin/{path}",
-        json={"entityId": member.entity_id, **body},
-        headers=member.bearer(),
-    )
-
-
 def admins(member: Member) -> list[str]:
     return [
         one["email"] for one in ask(member, "list").json()["admins"] if "invited" not in str(one)
     ]
 
 
-def successor(member: Member, link: str, email: str) -> Member:
-    """Accept with a new account."""
-    client = member.service.client()
-    assert set_password(client, link).status_code == 200
-    return Member(member.service, member.entity_id, email, PASSWORD, client)
-
-
 def second_admin(member: Member) -> Member:
     email = address()
-    assert ask(member, "add", email=email).status_code == 200
-    return successor(member, latest_link(member.service, email), email)
-
-
-def confirm(member: Member, link: str) -> httpx.Response:
-    return member.client.post("/v1/user/link/confirm", json={"token": link.rpartition("/")[2]})
+    return accept(member, invited(member, email), email)
 
 
 def handed(member: Member, email: str) -> str:
@@ -74,7 +50,7 @@ def test_the_role_moves_at_the_acceptance_and_all_are_informed(service: Service)
     assert f"{member.email} hands over to you" in mails(service, email)[-1]["text"]
     assert "an admin of" in subjects(service, other.email)[-1]
 
-    new = successor(member, link, email)
+    new = accept(member, link, email)
 
     assert member.read(headers).status_code == 401
     assert new.read().status_code == 200
@@ -129,7 +105,7 @@ def test_a_second_hand_over_takes_the_place_of_the_first(service: Service) -> No
     later = handed(member, second)
 
     assert set_password(service.client(), link).status_code == 401
-    assert admins(successor(member, later, second)) == [second]
+    assert admins(accept(member, later, second)) == [second]
 
 
 def test_two_hand_overs_at_once_leave_one(service: Service) -> None:
@@ -193,7 +169,7 @@ def test_who_handed_over_does_not_come_back_by_an_earlier_invitation(service: Se
     client = service.client()
     assert set_password(client, latest_link(service, email)).status_code == 200
     leaving = Member(service, member.entity_id, email, PASSWORD, client)
-    successor(leaving, handed(leaving, third), third)
+    accept(leaving, handed(leaving, third), third)
 
     assert confirm(leaving, earlier).status_code == 401
     assert admins(member) == [member.email, third]
@@ -213,7 +189,7 @@ def test_an_accomplice_invited_meanwhile_does_not_come_after_the_acceptance(
     member, email, accomplice = new_member(service), address(), address()
     link = handed(member, email)
     assert ask(member, "add", email=accomplice).status_code == 200
-    new = successor(member, link, email)
+    new = accept(member, link, email)
 
     assert set_password(service.client(), latest_link(service, accomplice)).status_code == 401
     assert admins(new) == [email]
@@ -234,7 +210,7 @@ def test_a_suspended_member_hands_over_all_the_same(service: Service) -> None:
     path = f"/members/{member.entity_id}/status"
     assert operator.post(path, status="suspended", reason="a test").status_code == 200
 
-    assert admins(successor(member, link, email)) == [email]
+    assert admins(accept(member, link, email)) == [email]
 
 
 def test_an_operators_replacement_of_another_admin_does_not_wait(service: Service) -> None:
@@ -247,7 +223,7 @@ def test_an_operators_replacement_of_another_admin_does_not_wait(service: Servic
     assert member.read().status_code == 401
 
 
-def test_only_one_of_two_takes_the_same_successor(service: Service) -> None:
+def test_only_one_of_two_takes_the_same_accept(service: Service) -> None:
     member, email = new_member(service), address()
     other = second_admin(member)
     link = handed(member, email)
@@ -255,7 +231,7 @@ def test_only_one_of_two_takes_the_same_successor(service: Service) -> None:
     assert_error(ask(other, "handover", email=email), 400, "InvalidRequest")
     assert_error(ask(other, "invite-again", email=email), 400, "InvalidRequest")
     assert ask(other, "add", email=email).status_code == 200  # invited already: nothing changes
-    assert admins(successor(member, link, email)) == [other.email, email]
+    assert admins(accept(member, link, email)) == [other.email, email]
 
 
 @pytest.mark.parametrize("whose", ["own", "another admin's"])
@@ -290,4 +266,4 @@ def test_an_invitation_is_sent_again_with_a_new_link(service: Service) -> None:
     assert again.json()["admins"][-1]["takesOverFrom"] == member.email
     assert set_password(service.client(), earlier).status_code == 401
     assert "A newer link was sent" in httpx.get(earlier, timeout=30).text
-    assert admins(successor(member, latest_link(service, email), email)) == [email]
+    assert admins(accept(member, latest_link(service, email), email)) == [email]

@@ -1,9 +1,8 @@
 """A reader of a member sees its pages and changes nothing (decision 0132)."""
 
-import uuid
-
 import httpx
 import pytest
+from tests.support.people.admin_calls import accept, address, ask, confirm, invited
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.service import (
@@ -25,25 +24,10 @@ FORMS = (
 )
 
 
-def address() -> str:
-    return f"noc-{uuid.uuid4().hex[:10]}@member.example"
-
-
-def ask(member: Member, path: str, **body: object) -> httpx.Response:
-    return member.client.post(
-        f"/v1/entity/admin/{path}",
-        json={"entityId": member.entity_id, **body},
-        headers=member.bearer(),
-    )
-
-
-def invited(member: Member, role: str = "reader") -> Member:
+def reading(member: Member, role: str = "reader") -> Member:
     """Someone who accepted an invitation with a new account."""
-    email = address()
-    assert ask(member, "add", email=email, role=role).status_code == 200
-    client = member.service.client()
-    assert set_password(client, latest_link(member.service, email)).status_code == 200
-    return Member(member.service, member.entity_id, email, PASSWORD, client)
+    email = address("noc")
+    return accept(member, invited(member, email, role), email)
 
 
 def signed_in(who: Member) -> Reader:
@@ -59,11 +43,11 @@ def resident(service: Service) -> Member:
 
 @pytest.fixture(scope="module")
 def noc(resident: Member) -> Member:
-    return invited(resident)
+    return reading(resident)
 
 
 def test_the_invitation_says_what_a_reader_is(resident: Member) -> None:
-    email = address()
+    email = address("noc")
     answer = ask(resident, "add", email=email, role="reader").json()
     assert (answer["admins"][-1]["role"], answer["admins"][-1]["state"]) == ("reader", "invited")
     message = mails(resident.service, email)[-1]
@@ -105,7 +89,7 @@ def test_the_secret_and_changes_are_refused_and_what_is_read_is_not(
     assert noc.read().status_code == 401
     assert noc.reset().status_code == 401
     for path in ("add", "remove", "handover", "invite-again"):
-        assert ask(noc, path, email=address()).status_code == 401
+        assert ask(noc, path, email=address("noc")).status_code == 401
     listed = {one["email"]: one["role"] for one in ask(noc, "list").json()["admins"]}
     assert (listed[resident.email], listed[noc.email]) == ("admin", "reader")
     query = {"entityId": noc.entity_id}
@@ -117,26 +101,25 @@ def test_the_secret_and_changes_are_refused_and_what_is_read_is_not(
 
 def test_a_reader_is_neither_the_last_admin_nor_an_operator(service: Service) -> None:
     member = new_member(service)
-    noc = invited(member)
+    noc = reading(member)
     assert ask(member, "remove", email=member.email).status_code == 409
     operator = new_operator(service)
     made = operator.post("/operators", email=noc.email, scopes=["health"])
     assert made.status_code == 409
     other = new_operator(service, "keys")
     assert ask(member, "add", email=other.email, role="reader").status_code == 200
-    token = latest_link(service, other.email).rpartition("/")[2]
-    assert member.client.post("/v1/user/link/confirm", json={"token": token}).status_code == 409
+    assert confirm(member, latest_link(service, other.email)).status_code == 409
 
 
 def test_an_operator_adds_no_reader(service: Service) -> None:
     member, operator = new_member(service), new_operator(service, "members")
-    body = {"entityId": member.entity_id, "email": address(), "role": "reader"}
+    body = {"entityId": member.entity_id, "email": address("noc"), "role": "reader"}
     assert operator.post("/members/admins/add", **body).status_code == 400
 
 
 def test_a_reader_who_is_removed_sees_nothing_from_then_on(service: Service) -> None:
     member = new_member(service)
-    noc = invited(member)
+    noc = reading(member)
     browser, page = signed_in(noc), member_path(member.entity_id)
     assert browser.get(page).status_code == 200
     ask(member, "add", email=noc.email)  # and invited to be an admin
@@ -145,16 +128,14 @@ def test_a_reader_who_is_removed_sees_nothing_from_then_on(service: Service) -> 
 
     assert [one["email"] for one in gone.json()["admins"]] == [member.email]
     assert browser.get(page).status_code == 403
-    token = latest_link(service, noc.email).rpartition("/")[2]
-    assert noc.client.post("/v1/user/link/confirm", json={"token": token}).status_code == 401
+    assert confirm(noc, latest_link(service, noc.email)).status_code == 401
 
 
 def test_a_reader_becomes_an_admin_and_an_admin_no_reader(service: Service) -> None:
     member = new_member(service)
-    noc = invited(member)
+    noc = reading(member)
     assert ask(member, "add", email=noc.email).status_code == 200
-    token = latest_link(service, noc.email).rpartition("/")[2]
-    assert noc.client.post("/v1/user/link/confirm", json={"token": token}).status_code == 200
+    assert confirm(noc, latest_link(service, noc.email)).status_code == 200
     assert noc.read().status_code == 200
 
     same = ask(member, "add", email=noc.email, role="reader").json()["admins"]
@@ -169,7 +150,7 @@ def test_a_reader_becomes_an_admin_and_an_admin_no_reader(service: Service) -> N
 def test_an_invitation_in_the_other_role_takes_the_place_of_one_that_waits(
     resident: Member, role: str
 ) -> None:
-    email, before = address(), {"reader": "admin", "admin": "reader"}[role]
+    email, before = address("noc"), {"reader": "admin", "admin": "reader"}[role]
     assert ask(resident, "add", email=email, role=before).status_code == 200
     earlier = latest_link(resident.service, email)
 
@@ -184,7 +165,7 @@ def test_an_invitation_in_the_other_role_takes_the_place_of_one_that_waits(
 
 
 def test_people_invites_a_reader_and_shows_the_role(service: Service) -> None:
-    member, email = new_member(service), address()
+    member, email = new_member(service), address("noc")
     browser, page = signed_in(member), member_path(member.entity_id, "people")
     added = browser.act(page, f"{page}/add", email=email, name="Night Desk", role="reader")
     assert added.headers["location"].endswith("?told=added")

@@ -65,6 +65,7 @@ CREDENTIALS_IN_THE_BODY = {
     "/iam/v1/user/password/set",
     "/iam/v1/user/password/forgot",
     "/iam/v1/user/link/confirm",
+    "/iam/v1/user/link/decline",
     "/iam/oauth2/token",
     "/iam/oauth2/introspect",
     "/iam/oauth2/revoke",

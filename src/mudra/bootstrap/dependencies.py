@@ -66,6 +66,7 @@ from mudra.storage.identity.invitations import PostgresInvitations
 from mudra.storage.identity.link_requests import PostgresLinkRequests
 from mudra.storage.identity.member_search import PostgresMemberSearch
 from mudra.storage.identity.memberships import PostgresMemberships
+from mudra.storage.identity.milestones import PostgresMilestones
 from mudra.storage.identity.people import PostgresLinks, PostgresPeople
 from mudra.storage.identity.second_factors import PostgresSecondFactors
 from mudra.storage.identity.sessions import PostgresSessions
@@ -247,10 +248,9 @@ class Dependencies(Struct, frozen=True):
     def _work(self, both: Both) -> UnitOfWork:
         transaction = both.first
         audit_log, outbox = PostgresAuditLog(transaction), self.outbox(transaction)
-        notices = self._notices(transaction)
+        notices, secret_uses = self._notices(transaction), PostgresSecretUses(transaction)
         registration = self._registration(transaction, notices)
         secret_store = PostgresSecrets(transaction, self.encryption)
-        secret_uses = PostgresSecretUses(transaction)
         network, incidents = OnboardedMembers(*both), PostgresIncidents(transaction)
         pushes, held_reports, receipts = reporting(self, both, network, notices)
         return UnitOfWork(
@@ -269,6 +269,7 @@ class Dependencies(Struct, frozen=True):
             single_sign_on=PostgresSingleSignOn(transaction),
             notices=notices,
             member_search=PostgresMemberSearch(transaction),
+            milestones=PostgresMilestones(transaction),
             mail_queue=PostgresMailQueue(transaction),
             mailbox=outbox,
             audit_search=PostgresAuditSearch(transaction),

@@ -269,6 +269,7 @@ class NoticeKind(enum.StrEnum):
     ADMIN_INVITATION = "admin_invitation"
     ADMIN_INVITED = "admin_invited"
     ADMIN_HANDED_OVER = "admin_handed_over"
+    INVITATION_DECLINED = "invitation_declined"
     MEMBER_STATUS = "member_status"
     REPORT_HELD = "report_held"
     ADDRESS_CHANGED = "address_changed"

@@ -24,6 +24,7 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.ADMIN_INVITED: (*_OF_SECRET, "invited", "invited_by", "takes_over", "reads_only"),
     # status is active, suspended or retired; reason may be empty.
     NoticeKind.MEMBER_STATUS: (*_OF_SECRET, "status", "reason", "changed_at"),
+    NoticeKind.INVITATION_DECLINED: (*_OF_SECRET, "invited", "takes_over", "reads_only"),
     NoticeKind.ADMIN_HANDED_OVER: (*_OF_SECRET, "leaving", "successor"),
     # manages_secrets is "yes" or empty.
     NoticeKind.PASSWORD_RESET: ("user_name", "link", "valid_hours", "manages_secrets"),
@@ -103,6 +104,7 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.ADMIN_INVITATION: "An admin invites another person to administer the entity.",
     NoticeKind.ADMIN_INVITED: "The other admins learn of an invitation.",
     NoticeKind.MEMBER_STATUS: "A member was suspended, restored or retired by the operator.",
+    NoticeKind.INVITATION_DECLINED: "An invitation was declined: to the admin who sent it.",
     NoticeKind.ADMIN_HANDED_OVER: "A hand-over was accepted: to all admins, the former one too.",
     NoticeKind.REPORT_HELD: "A report of an AA was held as implausible.",
     NoticeKind.ADDRESS_CHANGED: "An account got another address: to the old one.",

@@ -264,6 +264,10 @@ class Members(Protocol):
         """Returns the AAs that must report, with the time from which."""
         ...
 
+    async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
+        """Returns those of these AAs that never sent a report."""
+        ...
+
     async def live_fips(self) -> frozenset[str]:
         """Returns the FIPs that are onboarded and neither suspended nor retired."""
         ...

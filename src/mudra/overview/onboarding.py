@@ -1,15 +1,56 @@
-"""A new member's way from its invitation to its first token: what is done, what is next. Pure."""
+"""A new member's way from its invitation to its first token: since when, what is next, who acts."""
 
 import enum
-from datetime import timedelta
-from typing import Final
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.overview.action_items import Facts
-from mudra.registry.lifecycle.record import VersionStatus
+from mudra.identity.memberships.member import MemberStatus
+from mudra.identity.ports import People
 
 _SHOWN_FOR: Final = timedelta(days=90)
+
+
+class Milestones(Struct, frozen=True):
+    """When a member took each step; None for not yet.
+
+    Of its first token the day is known, UTC. `secret_version` and `secret_since` are those of the
+    current secret.
+    """
+
+    entity_id: str
+    status: str
+    invited_at: datetime
+    activated_at: datetime | None
+    submitted_at: datetime | None
+    live_from: datetime | None
+    first_token_on: date | None
+    secret_version: int
+    secret_since: datetime
+
+
+class MilestoneReads(Protocol):
+    """Reads what members have reached."""
+
+    async def of_all(self) -> Sequence[Milestones]:
+        """Return the milestones of all members."""
+
+    async def of_member(self, entity_id: str) -> Milestones | None:
+        """Return the milestones of a member."""
+
+
+class OnboardingReads(Protocol):
+    """What onboarding needs of one transaction."""
+
+    @property
+    def people(self) -> People:
+        """The time."""
+
+    @property
+    def milestones(self) -> MilestoneReads:
+        """What members have reached."""
 
 
 class Step(enum.Enum):
@@ -23,27 +64,60 @@ class Step(enum.Enum):
 
 
 class Progress(Struct, frozen=True):
-    """A step, and whether it is done."""
+    """A step, and when it was done; `is_next` of the first one that is open."""
 
     step: Step
-    done: bool
+    since: datetime | date | None
+    is_next: bool
+
+    @property
+    def done(self) -> bool:
+        """Return whether the step was taken."""
+        return self.since is not None
+
+    @property
+    def by_operator(self) -> bool:
+        """Return whether the operator takes the step; else an admin of the member does."""
+        return self.step in {Step.INVITED, Step.APPROVED}
 
 
-def onboarding(facts: Facts) -> tuple[Progress, ...]:
+def is_unfinished(reached: Milestones, now: datetime) -> bool:
+    """Return whether a member is new and has a step to take; a retired one has none."""
+    is_first = reached.secret_version == 1
+    is_new = is_first or now - reached.secret_since < _SHOWN_FOR
+    is_past_its_start = reached.live_from is not None and not is_first
+    if not is_new or is_past_its_start or reached.status == MemberStatus.RETIRED:
+        return False
+    return any(since is None for since in _taken(reached).values())
+
+
+def steps_of(reached: Milestones) -> tuple[Progress, ...]:
+    """Return all steps in their order."""
+    taken = _taken(reached)
+    following = next((step for step, since in taken.items() if since is None), None)
+    return tuple(Progress(step, since, step is following) for step, since in taken.items())
+
+
+async def onboarding_of(work: OnboardingReads, entity_id: str) -> tuple[Progress, ...]:
     """Return the steps while one is missing; none once a member is through, or is no new one."""
-    used, record = facts.used, facts.record
-    first_token = bool(used.current_use.last_used_at or used.old_use.last_used_at)
-    versions = record.versions if record else ()
-    approved = record is not None and record.live is not None
-    done = {
-        Step.INVITED: True,
-        Step.ACTIVATED: facts.able_admins > 0,
-        Step.SUBMITTED: approved
-        or any(one.status is not VersionStatus.REJECTED for one in versions),
-        Step.APPROVED: approved,
-        Step.FIRST_TOKEN: first_token,
-    }
-    is_new = used.current.version == 1 or used.now - used.current.created_at < _SHOWN_FOR
-    if all(done.values()) or not is_new or (approved and used.current.version > 1):
+    reached = await work.milestones.of_member(entity_id)
+    if reached is None or not is_unfinished(reached, await work.people.now()):
         return ()
-    return tuple(Progress(step, is_done) for step, is_done in done.items())
+    return steps_of(reached)
+
+
+async def unfinished_members(work: OnboardingReads) -> frozenset[str]:
+    """Return the IDs of the members who have a step to take."""
+    now = await work.people.now()
+    found = await work.milestones.of_all()
+    return frozenset(one.entity_id for one in found if is_unfinished(one, now))
+
+
+def _taken(reached: Milestones) -> dict[Step, datetime | date | None]:
+    return {
+        Step.INVITED: reached.invited_at,
+        Step.ACTIVATED: reached.activated_at,
+        Step.SUBMITTED: reached.submitted_at,
+        Step.APPROVED: reached.live_from,
+        Step.FIRST_TOKEN: reached.first_token_on,
+    }

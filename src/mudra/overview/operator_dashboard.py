@@ -27,8 +27,10 @@ WITHIN: Final = timedelta(days=7)
 URGENT: Final = timedelta(days=2)
 MAX_COUNT: Final = 200
 """Rows of one kind; more than that are one problem, not many."""
-_COUNTED: Final = 10_000
+MAX_COUNTED: Final = 10_000
 """Of one kind that are read, so that its count is true: an import adds hundreds at once."""
+_READ: Final = MAX_COUNTED + 1
+"""One more says that there are more."""
 
 
 class Kind(enum.StrEnum):
@@ -83,41 +85,51 @@ class Dashboard(Struct, frozen=True):
     rows: tuple[DashboardRow, ...]
     hidden: tuple[Kind, ...]
     counts: Mapping[Kind, int] = field(default_factory=dict)
-    """Of all, also of those beyond the rows of a kind."""
+    """Of all, also of those beyond the rows of a kind; at most `MAX_COUNTED`."""
+    cut: tuple[Kind, ...] = ()
+    """Kinds of which there are more than are counted."""
     unjudged_since: datetime | None = None
     """Since when no window was judged, if for long: what is broken now is not known."""
 
 
-async def read_dashboard(work: DashboardReads, scopes: frozenset[Scope]) -> Dashboard:
-    """Collect the rows for an operator with these scopes."""
+async def read_dashboard(
+    work: DashboardReads, scopes: frozenset[Scope], most: int = MAX_COUNT
+) -> Dashboard:
+    """Collect the rows for an operator with these scopes, at most so many of one kind."""
     now = await work.people.now()
     rows: list[DashboardRow] = []
     if Scope.HEALTH in scopes:
-        found = await work.incidents.to_handle(limit=_COUNTED)
+        found = await work.incidents.to_handle(limit=_READ)
         rows += [_incident(one) for one in found]
         rows += _held(await work.held_reports.list())
     if Scope.MEMBERS in scopes:
         rows += [
-            _secret(one, now) for one in await work.member_search.expiring(now + WITHIN, _COUNTED)
+            _secret(one, now) for one in await work.member_search.expiring(now + WITHIN, _READ)
         ]
-        rows += [_mail(one) for one in await work.mail_queue.queue(failed=True, limit=_COUNTED)]
+        rows += [_mail(one) for one in await work.mail_queue.queue(failed=True, limit=_READ)]
         alone = MemberFilter(status="active", without_admin=True)
-        rows += [_alone(one) for one in await work.member_search.members(alone, "", _COUNTED)]
+        rows += [_alone(one) for one in await work.member_search.members(alone, "", _READ)]
     if Scope.REGISTRY in scopes:
-        rows += [_approval(one) for one in await work.pending_entries.waiting(_COUNTED)]
+        rows += [_approval(one) for one in await work.pending_entries.waiting(_READ)]
     hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)
-    counts = Counter(row.kind for row in rows)
-    since = await _unjudged_since(work, scopes, now)
-    return Dashboard(_worst_of_each(_worst_first(rows)), hidden, counts, since)
+    tally = Counter(row.kind for row in rows)
+    counts = {kind: min(count, MAX_COUNTED) for kind, count in tally.items()}
+    return Dashboard(
+        _worst_of_each(_worst_first(rows), most),
+        hidden,
+        counts,
+        tuple(kind for kind in Kind if tally[kind] > MAX_COUNTED),
+        await _unjudged_since(work, scopes, now),
+    )
 
 
-def _worst_of_each(rows: Iterable[DashboardRow]) -> tuple[DashboardRow, ...]:
-    """Returns the first of each kind, as many as there may be rows of it."""
+def _worst_of_each(rows: Iterable[DashboardRow], most: int) -> tuple[DashboardRow, ...]:
+    """Returns the first of each kind, at most so many of it."""
     seen: Counter[Kind] = Counter()
     found = []
     for row in rows:
         seen[row.kind] += 1
-        if seen[row.kind] <= MAX_COUNT:
+        if seen[row.kind] <= most:
             found.append(row)
     return tuple(found)
 

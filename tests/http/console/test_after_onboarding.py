@@ -5,7 +5,16 @@ import re
 import pytest
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
-from tests.support.service import Service, onboard
+from tests.support.registry.registry_members import Registry, approve, payload_of
+from tests.support.service import (
+    PASSWORD,
+    Member,
+    Service,
+    latest_link,
+    new_member,
+    onboard,
+    set_password,
+)
 
 
 @pytest.fixture
@@ -39,3 +48,77 @@ def test_a_member_that_was_just_onboarded_waits_for_its_admin(
 
     assert "Waiting for an invited admin to set a password." in page
     assert "No admin can act for this member." not in page
+
+
+def steps(page: str) -> dict[str, str]:
+    """The steps of the checklist with their tags; none where the page has no checklist."""
+    found = page.partition('<ol class="steps">')[2].partition("</ol>")[0]
+    items = re.findall(r"<li.*?</li>", found, re.DOTALL)
+    texts = [re.sub(r"<.*?>", " ", item).split() for item in items]
+    return {
+        " ".join(words[: words.index(tag)]): " ".join(words[words.index(tag) :])
+        for words in texts
+        for tag in words
+        if tag in {"done", "next", "open"}
+    }
+
+
+def test_operator_and_member_see_the_same_steps_until_the_first_token(
+    service: Service, boss: Reader
+) -> None:
+    entity_id, email = onboard(service)
+    of_operator, of_member = (
+        f"/console/operator/members/{entity_id}",
+        f"/console/entity/{entity_id}",
+    )
+    unfinished = "/console/operator/members?onboarding=open&export=members"
+
+    invited = steps(boss.get(of_operator).text)
+    assert list(invited) == [
+        *("Invited", "Account activated", "Registration submitted"),
+        *("Registration approved by the operator", "First token"),
+    ]
+    assert re.fullmatch(r"done \d\d \w{3} \d{4}, .*", invited["Invited"])
+    assert invited["Account activated"].startswith("next An admin of the member sets a password")
+    assert invited["First token"] == "open"
+
+    client = service.client()
+    assert set_password(client, latest_link(service, email)).status_code == 200
+    member, admin = Member(service, entity_id, email, PASSWORD, client), reader(service)
+    assert admin.sign_in(email).status_code == 303
+    activated = steps(boss.get(of_operator).text)
+    assert activated["Account activated"].startswith("done ")
+    assert activated["Registration submitted"].startswith("next An admin of the member submits")
+    own = steps(admin.get(of_member).text)
+    assert own.pop("Registration submitted").endswith(
+        "Register An admin of the member submits the registration."
+    )
+    assert own.pop("First token") == "open Get the first token"
+    assert own == {name: text for name, text in activated.items() if name in own}
+
+    registry = Registry(member)
+    assert registry.submit(payload_of(member)).status_code == 200
+    waiting = steps(boss.get(of_operator).text)
+    assert waiting["Registration approved by the operator"].startswith("next The operator")
+    assert entity_id in boss.get(unfinished).text
+    approve(member)
+
+    # Registering took a token: nothing is left to do.
+    service.wait_until(lambda: not steps(boss.get(of_operator).text))
+    assert steps(admin.get(of_member).text) == {}
+    assert entity_id not in boss.get(unfinished).text
+
+
+def test_all_of_the_filter_are_those_in_onboarding(service: Service, boss: Reader) -> None:
+    entity_id, _ = onboard(service)
+    page = boss.get("/console/operator/members?onboarding=open").text
+    assert re.search(r'name="onboarding" value="open" checked', page)
+    sent = {"which": "all", "act": "invite", "onboarding": "open", "members.q": entity_id}
+
+    preview = boss.act("/console/operator/members", "/console/operator/bulk/check", **sent)
+
+    assert entity_id in preview.text
+    done = new_member(service).entity_id
+    one = boss.get("/console/operator/members?onboarding=open&export=file").text
+    assert entity_id in one
+    assert done in one, "it has not registered yet"

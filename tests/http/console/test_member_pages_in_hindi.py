@@ -14,6 +14,7 @@ from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import PAGE as FACTOR
 from tests.support.people.second_factor import begin, csrf
 from tests.support.registry.bound_member import member_with_entry
+from tests.support.registry.registry_members import Registry
 from tests.support.registry.registry_payloads import jwk
 from tests.support.service import (
     PASSWORD,
@@ -253,7 +254,7 @@ def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) ->
     browser, page = hindi(member), at(member, "registration")
     empty = whole(browser.get(page), member.entity_id)
     assert "फ़ील्ड भरनी हैं।" in empty
-    assert '<p lang="en" class="says">' in empty  # the API's own words are marked
+    assert "यह भरें: नियामक की दी ID, 1 से 64 अक्षर।" in empty
     draft = json.loads(
         html.unescape(re.findall(r'id="payload"[^>]*>(.*?)</textarea>', empty, re.DOTALL)[0])
     )
@@ -263,6 +264,19 @@ def test_the_registration_is_checked_and_submitted_in_hindi(service: Service) ->
         "ips": ["198.51.100.7"],
         "certificate": jwk(7703),
     }
+    wrong = json.loads(json.dumps(draft))
+    wrong["entityinfo"] |= {"baseurl": "https://a:b@api.member.example?x", "ips": ["224.0.0.1", 7]}
+    found = whole(browser.act(page, f"{page}/check", payload=json.dumps(wrong)))
+    for words in (
+        "में क्वेरी है",
+        "में उपयोगकर्ता नाम या पासवर्ड है",
+        "पता 224.0.0.1 है, जो किसी मशीन का नहीं होता",
+        "संख्या नहीं",
+    ):
+        assert words in found
+    assert 'lang="en"' not in found.partition('class="findings"')[2].partition("</ul>")[0]
+    lint = Registry(member).lint(wrong, "FIU").json()["findings"]
+    assert "holds a user name or password" in [one["problem"] for one in lint], "the API is English"
     fields = {"csrf_token": browser.word(page), "payload": json.dumps(draft)}
     fragment = browser.post(f"{page}/check", fields, **{"HX-Request": "true"}).text
     assert "यह पहला पंजीकरण है" in fragment

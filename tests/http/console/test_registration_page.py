@@ -115,7 +115,7 @@ def test_a_requester_that_is_another_is_found_before_one_submits(
 
     assert "1 field needs attention" in checked.text
     assert (
-        '$.requester.id</code> <p lang="en" class="says">is another entity&#39;s. '
+        '$.requester.id</code> <p class="says">is another entity&#39;s. '
         f'<span class="quiet">Allowed: {member.entity_id}' in checked.text
     )
 

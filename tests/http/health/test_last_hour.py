@@ -1,12 +1,15 @@
-"""The last hour is the same from raw reports and from the sums of its windows."""
+"""The last hour is the same from raw reports and from sums; a range within hours is exact."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 import psycopg
 import pytest
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, new_member
 
@@ -15,6 +18,8 @@ from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.storage.database.embedded.server import embedded_server
 
 HOUR = timedelta(hours=1)
+MINUTES_3 = timedelta(minutes=3)
+INSTANT = "%Y-%m-%dT%H:%M:%SZ"
 CONSENT, LINK = RequestType.CONSENT.value, RequestType.ACCOUNT_LINK.value
 
 
@@ -152,3 +157,42 @@ def test_an_admitted_report_is_in_the_last_hour_that_was_summed_without_it(
         "GOOD",
         [Said(100, 99), Said(100, 99), Said(calls + 10, calls + 10)],
     )
+
+
+def test_a_range_that_begins_within_an_hour_of_long_ago_has_its_windows_alone(
+    reporting: Reporting,
+) -> None:
+    """Five hours ago there are sums of hours and reports, none of windows (0135)."""
+    first, begin = reporting.aas[0], reporting.end - 5 * HOUR
+    begin -= timedelta(minutes=begin.minute)
+    for place in range(9):
+        reporting.push(first, begin + place * WINDOW, Said(100 + place, 100))
+    reporting.service.advance("PT61S")
+    reporting.service.wait_until(reporting.is_summed, 90)
+    within = {"from": (begin + 2 * WINDOW).isoformat(), "to": (begin + 8 * WINDOW).isoformat()}
+
+    answer = reporting.noc.get("/health/fips", fipId=reporting.fip.entity_id, **within).json()
+    (api,) = [one for one in answer["rows"][0]["apis"] if one["type"] == CONSENT]
+    assert (api["requests"], api["succeeded"]) == (sum(range(102, 108)), 600)
+
+
+def test_a_page_says_which_windows_it_shows_of_a_range_that_cuts_them(
+    reporting: Reporting,
+) -> None:
+    browser = reader(reporting.service)
+    assert browser.sign_in(reporting.noc.email).status_code == 303
+    hour = reporting.end - timedelta(hours=6, minutes=reporting.end.minute)
+    path = f"/console/operator/health/fip/{reporting.fip.entity_id}"
+
+    def page(begin: datetime, end: datetime) -> str:
+        query = {"from": begin.strftime(INSTANT), "to": end.strftime(INSTANT)}
+        return re.sub("<[^>]*>", "", browser.get(f"{path}?{urlencode(query)}").text)
+
+    whole, cut = page(hour, hour + HOUR), page(hour + MINUTES_3, hour + HOUR + MINUTES_3)
+
+    assert "Shown are whole windows" not in whole
+    said = cut.partition("Shown are whole windows of ten minutes: ")[2].partition(".\n")[0]
+    assert re.findall(r"\d\d:\d\d", said) == [
+        f"{hour + WINDOW:%H:%M}",
+        f"{hour + HOUR + WINDOW:%H:%M}",
+    ]

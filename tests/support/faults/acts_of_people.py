@@ -45,6 +45,13 @@ def members(w: World) -> None:
     )
     again = {"entityId": "NEW-FIP", "email": ADMINS[FIU]}
     w.act("POST /iam/v1/entity/admin/invite-again", w.user(NIA), again)
+    declined = {"token": w.link(ADMINS[FIU])}
+    w.act("POST /iam/v1/user/link/decline", w.served.client(), declined)
+    w.act(
+        "POST /iam/v1/entity/admin/handover",
+        w.user(NIA),
+        {"entityId": "NEW-FIP", "email": ADMINS[FIU]},
+    )
     confirm(w, ADMINS[FIU])
     handed = {"entityId": "NEW-FIP", "email": ADMINS[AA], "leaving": ADMINS[FIU]}
     w.act("POST /operator/v1/members/admins/handover", w.staff, handed)
@@ -128,9 +135,8 @@ def browser(w: World, email: str) -> Reader:
     return found
 
 
-def console(w: World) -> None:
-    """Sign in to the console, with a second factor too, and lose it."""
-    own = browser(w, ADMINS[AA])
+def enrolled(w: World, own: Reader) -> tuple[pyotp.TOTP, list[str]]:
+    """Set up an app; gives it and the recovery codes."""
     begin = {"csrf_token": own.word(PAGE), "password": PASSWORD}
     page = w.drill(f"POST {PAGE}/begin", lambda: own.post(f"{PAGE}/begin", begin), proof=True)
     found = re.search(r'id="factor-key"[^>]*>([A-Z2-7]+)<', page.text)
@@ -138,7 +144,19 @@ def console(w: World) -> None:
     app = pyotp.TOTP(found[1])
     code = {"csrf_token": csrf(page), "new_code": app.at(int(w.now().timestamp()))}
     shown = w.drill(f"POST {PAGE}/confirm", lambda: own.post(f"{PAGE}/confirm", code))
-    codes = recovery_codes(shown)
+    return app, recovery_codes(shown)
+
+
+def console(w: World) -> None:
+    """Sign in to the console, with a second factor too, and lose it."""
+    own = browser(w, ADMINS[AA])
+    app, _ = enrolled(w, own)
+    for act in ("recovery-codes", "remove"):
+        # A code counts once, and is not used up by an act that failed.
+        code = app.at(int(w.advance("PT60S").timestamp()))
+        sent = {"csrf_token": own.word(PAGE), "code": code}
+        w.drill(f"POST {PAGE}/{act}", lambda act=act, sent=sent: own.post(f"{PAGE}/{act}", sent))
+    _, codes = enrolled(w, own)
     other = Reader(w.served.client(), "")
     assert other.sign_in(ADMINS[AA], PASSWORD).status_code == 303
     at = "/console/sign-in/code"

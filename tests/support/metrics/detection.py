@@ -1,7 +1,7 @@
 """Detection over its memory: a small network of which a test says what failed, and who reported."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -79,6 +79,9 @@ class Memory(DetectionMemory):
     async def first_received(self, since: datetime) -> datetime | None:
         windows = TimeRange(since, self.reported_to).windows
         return next((at for at in windows if any(self._came(aa, at) for aa in AAS)), None)
+
+    async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
+        return frozenset(aa_ids) - set(AAS)
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
         return dict.fromkeys(AAS, self.start)

@@ -1,6 +1,7 @@
 """Wrong payloads of the registry: what the members and their types may be."""
 
 import base64
+import copy
 from typing import Any
 
 from tests.support.registry.registry_payloads import aa, fip, fiu
@@ -16,6 +17,21 @@ def b64(number: int) -> str:
 
 
 CLOSE = (2**1024 + 643) * (2**1024 + 1081)
+
+
+def changed(payload: dict[str, Any], member: str, value: object) -> dict[str, Any]:
+    """A payload with one member replaced, or left out."""
+    whole = copy.deepcopy(payload)
+    *parents, name = member.split(".", 2)
+    target = whole
+    for parent in parents:
+        target = target[parent]
+    if value is GONE:
+        del target[name]
+    else:
+        target[name] = value
+    return whole
+
 
 # base payload, member to replace, its new value, path of the finding, words in its sentence
 WRONG_MEMBERS: list[tuple[Any, str, object, str, str]] = [

@@ -37,6 +37,10 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/iam/v1/user/link/confirm",
         "password confirm",
     ),
+    ("decline_invitation", "{{ base }}/v1/user/link/decline"): (
+        "/iam/v1/user/link/decline",
+        "password decline",
+    ),
     ("ask_for_link", "{{ base }}/v1/user/password/forgot"): (
         "/iam/v1/user/password/forgot",
         "password forgot",

@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 
 from mudra.console.framework.render import environment
+from mudra.console.pages.operator.dashboard import EXPORTED, left_out
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Scope
-from mudra.overview.operator_dashboard import MAX_COUNT, Dashboard, Kind, read_dashboard
+from mudra.overview.operator_dashboard import (
+    MAX_COUNT,
+    MAX_COUNTED,
+    Dashboard,
+    Kind,
+    read_dashboard,
+)
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -66,17 +73,38 @@ def test_the_page_says_so_instead_of_all_being_well() -> None:
     assert 'class="banner warn"' in silent
 
 
-def test_counts_are_true_beyond_the_rows_of_a_kind() -> None:
+def with_members_without_admin(number: int) -> Any:
     alone = [
-        MemberRow(f"NEW-{n:03}-FIP", "FIP", "New", "active", NOW, NOW, "", "", (), 0)
-        for n in range(260)
+        MemberRow(f"NEW-{n:05}-FIP", "FIP", "New", "active", NOW, NOW, "", "", (), 0)
+        for n in range(number)
     ]
-    work: Any = SimpleNamespace(
+    return SimpleNamespace(
         people=SimpleNamespace(now=answers(NOW)),
         member_search=SimpleNamespace(expiring=answers([]), members=answers(alone)),
         mail_queue=SimpleNamespace(queue=answers([])),
     )
 
+
+def test_counts_are_true_beyond_the_rows_of_a_kind() -> None:
+    work = with_members_without_admin(260)
+
     found = asyncio.run(read_dashboard(work, frozenset({Scope.MEMBERS})))
+    of_the_file = asyncio.run(read_dashboard(work, frozenset({Scope.MEMBERS}), MAX_COUNTED))
 
     assert (len(found.rows), found.counts[Kind.NO_ADMIN]) == (MAX_COUNT, 260)
+    assert (len(of_the_file.rows), of_the_file.cut) == (260, ())
+
+
+def test_a_file_that_is_cut_says_so_in_its_last_line() -> None:
+    work = with_members_without_admin(MAX_COUNTED + 1)
+
+    found = asyncio.run(read_dashboard(work, frozenset({Scope.MEMBERS}), MAX_COUNTED))
+    cut = left_out(found, "")
+    file = EXPORTED.export(found.rows, {"export": "board"}, left_out=cut)
+
+    assert (len(found.rows), found.counts[Kind.NO_ADMIN]) == (MAX_COUNTED, MAX_COUNTED)
+    assert file is not None
+    lines = file.body.decode().splitlines()
+    assert len(lines) == MAX_COUNTED + 2
+    assert lines[-1] == '"Only the 10,000 worst are listed and counted of: No admin."'
+    assert left_out(found, "mail") == ""

@@ -49,6 +49,7 @@ Fields = Mapping[str, str]
 
 PageHandler = Callable[[PageContext], Awaitable[Outcome]]
 FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome | LongAct]]
+FormCheck = Callable[[PageContext, Fields], Awaitable[Refusal | None]]
 _Gate = Callable[[PageContext], Awaitable[PageContext | Refusal]]
 _FULL: Final = frozenset({Stage.FULL})
 _ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
@@ -176,19 +177,32 @@ async def own_form_with_proof(
     dependencies: HttpDependencies,
     handle: FormHandler,
     *,
+    check: FormCheck | None = None,
     enrolling: bool = False,
 ) -> Response[str] | Response[bytes]:
     """Handle a form about the user's own second factor; without a proof, ask for one.
 
     Who has a second factor sends a code with the very form, however lately one was typed: a stolen
-    session does not change it.
+    session does not change it. `check` comes before the code, which is used up in the transaction
+    of the act: neither a form that is refused nor an act that fails costs a code (0139).
     """
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
     context = new_context(request, dependencies)
     stages = _ENROLLING if enrolling else _FULL
-    return await _handle_proven_form(
-        context, fields, _any_user, handle, stages=stages, each_code=True
-    )
+    password = await _prove(context, fields, _any_user, stages, codes=False)
+
+    async def with_code(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
+        refused = await check(page_context, sent) if check else None
+        if refused is not None:
+            return refused
+        enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
+        proof = await by_second_factor(page_context, sent) if enrolled.any else password
+        proven = replace(page_context, proof_refused=proof.refusal)
+        if not (proof.is_accepted or (proven.is_proven and not enrolled.any)):
+            return ask_again(proven, sent, enrolled)
+        return await handle(proven, without_proof(sent))
+
+    return await _handle_form(context, fields, _any_user, with_code, stages=stages)
 
 
 async def _page_response(
@@ -257,25 +271,18 @@ async def _handle_proven_form(
     gate: _Gate,
     handle: FormHandler,
     within_s: float = TRANSACTION_S,
-    *,
-    stages: frozenset[Stage] = _FULL,
-    each_code: bool = False,
 ) -> Response[str] | Response[bytes]:
-    """Handle a form of one who typed password or code lately; ask any other for it.
-
-    With `each_code`, who has a second factor sends a code with the very form.
-    """
-    proof = await _prove(context, fields, gate, stages)
+    """Handle a form of one who typed password or code lately; ask any other for it."""
+    proof = await _prove(context, fields, gate, _FULL)
 
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
         proven = replace(page_context, proof_refused=proof.refusal)
         enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
-        recent = proven.is_proven and not (each_code and enrolled.any)
-        if not (proof.is_accepted or recent):
+        if not (proof.is_accepted or proven.is_proven):
             return ask_again(proven, sent, enrolled)
         return await handle(proven, without_proof(sent))
 
-    return await _handle_form(context, fields, gate, with_proof, within_s, stages=stages)
+    return await _handle_form(context, fields, gate, with_proof, within_s)
 
 
 async def _prove(
@@ -283,8 +290,13 @@ async def _prove(
     fields: Mapping[str, str] | Refusal,
     gate: _Gate,
     stages: frozenset[Stage],
+    *,
+    codes: bool = True,
 ) -> Proof:
-    """Check the password or code that came with a form of one who may submit it."""
+    """Check the password or code that came with a form of one who may submit it.
+
+    Without `codes` passwords alone: what a second factor shows is left to the act's transaction.
+    """
     if isinstance(fields, Refusal) or not has_proof(fields):
         return NO_PROOF
     if fields.get("passkey"):
@@ -296,7 +308,7 @@ async def _prove(
         if not isinstance(await gate(page_context), PageContext):
             return NO_PROOF
         if (await work.second_factors.enrolled(page_context.user.user_id)).any:
-            return await by_second_factor(page_context, fields)
+            return await by_second_factor(page_context, fields) if codes else NO_PROOF
     return await by_typed_password(page_context, fields)
 
 

@@ -153,12 +153,19 @@ class Table(Struct, Generic[R], frozen=True):
             csv_link="?" + urlencode({**query, "export": self.name}),
         )
 
-    def export(self, rows: Sequence[R], query: Mapping[str, str]) -> Download | None:
+    def is_exported(self, query: Mapping[str, str]) -> bool:
+        """Return whether the address asks for this table as a file."""
+        return query.get("export") == self.name
+
+    def export(
+        self, rows: Sequence[R], query: Mapping[str, str], *, left_out: str = ""
+    ) -> Download | None:
         """Give the rows of the filter as CSV when the address asks for this table's.
 
-        A file is in English, whatever language its rows were filtered in.
+        A file is in English, whatever language its rows were filtered in. Where rows are
+        `left_out`, its last line says so.
         """
-        if query.get("export") != self.name:
+        if not self.is_exported(query):
             return None
         text, chosen = io.StringIO(), self.chosen(rows, query)
         writer = csv.writer(text)
@@ -166,6 +173,8 @@ class Table(Struct, Generic[R], frozen=True):
             writer.writerow([column.title for column in self.columns])
             for row in chosen:
                 writer.writerow([_plain(column.value(row)) for column in self.columns])
+            if left_out:
+                writer.writerow([left_out])
         return Download(f"{self.name}.csv", "text/csv", text.getvalue().encode())
 
     def tick(self, row: str) -> str:

@@ -1,6 +1,6 @@
 """The board's rows: one for each cause that operators have to act on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -50,22 +50,38 @@ class CauseRow(Struct, frozen=True):
 
 
 def cause_rows(
-    found: Iterable[StoredIncident], judged_until: datetime | None, now: datetime
+    found: Iterable[StoredIncident],
+    judged_until: datetime | None,
+    now: datetime,
+    never_reported: Collection[str] = (),
 ) -> list[CauseRow]:
     """Returns one row for each incident: the most severe first, and of like ones the latest."""
-    rows = [_row(one, state_now(one, judged_until, now)) for one in found]
+    rows = [_row(one, state_now(one, judged_until, now), never_reported) for one in found]
     order = list(Severity)
     return sorted(
         rows, key=lambda row: (order.index(row.severity), row.began.timestamp()), reverse=True
     )
 
 
-def _row(stored: StoredIncident, state: StateNow) -> CauseRow:
+def silent_aas(found: Iterable[StoredIncident]) -> list[str]:
+    """Returns the AAs of which no report comes."""
+    subjects = (one.incident.subject for one in found)
+    return [subject.aa_id for subject in subjects if isinstance(subject, AaReporting)]
+
+
+def _what(incident: Incident, never_reported: Collection[str]) -> str:
+    subject = incident.subject
+    if isinstance(subject, AaReporting) and subject.aa_id in never_reported:
+        return f"{subject.aa_id}: never reported"
+    return headline(incident)
+
+
+def _row(stored: StoredIncident, state: StateNow, never_reported: Collection[str]) -> CauseRow:
     incident = stored.incident
     reach = reach_of(incident)
     return CauseRow(
         operator_path_of(stored),
-        headline(incident),
+        _what(incident, never_reported),
         severity_of(incident),
         _apis(incident, reach.apis),
         _affected(incident, reach),

@@ -81,6 +81,12 @@ class HealthQuery(Struct, frozen=True):
         return self.range_name in RANGES
 
     @property
+    def shown(self) -> TimeRange:
+        """The whole windows of this time, which a typed one may cut through."""
+        within = self.within
+        return TimeRange(within.first, within.first + within.number * WINDOW)
+
+    @property
     def resolution(self) -> str:
         """Returns what one point of a chart of this time is."""
         return gettext(_STEPS[step_for(self.within)])

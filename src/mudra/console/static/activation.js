@@ -1,11 +1,7 @@
 "use strict";
-const form = document.querySelector("form");
-const problem = document.getElementById("problem");
-const done = document.getElementById("done");
 const show = document.getElementById("show");
 const texts = document.getElementById("texts").dataset;
 let spaced = "";
-const field = form.querySelector("input:not([hidden])");
 
 // Browsers do not show Retry-After.
 function waiting(answer) {
@@ -13,7 +9,9 @@ function waiting(answer) {
   return seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
 }
 
-function showProblem(text) {
+function showProblem(form, text) {
+  const problem = form.querySelector(".problem");
+  const field = form.querySelector("input:not([hidden])");
   problem.textContent = text;
   problem.hidden = false;
   if (field) {
@@ -28,9 +26,12 @@ if (show) {
   });
 }
 
-form.addEventListener("submit", async (event) => {
+async function send(event) {
   event.preventDefault();
-  problem.hidden = true;
+  const form = event.target;
+  const done = document.getElementById(form.dataset.done ?? "done");
+  const field = form.querySelector("input:not([hidden])");
+  form.querySelector(".problem").hidden = true;
   field?.removeAttribute("aria-invalid");
   const button = form.querySelector("button");
   const body = form.id === "forgot"
@@ -40,17 +41,17 @@ form.addEventListener("submit", async (event) => {
     body.password = form.elements.password.value;
   }
   if (form.id === "set-password" && [...body.password].length < Number(form.dataset.min)) {
-    showProblem(texts.short);
+    showProblem(form, texts.short);
     return;
   }
   // A space at an end is easily pasted along, and then no one types it when signing in.
   if (form.id === "set-password" && body.password.trim() !== body.password && body.password !== spaced) {
     spaced = body.password;
-    showProblem(texts.space);
+    showProblem(form, texts.space);
     return;
   }
   if (form.id === "forgot" && (!body.username || !field.checkValidity())) {
-    showProblem(texts.address);
+    showProblem(form, texts.address);
     return;
   }
   button.disabled = true;
@@ -69,11 +70,16 @@ form.addEventListener("submit", async (event) => {
     } else {
       const error = await answer.json();
       const text = error.errorMsg.replace("wait as Retry-After says", `try again in ${waiting(answer)}`);
-      showProblem(`${text[0].toUpperCase()}${text.slice(1)}.`);
+      showProblem(form, `${text[0].toUpperCase()}${text.slice(1)}.`);
     }
   } catch {
-    showProblem(texts.silent);
+    showProblem(form, texts.silent);
   } finally {
     button.disabled = false;
   }
-});
+}
+
+// One form asks; a second one declines an invitation.
+for (const form of document.querySelectorAll("form[data-post]")) {
+  form.addEventListener("submit", send);
+}

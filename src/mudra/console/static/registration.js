@@ -110,7 +110,7 @@ async function readKey(field) {
 function keyUnread(words) {
   unread.add("certificate");
   document.getElementById("key-about").replaceChildren();
-  say("certificate", [words], document.documentElement.lang);
+  say("certificate", [words]);
   tellUnread();
 }
 
@@ -132,10 +132,9 @@ function leave(event) {
 }
 
 // What is found about a field is right after it, and the list leads to the field.
-function say(path, words, language = "en") {
+function say(path, words) {
   const place = document.getElementById(`found-${path}`);
   if (!place) return;
-  place.lang = language; // findings are the API's own words
   place.textContent = words.join(" ");
   place.hidden = words.length === 0;
   const inputs = fields.querySelectorAll(`input[data-path="${path}"], textarea[data-path="${path}"], [data-path="${path}"] :is(input, select)`);

@@ -1,4 +1,4 @@
-"""POST /user/link/confirm: agree to what an email asks for, by the link in it."""
+"""POST /user/link/confirm and decline: agree to what an email asks for, or decline, by its link."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from mudra.http.endpoint import Call, as_anyone
 from mudra.http.request.account_requests import LinkConfirmRequest
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
-from mudra.identity.accounts.confirm_link import confirm_link
+from mudra.identity.accounts.confirm_link import confirm_link, decline_by_link
 from mudra.shared.refusal import Refusal
 
 
@@ -21,4 +21,13 @@ async def confirm(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
     return outcome if isinstance(outcome, Refusal) else StatusResponse(status="confirmed")
 
 
-handlers: Final[list[ControllerRouterHandler]] = [confirm]
+@post("/user/link/decline", "Decline an invitation by the link in its email")
+@as_anyone
+async def decline(call: Call[LinkConfirmRequest]) -> StatusResponse | Refusal:
+    """End an invitation and its link; the admin who sent it gets an email."""
+    async with call.dependencies.unit_of_work() as work:
+        outcome = await decline_by_link(work, call.body.token, call.context.caller("nobody"))
+    return outcome if isinstance(outcome, Refusal) else StatusResponse(status="declined")
+
+
+handlers: Final[list[ControllerRouterHandler]] = [confirm, decline]

@@ -71,7 +71,7 @@ class PasswordSetRequest(Struct, frozen=True):
 
 
 class LinkConfirmRequest(Struct, frozen=True):
-    """JSON of POST /user/link/confirm."""
+    """JSON of POST /user/link/confirm and /user/link/decline."""
 
     token: Annotated[
         SecretText,

@@ -69,7 +69,9 @@ _LINK_TEXTS: Final[Mapping[LinkFault, str]] = {
     LinkFault.EXPIRED: "token has expired; request a new link with 'forgot password'",
     LinkFault.USED: "token was already used; request a new link with 'forgot password'",
     LinkFault.VOIDED: "token was replaced by a newer link; use the latest email",
-    LinkFault.WITHDRAWN: "token's invitation was withdrawn; ask an admin of the entity for another",
+    LinkFault.WITHDRAWN: (
+        "token's invitation was withdrawn or declined; ask an admin of the entity for another"
+    ),
 }
 
 _PROVIDER_WAIT_S: Final = 10

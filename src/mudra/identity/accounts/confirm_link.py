@@ -1,4 +1,4 @@
-"""Agree by a one-use link to what an email asks for, where no password is to be set.
+"""Agree by a one-use link to what an email asks for, where no password is to be set; or decline.
 
 A link to an operator's old address confirms the new one; an invitation of someone who already
 has an account is accepted.
@@ -15,7 +15,12 @@ from mudra.identity.accounts.manage_accounts import AccountChanged
 from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, WrongAccountKind
 from mudra.identity.accounts.set_password import record_refused_link
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.invite import InvitationHolder, accept, invitation_of_link
+from mudra.identity.memberships.invite import (
+    InvitationHolder,
+    accept,
+    decline,
+    invitation_of_link,
+)
 from mudra.identity.operators.person_rule import ActRefused
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.secret_text import SecretText
@@ -55,3 +60,15 @@ async def confirm_link(
     if isinstance(found, InvitationHolder):
         return await accept(work, found, caller)
     return await confirm_by_link(work, token, caller)
+
+
+async def decline_by_link(
+    work: IdentityUnitOfWork, token: SecretText, caller: Caller
+) -> InvitationHolder | LinkRefused:
+    """Decline the invitation of a link, with or without an account; the link ends with it."""
+    found = await invitation_of_link(work, token)
+    if isinstance(found, LinkRefused):
+        await record_refused_link(work, found, caller)
+        return found
+    await decline(work, found, caller)
+    return found

@@ -62,6 +62,7 @@ class LinkFault(enum.Enum):
     USED = "used"
     VOIDED = "voided"
     WITHDRAWN = "withdrawn"
+    """Withdrawn by an admin, or declined by the person invited."""
 
 
 class LinkRefused(Refusal, frozen=True):

@@ -1,4 +1,4 @@
-"""Invite someone to become an admin of an entity, and accept such an invitation.
+"""Invite someone to become an admin of an entity; accept or decline such an invitation.
 
 A hand-over is an invitation too: who accepts it takes the role of the one who leaves, who is an
 admin until then (0131).
@@ -137,6 +137,27 @@ async def accept(
     return user
 
 
+async def decline(work: IdentityUnitOfWork, holder: InvitationHolder, caller: Caller) -> None:
+    """End an invitation with its link, as the invited person wants, and inform the inviter.
+
+    A hand-over that is declined leaves the role where it is. Both may invite again.
+    """
+    invitation = holder.invitation
+    await work.invitations.end(invitation.invitation_id, await work.people.now(), accepted=False)
+    await _record(work, caller, invitation, "invitation-declined", holder.user.user_id)
+    # Their role ended the invitation before, had it ended: who invited is an admin still.
+    inviter = await work.people.by_id(invitation.invited_by)
+    if inviter is not None:
+        facts = {
+            "user_name": inviter.name,
+            "entity_id": invitation.entity_id,
+            "entity_name": invitation.entity_name,
+            "invited": invitation.email,
+            **_kind(invitation),
+        }
+        await work.outbox.post(Notice(inviter.email, NoticeKind.INVITATION_DECLINED, facts))
+
+
 async def _let_read(
     work: IdentityUnitOfWork, caller: Caller, invitation: Invitation, user: User
 ) -> User:
@@ -207,23 +228,27 @@ async def _record(
 async def _send(
     work: IdentityUnitOfWork, inviter: User, invitation: Invitation, url: SecretText
 ) -> None:
-    takes_over = "yes" if invitation.takes_over else ""
-    reads_only = "yes" if invitation.role is Role.READER else ""
     facts: dict[str, str | SecretText] = {
         "user_name": invitation.name,
         "entity_name": invitation.entity_name,
         "invited_by": inviter.email,
         "link": url,
         "valid_hours": str(int(LinkPurpose.INVITE.life.total_seconds()) // 3600),
-        "takes_over": takes_over,
-        "reads_only": reads_only,
+        **_kind(invitation),
     }
     await work.outbox.post(Notice(invitation.email, NoticeKind.ADMIN_INVITATION, facts))
     facts_of_notice = {
         "invited": invitation.email,
         "invited_by": inviter.email,
-        "takes_over": takes_over,
-        "reads_only": reads_only,
+        **_kind(invitation),
     }
     notices = NoticeService(work.memberships, work.outbox)
     await notices.notify(invitation.entity_id, NoticeKind.ADMIN_INVITED, facts_of_notice)
+
+
+def _kind(invitation: Invitation) -> dict[str, str]:
+    """Return the facts of an email that say to what the person is invited."""
+    return {
+        "takes_over": "yes" if invitation.takes_over else "",
+        "reads_only": "yes" if invitation.role is Role.READER else "",
+    }

@@ -55,6 +55,8 @@ class MemberFilter(Struct, frozen=True, kw_only=True):
     status: str = ""
     text: str = ""
     without_admin: bool = False
+    among: frozenset[str] | None = None
+    """These IDs alone."""
 
 
 class UserFilter(Struct, frozen=True, kw_only=True):

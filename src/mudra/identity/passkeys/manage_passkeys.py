@@ -98,20 +98,35 @@ async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
     return () if enrolled.any else await new_codes(work, user, random_bytes)
 
 
+async def passkey_kept(
+    work: IdentityUnitOfWork, user: User, passkey_id: str, roles: FactorRoles
+) -> NoSecondFactor | FactorRequired | None:
+    """Return why a passkey is not removed: it is the last factor, and the role needs one."""
+    own = await work.second_factors.passkeys.of_user(user.user_id)
+    if await _is_last(work, user) and await factor_is_required(work, user, roles):
+        return FactorRequired()
+    return None if any(one.passkey_id == passkey_id for one in own) else NoSecondFactor()
+
+
 async def remove_passkey(
     work: IdentityUnitOfWork, user: User, passkey_id: str, roles: FactorRoles, caller: Caller
 ) -> NoSecondFactor | FactorRequired | None:
     """Remove one of a person's passkeys; the last factor only where the role needs none."""
-    enrolled = await work.second_factors.enrolled(user.user_id)
-    is_last = not enrolled.app and enrolled.passkeys == 1
-    if is_last and await factor_is_required(work, user, roles):
-        return FactorRequired()
+    is_last = await _is_last(work, user)
+    refused = await passkey_kept(work, user, passkey_id, roles)
+    if refused is not None:
+        return refused
     if not await work.second_factors.passkeys.remove(user.user_id, passkey_id):
         return NoSecondFactor()
     if is_last:
         await work.second_factors.remove(user.user_id)  # its recovery codes
     await _record(work, user, caller, EventName.USER_FACTOR_REMOVE, FactorChange.PASSKEY_REMOVED)
     return None
+
+
+async def _is_last(work: IdentityUnitOfWork, user: User) -> bool:
+    enrolled = await work.second_factors.enrolled(user.user_id)
+    return not enrolled.app and enrolled.passkeys == 1
 
 
 async def _record(

@@ -94,16 +94,26 @@ async def renew_recovery_codes(
     return await new_codes(work, user, random_bytes)
 
 
-async def remove_app(
-    work: IdentityUnitOfWork, user: User, roles: FactorRoles, caller: Caller
+async def app_kept(
+    work: IdentityUnitOfWork, user: User, roles: FactorRoles
 ) -> NoSecondFactor | FactorRequired | None:
-    """Remove a person's app; where their role needs a factor, only next to a passkey."""
+    """Return why a person's app is not removed: where their role needs a factor, only this one."""
     enrolled = await work.second_factors.enrolled(user.user_id)
     if not enrolled.app:
         return NoSecondFactor()
     if not enrolled.passkeys and await factor_is_required(work, user, roles):
         return FactorRequired()
-    if enrolled.passkeys:
+    return None
+
+
+async def remove_app(
+    work: IdentityUnitOfWork, user: User, roles: FactorRoles, caller: Caller
+) -> NoSecondFactor | FactorRequired | None:
+    """Remove a person's app; where their role needs a factor, only next to a passkey."""
+    refused = await app_kept(work, user, roles)
+    if refused is not None:
+        return refused
+    if (await work.second_factors.enrolled(user.user_id)).passkeys:
         await work.second_factors.remove_totp(user.user_id)
     else:
         await work.second_factors.remove(user.user_id)

@@ -119,6 +119,10 @@ class HealthService(Struct, frozen=True):
             since = {aa: begin for aa, begin in since.items() if aa == aa_id}
         return Coverage(expected_windows(within, since, now), await self.rollups.received(within))
 
+    async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
+        """Returns those of these AAs that never sent a report: their agents have yet to begin."""
+        return await self.members.never_reported(aa_ids)
+
     async def rows(
         self,
         within: TimeRange,

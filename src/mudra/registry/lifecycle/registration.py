@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, may_submit
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.draft_review import DraftReview, review_draft
@@ -138,10 +139,12 @@ class RegistrationService(Struct, frozen=True):
             return [payload]
         checked = await self.check(payload, self.policy, vocabulary, address)
         if isinstance(checked, PayloadNotChecked):
-            return [Finding("$", "could not be checked now", "try again")]
+            problem = translatable("could not be checked now")
+            return [Finding("$", problem, translatable("try again"))]
         if isinstance(checked, CheckedPayload) and may_submit(actor, checked.entry) is not None:
+            problem = translatable("is another entity's")
             # All but the requester is compared with the address above.
-            return [Finding("$.requester.id", "is another entity's", address.entity_id or "")]
+            return [Finding("$.requester.id", problem, address.entity_id or "")]
         return checked
 
     async def _store(self, checked: CheckedPayload, actor: Actor, *, is_first: bool) -> Registered:

@@ -13,14 +13,19 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from mudra.localization.language import translatable
+from mudra.registry.payload import finding_texts as texts
 from mudra.shared.finding import Finding, Severity
 
 SHOWN = 60
 """Maximum characters of a sender's value that a finding repeats."""
-LEAKED = (
+LEAKED = translatable(
     "holds a private key or a part of one, which must never leave its owner: this key has leaked, "
     "make a new one and send its public part only"
 )
+MISSING = translatable("is missing or empty")
+SPACED = translatable("begins or ends with a space")
+_ABSENT = translatable("is missing")
 MAX_ERRORS = 200
 MAX_NEAREST = 20
 NAMED = 20
@@ -113,24 +118,25 @@ class Inspection:
         `elsewhere` has the place of names that belong to another object.
         """
         if not isinstance(value, dict):
-            problem = "is missing" if value is None else f"must be an object, not {show(value)}"
-            self.error(path, problem, f"an object with the fields {', '.join(known)}")
+            problem = _ABSENT if value is None else texts.NO_OBJECT % {"value": show(value)}
+            self.error(path, problem, texts.WITH_FIELDS % {"names": ", ".join(known)})
             return {}
         unknown = [name for name in value if name not in known]
         for name in unknown[:NAMED]:
             nearest = (elsewhere or {}).get(name) or self.nearest(name, known)
             self.odd(member(path, name), _unknown(older=self.older), ", ".join(known), nearest)
         if len(unknown) > NAMED:
-            self.odd(path, f"has {len(unknown) - NAMED} more unknown fields", ", ".join(known))
+            more = texts.MORE_UNKNOWN % {"count": len(unknown) - NAMED}
+            self.odd(path, more, ", ".join(known))
         return {name: value[name] for name in known if name in value}
 
     def text(self, path: str, value: object, rule: TextRule) -> str:
         """Return the required text at `path`."""
         if is_empty(value):
-            self.error(path, "is missing or empty", rule.allowed)
+            self.error(path, MISSING, rule.allowed)
             return ""
         if not isinstance(value, str):
-            self.error(path, f"must be a string, not {show(value)}", rule.allowed)
+            self.error(path, texts.NO_STRING % {"value": show(value)}, rule.allowed)
             return ""
         fault = text_fault(value, rule)
         if fault is not None:
@@ -146,11 +152,12 @@ class Inspection:
         """Return the required word at `path`, one of `words`, or `""`."""
         allowed = ", ".join(words)
         if is_empty(value):
-            self.error(path, "is missing or empty", allowed)
+            self.error(path, MISSING, allowed)
         elif not isinstance(value, str):
-            self.error(path, f"must be a string, not {show(value)}", allowed)
+            self.error(path, texts.NO_STRING % {"value": show(value)}, allowed)
         elif value not in words:
-            self.error(path, f"must not be {show(value)}", allowed, self.nearest(value, words))
+            problem = texts.NOT_ALLOWED % {"value": show(value)}
+            self.error(path, problem, allowed, self.nearest(value, words))
         else:
             return value
         return ""
@@ -162,17 +169,18 @@ class Inspection:
         if is_empty(value):
             return ()
         if not isinstance(value, list):
-            self.error(path, f"must be an array, not {show(value)}")
+            self.error(path, texts.NO_ARRAY % {"value": show(value)})
             return ()
         if len(value) > most:
-            self.error(path, f"has {len(value)} items", f"at most {most} items")
+            problem = texts.ITEMS % {"count": len(value)}
+            self.error(path, problem, texts.MAX_ITEMS % {"count": most})
         kept: list[T] = []
         for index, item in enumerate(value[:most]):
             if self.full:
                 break
             one = read(f"{path}[{index}]", item)
             if one is not None and one in kept:
-                self.note(f"{path}[{index}]", "is a duplicate and was dropped")
+                self.note(f"{path}[{index}]", translatable("is a duplicate and was dropped"))
             elif one is not None:
                 kept.append(one)
         return tuple(kept)
@@ -208,14 +216,14 @@ def fold(word: str) -> str:
 def show(value: object) -> str:
     """Return a short printable form of a value; never a piece of a private key."""
     if isinstance(value, str):
-        return "a private key" if holds_private_key(value) else _quoted(value)
+        return translatable("a private key") if holds_private_key(value) else _quoted(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
-        return "a number"
+        return translatable("a number")
     if value is None:
         return "null"
-    return "an array" if isinstance(value, list) else "an object"
+    return translatable("an array") if isinstance(value, list) else translatable("an object")
 
 
 def holds_private_key(text: str) -> bool:
@@ -228,24 +236,24 @@ def text_fault(value: str, rule: TextRule) -> Fault | None:
     if holds_private_key(value):
         return Fault(LEAKED, rule.allowed)
     if len(value) > rule.longest:
-        problem = f"has {len(value)} characters"
-        return Fault(problem, f"at most {rule.longest} characters")
+        problem = texts.CHARACTERS % {"count": len(value)}
+        return Fault(problem, texts.MAX_CHARACTERS % {"count": rule.longest})
     strange = next((char for char in value if _is_strange(char)), "")
     if strange:
-        problem = f"holds the character U+{ord(strange):04X}"
-        return Fault(problem, "printable characters only")
+        problem = texts.CHARACTER % {"code": f"U+{ord(strange):04X}"}
+        return Fault(problem, translatable("printable characters only"))
     # An encoded word in a name would let it write mail headers (CVE-2024-6923).
     if "=?" in value:
-        return Fault("holds =?, which mail programs decode", rule.allowed)
+        return Fault(translatable("holds =?, which mail programs decode"), rule.allowed)
     return _form_fault(value, rule)
 
 
 def _form_fault(value: str, rule: TextRule) -> Fault | None:
     stripped = value.strip()
     if value != stripped:
-        return Fault("begins or ends with a space", rule.allowed, stripped)
+        return Fault(SPACED, rule.allowed, stripped)
     if rule.pattern is not None and not rule.pattern.fullmatch(value):
-        return Fault(f"must not be {show(value)}", rule.allowed, rule.nearest(value))
+        return Fault(texts.NOT_ALLOWED % {"value": show(value)}, rule.allowed, rule.nearest(value))
     return None
 
 
@@ -259,4 +267,5 @@ def _quoted(text: str) -> str:
 
 
 def _unknown(*, older: bool) -> str:
-    return "is not a field of this object" + (" and was dropped" if older else "")
+    unknown = translatable("is not a field of this object")
+    return f"{unknown} and was dropped" if older else unknown

@@ -7,6 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import translatable
+from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.entry import Entry, Requester
 from mudra.registry.payload.fields.certificate import KeyFacts, key_facts
 from mudra.registry.payload.fields.entity_info import INFO_MEMBERS, read_entity_info
@@ -21,11 +23,12 @@ from mudra.shared.finding import Finding
 _ROOT: Final = ("ver", "timestamp", "txnid", "type", "requester", "entityinfo")
 _REQUESTER: Final = ("name", "id")
 _VERSION = TextRule(
-    "a schema version such as 1.0", 16, re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,15}")
+    translatable("a schema version such as 1.0"), 16, re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,15}")
 )
 _TYPES = {kind.value for kind in EntityType}
 _ID_PARTS = re.compile(r"[^A-Z0-9]+")
-_UUID = TextRule("a UUID such as 6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", 64)
+_UUID = TextRule(translatable("a UUID such as 6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90"), 64)
+_SAME = translatable("the same in both")
 _UUID_FORM = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
@@ -97,11 +100,12 @@ def address_findings(entry: Entry, entity_type: str, entity_id: str | None) -> l
     findings = []
     if entry.type != entity_type:
         nearest = nearest_of(entity_type, tuple(EntityType))
-        problem = f"is {entry.type}, but the address says {show(entity_type)}"
-        findings.append(Finding("$.type", problem, "the same in both", nearest))
+        problem = texts.OTHER_ADDRESS % {"value": entry.type, "address": show(entity_type)}
+        findings.append(Finding("$.type", problem, _SAME, nearest))
     if entity_id is not None and entry.entityinfo.id != entity_id:
-        problem = f"is {show(entry.entityinfo.id)}, but the address says {show(entity_id)}"
-        findings.append(Finding("$.entityinfo.id", problem, "the same in both"))
+        values = {"value": show(entry.entityinfo.id), "address": show(entity_id)}
+        problem = texts.OTHER_ADDRESS % values
+        findings.append(Finding("$.entityinfo.id", problem, _SAME))
     return findings
 
 
@@ -144,7 +148,9 @@ def _type_by_id(info: object) -> EntityType | None:
 def _txnid(inspection: Inspection, path: str, value: object) -> str:
     text = inspection.text(path, value, _UUID)
     if text and not _UUID_FORM.fullmatch(text):
-        inspection.odd(path, f"must not be {show(text)}", _UUID.allowed, _nearest_uuid(text))
+        inspection.odd(
+            path, texts.NOT_ALLOWED % {"value": show(text)}, _UUID.allowed, _nearest_uuid(text)
+        )
     return text
 
 

@@ -69,6 +69,10 @@ class PostgresMemberSearch:
             )
         if which.without_admin:
             query = query.where(able == 0)
+        if which.among is not None:
+            query = query.where(
+                e.entity_id == sa.any_(sa.literal([*which.among], sa.ARRAY(sa.Text)))
+            )
         rows = await self._tx.connection.execute(query.order_by(e.entity_id).limit(limit))
         return [
             MemberRow(r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], tuple(r[8]), r[9])

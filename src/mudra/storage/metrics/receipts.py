@@ -1,6 +1,6 @@
 """Queries of AAs about their reports, and the members: implements metrics/ports.py."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 
@@ -113,6 +113,11 @@ class OnboardedMembers:
         known = {aa_id: [live[aa_id], reported.get(aa_id)] for aa_id in live}
         times = {aa_id: [one for one in both if one is not None] for aa_id, both in known.items()}
         return {aa_id: min(found) for aa_id, found in times.items() if found}
+
+    async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
+        """Returns those of these AAs that never sent a report."""
+        first = await self._first_windows(sorted(aa_ids))
+        return frozenset(aa_id for aa_id in aa_ids if first.get(aa_id) is None)
 
     async def _first_windows(self, aa_ids: Sequence[str]) -> Mapping[str, datetime]:
         """Asked apart from the members: the metrics may be in another database."""

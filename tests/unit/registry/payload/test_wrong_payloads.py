@@ -1,11 +1,8 @@
 """A table of wrong payloads: each with the path and the words of the finding it must bring."""
 
-import copy
-from typing import Any
-
 import pytest
 from tests.support.registry.registry_payloads import fip
-from tests.support.registry.registry_wrong import GONE, WRONG_MEMBERS
+from tests.support.registry.registry_wrong import WRONG_MEMBERS, changed
 from tests.support.registry.registry_wrong_more import MORE_WRONG
 
 from mudra.registry.payload.fields.url_rules import AddressPolicy
@@ -14,19 +11,6 @@ from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.finding import Finding, Severity
 
 WRONG = WRONG_MEMBERS + MORE_WRONG
-
-
-def changed(payload: dict[str, Any], member: str, value: object) -> dict[str, Any]:
-    whole = copy.deepcopy(payload)
-    *parents, name = member.split(".", 2)
-    target = whole
-    for parent in parents:
-        target = target[parent]
-    if value is GONE:
-        del target[name]
-    else:
-        target[name] = value
-    return whole
 
 
 def findings(raw: object) -> list[Finding]:

@@ -64,9 +64,22 @@ def confirm(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
 
     The link is a secret: it is prompted for or is the first line of the input.
     """
+    _post_link("confirm", base_url, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra password decline < link.txt")
+def decline(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+    """Decline an invitation, with the link in its email; the admin who sent it gets an email.
+
+    The link is a secret: it is prompted for or is the first line of the input.
+    """
+    _post_link("decline", base_url, as_json=as_json)
+
+
+def _post_link(answer: str, base_url: str | None, *, as_json: bool) -> None:
     link = _link()
     base = link["base"] or base_address(base_url)
-    _show(post_open(f"{base}/v1/user/link/confirm", {"token": link["token"]}), as_json=as_json)
+    _show(post_open(f"{base}/v1/user/link/{answer}", {"token": link["token"]}), as_json=as_json)
 
 
 def _link() -> re.Match[str]:

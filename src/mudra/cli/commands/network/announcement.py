@@ -1,6 +1,7 @@
 """mudra announcement: what the operator announces on the public status."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -12,6 +13,7 @@ import typer
 from mudra.audit.event import Caller
 from mudra.cli.local.instant_option import read_instant
 from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.option_group import with_options
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
@@ -32,21 +34,53 @@ T = TypeVar("T")
 _ID = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 _TRANSLATED = 3
 
-_Title = Annotated[str, typer.Option("--title", help="Title in English, 1 to 120 characters.")]
-_Text = Annotated[str, typer.Option("--text", help="One paragraph in English, 600 characters.")]
-_KindOption = Annotated[Kind, typer.Option("--kind", help="What it is.")]
-_Institutions = Annotated[
-    list[str] | None,
-    typer.Option("--institution", help="FIP ID that it concerns; again for more. Else all."),
-]
-_Translations = Annotated[
-    list[str] | None,
-    typer.Option("--translation", help='"LANGUAGE|TITLE|TEXT", such as "hi|…|…"; again for more.'),
-]
-_At = Annotated[str, typer.Option("--at", help="Publish at this instant, ISO 8601; else now.")]
-_Begins = Annotated[str, typer.Option("--begins", help="When it begins, ISO 8601 with offset.")]
-_Ends = Annotated[str, typer.Option("--ends", help="When it ends: from then on in the history.")]
 _Which = Annotated[UUID, typer.Argument(help="ID, as mudra announcement list shows it.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """The options of an announcement: what it says, about whom and when."""
+
+    title: Annotated[str, typer.Option("--title", help="Title in English, 1 to 120 characters.")]
+    text: Annotated[str, typer.Option("--text", help="One paragraph in English, 600 characters.")]
+    kind: Annotated[Kind, typer.Option("--kind", help="What it is.")] = Kind.INFORMATION
+    institutions: Annotated[
+        list[str] | None,
+        typer.Option("--institution", help="FIP ID that it concerns; again for more. Else all."),
+    ] = None
+    translations: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--translation", help='"LANGUAGE|TITLE|TEXT", such as "hi|…|…"; again for more.'
+        ),
+    ] = None
+    at: Annotated[
+        str, typer.Option("--at", help="Publish at this instant, ISO 8601; else now.")
+    ] = ""
+    begins: Annotated[
+        str, typer.Option("--begins", help="When it begins, ISO 8601 with offset.")
+    ] = ""
+    ends: Annotated[
+        str, typer.Option("--ends", help="When it ends: from then on in the history.")
+    ] = ""
+
+    def command(self) -> AnnouncementCommand:
+        """Return what was typed as the use cases take it."""
+        return AnnouncementCommand(
+            self.kind,
+            self.title,
+            self.text,
+            tuple(_translation(one) for one in self.translations or ()),
+            tuple(self.institutions or ()),
+            *(
+                read_instant(name, text) if text else None
+                for name, text in (
+                    ("--at", self.at),
+                    ("--begins", self.begins),
+                    ("--ends", self.ends),
+                )
+            ),
+        )
 
 
 @app.command("list", epilog="Example: mudra announcement list --past --json")
@@ -83,20 +117,10 @@ def list_announcements(
     epilog='Example: mudra announcement publish --title "Maintenance" --text "Sunday, 02:00." '
     "--kind maintenance"
 )
-def publish(  # noqa: PLR0913, PLR0917  # its options
-    title: _Title,
-    text: _Text,
-    kind: _KindOption = Kind.INFORMATION,
-    institutions: _Institutions = None,
-    translations: _Translations = None,
-    at: _At = "",
-    begins: _Begins = "",
-    ends: _Ends = "",
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+@with_options(Content)
+def publish(content: Content, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Publish an announcement, now or later; subscribers get it once."""
-    command = _command(kind, (title, text), institutions, translations, (at, begins, ends))
+    command = content.command()
 
     async def act(work: UnitOfWork, now: datetime) -> AnnouncementDetails:
         caller = Caller(operator_name())
@@ -108,21 +132,12 @@ def publish(  # noqa: PLR0913, PLR0917  # its options
 @app.command(
     epilog=f'Example: mudra announcement change {_ID} --title "Over soon" --text "At 05:00."'
 )
-def change(  # noqa: PLR0913, PLR0917  # its options
-    announcement_id: _Which,
-    title: _Title,
-    text: _Text,
-    kind: _KindOption = Kind.INFORMATION,
-    institutions: _Institutions = None,
-    translations: _Translations = None,
-    at: _At = "",
-    begins: _Begins = "",
-    ends: _Ends = "",
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
+@with_options(Content)
+def change(
+    content: Content, announcement_id: _Which, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """Replace an announcement that is not over, wholly; it is not sent again."""
-    command = _command(kind, (title, text), institutions, translations, (at, begins, ends))
+    command = content.command()
 
     async def act(work: UnitOfWork, now: datetime) -> AnnouncementDetails:
         caller, which = Caller(operator_name()), str(announcement_id)
@@ -140,20 +155,6 @@ def end(announcement_id: _Which, data_dir: DataDir = None, as_json: AsJson = Fal
         return _details(await work.announcements.end(str(announcement_id), caller, now), now)
 
     _show(_done(act, data_dir), as_json=as_json)
-
-
-def _command(
-    kind: Kind,
-    words: tuple[str, str],
-    institutions: list[str] | None,
-    translations: list[str] | None,
-    times: tuple[str, str, str],
-) -> AnnouncementCommand:
-    options = zip(("--at", "--begins", "--ends"), times, strict=True)
-    at, begins, ends = (read_instant(name, text) if text else None for name, text in options)
-    translated = tuple(_translation(one) for one in translations or ())
-    fip_ids = tuple(institutions or ())
-    return AnnouncementCommand(kind, *words, translated, fip_ids, at, begins, ends)
 
 
 def _translation(typed: str) -> Translation:

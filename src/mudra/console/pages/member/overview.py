@@ -14,7 +14,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
 from mudra.overview.action_items import member_attention
-from mudra.overview.onboarding import onboarding
+from mudra.overview.onboarding import onboarding_of
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.refusal import Refusal
 
@@ -56,7 +56,7 @@ async def overview(
                 "able": found.facts.able_admins,
                 "tokens": found.facts.tokens,
                 "refused": found.facts.refused,
-                "steps": onboarding(found.facts),
+                "steps": await onboarding_of(work, entity_id),
             },
         )
 

@@ -20,6 +20,7 @@ from mudra.identity.passkeys.manage_passkeys import (
     PasskeysOff,
     add_passkey,
     may_add,
+    passkey_kept,
     passkey_name,
     remove_passkey,
 )
@@ -43,15 +44,22 @@ _REFUSALS: Final = (
 @post(f"{_PATH}/begin", include_in_schema=False, status_code=200)
 async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
     """Show the page on which the browser makes a new passkey."""
+    party = dependencies.passkeys.relying_party
 
-    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
-        party = dependencies.passkeys.relying_party
+    async def check(page_context: PageContext, fields: Fields) -> Refusal | None:
         if party is None:
             return PasskeysOff()
         name = passkey_name(fields.get("name", ""))
-        full = await may_add(page_context.work, page_context.user)
-        if isinstance(name, Refusal) or full is not None:
-            return name if isinstance(name, Refusal) else full or PasskeysOff()
+        if isinstance(name, Refusal):
+            return name
+        return await may_add(page_context.work, page_context.user)
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        name = passkey_name(fields.get("name", ""))
+        if party is None:
+            return PasskeysOff()
+        if isinstance(name, Refusal):
+            return name
         options = await ask_to_create(
             page_context.work,
             page_context.user,
@@ -63,7 +71,7 @@ async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
         return RenderedPage("passkey_setup.html", {"options": options, "name": name, "problem": ""})
 
     await dependencies.passkeys.load()
-    return await own_form_with_proof(request, dependencies, handle, enrolling=True)
+    return await own_form_with_proof(request, dependencies, handle, check=check, enrolling=True)
 
 
 @post(f"{_PATH}/add", include_in_schema=False, status_code=200)
@@ -114,6 +122,11 @@ async def add(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES
 @post(f"{_PATH}/remove", include_in_schema=False)
 async def remove(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
     """Remove a passkey, unless it is the last factor of one whose role needs one."""
+    roles = dependencies.settings.factor_roles
+
+    async def check(page_context: PageContext, fields: Fields) -> Refusal | None:
+        work, chosen = page_context.work, fields.get("id", "")
+        return await passkey_kept(work, page_context.user, chosen, roles)
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         work, session = page_context.work, page_context.session
@@ -121,7 +134,7 @@ async def remove(request: AnyRequest, dependencies: InjectedDependencies) -> _PA
             work,
             page_context.user,
             fields.get("id", ""),
-            dependencies.settings.factor_roles,
+            roles,
             page_context.caller,
         )
         if refused is not None:
@@ -129,7 +142,7 @@ async def remove(request: AnyRequest, dependencies: InjectedDependencies) -> _PA
         await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
         return GoTo(f"{SECOND_FACTOR}?told=passkey-removed")
 
-    return await own_form_with_proof(request, dependencies, handle)
+    return await own_form_with_proof(request, dependencies, handle, check=check)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [begin, add, remove]

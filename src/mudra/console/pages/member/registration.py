@@ -16,7 +16,7 @@ from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.member.registration_draft import draft_of
 from mudra.console.pages.member.registration_key import key_in
-from mudra.console.pages.member.registration_labels import fields_in, findings_of, named
+from mudra.console.pages.member.registration_labels import fields_in, findings_of, named, notes_of
 from mudra.console.pages.operator.comparison import lines_of
 from mudra.console.pages.operator.labels import tone
 from mudra.http.dependencies import InjectedDependencies
@@ -140,6 +140,7 @@ def _review_facts(review: DraftReview, draft: str, *, sent: bool = False) -> dic
         "review": review,
         "changes": [(one, lines_of(one.before), lines_of(one.after)) for one in review.changes],
         "at_fields": findings_of(review.findings),
+        "notes": notes_of(review.findings),
         "fields_in": fields_in,
         "sent": sent,
         "key": key_in(draft),

@@ -6,12 +6,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.console.pages.member.registration_texts import Said, said
 from mudra.localization.language import gettext, translatable
+from mudra.registry.payload.inspection import MISSING
 from mudra.shared.finding import Finding, Severity
 
 _FIELD: Final = re.compile(r"\$\.entityinfo\.([A-Za-z]+)(?:\[(\d+)\])?")
 _KEY: Final = "$.entityinfo.certificate."
-_MISSING: Final = "is missing or empty"
+_PUBLIC_KEY: Final = translatable("an RSA public key of 2048 to 8192 bits")
 _FIELDS: Final = {
     "name": translatable("Name"),
     "code": translatable("Code"),
@@ -70,16 +72,23 @@ class FieldFinding(Struct, frozen=True):
     finding: Finding
     key: str
     label: str
-    row: int = 0
-    missing: bool = False
+    row: int
+    missing: bool
+    problem: Said
+    allowed: Said
+
+
+def notes_of(findings: Iterable[Finding]) -> Sequence[FieldFinding]:
+    """Return the findings that refuse nothing."""
+    return [_of(one) for one in findings if one.severity is not Severity.ERROR]
 
 
 def findings_of(findings: Iterable[Finding]) -> Sequence[FieldFinding]:
     """Return the findings that refuse a draft, with the names of their fields."""
     errors = [one for one in findings if one.severity is Severity.ERROR]
-    empty = [one for one in errors if one.problem == _MISSING and one.path.startswith(_KEY)]
+    empty = [one for one in errors if one.problem == MISSING and one.path.startswith(_KEY)]
     if len(empty) > 1:  # no key yet: its parts are not what one is asked for
-        whole = Finding(_KEY.rstrip("."), _MISSING, "an RSA public key of 2048 to 8192 bits")
+        whole = Finding(_KEY.rstrip("."), MISSING, _PUBLIC_KEY)
         errors = [one for one in errors if one not in empty] + [whole]
     return [_of(one) for one in errors]
 
@@ -102,5 +111,7 @@ def _of(finding: Finding) -> FieldFinding:
         key,
         gettext(_FIELDS[key]) if key else "",
         int(found[2]) + 1 if key and found and found[2] else 0,
-        finding.problem == _MISSING,
+        finding.problem == MISSING,
+        said(finding.problem),
+        said(finding.allowed),
     )

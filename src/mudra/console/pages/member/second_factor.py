@@ -28,6 +28,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.identity.passkeys.manage_passkeys import MAX_NAME, MAX_PASSKEYS
 from mudra.identity.second_factor.enroll import (
     Enrollment,
+    app_kept,
     begin_enrollment,
     confirm_enrollment,
     pending_enrollment,
@@ -151,18 +152,20 @@ async def renew(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
 @post(f"{_PATH}/remove", include_in_schema=False)
 async def remove(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES:
     """Remove the app, unless the user's role needs a second factor and there is no passkey."""
+    roles = dependencies.settings.factor_roles
+
+    async def check(page_context: PageContext, _: Fields) -> Refusal | None:
+        return await app_kept(page_context.work, page_context.user, roles)
 
     async def handle(page_context: PageContext, _: Fields) -> Outcome:
         work, session = page_context.work, page_context.session
-        refused = await remove_app(
-            work, page_context.user, dependencies.settings.factor_roles, page_context.caller
-        )
+        refused = await remove_app(work, page_context.user, roles, page_context.caller)
         if refused is not None:
             return refused
         await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
         return GoTo(f"{SECOND_FACTOR}?told=removed")
 
-    return await own_form_with_proof(request, dependencies, handle)
+    return await own_form_with_proof(request, dependencies, handle, check=check)
 
 
 def _setup(enrollment: Enrollment, refused: Refusal | None = None) -> RenderedPage:

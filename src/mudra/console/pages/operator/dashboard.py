@@ -12,14 +12,16 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.console.health.cause_rows import CauseRow, cause_rows
+from mudra.console.health.cause_rows import CauseRow, cause_rows, silent_aas
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.operators.operator import Scope
 from mudra.overview.operator_dashboard import (
     MAX_COUNT,
+    MAX_COUNTED,
     NEEDED,
+    Dashboard,
     DashboardRow,
     Kind,
     read_dashboard,
@@ -61,14 +63,16 @@ async def show_board(
     """Show what needs attention this week, limited to the operator's scopes."""
 
     async def handle(page_context: PageContext) -> Outcome:
-        found = await read_dashboard(page_context.work, page_context.scopes)
+        most = MAX_COUNTED if EXPORTED.is_exported(page_context.query) else MAX_COUNT
+        found = await read_dashboard(page_context.work, page_context.scopes, most)
         kind = page_context.query.get("kind", "")
         chosen = [row for row in found.rows if not kind or row.kind.value == kind]
         rows = [row for row in chosen if row.kind not in _CAUSES]
         shown = rows if kind else _few_of_each(rows)
         counts = found.counts
         causes = await _causes(page_context)
-        return EXPORTED.export(chosen, page_context.query) or RenderedPage(
+        cut = left_out(found, kind)
+        return EXPORTED.export(chosen, page_context.query, left_out=cut) or RenderedPage(
             "operator_dashboard.html",
             {
                 "kinds": [
@@ -78,6 +82,8 @@ async def show_board(
                 ],
                 "address": BOARD + (f"?kind={kind}" if kind in tuple(Kind) else ""),
                 "causes": causes,
+                "incidents": sum(counts.get(one, 0) for one in _CAUSES),
+                "cut": cut,
                 "unjudged_since": found.unjudged_since,
                 "unowned": sum(not one.owner for one in causes or ()),
                 "kind": kind,
@@ -103,7 +109,16 @@ async def _causes(page_context: PageContext) -> list[CauseRow] | None:
         return None
     found = await page_context.work.incidents.to_handle(limit=MAX_COUNT)
     judged_until = await page_context.work.health.judged_until()
-    return cause_rows(found, judged_until, page_context.now)
+    never = await page_context.work.health.never_reported(silent_aas(found))
+    return cause_rows(found, judged_until, page_context.now, never)
+
+
+def left_out(found: Dashboard, chosen: str) -> str:
+    """Returns what the board and its file do not show of a kind; empty for nothing."""
+    kinds = [KINDS[one] for one in found.cut if chosen in {"", one.value}]
+    if not kinds:
+        return ""
+    return f"Only the {MAX_COUNTED:,} worst are listed and counted of: {', '.join(kinds)}."
 
 
 def _few_of_each(rows: Sequence[DashboardRow]) -> list[DashboardRow]:

@@ -41,6 +41,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.reset_factor import reset_admins_factor
 from mudra.overview.mail_queue import QueuedMail
 from mudra.overview.member_overview import find_member, member_overview
+from mudra.overview.onboarding import onboarding_of
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
 from mudra.tokens.secrets.binding_service import BindingActor
@@ -220,6 +221,7 @@ async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str,
     )
     may_approve = Scope.REGISTRY in page_context.scopes
     return {
+        "steps": await onboarding_of(page_context.work, member.entity_id),
         "admins": found.admins,
         "binding": None if isinstance(binding, Refusal) else binding,
         "holding": found.holding,

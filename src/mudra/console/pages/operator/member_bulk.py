@@ -125,8 +125,9 @@ def _act(fields: Fields) -> BulkAct | InvalidField:
 async def _chosen(page_context: PageContext, fields: Fields) -> Sequence[str]:
     """Return the members that were ticked, or all that the filter of the list shows."""
     if fields.get("which") == "all":
-        search = page_context.work.member_search
-        rows = await search.members(shown_filter(fields), "", MAX_COUNT)
+        work = page_context.work
+        which = await shown_filter(work, fields)
+        rows = await work.member_search.members(which, "", MAX_COUNT)
         return [row.entity_id for row in TABLE.chosen(rows, fields)]
     ticked = TABLE.tick("")
     return [name.removeprefix(ticked) for name in fields if name.startswith(ticked)]

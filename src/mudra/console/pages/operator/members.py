@@ -23,6 +23,7 @@ from mudra.identity.memberships.import_members import export_members
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
+from mudra.overview.onboarding import OnboardingReads, unfinished_members
 from mudra.shared.refusal import Refusal
 
 MAX_COUNT: Final = 5000
@@ -57,13 +58,15 @@ TABLE: Final = Table[MemberRow](
 )
 
 
-def shown_filter(query: Mapping[str, str]) -> MemberFilter:
+async def shown_filter(work: OnboardingReads, query: Mapping[str, str]) -> MemberFilter:
     """Return what the filters above the list select; a value in error selects all."""
     kind, status = query.get("type", ""), query.get("status", "")
+    is_new = query.get("onboarding") == "open"
     return MemberFilter(
         entity_type=kind if kind in TYPES else "",
         status=status if status in STATES else "",
         without_admin=query.get("alone") == "true",
+        among=await unfinished_members(work) if is_new else None,
     )
 
 
@@ -74,7 +77,7 @@ async def members(
     """List members."""
 
     async def handle(page_context: PageContext) -> Outcome:
-        which = shown_filter(page_context.query)
+        which = await shown_filter(page_context.work, page_context.query)
         if page_context.query.get("export") == FILE:
             text = await export_members(page_context.work, which)
             return Download("members-for-import.csv", "text/csv", text.encode())
@@ -88,9 +91,10 @@ async def members(
                 "type": which.entity_type,
                 "status": which.status,
                 "alone": which.without_admin,
+                "unfinished": which.among is not None,
                 "sent": {
                     name: page_context.query[name]
-                    for name in ("type", "status", "alone", "members.q")
+                    for name in ("type", "status", "alone", "onboarding", "members.q")
                     if name in page_context.query
                 },
                 "most": MAX_MEMBERS,

@@ -1,7 +1,8 @@
 """The page of an emailed link: set a password (spec 1.3b), or confirm a change.
 
 Opening it consumes nothing, because email scanners open links; its form posts
-JSON to /user/password/set or /user/link/confirm.
+JSON to /user/password/set or /user/link/confirm, or declines an invitation by
+/user/link/decline.
 """
 
 from litestar import Response, get
@@ -28,7 +29,7 @@ _SENTENCES = {
     LinkFault.USED: translatable("This link has already been used."),
     LinkFault.VOIDED: translatable("A newer link was sent to you. Use that one."),
     LinkFault.WITHDRAWN: translatable(
-        "This invitation was withdrawn. Ask an admin of the entity for another."
+        "This invitation was withdrawn or declined. Ask an admin of the entity for another."
     ),
 }
 

@@ -14,6 +14,8 @@ import msgspec
 from joserfc.jwk import RSAKey
 from msgspec import Struct
 
+from mudra.localization.language import translatable
+from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.fields.weak_keys import weakness
 from mudra.registry.payload.inspection import (
     LEAKED,
@@ -35,9 +37,9 @@ PRIVATE_MEMBERS: Final = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
 _PUBLIC_MEMBERS: Final = ("alg", "kty", "use", "kid", "e", "n")
 _OTHER_RFC_MEMBERS: Final = ("key_ops", "x5u", "x5c", "x5t", "x5t#S256")
 
-_KID = TextRule("a text of 1 to 256 characters", 256)
-_E = TextRule("Base64url without padding, usually AQAB", 16)
-_N = TextRule("Base64url without padding, of 2048 to 8192 bits", MAX_BITS // 6 + 8)
+_KID = TextRule(translatable("a text of 1 to 256 characters"), 256)
+_E = TextRule(translatable("Base64url without padding, usually AQAB"), 16)
+_N = TextRule(translatable("Base64url without padding, of 2048 to 8192 bits"), MAX_BITS // 6 + 8)
 FaultsOf = Callable[[int], list[Fault]]
 
 
@@ -105,12 +107,12 @@ def check_certificate(inspection: Inspection, path: str, value: object) -> Certi
 
 def _a_text_is_no_key(inspection: Inspection, path: str, value: str) -> None:
     if holds_private_key(value):
-        inspection.error(path, LEAKED, "an RSA public key as a JSON object")
+        inspection.error(path, LEAKED, translatable("an RSA public key as a JSON object"))
     else:
         inspection.error(
             path,
-            "must be an object, not a text",
-            "an RSA public key as a JSON object; `mudra jwk new` makes one",
+            translatable("must be an object, not a text"),
+            translatable("an RSA public key as a JSON object; `mudra jwk new` makes one"),
         )
 
 
@@ -122,7 +124,9 @@ def _without_named(inspection: Inspection, path: str, value: object) -> object:
         if name in PRIVATE_MEMBERS:
             inspection.error(member(path, name), LEAKED, ", ".join(_PUBLIC_MEMBERS))
         elif name in _OTHER_RFC_MEMBERS:
-            problem = "is a field of RFC 7517 that the registry does not use; leave it out"
+            problem = translatable(
+                "is a field of RFC 7517 that the registry does not use; leave it out"
+            )
             inspection.odd(member(path, name), problem, ", ".join(_PUBLIC_MEMBERS))
     named = (*PRIVATE_MEMBERS, *_OTHER_RFC_MEMBERS)
     return {name: part for name, part in value.items() if name not in named}
@@ -134,7 +138,7 @@ def _number(
     if not isinstance(value, str) or is_empty(value):
         return inspection.text(path, value, rule)
     if len(value) > rule.longest:
-        inspection.error(path, f"has {len(value)} characters", rule.allowed)
+        inspection.error(path, texts.CHARACTERS % {"count": len(value)}, rule.allowed)
         return ""
     octets = _decoded(value)
     if octets is None:
@@ -143,7 +147,7 @@ def _number(
         return ""
     if octets[:1] == b"\0":
         stripped = _encoded(octets.lstrip(b"\0")) if rule is _E else ""
-        problem = "begins with a zero octet, which RFC 7518 leaves out"
+        problem = translatable("begins with a zero octet, which RFC 7518 leaves out")
         inspection.error(path, problem, rule.allowed, stripped)
         return ""
     faults = faults_of(int.from_bytes(octets))
@@ -155,10 +159,10 @@ def _spelling(value: str) -> str:
     if holds_private_key(value):
         return LEAKED
     if value.rstrip("=") != value:
-        return "is padded with ="
+        return translatable("is padded with =")
     if "+" in value or "/" in value:
-        return "is Base64, not Base64url: + is written - and / is written _"
-    return "is not canonical Base64url"
+        return translatable("is Base64, not Base64url: + is written - and / is written _")
+    return translatable("is not canonical Base64url")
 
 
 def _repaired(value: str, faults_of: FaultsOf) -> str:
@@ -169,25 +173,27 @@ def _repaired(value: str, faults_of: FaultsOf) -> str:
 
 def _exponent_faults(e: int) -> list[Fault]:
     faults = []
-    allowed = f"an odd number from {MIN_EXPONENT} to {MAX_EXPONENT}"
+    allowed = texts.ODD_NUMBER % {"least": MIN_EXPONENT, "most": MAX_EXPONENT}
     if e < MIN_EXPONENT:
-        faults.append(Fault(f"is the number {e}, which is too small", allowed, "AQAB"))
+        faults.append(Fault(texts.TOO_SMALL % {"value": e}, allowed, "AQAB"))
     if e > MAX_EXPONENT:
-        faults.append(Fault("is too large: common programs refuse it", allowed, "AQAB"))
+        faults.append(
+            Fault(translatable("is too large: common programs refuse it"), allowed, "AQAB")
+        )
     if e % 2 == 0:
-        faults.append(Fault("is an even number", allowed, "AQAB"))
+        faults.append(Fault(translatable("is an even number"), allowed, "AQAB"))
     return faults
 
 
 def _modulus_faults(n: int) -> list[Fault]:
     bits = n.bit_length()
-    allowed = f"a modulus of {MIN_BITS} to {MAX_BITS} bits"
+    allowed = texts.MODULUS % {"least": MIN_BITS, "most": MAX_BITS}
     if not MIN_BITS <= bits <= MAX_BITS:
-        return [Fault(f"has {bits} bits", allowed)]
+        return [Fault(texts.BITS % {"count": bits}, allowed)]
     if n % 2 == 0:
-        return [Fault("is an even number, so it is no RSA modulus", allowed)]
+        return [Fault(translatable("is an even number, so it is no RSA modulus"), allowed)]
     problem = weakness(n)
-    return [Fault(problem, "a newly made key")] if problem else []
+    return [Fault(problem, translatable("a newly made key"))] if problem else []
 
 
 def _decoded(text: str) -> bytes | None:

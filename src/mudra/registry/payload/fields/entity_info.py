@@ -5,12 +5,20 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.localization.language import translatable
+from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.entry import Category, EntityInfo, Gateway, Identifier
 from mudra.registry.payload.fields import field_rules as rule
 from mudra.registry.payload.fields.certificate import check_certificate
 from mudra.registry.payload.fields.network_rules import IPS, PORTS, read_ip, read_port
-from mudra.registry.payload.fields.url_rules import AddressPolicy, baseurl_faults, url_faults
-from mudra.registry.payload.inspection import Inspection, TextRule, is_empty, show
+from mudra.registry.payload.fields.url_rules import (
+    BASEURL,
+    HTTPS,
+    AddressPolicy,
+    baseurl_faults,
+    url_faults,
+)
+from mudra.registry.payload.inspection import MISSING, Inspection, TextRule, is_empty, show
 from mudra.registry.payload.vocabulary import Vocabulary, Words
 from mudra.shared.entity_type import EntityType
 
@@ -42,8 +50,8 @@ _ONLY: Final = {
 }
 _GATEWAY: Final = ("id", "name", "ip", "url")
 _IDENTIFIER: Final = ("category", "type")
-_URL = TextRule("an absolute https URL", 2048)
-_BASEURL = TextRule("vN:URL, several separated by commas, or one bare https URL", 2048)
+_URL = TextRule(HTTPS, 2048)
+_BASEURL = TextRule(BASEURL, 2048)
 
 
 def read_entity_info(
@@ -101,7 +109,7 @@ class _Reader(Struct, frozen=True):
             return self.entity_type is not None or not is_empty(value)
         no_content = name == "gsp" and _has_no_content(value)  # the one of these that is an object
         if not is_empty(value) and not no_content:
-            problem = f"must be empty for type {self.entity_type}: it is for type {owner} only"
+            problem = texts.OTHER_TYPE % {"type": self.entity_type, "owner": owner}
             dropped = "; it was dropped" if self.inspection.older else ""
             self.inspection.odd(f"{self.path}.{name}", problem + dropped, empty, empty)
         return False
@@ -145,7 +153,7 @@ class _Reader(Struct, frozen=True):
         return self.inspection.each(path, self.given.get("fitypes"), rule.MAX_FI_TYPES, read)
 
     def identifiers(self, words: Words) -> tuple[Identifier, ...]:
-        allowed = "at least one identifier, of category STRONG"
+        allowed = translatable("at least one identifier, of category STRONG")
         if not self.filled("Identifiers") or self.needed_list_is_empty("Identifiers", allowed):
             return ()
         path, value = f"{self.path}.Identifiers", self.given.get("Identifiers")
@@ -154,7 +162,8 @@ class _Reader(Struct, frozen=True):
         # spec 2.7: at least one STRONG. Asked of what was sent, so that a fault
         # elsewhere in that identifier does not bring this finding along.
         if isinstance(value, list) and not any(_category(one) == Category.STRONG for one in value):
-            self.inspection.odd(path, "has no identifier of category STRONG", allowed)
+            missing = translatable("has no identifier of category STRONG")
+            self.inspection.odd(path, missing, allowed)
         return kept
 
     def gateway(self) -> Gateway | None:
@@ -184,22 +193,24 @@ class _Reader(Struct, frozen=True):
         """Return whether there is nothing to read; written down where the type is known."""
         empty = is_empty(self.given.get(name))
         if empty:
-            self.inspection.odd(f"{self.path}.{name}", "is missing or empty", allowed)
+            self.inspection.odd(f"{self.path}.{name}", MISSING, allowed)
         return empty
 
 
 def _read_word(inspection: Inspection, words: Words, path: str, value: object) -> str | None:
     if not isinstance(value, str):
-        inspection.error(path, f"must be a string, not {show(value)}", _some(words))
+        problem = texts.NO_STRING % {"value": show(value)}
+        inspection.error(path, problem, _some(words))
         return None
     word = words.read(value[:200])
     if not word:
-        shown = "empty" if is_empty(value) else show(value)
+        shown = translatable("empty") if is_empty(value) else show(value)
         nearest = inspection.nearest(value, words.listed)
-        inspection.error(path, f"must not be {shown}", _some(words), nearest)
+        problem = texts.NOT_ALLOWED % {"value": shown}
+        inspection.error(path, problem, _some(words), nearest)
         return None
     if word != value:
-        inspection.note(path, f"was {show(value)} and was read as {word}")
+        inspection.note(path, texts.READ_AS % {"value": show(value), "word": word})
     return word
 
 

@@ -4,11 +4,15 @@ import ipaddress
 import re
 from typing import Final
 
+from mudra.localization.language import translatable
+from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.fields.url_rules import AddressPolicy, ip_faults
 from mudra.registry.payload.inspection import Inspection, is_empty, show
 
-PORTS: Final = "a port from 1 to 65535 or a range such as 8000-8010, as a string"
-IPS: Final = "an IPv4 or IPv6 address, or a network such as 203.0.114.0/28, as a string"
+PORTS: Final = translatable("a port from 1 to 65535 or a range such as 8000-8010, as a string")
+IPS: Final = translatable(
+    "an IPv4 or IPv6 address, or a network such as 203.0.114.0/28, as a string"
+)
 WIDEST: Final = {4: 16, 6: 32}
 """The shortest network prefix accepted: a wider network opens members' firewalls too far."""
 
@@ -22,15 +26,15 @@ def read_port(inspection: Inspection, path: str, value: object) -> str | None:
     """Return one item of `inboundports` or `outboundports`."""
     if isinstance(value, int) and not isinstance(value, bool):
         nearest = str(value) if 0 < value <= _LAST_PORT else ""
-        inspection.odd(path, "must be a string, not a number", PORTS, nearest)
+        inspection.odd(path, texts.NO_STRING % {"value": show(value)}, PORTS, nearest)
         return nearest or None
     if not isinstance(value, str) or is_empty(value):
-        inspection.error(path, f"must be a string, not {show(value)}", PORTS)
+        inspection.error(path, texts.NO_STRING % {"value": show(value)}, PORTS)
         return None
     match = _PORT.fullmatch(value)
     if match and _rises(match):
         return value
-    inspection.error(path, f"must not be {show(value)}", PORTS, _nearest_port(value))
+    inspection.error(path, texts.NOT_ALLOWED % {"value": show(value)}, PORTS, _nearest_port(value))
     return None
 
 
@@ -51,22 +55,22 @@ def _nearest_port(value: str) -> str:
 def read_ip(inspection: Inspection, path: str, value: object, policy: AddressPolicy) -> str | None:
     """Return one item of `ips` in its canonical form."""
     if not isinstance(value, str) or is_empty(value):
-        inspection.error(path, f"must be a string, not {show(value)}", IPS)
+        inspection.error(path, texts.NO_STRING % {"value": show(value)}, IPS)
         return None
     try:
         network = ipaddress.ip_network(value)
     except ValueError:
-        inspection.error(path, f"must not be {show(value)}", IPS, _nearest_ip(value))
+        inspection.error(path, texts.NOT_ALLOWED % {"value": show(value)}, IPS, _nearest_ip(value))
         return None
     if "/" in value and network.prefixlen < WIDEST[network.version]:
-        allowed = f"a prefix of /{WIDEST[network.version]} or longer"
-        inspection.error(path, f"is the network {network}, which is too wide", allowed)
+        allowed = texts.LONGER_PREFIX % {"bits": WIDEST[network.version]}
+        inspection.error(path, texts.TOO_WIDE % {"network": network}, allowed)
         return None
     faults = ip_faults(network[0], policy) or ip_faults(network[-1], policy)
     inspection.faults(path, faults)
     canonical = str(network) if "/" in value else str(network[0])
     if canonical != value and not faults:
-        inspection.note(path, f"was read as {canonical}")
+        inspection.note(path, texts.CANONICAL % {"value": canonical})
     return None if faults else canonical
 
 

@@ -4,9 +4,11 @@ import datetime as dt
 import re
 from typing import Final
 
+from mudra.localization.language import translatable
+from mudra.registry.payload import finding_texts as texts
 from mudra.registry.payload.inspection import Inspection, TextRule, show
 
-ALLOWED: Final = "ISO 8601 in UTC, such as 2024-02-06T10:11:29.192Z"
+ALLOWED: Final = translatable("ISO 8601 in UTC, such as 2024-02-06T10:11:29.192Z")
 
 _RULE = TextRule(ALLOWED, 40)
 _UTC = re.compile(
@@ -24,9 +26,10 @@ def read_timestamp(inspection: Inspection, path: str, value: object) -> str:
         return text
     nearest = "" if moment is None else wire_time(moment)
     if nearest and inspection.older:
-        inspection.note(path, f"was {show(text)} and was read as {nearest}", ALLOWED)
+        read_as = texts.READ_AS % {"value": show(text), "word": nearest}
+        inspection.note(path, read_as, ALLOWED)
         return nearest
-    inspection.error(path, f"must not be {show(text)}", ALLOWED, nearest)
+    inspection.error(path, texts.NOT_ALLOWED % {"value": show(text)}, ALLOWED, nearest)
     return ""
 
 

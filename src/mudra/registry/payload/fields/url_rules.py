@@ -11,7 +11,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.registry.payload.inspection import Fault, fold, show
+from mudra.localization.language import translatable
+from mudra.registry.payload import finding_texts as texts
+from mudra.registry.payload.inspection import SPACED, Fault, fold, show
 
 MAX_URL: Final = 2048
 MAX_VERSIONS: Final = 8
@@ -21,8 +23,9 @@ _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _VERSIONED = re.compile(r"v([1-9][0-9]{0,3}):(.*)", re.DOTALL)
 _LOOSELY_VERSIONED = re.compile(r"\s*[vV]0*([1-9][0-9]{0,3})(?:\.0)?\s*:\s*(https?:.*\S)\s*")
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "intranet", "lan", "home.arpa")
-_HTTPS = "an absolute https URL"
-_BASEURL = "vN:URL, several separated by commas, or one bare https URL"
+HTTPS: Final = translatable("an absolute https URL")
+HTTP_TOO: Final = translatable("an absolute https or http URL")
+BASEURL: Final = translatable("vN:URL, several separated by commas, or one bare https URL")
 
 AnyIp = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -52,9 +55,9 @@ def baseurl_faults(text: str, policy: AddressPolicy) -> list[Fault]:
     """Say everything that is wrong with a `baseurl` (decisions, part 4)."""
     parts = text.split(",")
     if len(text) > MAX_URL:
-        return [Fault(f"has {len(text)} characters", f"at most {MAX_URL} characters")]
+        return [_too_long(text)]
     if len(parts) > MAX_VERSIONS:
-        return [Fault(f"has {len(parts)} parts", f"at most {MAX_VERSIONS} versions")]
+        return [_too_many(parts)]
     faults: list[Fault] = []
     versions: list[str] = []
     for part in parts:
@@ -67,10 +70,20 @@ def baseurl_faults(text: str, policy: AddressPolicy) -> list[Fault]:
         else:
             faults.append(_unversioned(part))
     faults += [
-        Fault(f"names the version v{version} more than once", _BASEURL)
+        Fault(texts.VERSION_TWICE % {"version": version}, BASEURL)
         for version in sorted({one for one in versions if versions.count(one) > 1})
     ]
     return faults
+
+
+def _too_long(text: str) -> Fault:
+    allowed = texts.MAX_CHARACTERS % {"count": MAX_URL}
+    return Fault(texts.CHARACTERS % {"count": len(text)}, allowed)
+
+
+def _too_many(parts: list[str]) -> Fault:
+    allowed = texts.MAX_VERSIONS % {"count": MAX_VERSIONS}
+    return Fault(texts.PARTS % {"count": len(parts)}, allowed)
 
 
 def newest_url(baseurl: str) -> str:
@@ -84,9 +97,9 @@ def _unversioned(part: str) -> Fault:
     loose = _LOOSELY_VERSIONED.fullmatch(part)
     nearest = f"v{loose[1]}:{loose[2]}" if loose else ""
     if "@" in part:
-        return Fault("has a part with credentials and without a version", _BASEURL)
-    shown = show(part) if part else "an empty part"
-    return Fault(f"holds {shown}, which does not begin with a version", _BASEURL, nearest)
+        return Fault(translatable("has a part with credentials and without a version"), BASEURL)
+    shown = show(part) if part else translatable("an empty part")
+    return Fault(texts.NO_VERSION % {"part": shown}, BASEURL, nearest)
 
 
 def url_faults(text: str, policy: AddressPolicy, *, query: bool) -> list[Fault]:
@@ -97,32 +110,51 @@ def url_faults(text: str, policy: AddressPolicy, *, query: bool) -> list[Fault]:
     parts = urllib.parse.urlsplit(text)
     faults = _scheme_faults(text, parts.scheme, policy)
     if not parts.netloc:
-        return faults or [Fault("has no host", _HTTPS)]
+        return faults or [Fault(translatable("has no host"), HTTPS)]
     if "@" in parts.netloc:
-        faults.append(Fault("holds a user name or password", "a URL without credentials"))
+        faults.append(
+            Fault(
+                translatable("holds a user name or password"),
+                translatable("a URL without credentials"),
+            )
+        )
     faults += _authority_faults(parts.netloc.rpartition("@")[2], policy)
     if "#" in text:
-        faults.append(Fault("has a fragment", "a URL without #"))
+        faults.append(Fault(translatable("has a fragment"), translatable("a URL without #")))
     if not query and "?" in text:
-        faults.append(Fault("has a query", "a URL without ?, as paths are put after it"))
+        faults.append(
+            Fault(
+                translatable("has a query"),
+                translatable("a URL without ?, as paths are put after it"),
+            )
+        )
     if any(step in {".", ".."} for step in urllib.parse.unquote(parts.path).split("/")):
-        faults.append(Fault("has a path with . or .. in it", "the path that remains"))
+        faults.append(
+            Fault(
+                translatable("has a path with . or .. in it"), translatable("the path that remains")
+            )
+        )
     return faults
 
 
 def _unreadable(text: str) -> Fault | None:
     if len(text) > MAX_URL:
-        return Fault(f"has {len(text)} characters", f"at most {MAX_URL} characters")
+        return _too_long(text)
     if text != text.strip():
-        return Fault("begins or ends with a space", _HTTPS)
+        return Fault(SPACED, HTTPS)
     if not text.isascii():
-        return Fault("holds characters beyond ASCII", "a host in its xn-- form, a path in %XX")
+        return Fault(
+            translatable("holds characters beyond ASCII"),
+            translatable("a host in its xn-- form, a path in %XX"),
+        )
     if not _URL_CHARACTERS.fullmatch(text):
-        return Fault("holds a character that a URL must not hold", "RFC 3986")
+        return Fault(
+            translatable("holds a character that a URL must not hold"), translatable("RFC 3986")
+        )
     try:
         urllib.parse.urlsplit(text)
     except ValueError:
-        return Fault("is not a URL", _HTTPS)
+        return Fault(translatable("is not a URL"), HTTPS)
     return None
 
 
@@ -130,10 +162,11 @@ def _scheme_faults(text: str, scheme: str, policy: AddressPolicy) -> list[Fault]
     schemes = ("https", "http") if policy.allow_http else ("https",)
     if scheme not in schemes:
         nearest = f"https{text[4:]}" if scheme == "http" and "@" not in text else ""
-        problem = f"has the scheme {scheme}" if scheme else "is not an absolute URL"
-        return [Fault(problem, f"an absolute {' or '.join(schemes)} URL", nearest)]
+        no_url = translatable("is not an absolute URL")
+        problem = texts.SCHEME % {"scheme": scheme} if scheme else no_url
+        return [Fault(problem, HTTP_TOO if policy.allow_http else HTTPS, nearest)]
     if not text.startswith(f"{scheme}://"):
-        return [Fault(f"does not begin with {scheme}://", _HTTPS)]
+        return [Fault(texts.BEGINNING % {"start": f"{scheme}://"}, HTTPS)]
     return []
 
 
@@ -153,16 +186,28 @@ def _authority_faults(authority: str, policy: AddressPolicy) -> list[Fault]:
 def _port_faults(port: str) -> list[Fault]:
     if re.fullmatch(r"[1-9][0-9]{0,4}", port) and int(port) <= 65535:  # noqa: PLR2004 - the last port
         return []
-    return [Fault(f"has the port {show(port)}", "a port from 1 to 65535, or none")]
+    return [
+        Fault(texts.PORT % {"value": show(port)}, translatable("a port from 1 to 65535, or none"))
+    ]
 
 
 def _ipv6_faults(host: str, policy: AddressPolicy) -> list[Fault]:
     try:
         address = ipaddress.IPv6Address(host)
     except ValueError:
-        return [Fault("has no valid IPv6 address between [ and ]", "an IPv6 address")]
+        return [
+            Fault(
+                translatable("has no valid IPv6 address between [ and ]"),
+                translatable("an IPv6 address"),
+            )
+        ]
     if address.scope_id is not None:
-        return [Fault("has an IPv6 zone, which only its own machine knows", "an address without %")]
+        return [
+            Fault(
+                translatable("has an IPv6 zone, which only its own machine knows"),
+                translatable("an address without %"),
+            )
+        ]
     return ip_faults(address, policy)
 
 
@@ -172,15 +217,31 @@ def host_faults(host: str, policy: AddressPolicy) -> list[Fault]:
     if re.fullmatch(r"[0-9]+|0[xX][0-9A-Fa-f]*", labels[-1]):
         return _ipv4_faults(host, policy)
     if host.endswith("."):
-        return [Fault("has a host that ends with a dot", "a host name", host.rstrip("."))]
+        return [
+            Fault(
+                translatable("has a host that ends with a dot"),
+                translatable("a host name"),
+                host.rstrip("."),
+            )
+        ]
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):  # noqa: PLR2004 - RFC 1035
-        allowed = "labels of 1 to 63 letters, digits and hyphens, separated by dots"
-        return [Fault(f"has the host {show(host)}", allowed)]
+        allowed = translatable("labels of 1 to 63 letters, digits and hyphens, separated by dots")
+        return [Fault(texts.HOST % {"value": show(host)}, allowed)]
     if any(not _is_known_encoding(label) for label in labels):
-        return [Fault(f"has the host {show(host)}", "-- in third place only in a valid xn-- label")]
+        return [
+            Fault(
+                texts.HOST % {"value": show(host)},
+                translatable("-- in third place only in a valid xn-- label"),
+            )
+        ]
     local = len(labels) == 1 or host.lower().endswith(tuple(f".{name}" for name in _LOCAL_NAMES))
     if local and not policy.allow_private:
-        return [Fault(f"has the local host {show(host)}", "a host that all members can reach")]
+        return [
+            Fault(
+                texts.LOCAL_HOST % {"value": show(host)},
+                translatable("a host that all members can reach"),
+            )
+        ]
     return []
 
 
@@ -199,17 +260,24 @@ def _ipv4_faults(host: str, policy: AddressPolicy) -> list[Fault]:
     try:
         return ip_faults(ipaddress.IPv4Address(host), policy)
     except ValueError:
-        return [Fault(f"has the host {show(host)}", "four numbers 0 to 255 without leading zeros")]
+        return [
+            Fault(
+                texts.HOST % {"value": show(host)},
+                translatable("four numbers 0 to 255 without leading zeros"),
+            )
+        ]
 
 
 def ip_faults(address: AnyIp, policy: AddressPolicy) -> list[Fault]:
     """Return why an IP address cannot be one that members reach each other by."""
     for one in (address, *_embedded(address)):
         if one.is_multicast or one.is_unspecified or str(one) == "255.255.255.255":
-            return [Fault(f"is the address {address}, which no machine has", "a host's address")]
+            return [
+                Fault(texts.NO_MACHINE % {"address": address}, translatable("a host's address"))
+            ]
         if not _is_global_unicast(one) and not policy.allow_private:
-            problem = f"is the address {address}, which is private or reserved"
-            return [Fault(problem, "a public address")]
+            problem = texts.PRIVATE % {"address": address}
+            return [Fault(problem, translatable("a public address"))]
     return []
 
 

@@ -9,6 +9,8 @@ from typing import Final
 
 import gmpy2
 
+from mudra.localization.language import translatable
+
 _TRIAL_LIMIT: Final = 1 << 16
 _FERMAT_ROUNDS: Final = 100
 _ROCA_PRIMES: Final = (11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157)
@@ -32,15 +34,17 @@ def weakness(modulus: int) -> str | None:
     """Return why an odd modulus is no safe RSA modulus; None when no weakness is known."""
     n = gmpy2.mpz(modulus)
     if gmpy2.gcd(n, _SMALL_PRIMES) != 1:
-        return "has a small prime factor, so anyone can sign with it"
+        return translatable("has a small prime factor, so anyone can sign with it")
     if gmpy2.is_power(n):
-        return "is a power of one prime, so anyone can sign with it"
+        return translatable("is a power of one prime, so anyone can sign with it")
     if _primes_are_close(modulus):
-        return "has two primes so close that anyone can find them (CVE-2022-26320)"
+        return translatable("has two primes so close that anyone can find them (CVE-2022-26320)")
     if _is_roca(modulus):
-        return "was made by a library whose keys can be factored (ROCA, CVE-2017-15361)"
+        return translatable(
+            "was made by a library whose keys can be factored (ROCA, CVE-2017-15361)"
+        )
     if gmpy2.is_strong_prp(n, 2):
-        return "is a prime itself, so it is no RSA modulus"
+        return translatable("is a prime itself, so it is no RSA modulus")
     return None
 
 

@@ -42,7 +42,7 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     work = page_context.work
     matrix = await work.health.matrix(view.within, view.code)
     coverage = await work.health.coverage(view.within, page_context.now)
-    names = await work.health.names()
+    names, silent = await work.health.names(), _silent(coverage)
     still_open = await work.incidents.latest(only_open=True, limit=_MAX_OPEN)
     fips = await work.health.live_fips()
     grid = grid_of(matrix, coverage.expected, fips, names)
@@ -51,7 +51,8 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "causes": cause_lines(matrix.causes),
         "proof": coverage.proof(),
         "planned": await work.health.maintenances(view.within, page_context.now),
-        "silent": _silent(coverage),
+        "silent": silent,
+        "never": await work.health.never_reported([aa for aa, heard, _ in silent if not heard]),
         "names": names,
         "open_count": len(still_open),
         "marks": sorted({*MARKS.values(), AMBIGUOUS}, reverse=True),

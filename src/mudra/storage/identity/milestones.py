@@ -1,0 +1,70 @@
+"""What members have reached on their way to the first token: implements overview/onboarding.py."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import sqlalchemy as sa
+
+from mudra.overview.onboarding import Milestones
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import (
+    email_link,
+    entity,
+    entity_admin,
+    entity_secret,
+    user_account,
+)
+from mudra.storage.registry.tables import registry_version
+from mudra.storage.tokens.tables import token_day
+
+_E: Final = entity.c
+_NOT_SENT: Final = ("rejected", "withdrawn")
+
+
+def _activated_at() -> sa.ScalarSelect[object]:
+    """When the first of the admins who can act was one with a password.
+
+    That is when the link was used; links are dropped after some weeks, then it is the password.
+    """
+    a, u, link = entity_admin.c, user_account.c, email_link.c
+    used = sa.select(sa.func.min(link.used_at)).where(link.user_id == u.user_id).scalar_subquery()
+    return (
+        sa.select(sa.func.min(sa.func.greatest(a.since, sa.func.least(used, u.password_set_at))))
+        .join_from(entity_admin, user_account, a.user_id == u.user_id)
+        .where(a.entity_id == _E.entity_id, u.state == "active")
+        .scalar_subquery()
+    )
+
+
+class PostgresMilestones:
+    """Reads what each step left behind."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def of_all(self) -> Sequence[Milestones]:
+        """Return the milestones of all members."""
+        return await self._where(sa.true())
+
+    async def of_member(self, entity_id: str) -> Milestones | None:
+        """Return the milestones of a member."""
+        found = await self._where(_E.entity_id == entity_id)
+        return found[0] if found else None
+
+    async def _where(self, which: sa.ColumnElement[bool]) -> Sequence[Milestones]:
+        v, day, secret = registry_version.c, token_day.c, entity_secret.c
+        submitted = sa.select(sa.func.min(v.submitted_at)).where(
+            v.entity_id == _E.entity_id, v.status.not_in(_NOT_SENT)
+        )
+        live = sa.select(sa.func.min(v.live_from)).where(v.entity_id == _E.entity_id)
+        token = sa.select(sa.func.min(day.day)).where(day.entity_id == _E.entity_id)
+        rows = await self._tx.connection.execute(
+            sa.select(
+                *(_E.entity_id, _E.status, _E.created_at, _activated_at()),
+                *(one.scalar_subquery() for one in (submitted, live, token)),
+                *(secret.version, secret.created_at),
+            )
+            .join(entity_secret, secret.entity_id == _E.entity_id)
+            .where(which, secret.state == "current")
+        )
+        return [Milestones(*row) for row in rows]

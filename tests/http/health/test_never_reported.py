@@ -1,0 +1,29 @@
+"""A live AA that never sent a report is shown as that, on the board and on the overview."""
+
+import re
+
+from tests.support.people.console import reader
+from tests.support.people.operators import new_operator
+from tests.support.registry.registry_members import live_entry
+from tests.support.service import Service
+
+
+def test_an_aa_that_never_reported_is_counted_and_named(service: Service) -> None:
+    registry, _ = live_entry(service, "AA")
+    aa_id, operator, browser = registry.member.entity_id, new_operator(service), reader(service)
+    service.advance("PT1H30M")
+    assert browser.sign_in(operator.email).status_code == 303
+
+    overview = browser.get("/console/operator/health?range=1h").text
+
+    missing = overview.partition('id="silent"')[2].partition("</section>")[0]
+    row = re.search(rf">{aa_id}</a></strong><p>(.*?)</p>", missing)
+    assert row is not None, missing
+    assert row[1] == "Never reported. 12 of 12 reports missing"
+    assert aa_id in overview.partition('class="matrix"')[2], "a column of the matrix"
+
+    def board() -> str:
+        return browser.get("/console/operator/board").text
+
+    service.wait_until(lambda: f"{aa_id}: never reported" in board(), 60)
+    assert f"{aa_id}: not reporting" not in board()
