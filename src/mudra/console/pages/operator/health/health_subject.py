@@ -185,7 +185,7 @@ async def _content(
     disputed = await work.health.disputed(totals, within, code=code, of_one=_is_one(about))
     rows = picture(totals, about.grouping, coverage, disputed)
     apis = apis_table("apis", "APIs", "API")
-    others = apis_table("others", "Counterparts", "Institution")
+    others = apis_table("others", "Counterparts", "AA" if about.fip_id else "FIP")
     listed = incidents_table()
     api_list = api_rows(_apis(totals, about, coverage, disputed), view)
     other_list = _others(rows, about, view)
@@ -294,7 +294,13 @@ def _others(rows: Sequence[Row], about: About, view: HealthQuery) -> list[ApiRow
                 label = who if view.code else f"{who}: {api_name(one.type)}"
                 path = counterpart_path(subject.aa_id, subject.fip_id, view)
                 found.append(ApiRow(label, path, one))
-    return found
+    return sorted(found, key=_failed, reverse=True)
+
+
+def _failed(row: ApiRow) -> int:
+    """Returns the calls that failed: of equally bad rows, one call of ten comes last."""
+    errors = row.api.health.errors if row.api.health else None
+    return errors.server_5xx + errors.no_answer if errors else 0
 
 
 def _is_pair(about: About) -> bool:
