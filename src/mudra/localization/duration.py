@@ -3,11 +3,11 @@
 from datetime import timedelta
 
 from mudra.localization.language import TranslatedLanguage, current, gettext, ngettext
-from mudra.shared.time_text import span
+from mudra.shared.time_text import ROUGH_MINUTES, span
 
 
 def span_text(length: timedelta) -> str:
-    """Return a length of time in its two largest units, in the current language."""
+    """Return a length of time as one says it in the current language."""
     if not isinstance(current(), TranslatedLanguage):
         return span(length)
     seconds = max(0, int(length.total_seconds()))
@@ -19,7 +19,8 @@ def span_text(length: timedelta) -> str:
         text = gettext("%(hours)s h", hours=hours)
         return f"{text} {_minutes(minutes)}" if minutes else text
     if minutes:
-        return f"{_minutes(minutes)} {_seconds(rest)}" if rest else _minutes(minutes)
+        exact = rest and minutes < ROUGH_MINUTES
+        return f"{_minutes(minutes)} {_seconds(rest)}" if exact else _minutes(minutes)
     return _seconds(rest)
 
 

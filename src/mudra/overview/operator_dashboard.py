@@ -21,6 +21,7 @@ from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.payload.held_reports import HeldReport
 from mudra.overview.mail_queue import QueuedMail
 from mudra.overview.ports import DashboardReads
+from mudra.registry.lifecycle.difference import in_one_line
 from mudra.registry.lifecycle.pending_entries import PendingEntry
 
 WITHIN: Final = timedelta(days=7)
@@ -199,7 +200,7 @@ def _approval(one: PendingEntry) -> DashboardRow:
     if due is not None:
         what, act = f"{one.entity_id}'s {version} is approved for a later time", "Review it again"
     else:
-        risks = "; ".join(risk.value for risk in one.risks)
+        risks = in_one_line(one.risks)
         what = f"{one.entity_id}'s {version} is awaiting approval" + (f": {risks}" if risks else "")
         act = "Compare, then approve or reject"
     at = due or one.pending.submitted_at

@@ -15,8 +15,12 @@ def iso_ms(at: datetime) -> str:
     return f"{text[: whole + 4]}Z" if text[whole] == "." else f"{text[:whole]}.000Z"
 
 
+ROUGH_MINUTES: Final = 10
+"""From so many minutes on no one counts seconds."""
+
+
 def span(length: timedelta) -> str:
-    """Return a length of time in its two largest units: `12 days`, `4 min 10 s`."""
+    """Return a length of time as one says it: `12 days`, `3 h 5 min`, `37 min`, `4 min 10 s`."""
     seconds = max(0, int(length.total_seconds()))
     days, hours = divmod(seconds // 3600, 24)
     minutes, rest = divmod(seconds % 3600, 60)
@@ -25,5 +29,5 @@ def span(length: timedelta) -> str:
     if hours:
         return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     if minutes:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+        return f"{minutes} min {rest} s" if rest and minutes < ROUGH_MINUTES else f"{minutes} min"
     return f"{rest} s"

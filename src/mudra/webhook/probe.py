@@ -20,7 +20,7 @@ from mudra.client.signing.body_signature import SIGNATURE_HEADER, RegisteredKey
 from mudra.registry.payload.fields.url_rules import AnyIp
 from mudra.registry.probe.challenge import MAX_ANSWER, Challenge, answer_problem
 from mudra.registry.probe.probe import ProbeResult, ServerCertificate, WaitingProbe
-from mudra.webhook.reach import Reach
+from mudra.webhook.reach import Reach, why_failed
 from mudra.webhook.send import resolved, trusted_authorities
 
 _WHOLE_S: Final = 10.0
@@ -78,7 +78,7 @@ async def probe(
     except socket.gaierror:
         problem = "the host has no address"
     except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
-        problem = f"the call failed: {type(error).__name__}"
+        problem = why_failed(error)
     return ProbeResult(0, problem, _NOT_ASKED, seen[0] if seen else None)
 
 

@@ -22,7 +22,7 @@ from msgspec import Struct
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.registry.payload.fields.url_rules import AnyIp
 from mudra.shared.network_address import address_key
-from mudra.webhook.reach import Reach, literal_ip
+from mudra.webhook.reach import Reach, literal_ip, why_failed
 from mudra.webhook.sign import signed_headers
 
 _CONNECT_S: Final = 3.0
@@ -80,7 +80,7 @@ async def post(
     except socket.gaierror:
         return "the host has no address"
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-        return f"the call failed: {type(error).__name__}"
+        return why_failed(error)
 
 
 async def resolved(url: httpx.URL, lookups: Executor | None = None) -> Sequence[AnyIp]:

@@ -160,7 +160,9 @@ def test_an_operator_onboards_suspends_and_restores_a_member(
 
     assert boss.act(page, f"{page}/status", status="suspended").status_code == 400
     boss.act(page, f"{page}/status", status="suspended", reason="key has leaked")
-    assert "This member gets no tokens." in boss.get(page).text
+    shown = boss.get(page).text
+    assert "This member gets no tokens." in shown
+    assert re.search(r"Suspended since <time[^>]*>[^<]*</time>: key has leaked\.", shown)
     boss.act(page, f"{page}/status", status="active", reason="new key")
 
     assert "This member gets tokens." in boss.get(page).text

@@ -131,7 +131,7 @@ def test_no_one_there_is_shown_and_an_entity_without_an_entry_is_none(
     found = result(operator, service, entity_id)
 
     assert (found["status"], found["keyProven"]) == (0, False)
-    assert found["problem"] == "the call failed: ConnectError"
+    assert found["problem"] == "no connection: no program listens there, or a firewall refuses it"
 
 
 def test_one_probe_of_an_entity_waits_at_a_time(service: Service, operator: Operator) -> None:

@@ -67,6 +67,16 @@ def test_texts_are_written_in_the_language_of_the_block_alone():
     assert (gettext("Status"), span_text(timedelta(seconds=70))) == ("Status", "1 min 10 s")
 
 
+@pytest.mark.parametrize(
+    ("seconds", "english", "hindi"),
+    [(599, "9 min 59 s", "9 मिनट 59 सेकंड"), (633, "10 min", "10 मिनट"), (3459, "57 min", "57 मिनट")],
+)
+def test_seconds_are_left_out_from_ten_minutes_on(seconds: int, english: str, hindi: str) -> None:
+    assert span_text(timedelta(seconds=seconds)) == english
+    with written_in(Languages().find("hi")):
+        assert span_text(timedelta(seconds=seconds)) == hindi
+
+
 def test_a_translation_is_text_and_never_markup(tmp_path: Path):
     hostile = "<script>alert(1)</script>%(who)s"
     header = 'msgid ""\nmsgstr "Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n\n'

@@ -98,7 +98,7 @@ def test_only_success_is_success(status):
 def test_no_one_there_is_reported_without_an_address():
     outcome = sent("http://127.0.0.1:9/", SANDBOX)
 
-    assert outcome == "the call failed: ConnectError"
+    assert outcome == "no connection: no program listens there, or a firewall refuses it"
 
 
 def test_a_network_that_the_operator_opens_is_reached_and_no_other():

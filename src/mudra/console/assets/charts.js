@@ -19,7 +19,8 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 let texts = {};
 const text = (key, values = {}) => texts[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
 // What is at an axis is round: 9 s next to 12 s, not 9,000 ms. Its foot is 0, whatever the unit.
-const milliseconds = (v) => (v >= 10000 || (v >= 1000 && v % 500 === 0)
+// One unit for all labels of an axis: from one second on, tenths of seconds say enough.
+const milliseconds = (v) => (v >= 1000
   ? text("seconds", { seconds: number.format(Math.round(v / 100) / 10) })
   : text("milliseconds", { milliseconds: number.format(v) }));
 

@@ -83,7 +83,7 @@ def _row(stored: StoredIncident, state: StateNow, never_reported: Collection[str
         operator_path_of(stored),
         _what(incident, never_reported),
         severity_of(incident),
-        _apis(incident, reach.apis),
+        apis_text(incident, reach.apis),
         _affected(incident, reach),
         reach.calls_a_minute,
         incident.began,
@@ -93,7 +93,7 @@ def _row(stored: StoredIncident, state: StateNow, never_reported: Collection[str
     )
 
 
-def _apis(incident: Incident, affected: Sequence[str]) -> str:
+def apis_text(incident: Incident, affected: Sequence[str]) -> str:
     """Returns the names of the APIs; empty of a silent agent, of which no call is known to fail."""
     if isinstance(incident.subject, AaReporting):
         return ""

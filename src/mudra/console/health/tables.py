@@ -165,10 +165,10 @@ def contrasts_table(link: Callable[[Contrast], str]) -> Table[Contrast]:
         "contrasts",
         "Calls in the bad time of the incident",
         (
-            Column("who", "Calls", lambda row: row.text, link=link),
+            Column("who", "Calls of", lambda row: row.text, link=link),
             Column("affected", "Affected", _affected, "tag", tone=_affected_tone),
             Column("success", _SUCCESS, lambda row: percentage(row.share), "number"),
-            Column("calls", "Number", lambda row: row.eligible, "number"),
+            Column("calls", "Calls", lambda row: row.eligible, "number"),
         ),
     )
 

@@ -1,7 +1,7 @@
 """The differences of two entries, field by field, for approvals and the history."""
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
 import msgspec
@@ -26,6 +26,12 @@ class Risk(enum.StrEnum):
     TRAFFIC = translatable("Calls go to another address")
     REDIRECT = translatable("Users are sent to another page")
     FIREWALL = translatable("Members must allow new IP addresses")
+
+
+def in_one_line(risks: Iterable[Risk]) -> str:
+    """Return what several changes affect as one sentence; empty for nothing."""
+    text = "; ".join(f"{risk.value[:1].lower()}{risk.value[1:]}" for risk in risks)
+    return text[:1].upper() + text[1:]
 
 
 _RISKS: Final = {

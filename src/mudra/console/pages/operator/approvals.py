@@ -22,7 +22,7 @@ from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
-from mudra.registry.lifecycle.difference import difference
+from mudra.registry.lifecycle.difference import difference, in_one_line
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
 from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
 from mudra.registry.lifecycle.record import Record
@@ -70,7 +70,7 @@ TABLE: Final = Table[PendingEntry](
             "tag",
             tone=lambda w: tone(w.pending.status.value),
         ),
-        Column("risk", "Risk", lambda w: "; ".join(risk.value for risk in w.risks) or None),
+        Column("risk", "Risk", lambda w: in_one_line(w.risks) or None),
         Column("since", "Submitted", lambda w: w.pending.submitted_at, "time"),
         Column("live", "Goes live", lambda w: w.pending.goes_live_at, "time"),
     ),

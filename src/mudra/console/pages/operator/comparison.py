@@ -15,6 +15,8 @@ _PLAIN: Final = {
     "$.entityinfo.certificate.kid": "certificate: key ID (kid)",
     "$.entityinfo.certificate.e": "certificate: exponent",
     "$.entityinfo.certificate.alg": "certificate: algorithm",
+    "$.entityinfo.certificate.kty": "certificate: type (kty)",
+    "$.entityinfo.certificate.use": "certificate: use",
 }
 _ADDRESSES: Final = re.compile(r",(?=v\d+:)")
 _MAX_LENGTH: Final = 160

@@ -42,6 +42,7 @@ from mudra.identity.second_factor.reset_factor import reset_admins_factor
 from mudra.overview.mail_queue import QueuedMail
 from mudra.overview.member_overview import find_member, member_overview
 from mudra.overview.onboarding import onboarding_of
+from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
 from mudra.tokens.secrets.binding_service import BindingActor
@@ -227,6 +228,9 @@ async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str,
         "holding": found.holding,
         "use": found.use,
         "record": found.record,
+        "ended": await suspension_of(
+            page_context.work, member.entity_id, MemberStatus(member.status)
+        ),
         "approval": approval_link(member.entity_id) if may_approve else "",
         "tokens": tokens,
         "days": _BY_DAY.view(tokens.bars, page_context.query),

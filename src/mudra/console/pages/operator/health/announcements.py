@@ -179,6 +179,9 @@ async def _form_facts(page_context: PageContext, form: AnnouncementForm) -> dict
         "max_title": MAX_TITLE,
         "max_text": MAX_TEXT,
         "more_languages": _more_languages(page_context),
+        "language_names": {
+            one.tag: one.name for one in page_context.dependencies.languages.choices
+        },
         "names": await page_context.work.health.names(),
         "entity_ids": sorted(await page_context.work.health.onboarded_fips()),
     }

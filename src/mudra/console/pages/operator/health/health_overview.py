@@ -61,13 +61,13 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
 
 
 def _silent(coverage: Coverage) -> list[tuple[str, int, int]]:
-    """Returns the AAs with missing windows: received and expected reports of each."""
+    """Returns received and expected reports of each AA that lacks some, the most missing first."""
     found = []
     for aa_id in sorted(coverage.expected):
         proof = coverage.proof(aa_id)
         if proof.windows_received < proof.windows_expected:
             found.append((aa_id, proof.windows_received, proof.windows_expected))
-    return found
+    return sorted(found, key=lambda one: one[1] / one[2])
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_overview]

@@ -180,7 +180,7 @@ async def _content(
     if _is_pair(about) or page_context.query.get("export") == AS_REPORTED.table:
         totals = await _totals(page_context, about, view)
     apis = apis_table("apis", "APIs", "API")
-    others = apis_table("others", "Counterparts", "Institution")
+    others = apis_table("others", "Counterparts", "AA" if about.fip_id else "FIP")
     listed = incidents_table()
     api_list = api_rows(found.apis, view)
     other_list = _others(found.rows, about, view)
@@ -276,7 +276,13 @@ def _others(rows: Sequence[Row], about: About, view: HealthQuery) -> list[ApiRow
                 label = who if view.code else f"{who}: {api_name(one.type)}"
                 path = counterpart_path(subject.aa_id, subject.fip_id, view)
                 found.append(ApiRow(label, path, one))
-    return found
+    return sorted(found, key=_failed, reverse=True)
+
+
+def _failed(row: ApiRow) -> int:
+    """Returns the calls that failed: of equally bad rows, one call of ten comes last."""
+    errors = row.api.health.errors if row.api.health else None
+    return errors.server_5xx + errors.no_answer if errors else 0
 
 
 def _is_pair(about: About) -> bool:

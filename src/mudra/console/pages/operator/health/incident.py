@@ -15,6 +15,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
+from mudra.console.health.cause_rows import apis_text
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import CALLS, HealthQuery, shown_codes, view_of
 from mudra.console.health.incident_state import closes_after, state_now
@@ -26,7 +27,6 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.api_names import api_names
 from mudra.metrics.incidents.acts.act import ActCommand, ActKind
 from mudra.metrics.incidents.acts.story import hand_over_of, post_mortem_of, story_of
 from mudra.metrics.incidents.contrast import Contrast, contrasts
@@ -197,6 +197,7 @@ def _verdict(
     page_context: PageContext, stored: StoredIncident, judged_until: datetime | None
 ) -> Mapping[str, object]:
     found, settings = stored.incident, page_context.dependencies.settings
+    reach = reach_of(found)
     kind = name_of(found.subject).kind.value
     return {
         "headline": headline(found),
@@ -210,8 +211,8 @@ def _verdict(
         "certainty": certainty(found),
         "ambiguity": ambiguity(found),
         "success": incident_success(stored),
-        "reach": reach_of(found),
-        "api_list": lambda codes: ", ".join(map(api_names, codes)),
+        "reach": reach,
+        "apis": apis_text(found, reach.apis) if reach.apis else "",
         "runbook": settings.health_runbook.replace("{kind}", kind),
         "notice": NOTICES.get(page_context.query.get("told", ""), ""),
     }
