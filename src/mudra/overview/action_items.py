@@ -5,7 +5,7 @@
 
 import enum
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -101,7 +101,7 @@ async def member_attention(
         return used
     (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
     found = await work.incidents.latest(only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS)
-    days = await work.audit_search.tokens_by_day(entity_id, used.now - _DAY)
+    days = await work.audit_search.tokens_by_day(entity_id, _beginning_of_yesterday(used.now))
     facts = Facts(
         entity_type=member.entity_type,
         used=used,
@@ -115,6 +115,12 @@ async def member_attention(
         refused=sum(day.refused for day in days),
     )
     return MemberAttention(facts, action_items(facts))
+
+
+def _beginning_of_yesterday(now: datetime) -> datetime:
+    """Return since when tokens are counted: issued ones are counted by days of UTC."""
+    day = (now - _DAY).astimezone(UTC)
+    return day.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 async def _missing_windows(

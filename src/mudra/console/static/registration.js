@@ -103,6 +103,8 @@ async function readKey(field) {
   const jwk = JSON.parse(found.dataset.jwk);
   field.value = JSON.stringify(jwk, null, 1);
   document.getElementById("key-about").replaceChildren(document.importNode(found, true));
+  say("certificate", []);
+  if (!unread.size) verdict("checking").className = "verdict open";
   write(whole, "certificate", jwk);
   check();
 }

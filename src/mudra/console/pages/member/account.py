@@ -9,6 +9,7 @@ from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import ACCOUNT
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, own_form, own_page
+from mudra.console.framework.page_language import remember_choice
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.pages.member.account_alarms import alarm_facts
@@ -101,6 +102,8 @@ async def change_language(
 ) -> Response[str] | Response[bytes]:
     """Change the language of the user's emails and pages."""
 
+    chosen: list[str] = []
+
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         known = {one.tag for one in dependencies.languages.choices}
         outcome = await choose_language(
@@ -110,9 +113,15 @@ async def change_language(
             fields.get("language", ""),
             known,
         )
-        return outcome if isinstance(outcome, Refusal) else GoTo(f"{ACCOUNT}?told=language")
+        if isinstance(outcome, Refusal):
+            return outcome
+        chosen.append(outcome)
+        return GoTo(f"{ACCOUNT}?told=language")
 
-    return await own_form(request, dependencies, handle)
+    response = await own_form(request, dependencies, handle)
+    if chosen:
+        remember_choice(chosen[0], dependencies, response)
+    return response
 
 
 def _language_facts(page_context: PageContext) -> dict[str, object]:

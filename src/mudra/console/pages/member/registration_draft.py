@@ -43,7 +43,7 @@ def _empty(entity_id: str, name: str, entity_type: str) -> dict[str, object]:
             "Identifiers": [{"category": "STRONG", "type": "MOBILE"}] if fip else [],
             "baseurl": "",
             "webviewurl": "" if aa else None,
-            "fitypes": ["DEPOSIT"] if fip else [],
+            "fitypes": [],
             "inboundports": ["443"],
             "outboundports": ["443"],
             "ips": [],
