@@ -203,9 +203,7 @@ async def own_form_with_proof_field(
     proof = await _prove(context, fields, _any_user, _FULL)
 
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
-        shown = replace(
-            page_context, proof_refused=proof.refusal, proof_given=proof.is_accepted
-        )
+        shown = replace(page_context, proof_refused=proof.refusal, proof_given=proof.is_accepted)
         return await handle(shown, without_proof(sent))
 
     return await _handle_form(context, fields, _any_user, with_proof)

@@ -18,7 +18,7 @@ async def change_password(
     *,
     hasher: PasswordHasher,
     open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
-) -> None | HashingBusy | SignInRefused:
+) -> HashingBusy | SignInRefused | None:
     """Store an accepted password; all tokens and sessions of the user end.
 
     Refused where the password has changed since `user` was read: a link was used meanwhile.

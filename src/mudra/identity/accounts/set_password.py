@@ -87,9 +87,7 @@ async def set_password(
         return await store_password(work, token, hashed, caller)
 
 
-def refused_password(
-    password: SecretText, user: User, network_name: str
-) -> PasswordRefusal | None:
+def refused_password(password: SecretText, user: User, network_name: str) -> PasswordRefusal | None:
     """Return why a user may not have this password, if so."""
     names = PasswordContext(
         email=user.email,

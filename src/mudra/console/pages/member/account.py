@@ -29,7 +29,6 @@ async def account(
     request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the sessions of the user, and the tokens that their programs hold."""
-
     return await own_page(request, dependencies, account_page)
 
 
@@ -101,7 +100,6 @@ async def change_language(
     request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Change the language of the user's emails and pages."""
-
     chosen: list[str] = []
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:

@@ -39,7 +39,7 @@ def _empty(entity_id: str, name: str, entity_type: str) -> dict[str, object]:
             "name": name,
             "id": entity_id,
             "code": "",
-            "entityhandle": "@" if aa else "",
+            "entityhandle": "",
             "Identifiers": [{"category": "STRONG", "type": "MOBILE"}] if fip else [],
             "baseurl": "",
             "webviewurl": "" if aa else None,
