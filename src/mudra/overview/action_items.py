@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.member import NotYourEntity, able_admins
+from mudra.identity.memberships.member import MemberStatus, NotYourEntity, able_admins
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.localization.duration import span_text
 from mudra.localization.language import current, gettext, ngettext
@@ -83,6 +83,8 @@ class Facts(Struct, frozen=True):
     """Entity Access Tokens issued since the beginning of yesterday."""
     refused: int = 0
     """Those that were refused since then."""
+    gets_tokens: bool = True
+    """Whether its programs get tokens at all: those of a suspended member get none."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -113,6 +115,7 @@ async def member_attention(
         held=await work.held_reports.waiting_of(entity_id),
         tokens=sum(day.issued for day in days),
         refused=sum(day.refused for day in days),
+        gets_tokens=member.status == MemberStatus.ACTIVE.value,
     )
     return MemberAttention(facts, action_items(facts))
 
@@ -136,15 +139,19 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
     items = [
         *(_incident(one, facts.now) for one in facts.incidents),
         *_secret(facts.used, facts.now),
-        *_old_secret(facts.used, facts.now),
-        *_first_token(facts.used),
-        *_unused_secret(facts),
+        *(_programs(facts) if facts.gets_tokens else ()),
         *_reporting(facts),
         *_held(facts.held),
         *_registration(facts.record),
         *_people(facts.able_admins),
     ]
     return sorted(items, key=lambda item: item.weight)
+
+
+def _programs(facts: Facts) -> Sequence[ActionItem]:
+    """List what the programs of a member that gets tokens need."""
+    used = facts.used
+    return (*_old_secret(used, facts.now), *_first_token(used), *_unused_secret(facts))
 
 
 def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
