@@ -44,7 +44,7 @@ def test_a_draft_outlives_the_session_that_it_was_typed_in(tour: Visit) -> None:
     page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
     signed_in(page, member)
     name.fill("Bank of Two Sessions")
-    expect(verdict).to_contain_text("4 fields to fill in.")  # an empty field is no error yet
+    expect(verdict).to_contain_text("5 fields to fill in.")  # an empty field is no error yet
     expect(page.locator(".found:visible")).to_have_count(0)
     expect(page.locator("#findings")).to_contain_text("$.entityinfo.baseurl")
 
@@ -85,7 +85,7 @@ def test_a_verdict_is_of_the_draft_that_is_seen(tour: Visit) -> None:
     page.unroute("**/registration/check")
     page.get_by_label("Code").fill("REG-2")
     page.keyboard.press("Tab")
-    expect(verdict).to_contain_text("3 fields to fill in")
+    expect(verdict).to_contain_text("4 fields to fill in")
 
     key.fill('{"kty":')
     page.get_by_label("Code").fill("REG-3")
@@ -142,6 +142,7 @@ def test_a_registration_is_a_conversation(tour: Visit) -> None:
     pem = {"name": "bank.pem", "mimeType": "text/plain", "buffer": public_pem(7801)}
     page.get_by_label("Or choose a file").set_input_files(files=[pem])
     expect(page.get_by_text("RSA key of 2048 bits for RS256")).to_be_visible()
+    expect(page.locator("#found-certificate")).to_be_hidden()
     expect(key).to_have_value(re.compile(re.escape(str(jwk(7801)["n"]))))
     expect(verdict).to_contain_text("No errors in this draft.")
     for look in tour.looks():

@@ -38,7 +38,7 @@ SERIOUS: dict[str, dict[str, str]] = {
     "/console/account/webhooks/{webhook_id:uuid}/rotate": {},
 }
 """Keys, decisions on registrations, people, and addresses to which alarms go."""
-ASK_THEMSELVES = {"secret/show", "secret/reset"} | {
+ASK_THEMSELVES = {"secret/show", "secret/reset", "account/password"} | {
     f"account/second-factor/{act}"
     for act in ("begin", "remove", "recovery-codes", "passkey/begin", "passkey/remove")
 }

@@ -13,6 +13,7 @@ from mudra.console.pages import webhooks
 from mudra.console.pages.member import (
     account,
     account_alarms,
+    account_password,
     account_zone,
     activity,
     addresses,
@@ -71,6 +72,7 @@ def console_pages(
         *single_sign_on.handlers,
         *account.handlers,
         *account_alarms.handlers,
+        *account_password.handlers,
         *account_zone.handlers,
         *second_factor.handlers,
         *passkeys.handlers,

@@ -5,14 +5,14 @@
 
 import enum
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.member import NotYourEntity, able_admins
+from mudra.identity.memberships.member import MemberStatus, NotYourEntity, able_admins
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.localization.duration import span_text
 from mudra.localization.language import current, gettext, ngettext
@@ -83,6 +83,8 @@ class Facts(Struct, frozen=True):
     """Entity Access Tokens issued since the beginning of yesterday."""
     refused: int = 0
     """Those that were refused since then."""
+    gets_tokens: bool = True
+    """Whether its programs get tokens at all: those of a suspended member get none."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -101,7 +103,7 @@ async def member_attention(
         return used
     (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
     found = await work.incidents.latest(only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS)
-    days = await work.audit_search.tokens_by_day(entity_id, used.now - _DAY)
+    days = await work.audit_search.tokens_by_day(entity_id, _beginning_of_yesterday(used.now))
     facts = Facts(
         entity_type=member.entity_type,
         used=used,
@@ -113,8 +115,15 @@ async def member_attention(
         held=await work.held_reports.waiting_of(entity_id),
         tokens=sum(day.issued for day in days),
         refused=sum(day.refused for day in days),
+        gets_tokens=member.status == MemberStatus.ACTIVE.value,
     )
     return MemberAttention(facts, action_items(facts))
+
+
+def _beginning_of_yesterday(now: datetime) -> datetime:
+    """Return since when tokens are counted: issued ones are counted by days of UTC."""
+    day = (now - _DAY).astimezone(UTC)
+    return day.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 async def _missing_windows(
@@ -130,15 +139,19 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
     items = [
         *(_incident(one, facts.now) for one in facts.incidents),
         *_secret(facts.used, facts.now),
-        *_old_secret(facts.used, facts.now),
-        *_first_token(facts.used),
-        *_unused_secret(facts),
+        *(_programs(facts) if facts.gets_tokens else ()),
         *_reporting(facts),
         *_held(facts.held),
         *_registration(facts.record),
         *_people(facts.able_admins),
     ]
     return sorted(items, key=lambda item: item.weight)
+
+
+def _programs(facts: Facts) -> Sequence[ActionItem]:
+    """List what the programs of a member that gets tokens need."""
+    used = facts.used
+    return (*_old_secret(used, facts.now), *_first_token(used), *_unused_secret(facts))
 
 
 def _incident(stored: StoredIncident, now: datetime) -> ActionItem:

@@ -60,6 +60,19 @@ def test_a_first_draft_says_all_that_is_missing(service: Service) -> None:
     assert draft(browser, member)["entityinfo"]["id"] == member.entity_id
 
 
+@pytest.mark.parametrize(("kind", "fields"), [("AA", 6), ("FIP", 5), ("FIU", 4)])
+def test_a_first_draft_of_each_kind_opens_calm(service: Service, kind: str, fields: int) -> None:
+    """Nothing is wrong before anything was typed, and nothing is chosen that one must notice."""
+    member, browser = new_member(service, kind), reader(service)
+    assert browser.sign_in(member.email).status_code == 303
+
+    page = browser.get(page_of(member)).text
+
+    assert f"{fields} fields to fill in." in page
+    assert "verdict open" in page
+    assert draft(browser, member)["entityinfo"]["fitypes"] == []
+
+
 def test_findings_come_as_a_fragment_while_one_types(browser: Reader, member: Member) -> None:
     page = page_of(member)
     fields = {"csrf_token": browser.word(page), "payload": '{"ver": "1.0",}'}

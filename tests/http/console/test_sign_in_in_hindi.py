@@ -89,3 +89,32 @@ def test_who_chose_a_language_gets_it_with_a_link_in_any_browser(service: Servic
     page = link_page(service, reader(service), member.email)
     assert "नया पासवर्ड" in page
     assert english_in(page, "Kaveri Bank", "Asha Rao", member.email) == set()
+
+
+def test_who_signs_in_from_a_page_in_hindi_goes_on_in_hindi(service: Service) -> None:
+    member, browser = new_member(service), reader(service)
+    overview = f"/console/entity/{member.entity_id}"
+    browser.get("/console/sign-in?lang=hi")
+
+    assert browser.sign_in(member.email).status_code == 303
+    assert '<html lang="hi">' in browser.get(overview).text
+    assert 'value="hi" lang="hi" selected' in browser.get("/console/account").text
+
+    browser.act("/console/account", "/console/account/language", language="en")
+    browser.act("/console/account", "/console/sign-out")
+    assert '<html lang="en">' in browser.get("/console/sign-in").text
+    assert browser.sign_in(member.email).status_code == 303
+    assert '<html lang="en">' in browser.get(overview).text
+
+
+def test_the_language_of_the_network_is_that_of_its_sign_in_again(service: Service) -> None:
+    member, browser = new_member(service), reader(service)
+    browser.get("/console/sign-in?lang=hi")
+    assert browser.sign_in(member.email).status_code == 303
+
+    browser.act("/console/account", "/console/account/language", language="")
+    browser.act("/console/account", "/console/sign-out")
+
+    assert '<html lang="en">' in browser.get("/console/sign-in").text
+    assert browser.sign_in(member.email).status_code == 303
+    assert '<html lang="en">' in browser.get("/console/account").text

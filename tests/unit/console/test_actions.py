@@ -45,6 +45,7 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/iam/v1/user/password/forgot",
         "password forgot",
     ),
+    ("account", "/console/account/password"): ("/iam/v1/user/password/set", "password set"),
     ("account", "/console/account/session"): ("/iam/v1/user/session/end", "session end"),
     ("account_alarms", "/console/account/alarms"): (
         "/iam/v1/user/alarm/preferences",

@@ -97,6 +97,21 @@ def test_a_suspended_registration_is_for_now() -> None:
     ]
 
 
+def test_programs_of_a_suspended_member_are_not_said_to_get_tokens_for_some_days() -> None:
+    old = EntitySecret(
+        "A-FIP", 1, SecretState.GRACE, NOW, NOW + timedelta(days=9), NOW + timedelta(days=5), 7
+    )
+    calls = SecretUse((AddressUse("192.0.2.1", 3, NOW),), 3)
+    rotating = replace(used(100), old=old, old_use=calls)
+    facts = Facts("AA", rotating, 2, None, 0, NOW)
+
+    def listed(shown: Facts) -> list[str]:
+        return [line.what for line in action_items(shown)]
+
+    assert listed(facts) == ["The old secret is still used from 1 address", "No registration yet"]
+    assert listed(replace(facts, gets_tokens=False)) == ["No registration yet"]
+
+
 def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
     began = NOW - timedelta(hours=6)
 

@@ -33,6 +33,8 @@ class PageContext(Struct, frozen=True):
     now: datetime
     entity: MemberRow | None = None
     proof_refused: Refusal | None = None
+    proof_given: bool = False
+    """Whether a right password or code came with this very form."""
     suspension: Suspension | None = None
     """Why the member of this page gets no tokens, if so."""
     on_replica: bool = False

@@ -205,6 +205,24 @@ async def own_form_with_proof(
     return await _handle_form(context, fields, _any_user, with_code, stages=stages)
 
 
+async def own_form_with_proof_field(
+    request: AnyRequest, dependencies: HttpDependencies, handle: FormHandler
+) -> Response[str] | Response[bytes]:
+    """Handle a form of a user's own page that has a field for the proof.
+
+    `handle` must check `page_context.proof_given`: what was typed before does not count.
+    """
+    context = new_context(request, dependencies)
+    fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
+    proof = await _prove(context, fields, _any_user, _FULL)
+
+    async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
+        shown = replace(page_context, proof_refused=proof.refusal, proof_given=proof.is_accepted)
+        return await handle(shown, without_proof(sent))
+
+    return await _handle_form(context, fields, _any_user, with_proof)
+
+
 async def _page_response(
     request: AnyRequest,
     dependencies: HttpDependencies,

@@ -1,16 +1,20 @@
 """The language of pages that no cache keeps: asked for, chosen by the person, remembered."""
 
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlencode
 
 from litestar import Response
 from litestar.datastructures import Cookie
 
+from mudra.audit.event import Caller
 from mudra.console.framework.navigation import is_of_operators, is_translated
 from mudra.console.framework.page_context import PageContext
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.identity.accounts.choose_language import choose_language
+from mudra.identity.accounts.user import User
 from mudra.localization.language import ENGLISH, current, use
+from mudra.unit_of_work import UnitOfWork
 
 _COOKIE: Final = "mudra-language"
 _YEAR_S: Final = 365 * 24 * 3600
@@ -61,11 +65,37 @@ def remember_language(request: AnyRequest, dependencies: HttpDependencies, respo
     """Store in the browser what the address asked for."""
     asked = request.query_params.get("lang", "")
     if dependencies.languages.find(asked) is not None:
-        secure = dependencies.settings.issuer.startswith("https://")
-        response.set_cookie(
-            Cookie(
-                key=_COOKIE, value=asked, path="/", max_age=_YEAR_S, secure=secure, httponly=True,
-                samesite="lax",
-            )
-        )  # fmt: skip
+        _store(asked, dependencies, response)
     return response
+
+
+def remember_choice(tag: str, dependencies: HttpDependencies, response: Response[Any]) -> None:
+    """Store in the browser what the person chose; empty for the language of the network."""
+    if tag:
+        _store(tag, dependencies, response)
+    else:
+        response.delete_cookie(_COOKIE)
+
+
+async def take_over_language(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    work: UnitOfWork,
+    user: User,
+    caller: Caller,
+) -> None:
+    """Make what this browser asked for the language of a member's person who has chosen none."""
+    asked = request.cookies.get(_COOKIE, "")
+    known = {one.tag for one in dependencies.languages.choices}
+    if user.is_of_a_member and not user.language and asked in known:
+        await choose_language(work, user, caller, asked, known)
+
+
+def _store(tag: str, dependencies: HttpDependencies, response: Response[Any]) -> None:
+    secure = dependencies.settings.issuer.startswith("https://")
+    response.set_cookie(
+        Cookie(
+            key=_COOKIE, value=tag, path="/", max_age=_YEAR_S, secure=secure, httponly=True,
+            samesite="lax",
+        )
+    )  # fmt: skip

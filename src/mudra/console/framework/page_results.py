@@ -51,7 +51,7 @@ class StreamedPage(Struct, frozen=True):
 class LongAct(Struct, frozen=True):
     """An act of many transactions, which begins when that of its form has ended."""
 
-    run: Callable[[], Awaitable[RenderedPage | Refusal]]
+    run: Callable[[], Awaitable[RenderedPage | GoTo | Refusal]]
 
 
 Outcome = RenderedPage | StreamedPage | GoTo | Download | Refusal

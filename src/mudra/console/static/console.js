@@ -1,4 +1,17 @@
 "use strict";
+// A long list is narrowed by the words of a field; without this script the field is not there.
+for (const field of document.querySelectorAll("[data-narrows]")) {
+  field.hidden = false;
+  field.addEventListener("keydown", (event) => event.key === "Enter" && event.preventDefault());
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/);
+    for (const item of document.getElementById(field.dataset.narrows).children) {
+      const text = item.textContent.toLowerCase();
+      item.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+}
+
 // Times in the zone that the reader chose, else in that of the browser; the year only where it is
 // another; the title keeps UTC.
 const timeZone = document.querySelector('meta[name="time-zone"]')?.content;

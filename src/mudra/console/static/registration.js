@@ -6,6 +6,7 @@ const fields = document.getElementById("fields");
 const findings = document.getElementById("findings");
 const unread = new Set(); // a key that cannot be read: the draft keeps the previous one
 const left = new Set(); // fields that were filled in, or passed over: what is wrong there is shown
+const rewritten = new Set(); // fields whose value is another than the one that was checked
 let fromForm = false;
 let judged = "judged" in form.dataset; // it was submitted: all that is missing is shown
 
@@ -103,6 +104,8 @@ async function readKey(field) {
   const jwk = JSON.parse(found.dataset.jwk);
   field.value = JSON.stringify(jwk, null, 1);
   document.getElementById("key-about").replaceChildren(document.importNode(found, true));
+  say("certificate", []);
+  if (!unread.size) verdict("checking").className = "verdict open";
   write(whole, "certificate", jwk);
   check();
 }
@@ -149,7 +152,7 @@ function isCalm(path, item) {
   const field = document.getElementById(`f-${path}`);
   const typed = document.activeElement?.matches("input, select, textarea") && field.contains(document.activeElement);
   const typing = typed && document.getElementById(`found-${path}`).hidden;
-  return typing || ("missing" in item.dataset && !judged && !left.has(path));
+  return rewritten.has(path) || typing || ("missing" in item.dataset && !judged && !left.has(path));
 }
 
 function tell() {
@@ -190,6 +193,7 @@ function tellUnread() {
 function notChecked(event) {
   const message = `unchecked-${event.detail.xhr?.status}`;
   verdict(document.getElementById(message) ? message : "unchecked");
+  rewritten.clear();
   findings.replaceChildren(Object.assign(document.createElement("p"), { textContent: findings.dataset.unchecked }));
   tell();
 }
@@ -237,7 +241,10 @@ form.addEventListener("submit", (event) => {
 });
 
 fields.hidden = false;
-document.addEventListener("htmx:afterSettle", tell);
+document.addEventListener("htmx:afterSettle", () => {
+  rewritten.clear();
+  tell();
+});
 for (const name of ["responseError", "sendError", "timeout"]) {
   form.addEventListener(`htmx:${name}`, notChecked);
 }
@@ -253,7 +260,10 @@ fields.addEventListener("change", ({ target }) => {
   if (!field) return;
   left.add(field.dataset.path);
   if (field.dataset.kind === "key") keyLeft(field);
-  else check();
+  else {
+    rewritten.add(field.dataset.path);
+    check();
+  }
 });
 fields.addEventListener("focusout", leave);
 document.getElementById("key-file").addEventListener("change", async ({ target }) => {

@@ -77,16 +77,7 @@ async def set_password(
             await record_refused_link(work, holder, caller)
             return holder
     user = holder.user
-    refused = check_password(
-        password.reveal(),
-        PasswordContext(
-            email=user.email,
-            user_name=user.name,
-            entity_ids=user.administers,
-            entity_names=user.entity_names,
-            network=network_name,
-        ),
-    )
+    refused = refused_password(password, user, network_name)
     if refused is not None:
         return refused
     hashed = await hasher.hash(password, account=user.email, origin=caller.address)
@@ -94,6 +85,18 @@ async def set_password(
         return hashed
     async with open_work() as work:
         return await store_password(work, token, hashed, caller)
+
+
+def refused_password(password: SecretText, user: User, network_name: str) -> PasswordRefusal | None:
+    """Return why a user may not have this password, if so."""
+    names = PasswordContext(
+        email=user.email,
+        user_name=user.name,
+        entity_ids=user.administers,
+        entity_names=user.entity_names,
+        network=network_name,
+    )
+    return check_password(password.reveal(), names)
 
 
 async def store_password(
@@ -115,9 +118,17 @@ async def store_password(
         if isinstance(accepted, WrongAccountKind):
             return accepted
         user = accepted
+    await work.links.use(token_hash(token), await work.people.now())
+    await put_password(work, user, password_hash, caller)
+    return user
+
+
+async def put_password(
+    work: IdentityUnitOfWork, user: User, password_hash: str, caller: Caller
+) -> None:
+    """Store the hash; links sent before, tokens and sessions of the user end."""
     now = await work.people.now()
     caller = replace(caller, actor=f"user:{user.user_id}")
-    await work.links.use(token_hash(token), now)
     await work.links.void(user.user_id, now)  # an invitation to an entity is another link
     await work.people.set_password(user.user_id, password_hash)
     ended = await work.tokens.revoke_user_tokens(user.user_id, now)
@@ -133,7 +144,6 @@ async def store_password(
     if user.state is UserState.ACTIVE:
         facts = {"user_name": user.name}
         await work.outbox.post(Notice(user.email, NoticeKind.PASSWORD_CHANGED, facts))
-    return user
 
 
 async def record_refused_link(

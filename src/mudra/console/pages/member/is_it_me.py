@@ -27,6 +27,7 @@ class ComparisonLine(Struct, frozen=True):
     """One API of a FIP, in percent; `low` to `high` is the middle half of the others."""
 
     fip_id: str
+    name: str
     api: str
     mine: float
     others: int
@@ -51,13 +52,15 @@ async def compared_with_others(
             )
             by_fip[fip_id] = seen.rows
         found.append(with_others(aa_id, fip_id, api, by_fip[fip_id]))
-    return [_line(one) for one in found]
+    names = await page_context.work.health.names() if found else {}
+    return [_line(one, names.get(one.fip_id, "")) for one in found]
 
 
-def _line(one: WithOthers) -> ComparisonLine:
+def _line(one: WithOthers, name: str) -> ComparisonLine:
     low, median, high = one.quartiles or (None, None, None)
     return ComparisonLine(
         one.fip_id,
+        name,
         api_name(one.api.type),
         one.mine * 100,
         one.others,

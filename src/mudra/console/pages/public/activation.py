@@ -47,6 +47,7 @@ async def activate(
         **write_in_language(request, dependencies, _chosen(holder, agreement)),
         "network": dependencies.settings.network_name,
         "base": dependencies.settings.token_prefix,
+        "issuer": dependencies.settings.issuer,
         "min_length": MIN_LENGTH,
         "max_length": MAX_LENGTH,
     }

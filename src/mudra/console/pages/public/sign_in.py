@@ -14,7 +14,11 @@ from mudra.console.framework.navigation import (
 )
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, own_form, own_page
-from mudra.console.framework.page_language import remember_language, write_in_language
+from mudra.console.framework.page_language import (
+    remember_language,
+    take_over_language,
+    write_in_language,
+)
 from mudra.console.framework.page_responses import (
     SIGN_IN,
     after_sign_in,
@@ -119,6 +123,8 @@ async def sign_in(request: AnyRequest, dependencies: InjectedDependencies) -> Re
         if refused is not None:
             return refused
         stage = await stage_after_password(work, user, dependencies.settings.factor_roles)
+        if stage is Stage.FULL:
+            await take_over_language(request, dependencies, work, user, caller)
         begun = await begin_session(
             user.user_id,
             caller,

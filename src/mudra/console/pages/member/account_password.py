@@ -1,0 +1,51 @@
+"""The change of the user's own password, a form of the account page."""
+
+from typing import Final
+
+from litestar import Response, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.console_errors import ProofTooOld
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, own_form_with_proof_field
+from mudra.console.framework.page_responses import SIGN_IN
+from mudra.console.framework.page_results import GoTo, LongAct, Outcome
+from mudra.console.pages.member.account import account_page
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.accounts.change_password import change_password
+from mudra.identity.accounts.set_password import refused_password
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+
+@post("/account/password", include_in_schema=False, status_code=200)
+async def change(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[str] | Response[bytes]:
+    """Change the password; all sessions end, so that one signs in with the new one."""
+
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
+        user, password = page_context.user, SecretText(fields.get("new_password", ""))
+        if not page_context.proof_given:
+            return await account_page(page_context, page_context.proof_refused or ProofTooOld())
+        refused = refused_password(password, user, dependencies.settings.network_name)
+        if refused is not None:
+            return await account_page(page_context, refused)
+
+        async def run() -> GoTo | Refusal:
+            outcome = await change_password(
+                user,
+                password,
+                page_context.caller,
+                hasher=dependencies.hasher,
+                open_work=dependencies.unit_of_work,
+            )
+            return outcome or GoTo(f"{SIGN_IN}?told=password")
+
+        return LongAct(run)
+
+    return await own_form_with_proof_field(request, dependencies, handle)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [change]

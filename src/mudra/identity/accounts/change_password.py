@@ -1,0 +1,34 @@
+"""Change one's own password while signed in; the edge has checked who asks (quality A14)."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from mudra.audit.event import Caller
+from mudra.identity.accounts.set_password import put_password
+from mudra.identity.accounts.user import User
+from mudra.identity.ports import HashingBusy, IdentityUnitOfWork, PasswordHasher
+from mudra.identity.sign_in.sign_in import SignInRefused
+from mudra.shared.secret_text import SecretText
+
+
+async def change_password(
+    user: User,
+    password: SecretText,
+    caller: Caller,
+    *,
+    hasher: PasswordHasher,
+    open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
+) -> HashingBusy | SignInRefused | None:
+    """Store an accepted password; all tokens and sessions of the user end.
+
+    Refused where the password has changed since `user` was read: a link was used meanwhile.
+    """
+    hashed = await hasher.hash(password, account=user.email, origin=caller.address)
+    if isinstance(hashed, HashingBusy):
+        return hashed
+    async with open_work() as work:
+        previous = user.password_hash
+        if previous is None or not await work.people.replace_hash(user.user_id, previous, hashed):
+            return SignInRefused()
+        await put_password(work, user, hashed, caller)
+    return None

@@ -1,0 +1,87 @@
+"""The change of one's own password on the account page (issue 19)."""
+
+import httpx
+import pytest
+from tests.support.people.console import Reader, reader
+from tests.support.people.second_factor import enroll
+from tests.support.service import PASSWORD, Member, Service, mails, new_member
+
+PAGE, FORM = "/console/account", "/console/account/password"
+NEW = "copper lantern 17 quiet rivers"
+
+
+@pytest.fixture
+def resident(service: Service) -> Member:
+    return new_member(service)
+
+
+def signed_in(member: Member) -> Reader:
+    browser = reader(member.service)
+    assert browser.sign_in(member.email).status_code == 303
+    return browser
+
+
+def change(browser: Reader, new: str = NEW, **proof: str) -> httpx.Response:
+    return browser.act(PAGE, FORM, new_password=new, **proof)
+
+
+def test_a_new_password_ends_every_session_and_token(resident: Member) -> None:
+    token, elsewhere, browser = resident.bearer(), signed_in(resident), signed_in(resident)
+
+    done = change(browser, password=PASSWORD)
+
+    assert done.headers["location"] == "/console/sign-in?told=password"
+    assert "Sign in with the new one." in browser.get(done.headers["location"]).text
+    assert elsewhere.get(PAGE).status_code == browser.get(PAGE).status_code == 303
+    assert resident.read(token).status_code == 401
+    assert reader(resident.service).sign_in(resident.email).status_code == 401
+    assert browser.sign_in(resident.email, NEW).status_code == 303
+    assert "password" in mails(resident.service, resident.email)[-1]["subject"]
+
+
+def test_an_open_session_alone_changes_no_password(resident: Member) -> None:
+    browser = signed_in(resident)  # a moment ago, which is enough for other acts
+
+    unasked, wrong = change(browser), change(browser, password="not-the-password-at-all")
+
+    assert unasked.status_code == 403
+    assert wrong.status_code == 401
+    assert "That is not your password; nothing was changed." in wrong.text
+    assert "not-the-password" not in wrong.text + unasked.text
+    assert NEW not in wrong.text + unasked.text
+    assert browser.get(PAGE).status_code == 200
+    assert reader(resident.service).sign_in(resident.email).status_code == 303
+
+
+def test_a_password_that_breaks_a_rule_is_refused_at_its_form(resident: Member) -> None:
+    browser = signed_in(resident)
+
+    short = change(browser, "too short", password=PASSWORD)
+
+    assert short.status_code == 400
+    assert 'id="password-problem"' in short.text
+    assert "Password must be at least 15 characters" in short.text
+    assert "too short" not in short.text
+    assert '<details class="act" open>' in short.text
+    assert browser.get(PAGE).status_code == 200
+
+
+def test_who_has_a_second_factor_shows_it(resident: Member) -> None:
+    browser = signed_in(resident)
+    app, _ = enroll(browser, resident.service)
+
+    by_password = change(browser, password=PASSWORD)
+    done = change(browser, code=app.fresh_code())
+
+    assert by_password.status_code == 403
+    assert done.headers["location"] == "/console/sign-in?told=password"
+    assert reader(resident.service).sign_in(resident.email, NEW).status_code == 303
+
+
+def test_a_form_without_the_word_of_the_page_changes_nothing(resident: Member) -> None:
+    browser = signed_in(resident)
+
+    refused = browser.post(FORM, {"new_password": NEW, "password": PASSWORD})
+
+    assert refused.status_code == 403
+    assert reader(resident.service).sign_in(resident.email).status_code == 303
