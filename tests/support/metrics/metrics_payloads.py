@@ -6,8 +6,15 @@ from typing import cast
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, NotificationType, RequestType
+from mudra.metrics.payload.catalogue import (
+    TIMINGS,
+    WINDOW,
+    NotificationType,
+    Position,
+    RequestType,
+)
 from mudra.metrics.payload.report import (
     Counts,
     NotificationBlock,
@@ -118,3 +125,16 @@ def as_value(payload: msgspec.Struct) -> dict[str, object]:
     value = msgspec.json.decode(msgspec.json.encode(payload))
     assert isinstance(value, dict)
     return value
+
+
+def failing(payload: RequestMetrics) -> RequestMetrics:
+    """The same where no call to the first FIP succeeds."""
+    first, *others = payload.fips
+    blocks = []
+    for block in first.metrics:
+        counts = list(block.counts)
+        if block.type not in {str(code) for code in TIMINGS}:
+            counts[Position.INTERNAL_500] += counts[Position.OK_200]
+            counts[Position.OK_200] = 0
+        blocks.append(replace(block, counts=cast("Counts", tuple(counts))))
+    return replace(payload, fips=(replace(first, metrics=tuple(blocks)), *others))

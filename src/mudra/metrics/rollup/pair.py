@@ -121,7 +121,7 @@ def add_pairs(one: PairSums, other: PairSums) -> PairSums:
     )
 
 
-def is_surely_good(sums: PairSums) -> bool:
+def is_good_in_sums(sums: PairSums) -> bool:
     """Returns whether these calls are GOOD, and so is every sum of such: each term adds up.
 
     Where no AA sees other calls of a FIP, none can be outvoted (weighing.py).

@@ -9,7 +9,7 @@ import msgspec
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
+from tests.support.metrics.metrics_payloads import failing, notification_metrics, request_metrics
 
 from mudra.audit.event import Caller
 from mudra.identity.memberships.notices import NoticeService
@@ -22,7 +22,7 @@ from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import Notes, SeriesKey, sources, sources_of_all
-from mudra.metrics.rollup.pair import add_pairs, is_surely_good, pair_sums
+from mudra.metrics.rollup.pair import add_pairs, is_good_in_sums, pair_sums
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -123,13 +123,12 @@ class Store:
 async def contested_are_true(figures, within):
     """Of each API, contested pairs are whole rows of the matrix, and all that can be outvoted."""
     contested = await figures.contested_pairs(within, REQUESTS_SHOWN)
-    assert contested.keys() == set(REQUESTS_SHOWN)
     for code in REQUESTS_SHOWN:
         pairs = await figures.pairs(within, (code,))
         fips = {pair.fip_id for pair in contested[code]}
         assert contested[code] == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
         left_out = [one for pair, one in pairs.items() if pair.fip_id not in fips]
-        assert all(map(is_surely_good, left_out))
+        assert all(map(is_good_in_sums, left_out))
 
 
 def with_store(conninfo, act):
@@ -198,6 +197,7 @@ async def examine(store, case, ranges=TWO_DAYS):
     current = {}
     for place, (aa_id, window, seed) in enumerate(order):
         payload = request_metrics(2, aa_id, str(uuid.uuid4()), window, seed)
+        payload = failing(payload) if seed > 3 else payload
         done = await store.push(payload)
         former = current.get((aa_id, window))
         expected = (

@@ -16,7 +16,7 @@ from mudra.metrics.rollup.latency_distribution import (
 )
 from mudra.metrics.rollup.pair import (
     add_pairs,
-    is_surely_good,
+    is_good_in_sums,
     pair_sums,
     pair_sums_of,
     status_of_pair,
@@ -68,11 +68,11 @@ def good_blocks(draw):
 
 
 @given(st.lists(st.lists(good_blocks(), min_size=1, max_size=3), min_size=1, max_size=5))
-def test_where_every_aa_surely_sees_good_calls_no_one_is_outvoted(by_aa):
+def test_where_every_aa_sees_good_calls_no_one_is_outvoted(by_aa):
     seen = {f"AA-{at}": pair_sums_of(found) for at, found in enumerate(by_aa)}
     whole = reduce(add_pairs, seen.values())
 
-    if all(is_surely_good(sums) for sums in seen.values()):
-        assert is_surely_good(whole)
+    if all(is_good_in_sums(sums) for sums in seen.values()):
+        assert is_good_in_sums(whole)
         assert status_of_pair(whole) is Status.GOOD
         assert not weigh(seen).outvoted

@@ -43,7 +43,7 @@ class Table(Struct, frozen=True):
 
     @property
     def starts(self) -> _Array:
-        """Where the cells of each row begin in those of all."""
+        """Return where the cells of each row begin in those of all."""
         return np.cumsum(self.width) - self.width
 
 

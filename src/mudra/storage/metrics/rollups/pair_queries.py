@@ -18,7 +18,7 @@ from mudra.metrics.rollup.pair import (
     ALL_CALLS,
     PairSums,
     add_pairs,
-    is_surely_good,
+    is_good_in_sums,
     pair_sums_of,
 )
 from mudra.storage.database.database import Transaction
@@ -55,7 +55,7 @@ class PairQueries:
         return found
 
     async def contested(self, used: Sources, codes: Collection[str]) -> Mapping[str, _Sums]:
-        """Returns by type the pairs of the FIPs of which not all AAs surely see good calls.
+        """Returns by type the pairs of the FIPs of which not every AA sees good calls.
 
         One statement for all types: those that are left out are most, and are never sent.
         """
@@ -65,7 +65,7 @@ class PairQueries:
             (code, pair.fip_id)
             for code, pairs in found.items()
             for pair, sums in pairs.items()
-            if not is_surely_good(sums)
+            if not is_good_in_sums(sums)
         }
         if tables:
             query = _contested_query(tables, codes, names)
@@ -151,7 +151,7 @@ def _sums_query(tables: _Chosen, codes: Collection[str]) -> sa.Select[tuple[obje
 def _contested_query(
     tables: _Chosen, codes: Collection[str], names: Collection[tuple[str, str]]
 ) -> sa.Select[tuple[object, ...]]:
-    """Returns the query for the pairs of `names`, and of all in which `is_surely_good` fails."""
+    """Returns the query for the pairs of `names`, and of all in which `is_good_in_sums` fails."""
     s = _summed(_every(tables, codes), "type", "aa_id", "fip_id").cte().c
     good = sa.and_(
         s.succeeded * 100 > (s.total - s.client_errors) * GOOD_ABOVE_PERCENT,
