@@ -50,7 +50,7 @@ class OnboardingReads(Protocol):
 
     @property
     def milestones(self) -> MilestoneReads:
-        """What members have reached."""
+        """Reads what members have reached."""
 
 
 class Step(enum.Enum):

@@ -5,12 +5,13 @@ import re
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import live_entry
-from tests.support.service import Service
+from tests.support.service import Service, new_member
 
 
 def test_an_aa_that_never_reported_is_counted_and_named(service: Service) -> None:
     registry, _ = live_entry(service, "AA")
     aa_id, operator, browser = registry.member.entity_id, new_operator(service), reader(service)
+    new_member(service, "FIP")
     service.advance("PT1H30M")
     assert browser.sign_in(operator.email).status_code == 303
 

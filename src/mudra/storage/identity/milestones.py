@@ -22,7 +22,7 @@ _NOT_SENT: Final = ("rejected", "withdrawn")
 
 
 def _activated_at() -> sa.ScalarSelect[object]:
-    """When the first of the admins who can act was one with a password.
+    """Return when the first of the admins who can act was one with a password.
 
     That is when the link was used; links are dropped after some weeks, then it is the password.
     """
