@@ -109,10 +109,12 @@ def _case(
         began = clock()
         push_counted(aas[0], body)
         times.append(clock() - began)
-    costs = [(now - then) / len(times) for now, then in zip(used(), before, strict=True)]
+    worker, check, database = (
+        (now - then) / len(times) for now, then in zip(used(), before, strict=True)
+    )
     rounds = []
     for n in range(since, since + ROUNDS):
         each = [bodies(aa, range(n, n + 1), wide=wide)[0] for aa in aas]
         rounds.append(asyncio.run(all_at_once(aas, each, clock)))
     name = f"{len(aas)} AAs, {len(one) / 1000:.0f} KB each"
-    return Together(name, *costs, statistics.median(times), rounds)
+    return Together(name, worker, check, database, statistics.median(times), rounds)
