@@ -43,7 +43,8 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     matrix = await work.health.matrix(view.within, view.code)
     coverage = await work.health.coverage(view.within, page_context.now)
     names, silent = await work.health.names(), _silent(coverage)
-    still_open = await work.incidents.latest(only_open=True, limit=_MAX_OPEN)
+    latest = await work.incidents.latest(only_open=True, limit=_MAX_OPEN)
+    still_open = [one for one in latest if one.is_open]  # not what people closed, as on the board
     fips = await work.health.live_fips()
     grid = grid_of(matrix, coverage.expected, fips, names)
     return {
