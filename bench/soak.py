@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple, cast
 
 import httpx
@@ -49,6 +50,7 @@ from bench.support import data_directory, forks, percentile, pss_mb
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
+from mudra.metrics.payload.catalogue import WINDOW
 from mudra.storage.database.embedded.server import embedded_server
 
 AAS = sized(20, 2)
@@ -59,8 +61,14 @@ TOKENS_A_SECOND = 2 * 1_000_000 / 86_400
 READERS = sized(50, 4)
 PAGE_EVERY_S = sized(15.0, 1.0)
 RESET_EVERY_S = sized(330.0, 60.0)
-WINDOW_S = 300.0
-"""Twice in the 10 minutes of a window."""
+OLD_WINDOWS_S = 300.0
+"""Of a run too short for windows of its own: twice in the 10 minutes of a window."""
+LIVE_FROM_S = 2400.0
+SAMPLES = ((0.3, 0.35, 0.4), (0.9, 0.95, 1.0))
+"""Parts of the time without kills at which memory is looked at, once all is warm: the medians of
+each three are compared."""
+MAX_RESETS = 4
+"""Of an admin: a fifth one more is refused for the rest of the day."""
 GAP_S = (0.5, 4.0) if sized(1, 0) else (0.2, 0.5)
 AGENT_KILLS = sized(10, 1)
 DRAIN_S = 120
@@ -113,15 +121,18 @@ class Soak:
         self._seconds, self._dice = seconds, random.Random(seed)
         self.journal, self.kills = Journal(), Counter[str]()
         self._end = threading.Event()
-        members = make_members(self.data_dir, MEMBERS + AAS, "AA")
-        self._members = dict(list(members.items())[AAS:])
-        self._aas = list(members.items())[:AAS]
+        self._live = seconds >= LIVE_FROM_S
+        aas = 2 * AAS if self._live else AAS
+        members = make_members(self.data_dir, MEMBERS + aas, "AA")
+        self._members = dict(list(members.items())[aas:])
+        self._aas = list(members.items())[:aas]
         settings = Settings(data_dir=self.data_dir)
         with open_store(settings, create=False) as (conninfo, encryption):
             self._people = make_people(conninfo, encryption, settings, ADMINS)
         self.pushers: list[Pusher] = []
         self.admins: list[Admin] = []
-        self.held: list[Held] = []
+        self.held: list[list[Held]] = []
+        """Of the start and of the end of the part without kills: of each process, the medians."""
         self.began = 0.0
         self.steady_s = seconds - killing_s
 
@@ -161,11 +172,17 @@ class Soak:
         root, journal, threads = service.root, self.journal, 8
         self.pushers = [Pusher(root, aa, secret, FIPS, journal) for aa, secret in self._aas]
         self.admins = [Admin(root, one, email, journal) for one, email in self._people.items()]
-        window_s = min(WINDOW_S, self._seconds / 4)
+        pushes = [
+            Actor(one.push_latest, WINDOW.total_seconds(), self._end)
+            if self._live
+            else Actor(one.push, min(OLD_WINDOWS_S, self._seconds / 4), self._end)
+            for one in self.pushers
+        ]
+        reset_s = max(RESET_EVERY_S, self._seconds / MAX_RESETS)
         cookies = httpx.Cookies(browser.client.cookies)
         return [
-            *(Actor(one.push, window_s, self._end) for one in self.pushers),
-            *(Actor(one.reset, RESET_EVERY_S, self._end) for one in self.admins),
+            *pushes,
+            *(Actor(one.reset, reset_s, self._end) for one in self.admins),
             *(
                 Actor(
                     Tokens(root, self._members, journal).ask, threads / TOKENS_A_SECOND, self._end
@@ -180,10 +197,19 @@ class Soak:
 
     def _steadily(self, service: Service) -> None:
         """The part without kills: look at what is held once all is warm, and at the end."""
-        for share in (0.3, 1.0):
-            time.sleep(max(0.0, self.began + share * self.steady_s - time.monotonic()))
-            held = [held_by(pid) for pid in (service.process.pid, *forks(service.process.pid))]
-            self.held.append(Held(sum(h.pss_mb for h in held), sum(h.descriptors for h in held)))
+        for shares in SAMPLES:
+            looks = []
+            for share in shares:
+                time.sleep(max(0.0, self.began + share * self.steady_s - time.monotonic()))
+                looks.append([held_by(pid) for pid in forks(service.process.pid)])
+            self.held.append(
+                [
+                    Held(
+                        median(h.pss_mb for h in of_one), int(median(h.descriptors for h in of_one))
+                    )
+                    for of_one in zip(*looks, strict=True)
+                ]
+            )
 
     def _kill(self, service: Service) -> bool:
         """Kill something; True when it was all of the service."""
@@ -280,12 +306,12 @@ def report(soak: Soak) -> int:
             f"{name}: "
             + ", ".join(f"{kind} {what}: {n}" for (kind, what), n in sorted(said.items()))
         )
-    first, last = soak.held
-    print(
-        f"memory (PSS) {first.pss_mb:.0f} MB, then {last.pss_mb:.0f} MB: drift"
-        f" {100 * (last.pss_mb / first.pss_mb - 1):+.1f} %; descriptors {first.descriptors},"
-        f" then {last.descriptors} (of the part without kills, from its third tenth on)"
-    )
+    for place, (first, last) in enumerate(zip(*soak.held, strict=True)):
+        print(
+            f"process {place}: memory (PSS) {first.pss_mb:.0f} MB, then {last.pss_mb:.0f} MB: drift"
+            f" {100 * (last.pss_mb / first.pss_mb - 1):+.1f} %; descriptors {first.descriptors},"
+            f" then {last.descriptors} (of the part without kills, from its third tenth on)"
+        )
     for kind in ("token", "page", "push"):
         parts = list(fifths(soak, kind))
         shown = [

@@ -160,6 +160,7 @@ class Pusher:
         self._client = client(root)
         self._token = ""
         self._window = window_start(datetime.now(UTC)) - WINDOW
+        self._latest = self._window - WINDOW
         self._models = plausible_reports(fips)
         self.acknowledged: dict[str, str] = {}
         """Receipt by transaction."""
@@ -169,7 +170,16 @@ class Pusher:
     def push(self) -> None:
         """Push both payloads of one window, the last closed one first, then ever older ones."""
         self._window -= WINDOW
-        start = self._window
+        self._push(self._window)
+
+    def push_latest(self) -> None:
+        """Push both payloads of the window that is just over, unless it was pushed."""
+        latest = window_start(datetime.now(UTC)) - WINDOW
+        if latest > self._latest:
+            self._latest = latest
+            self._push(latest)
+
+    def _push(self, start: datetime) -> None:
         for tag, model in zip(("req", "not"), self._models, strict=True):
             report = msgspec.structs.replace(
                 model,
