@@ -394,8 +394,7 @@ def _metrics_database(settings: Settings, database: Database, connections: int) 
     if url is None:
         return MetricsDatabase(database, None)
     own = database.second(of_primary(url.reveal()), connections, METRICS_DATABASE)
-    replica = settings.metrics_database_replica_url
-    if replica is None:
+    if (replica := settings.metrics_database_replica_url) is None:
         return MetricsDatabase(database, own)
     pool, lag_ms = own.replica(replica.reveal(), connections), settings.database_replica_lag_ms
     return MetricsDatabase(database, own, ReplicaReads(own, pool, lag_ms / 1000))
