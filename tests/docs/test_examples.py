@@ -115,6 +115,10 @@ def _before(bank: str, aa: Member, sign_in: str, hook: str) -> dict[str, str]:
         "mudra password confirm < link.txt": (
             f"{sign_in}\nmudra entity add-admin {bank} {aa.email}\nlast_link {aa.email} > link.txt"
         ),
+        "mudra password decline < link.txt": (
+            f"{sign_in}\nmudra entity add-admin {bank} other@bank.example\n"
+            "last_link other@bank.example > link.txt"
+        ),
         "mudra password set --password-stdin < link-and-password.txt": (
             f"mudra operator create new-{bank.lower()}@network.example\n"
             f"{{ last_link new-{bank.lower()}@network.example; echo $MUDRA_PASSWORD; }}"

@@ -245,7 +245,7 @@ def test_one_connection_serves_every_page_of_the_console(network: Network) -> No
     assert failed == []
     assert asked_to_sign_in == ["POST /console/sign-in/code", "POST /console/sign-out"]
     assert len(answers) > 50
-    assert sum(answer.status_code < 400 for answer in answers.values()) > len(answers) / 2
+    assert sum(answer.status_code < 400 for answer in answers.values()) >= len(answers) / 2
 
 
 def pages(network: Network) -> list[tuple[str, set[str]]]:

@@ -26,6 +26,12 @@ from tests.support.people.second_factor import CODE, PAGE, csrf, enroll, recover
 from tests.support.service import PASSWORD, Member, Service, mails, new_member
 
 CHALLENGE = f"{SIGN_IN}/challenge"
+NO_PROOF: tuple[dict[str, str], ...] = (
+    {},
+    {"password": PASSWORD},
+    {"passkey": "{}"},
+    {"passkey": ""},
+)
 
 
 @pytest.fixture(scope="module")
@@ -138,13 +144,13 @@ def test_a_passkey_of_another_person_is_not_added_twice(named: Service, browser:
     assert len(ids(browser)) == 1
 
 
-@pytest.mark.parametrize("form", ["passkey/begin", "passkey/remove", "begin", "recovery-codes"])
+@pytest.mark.parametrize("form", ["passkey/begin", "begin", "recovery-codes"])
 def test_a_stolen_session_changes_no_passkey(named: Service, browser: Reader, form: str) -> None:
     """However lately it was proven: the very form brings a passkey's signature or a code."""
     passkey = new_passkey(browser, named)
-    sent = {"name": "Thief", "id": listed(browser)[0]}
+    sent = {"name": "Thief"}
 
-    for nothing in ({}, {"password": PASSWORD}, {"passkey": "{}"}, {"passkey": ""}):
+    for nothing in NO_PROOF:
         refused = browser.act(PAGE, f"{PAGE}/{form}", **sent, **nothing)
         assert refused.status_code == 403
         assert "Confirm that it is you" in refused.text
@@ -159,6 +165,23 @@ def test_a_stolen_session_changes_no_passkey(named: Service, browser: Reader, fo
     assert accepted.status_code in {200, 409}, accepted.text
     replayed = asked_again.act(PAGE, f"{PAGE}/{form}", **sent, **answer)
     assert replayed.status_code == 403, "once"
+
+
+@pytest.mark.parametrize("nothing", NO_PROOF)
+def test_a_stolen_session_removes_no_passkey(
+    named: Service, browser: Reader, nothing: dict[str, str]
+) -> None:
+    """Of two, so that the form alone would be taken."""
+    first = new_passkey(browser, named)
+    new_passkey(browser, named, "Laptop", **proof(browser, first, 5))
+    kept = ids(browser)
+
+    refused = browser.act(PAGE, f"{PAGE}/passkey/remove", id=listed(browser)[0], **nothing)
+
+    assert refused.status_code == 403
+    assert "Confirm that it is you" in refused.text
+    assert len(kept) == 2
+    assert ids(browser) == kept
 
 
 def test_the_last_factor_of_who_must_have_one_stays(

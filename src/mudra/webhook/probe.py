@@ -20,7 +20,8 @@ from mudra.client.signing.body_signature import SIGNATURE_HEADER, RegisteredKey
 from mudra.registry.payload.fields.url_rules import AnyIp
 from mudra.registry.probe.challenge import MAX_ANSWER, Challenge, answer_problem
 from mudra.registry.probe.probe import ProbeResult, ServerCertificate, WaitingProbe
-from mudra.webhook.reach import Reach, why_failed
+from mudra.webhook.failure import why_failed
+from mudra.webhook.reach import Reach
 from mudra.webhook.send import resolved, trusted_authorities
 
 _WHOLE_S: Final = 10.0

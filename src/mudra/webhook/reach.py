@@ -4,24 +4,12 @@ import ipaddress
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx
 from msgspec import Struct
 
 from mudra.registry.payload.fields.url_rules import AddressPolicy, AnyIp, ip_faults, url_faults
 
 _HTTPS: Final = 443
-_UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
-"""In the text of a failed handshake."""
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
-
-def why_failed(error: Exception) -> str:
-    """Returns why a call has no answer, for who can repair it."""
-    if _UNTRUSTED in str(error):
-        return "its certificate is not trusted"
-    if isinstance(error, httpx.ConnectError):
-        return "no connection: no program listens there, or a firewall refuses it"
-    return f"the call failed: {type(error).__name__}"
 
 
 class Reach(Struct, frozen=True):

@@ -22,7 +22,8 @@ from msgspec import Struct
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.registry.payload.fields.url_rules import AnyIp
 from mudra.shared.network_address import address_key
-from mudra.webhook.reach import Reach, literal_ip, why_failed
+from mudra.webhook.failure import why_failed
+from mudra.webhook.reach import Reach, literal_ip
 from mudra.webhook.sign import signed_headers
 
 _CONNECT_S: Final = 3.0
