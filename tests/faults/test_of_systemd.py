@@ -50,22 +50,24 @@ def watched_by(manager: Manager) -> dict[str, str]:
 
 
 def test_systemd_hears_what_the_node_does(tmp_path: Path) -> None:
+    seen = tmp_path / "environment"
+    key = {"MUDRA_MASTER_KEY_COMMAND": f"sh -c 'env > {seen}; echo {'A' * 43}='"}
     with (
         Manager(str(tmp_path / "notify")) as manager,
-        running_service(tmp_path / "data", **watched_by(manager)) as service,
+        running_service(tmp_path / "data", **watched_by(manager), **key) as service,
     ):
         place = service.root.removeprefix("http://")
         until(lambda: manager.heard("READY=1"), PATIENCE_S)
         until(lambda: manager.heard("WATCHDOG=1"), PATIENCE_S)
         until(lambda: manager.heard(f"STATUS=1 of 1 workers serve at {place}."), PATIENCE_S)
         assert "STOPPING=1" not in manager.lines
-        (postmaster,) = (tmp_path / "data").rglob("postmaster.pid")
-        inherited = Path(f"/proc/{postmaster.read_text().split()[0]}/environ").read_bytes()
         assert service.stop() == 0
         until(lambda: manager.heard("STOPPING=1"))
 
-    assert b"NOTIFY_SOCKET" not in inherited
-    assert b"WATCHDOG_USEC" not in inherited
+    inherited = seen.read_text()
+    assert "MUDRA_MASTER_KEY_COMMAND" in inherited
+    assert "NOTIFY_SOCKET" not in inherited
+    assert "WATCHDOG_USEC" not in inherited
     assert manager.lines[0] == "STATUS=Starting: the database, its schema, then the workers."
     ready = manager.lines.index("READY=1")
     assert manager.lines[ready + 1] == f"STATUS=Answers at {place}."
@@ -187,7 +189,9 @@ def test_what_cannot_be_served_is_refused_with_the_way_out(tmp_path: Path) -> No
         assert "is no socket" in refused(tmp_path, [file])  # type: ignore[list-item]
         assert "ListenStream=PORT takes IPv4 and IPv6" in refused(tmp_path, [one, other])
         assert "or set MUDRA_WORKERS=1" not in refused(tmp_path, [one, one], MUDRA_WORKERS="3")
-        assert "MUDRA_BASE_URL must be https" in refused(tmp_path, [public])
+        said = refused(tmp_path, [public], MUDRA_PORT="8081")
+        assert "MUDRA_PORT=8081 is not used: the passed socket holds" in said
+        assert "MUDRA_BASE_URL must be https" in said
     assert "NOTIFY_SOCKET must begin with / or @" in refused(tmp_path, [], NOTIFY_SOCKET="x")
     assert "WatchdogSec=4 or more" in refused(
         tmp_path, [], NOTIFY_SOCKET="/x", WATCHDOG_USEC="1000000"

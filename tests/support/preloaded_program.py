@@ -67,7 +67,9 @@ class ForkedProgram:
         wanted = Wanted(arguments, environment, module, run, str(errors or ""))
         forks = _forks()
         socket.send_fds(
-            forks, [msgspec.json.encode(wanted)], [write, fate, forks.fileno(), *(one.fileno() for one in passed)]
+            forks,
+            [msgspec.json.encode(wanted)],
+            [write, fate, forks.fileno(), *(one.fileno() for one in passed)],
         )
         os.close(write)
         os.close(fate)

@@ -30,7 +30,9 @@ def filled() -> str:
     text = example().replace('master_key = ""', f'master_key = "{"A" * 43}="')
     for password in PASSWORDS:
         text = text.replace('= ""', f'= "{password}"', 1)
-    return re.sub(r'"10\.0\.0\.([123])"', r'"10.7.4.2\1"', text).replace("10.0.0.0/24", "10.7.0.0/16")
+    return re.sub(r'"10\.0\.0\.([123])"', r'"10.7.4.2\1"', text).replace(
+        "10.0.0.0/24", "10.7.0.0/16"
+    )
 
 
 def rendered(
@@ -51,7 +53,9 @@ def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path
     assert done.returncode == 0, done.stderr
     assert folders == set(ADDRESSES)
     for address in ADDRESSES:
-        assert f"{address}:  ssh root@{address} sh /root/mudra-machine/install.sh mudra" in done.stdout
+        assert (
+            f"{address}:  ssh root@{address} sh /root/mudra-machine/install.sh mudra" in done.stdout
+        )
         assert f"root@{address}:/root/mudra-machine/\n" in done.stdout
     for path in files:
         text = path.read_text()
@@ -149,7 +153,11 @@ def test_haproxy_takes_the_file(tmp_path: Path) -> None:
     rendered(tmp_path, filled())
     path = tmp_path / "machines" / ADDRESSES[0] / "etc/haproxy/haproxy.cfg"
     done = subprocess.run(
-        [program("haproxy"), "-c", "-f", path], capture_output=True, text=True, timeout=60, check=False
+        [program("haproxy"), "-c", "-f", path],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
     assert done.returncode == 0, done.stderr
@@ -157,6 +165,7 @@ def test_haproxy_takes_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_patroni_takes_the_file(tmp_path: Path) -> None:
+    program("postgresql-15")  # whose directory the file names
     rendered(tmp_path, filled())
     folder = tmp_path / "machines" / ADDRESSES[0] / "etc"
     lines = (folder / "patroni_env.conf").read_text().splitlines()
@@ -165,20 +174,16 @@ def test_patroni_takes_the_file(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=120, check=False,
         env=dict(line.split("=", 1) for line in lines if not line.startswith("#")),
     )  # fmt: skip
-    # What it says of machines and directories that are not here is no fault of the file.
-    faults = [
-        line
-        for line in (done.stdout + done.stderr).splitlines()
-        if line.strip() and not re.search(r"did not pass|not reachable|doesn't exist|No such", line)
-    ]
 
-    assert faults == []
+    assert (done.returncode, (done.stdout + done.stderr).strip()) == (0, "")
 
 
 def test_install_does_what_the_page_of_patroni_says(tmp_path: Path) -> None:
     rendered(tmp_path, filled())
     script = tmp_path / "machines" / ADDRESSES[2] / "install.sh"
-    done = {shlex.split(line)[-1] for line in script.read_text().splitlines() if " install " in line}
+    done = {
+        shlex.split(line)[-1] for line in script.read_text().splitlines() if " install " in line
+    }
     (block,) = [
         one.body
         for one in blocks_of("docs/how-to/run-on-patroni.md")
@@ -198,11 +203,21 @@ def test_the_page_is_followed(tmp_path: Path) -> None:
     made = subprocess.run(["sh", "-ec", blocks[0]], cwd=tmp_path, timeout=60, check=False)
     inventory = tmp_path / "inventory.toml"
     empty = subprocess.run(
-        ["sh", "-ec", blocks[1]], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        ["sh", "-ec", blocks[1]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     inventory.write_text(filled())
     done = subprocess.run(
-        ["sh", "-ec", blocks[1]], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+        ["sh", "-ec", blocks[1]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
 
     assert made.returncode == 0

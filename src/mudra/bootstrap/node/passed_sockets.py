@@ -57,8 +57,8 @@ def as_passed(settings: Settings, passed: Sequence[socket.socket]) -> Settings:
     host, port = passed[0].getsockname()[:2]
     if "port" in settings.sources and settings.port != port:
         sys.stderr.write(
-            f"warning: MUDRA_PORT={settings.port} is not used: the passed socket holds, and listens "
-            f"on {host}:{port}; change ListenStream, or unset MUDRA_PORT\n"
+            f"warning: MUDRA_PORT={settings.port} is not used: the passed socket holds, and is"
+            f" on {host}:{port}; change ListenStream, or unset MUDRA_PORT\n"
         )
     listening = replace(settings, host=host, port=port)
     try:
@@ -93,7 +93,7 @@ def _listening(fd: int) -> socket.socket:
             "limited: write ListenStream=127.0.0.1:8080 or the like"
         )
     passed.set_inheritable(False)
-    passed.setblocking(False)
+    passed.settimeout(0)
     return passed
 
 
