@@ -9,6 +9,7 @@ python -m tests.support.preloaded_program CHANNEL
 """
 
 import atexit
+import fcntl
 import functools
 import gc
 import importlib
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -30,6 +32,9 @@ from tests.support.database import template_database
 
 ROOT: Final = Path(__file__).parents[2]
 _MESSAGE_BYTES: Final = 1 << 17
+_FIRST_PASSED, _MAX_PASSED = 3, 3
+_MAX_FDS: Final = 3 + _MAX_PASSED
+_ASIDE: Final = 200
 _LOADED: Final = (
     "tests.support.cheap_hashes",
     "tests.support.preloaded_program",
@@ -43,7 +48,8 @@ class ForkedProgram:
     """A running program; what tests use of `subprocess.Popen`.
 
     `module` is run in place of the command line, and finds the database of this test run.
-    With `errors` standard error goes to that file, else to `stdout` too.
+    With `errors` standard error goes to that file, else to `stdout` too. Sockets that are `passed`
+    are its descriptors from 3 on, as a service manager passes them (sd_listen_fds(3)).
     """
 
     def __init__(
@@ -53,13 +59,18 @@ class ForkedProgram:
         *,
         module: str = "",
         errors: Path | None = None,
+        passed: Sequence[socket.socket] = (),
     ) -> None:
         read, write = os.pipe()
         self._fate, fate = os.pipe()
         run = str(template_database.directory()) if module else ""
         wanted = Wanted(arguments, environment, module, run, str(errors or ""))
         forks = _forks()
-        socket.send_fds(forks, [msgspec.json.encode(wanted)], [write, fate, forks.fileno()])
+        socket.send_fds(
+            forks,
+            [msgspec.json.encode(wanted)],
+            [write, fate, forks.fileno(), *(one.fileno() for one in passed)],
+        )
         os.close(write)
         os.close(fate)
         self.stdout = os.fdopen(read)
@@ -135,7 +146,7 @@ def _forks() -> socket.socket:
 
 def main() -> None:
     """Load the program, then fork one for each message until the channel is closed."""
-    channel = socket.socket(fileno=int(sys.argv[1]))
+    channel = _out_of_the_way(int(sys.argv[1]))
     # Asked for when prometheus-client is loaded; each fork opens its files where its own are.
     unused = tempfile.mkdtemp()
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = unused
@@ -155,6 +166,16 @@ def main() -> None:
     except SystemExit as end:
         _leave(end.code)
     _leave(None)
+
+
+def _out_of_the_way(channel: int) -> socket.socket:
+    """Give the channel another number, and keep those free at which sockets are passed."""
+    moved = fcntl.fcntl(channel, fcntl.F_DUPFD_CLOEXEC, _ASIDE)
+    os.close(channel)
+    while (unused := os.open(os.devnull, os.O_RDONLY)) < _FIRST_PASSED + _MAX_PASSED:
+        pass
+    os.close(unused)
+    return socket.socket(fileno=moved)
 
 
 def _compile_templates() -> None:
@@ -199,21 +220,21 @@ def _fork_for_each(channel: socket.socket) -> Wanted | None:
             os.read(woken, 4096)
             _reap(fates)
         if channel.fileno() in ready:
-            message, fds, _, _ = socket.recv_fds(channel, _MESSAGE_BYTES, 3)
+            message, fds, _, _ = socket.recv_fds(channel, _MESSAGE_BYTES, _MAX_FDS)
             if not message:
                 for pid in fates:
                     os.kill(pid, signal.SIGTERM)
                 return None
-            output, fate, asking = fds
+            output, fate, asking, *passed = fds
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for fd in (channel.detach(), woken, wake, fate, *fates.values()):
                     os.close(fd)
-                return _become(msgspec.json.decode(message, type=Wanted), output, asking)
-            os.close(output)
-            os.close(asking)
+                return _become(msgspec.json.decode(message, type=Wanted), output, asking, passed)
+            for fd in (output, asking, *passed):
+                os.close(fd)
             os.write(fate, f"{pid}\n".encode())
             fates[pid] = fate
 
@@ -227,7 +248,7 @@ def _reap(fates: dict[int, int]) -> None:
             os.close(fate)
 
 
-def _become(wanted: Wanted, output: int, asking: int) -> Wanted:
+def _become(wanted: Wanted, output: int, asking: int, passed: list[int]) -> Wanted:
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
@@ -243,7 +264,20 @@ def _become(wanted: Wanted, output: int, asking: int) -> Wanted:
         os.close(asking)
     os.environ.clear()
     os.environ.update(wanted.environment)
+    if passed:
+        _pass_on(passed)
     return wanted
+
+
+def _pass_on(passed: list[int]) -> None:
+    """Do what systemd does between its fork and the program's start."""
+    aside = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _ASIDE) for fd in passed]
+    for fd in passed:
+        os.close(fd)
+    for number, fd in enumerate(aside):
+        os.dup2(fd, _FIRST_PASSED + number)
+        os.close(fd)
+    os.environ |= {"LISTEN_FDS": str(len(passed)), "LISTEN_PID": str(os.getpid())}
 
 
 if __name__ == "__main__":

@@ -10,12 +10,13 @@ import os
 import re
 import select
 import signal
+import socket
 import ssl
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -172,6 +173,7 @@ def running_service(
     from_nothing: bool = False,
     full_hashes: bool = False,
     keeps_store: bool = False,
+    passed: Sequence[socket.socket] = (),
     **variables: str,
 ) -> Iterator[Service]:
     """Start `mudra serve` on a free port and stop it at the end.
@@ -180,6 +182,7 @@ def running_service(
     does: `from_nothing` leaves it to the service to make its database, as on its very first start;
     `full_hashes` makes a password hash cost what the setting says; `keeps_store` leaves the store
     open between the members that tests make, where no test kills the service or its database.
+    Sockets that are `passed` are passed as systemd does it.
     """
     if not from_nothing and "MUDRA_DATABASE_URL" not in variables:
         prepare(data_dir)
@@ -199,7 +202,7 @@ def running_service(
     if from_nothing or full_hashes:
         process = _started_afresh(arguments, environment, full_hashes=full_hashes)
     else:
-        process = ForkedProgram(arguments, environment)
+        process = ForkedProgram(arguments, environment, passed=passed)
     try:
         issuer = _wait_for_address(process)
         environment["MUDRA_BASE_URL"] = issuer

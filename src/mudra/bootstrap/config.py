@@ -349,11 +349,12 @@ def load_settings(
     sources = dict.fromkeys(values, Source.ENVIRONMENT) | dict.fromkeys(given, Source.COMMAND_LINE)
     values.update(given, sources=sources)
     settings = Settings(**values)  # type: ignore[arg-type]  # each value came from its own parser
-    _check_together(settings)
+    check_together(settings)
     return settings
 
 
-def _check_together(settings: Settings) -> None:
+def check_together(settings: Settings) -> None:
+    """Raise ConfigError for settings that do not fit each other."""
     fault = sign_in_fault(settings) or tracing_fault(settings)
     if fault:
         raise ConfigError(fault)

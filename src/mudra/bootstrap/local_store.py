@@ -14,8 +14,8 @@ from sqlalchemy.exc import DBAPIError
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.data_directory import DataDirectoryUnusable
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
+from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.serve import open_store
-from mudra.bootstrap.node.supervisor import CannotListen
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit
 from mudra.localization.catalogue import CatalogueError

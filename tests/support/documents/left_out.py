@@ -49,6 +49,14 @@ BY_ANOTHER_TEST: Final = {
     "docs/how-to/run-on-patroni.md": {
         "patronictl -c /etc/patroni/config.yml switchover mudra --force": _FAIL_OVER,
     },
+    "docs/how-to/run-on-three-machines.md": {
+        "python3 deploy/three-machines/render.py --example > inventory.toml": (
+            "unit/deploy/test_three_machines.py::test_the_page_is_followed"
+        ),
+        "python3 deploy/three-machines/render.py inventory.toml --to machines": (
+            "unit/deploy/test_three_machines.py::test_the_page_is_followed"
+        ),
+    },
     "docs/how-to/prepare-the-database.md": {
         "MUDRA_DATABASE_URL=postgresql://mudra_service:…@db.example/mudra         # the nodes run as it": (
             _SETTINGS
@@ -176,6 +184,11 @@ NOT_RUN: Final = {
         ),
         "psql -h 10.0.0.1 -U postgres -c 'CREATE DATABASE mudra'": (
             "needs the three machines; tests/support/patroni/network.py does the same"
+        ),
+    },
+    "docs/how-to/run-on-three-machines.md": {
+        "rsync -a machines/10.0.0.1/ root@10.0.0.1:/root/mudra-machine/": (
+            f"{_MACHINE}, on three machines; tests/unit/deploy/test_three_machines.py reads the files"
         ),
     },
     "docs/operations/running.md": {

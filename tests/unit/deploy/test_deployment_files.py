@@ -9,6 +9,7 @@ import yaml
 from tests.support.programs import program
 
 from mudra.bootstrap.config import REFERENCE
+from mudra.bootstrap.node.notifier import MIN_WATCHDOG_S
 
 SYSTEMD = Path("deploy/systemd")
 UNITS = ("mudra.service", "mudra-agent.service", "mudra-backup.service")
@@ -33,6 +34,30 @@ def test_systemd_takes_a_unit_and_finds_little_exposed(name: str, tmp_path: Path
     assert (verified.returncode, verified.stderr) == (0, "")
     assert level is not None, rated.stdout + rated.stderr
     assert float(level[1]) <= EXPOSURE[name]
+
+
+def test_systemd_takes_the_socket_for_the_service(tmp_path: Path) -> None:
+    service = (SYSTEMD / "mudra.service").read_text()
+    (tmp_path / "mudra.service").write_text(service.replace("/opt/mudra/bin/mudra", "/bin/true"))
+    text = (SYSTEMD / "mudra.socket").read_text()
+    (line,) = [one for one in text.splitlines() if one.startswith("ListenStream=")]
+    (tmp_path / "mudra.socket").write_text(text.replace(line, f"{line}\n{line}"))
+    verified = subprocess.run(
+        [program("systemd-analyze"), "verify", tmp_path / "mudra.socket"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert line == "ListenStream=127.0.0.1:8080"
+    assert "\nReusePort=yes\n" in text
+
+
+def test_systemd_waits_for_the_answer_and_looks_after_the_node() -> None:
+    lines = (SYSTEMD / "mudra.service").read_text().splitlines()
+    seconds = [int(one.split("=")[1]) for one in lines if one.startswith("WatchdogSec=")]
+
+    assert "Type=notify" in lines
+    assert seconds[0] >= MIN_WATCHDOG_S
 
 
 def test_systemd_takes_the_timer_of_the_backup() -> None:

@@ -63,6 +63,11 @@ class Heartbeats:
         self._seen[place] = self.times[place]
         return self._stopped[place] >= STOPPED_FOR or self._silent[place] >= SILENT_FOR
 
+    def is_alive(self, place: int) -> bool:
+        """Return whether a child has said since its start, and lately, that it lives."""
+        last = self.times[place]
+        return last != 0.0 and time.monotonic() - last < SILENT_FOR * EVERY_S
+
 
 def state_of_process(pid: int) -> str:
     """Return the state of a process in one character, empty where /proc does not say."""

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from mudra.bootstrap.data_directory import using
-from mudra.bootstrap.node.supervisor import STOP_S, CannotListen
+from mudra.bootstrap.node.cannot_listen import CannotListen
+from mudra.bootstrap.node.supervisor import STOP_S
 
 FILE: Final = "serve.pid"
 _WAIT_S: Final = STOP_S + 5

@@ -15,9 +15,11 @@ import structlog
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
+from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import Report
+from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
-from mudra.bootstrap.node.supervisor import STOP_S, Body, CannotListen, Supervisor, listeners
+from mudra.bootstrap.node.supervisor import STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
 from mudra.bootstrap.observability.telemetry import RESTARTS, serve_metrics
 from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
@@ -42,6 +44,7 @@ def run_node(
     announce: Callable[[Settings], None],
     demo: Demo,
     heal: Callable[[], None] | None,
+    given: OfSystemd,
 ) -> int:
     """Run workers and jobs until stopped; returns the exit code."""
     _check_texts(settings, conninfo, encryption)
@@ -49,17 +52,21 @@ def run_node(
         _log.warning(
             "one operator alone can change a member's key: MUDRA_REGISTRY_ONE_OPERATOR is true"
         )
-    sockets = listeners(settings.host, settings.port, settings.workers)
+    sockets = given.listeners(settings.workers) or listeners(
+        settings.host, settings.port, settings.workers
+    )
     settings = replace(settings, port=sockets[0].getsockname()[1])
     _record(conninfo, settings)
     asyncio.run(_prepare(settings, conninfo, encryption, demo))
     supervisor = Supervisor(
-        settings.pause_s + STOP_S, sockets, on_restart=lambda *of: RESTARTS.labels(*of).inc()
+        settings.pause_s + STOP_S,
+        sockets,
+        on_restart=lambda *of: RESTARTS.labels(*of).inc(),
+        notifier=given.notifier,
     )
     for number, listener in enumerate(sockets):
-        supervisor.add(
-            f"worker-{number}", _worker(settings, conninfo, encryption, listener, sockets)
-        )
+        serving = _worker(settings, conninfo, encryption, listener, sockets)
+        supervisor.add(f"worker-{number}", serving, serves=True)
     supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, encryption)))
     if heal is not None:
         supervisor.add("database", _without(sockets, _watch_database(heal)), last=True)
@@ -68,6 +75,7 @@ def run_node(
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))
+        given.notifier.ready(f"{settings.host}:{settings.port}")
 
     return supervisor.run(on_ready)
 

@@ -16,6 +16,7 @@ import structlog
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.data_directory import using
 from mudra.bootstrap.node.node_lock import only_node
+from mudra.bootstrap.node.of_systemd import OfSystemd, take_from
 from mudra.bootstrap.observability.logging import set_up_logging
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.demo.network import Demo
@@ -144,15 +145,21 @@ def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo =
     """
     for sentence in unknown_names(os.environ):
         sys.stderr.write(f"warning: {sentence}\n")
+    # First of all: what is started from here on must not take them for its own.
+    given = take_from(os.environ)
+    settings = given.applied_to(settings)
     with only_node(settings.data_dir):
-        return _serve(settings, announce, demo)
+        return _serve(settings, announce, demo, given)
 
 
-def _serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo) -> int:
+def _serve(
+    settings: Settings, announce: Callable[[Settings], None], demo: Demo, given: OfSystemd
+) -> int:
     # Which implementation prometheus-client uses is decided when it is imported.
     figures = settings.data_dir / "telemetry"
     with using(settings.data_dir):
         set_up_logging(settings.log_level, _log_stream(settings))
+        given.notifier.starting()
         shutil.rmtree(figures, ignore_errors=True)
         figures.mkdir(parents=True, mode=0o700)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(figures.resolve())
@@ -170,7 +177,7 @@ def _serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo)
             from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not
 
             encryption = _load_encryption(settings, conninfo, create=True)
-            return run_node(settings, conninfo, encryption, announce, demo, heal)
+            return run_node(settings, conninfo, encryption, announce, demo, heal, given)
     finally:
         loading.join()  # else it goes on loading in a process that ends, and complains
 

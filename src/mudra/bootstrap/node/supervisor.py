@@ -18,7 +18,9 @@ from typing import Final
 
 import structlog
 
+from mudra.bootstrap.node.cannot_listen import CannotListen
 from mudra.bootstrap.node.heartbeat import EVERY_S, Heartbeats, Report
+from mudra.bootstrap.node.notifier import Notifier
 from mudra.bootstrap.node.signal_wait import SignalWait
 
 STOP_S: Final = 35.0
@@ -31,16 +33,13 @@ Body = Callable[[int, Report], None]
 """What a child does: takes the parent_pipe's file descriptor, and what it reports to."""
 
 
-class CannotListen(Exception):
-    """The address to listen on cannot be had: the text names it and the way out."""
-
-
 @dataclass
 class _Child:
     name: str
     body: Body
     last: bool
     place: int
+    serves: bool
     pid: int = 0
     started_at: float = 0.0
     hung: bool = False
@@ -56,14 +55,18 @@ class Supervisor:
     children: list[_Child] = field(default_factory=list)
     on_restart: Callable[[str, str], None] = lambda _name, _cause: None
     """Takes the name of a process that is started again, and `died` or `hung`."""
+    notifier: Notifier = field(default_factory=Notifier)
     _stopping: bool = False
     _beats: Heartbeats = field(default_factory=Heartbeats)
     _signals: SignalWait = field(default_factory=SignalWait)
     _next_check: float = 0.0
 
-    def add(self, name: str, body: Body, *, last: bool = False) -> None:
-        """Say what a child is to do; one that is `last` stops when the others have ended."""
-        self.children.append(_Child(name, body, last, len(self.children)))
+    def add(self, name: str, body: Body, *, last: bool = False, serves: bool = False) -> None:
+        """Say what a child is to do, and whether it answers requests.
+
+        One that is `last` stops when the others have ended.
+        """
+        self.children.append(_Child(name, body, last, len(self.children), serves))
 
     def run(self, on_ready: Callable[[], None]) -> int:
         """Start all, call `on_ready` when all are ready, and restart those that die, until stopped.
@@ -87,6 +90,8 @@ class Supervisor:
         return 0 if ready else 1
 
     def _stop(self, *_: object) -> None:
+        if not self._stopping:
+            self.notifier.stopping()
         self._stopping = True
         for listener in self.listeners:
             listener.close()
@@ -155,7 +160,12 @@ class Supervisor:
             self._signals.wait(left, *also)
             return
         self._kill_hung()
+        workers = [child for child in self.children if child.serves]
+        self.notifier.serving(sum(map(self._is_serving, workers)), len(workers))
         self._next_check = time.monotonic() + EVERY_S
+
+    def _is_serving(self, child: _Child) -> bool:
+        return child.pid > 0 and not child.hung and self._beats.is_alive(child.place)
 
     def _kill_hung(self) -> None:
         """End processes that do nothing any more but keep their connections.

@@ -1,0 +1,62 @@
+#!/bin/sh
+# Sets machine @N@ of three up, as root; may be run again: docs/how-to/run-on-three-machines.md
+set -eu
+cd "$(dirname "$0")"
+
+machine() {
+    apt-get install --no-install-recommends --yes etcd-server postgresql-15 python3-venv haproxy
+    systemctl disable --now postgresql
+    test -x /opt/patroni/bin/pip || python3 -m venv /opt/patroni
+    /opt/patroni/bin/pip install --require-hashes -r patroni-requirements.txt
+    id mudra >/dev/null 2>&1 || useradd --system --home-dir /var/lib/mudra mudra
+    install -d -m 755 /etc/patroni /etc/mudra
+    # Debian's etcd runs with its own settings since it was installed.
+    begins=no
+    test -d /var/lib/etcd/mudra || begins=yes
+    cmp -s etc/default/etcd /etc/default/etcd || echo "the settings of etcd change"
+    install -m 644 etc/default/etcd /etc/default/etcd
+    install -m 644 etc/patroni/config.yml /etc/patroni/config.yml
+    install -m 600 etc/patroni_env.conf /etc/patroni_env.conf
+    install -m 644 etc/haproxy/haproxy.cfg /etc/haproxy/haproxy.cfg
+    install -m 600 etc/mudra/mudra.env /etc/mudra/mudra.env
+    install -m 644 etc/systemd/system/patroni.service etc/systemd/system/mudra.service /etc/systemd/system/
+    systemctl daemon-reload
+    systemctl enable etcd haproxy patroni
+    # Only the first time: a restart of two members at once would leave no quorum. Each waits for another.
+    if [ $begins = yes ]; then systemctl restart --no-block etcd; fi
+    if systemctl is-active --quiet patroni; then
+        systemctl reload patroni
+    else
+        systemctl start --no-block patroni
+    fi
+    systemctl reload-or-restart haproxy
+}
+
+database() {
+    set -a
+    . ./etc/patroni_env.conf
+    set +a
+    PGPASSWORD=$PATRONI_SUPERUSER_PASSWORD
+    export PGPASSWORD
+    primary="postgresql://$PATRONI_SUPERUSER_USERNAME@127.0.0.1:5000"
+    psql "$primary/postgres" -Atc "SELECT 1 FROM pg_database WHERE datname = 'mudra'" | grep -q 1 ||
+        psql "$primary/postgres" -c 'CREATE DATABASE mudra'
+    admin=$(mktemp) # readable by root alone; an argument would be seen by all
+    trap 'rm -f "$admin"' EXIT
+    echo "MUDRA_DATABASE_ADMIN_URL=postgresql://$PATRONI_SUPERUSER_USERNAME:$PGPASSWORD@127.0.0.1:5000/mudra" >"$admin"
+    systemd-run --pipe --wait --collect --uid=mudra --property=EnvironmentFile=/etc/mudra/mudra.env \
+        --property=EnvironmentFile="$admin" --property=StateDirectory=mudra --property=StateDirectoryMode=0700 \
+        --setenv=MUDRA_DATA_DIR=/var/lib/mudra \
+        /opt/mudra/bin/mudra database prepare
+}
+
+mudra() {
+    test -x /opt/mudra/bin/mudra || { echo "install Mudra into /opt/mudra first" >&2; exit 1; }
+    systemctl enable mudra
+    systemctl restart mudra
+}
+
+case "${1:-machine}" in
+machine | database | mudra) "${1:-machine}" ;;
+*) echo "usage: $0 [machine|database|mudra]" >&2 && exit 2 ;;
+esac

@@ -1,0 +1,231 @@
+"""The script for three machines: what it writes, refuses and leaves alone."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.documents.blocks import blocks_of
+from tests.support.patroni.cluster import Cluster, Machine
+from tests.support.programs import program
+
+from mudra.bootstrap.config import load_settings
+from mudra.storage.crypto.master_key import parse_master_keys
+from mudra.storage.database.embedded.account import choose_accounts
+
+SCRIPT = Path("deploy/three-machines/render.py")
+PAGE = "docs/how-to/run-on-three-machines.md"
+ADDRESSES = ("10.7.4.21", "10.7.4.22", "10.7.4.23")
+PASSWORDS = [f"{name}-0123456789abcdef" for name in ("super", "repl", "rewind", "service", "owner")]
+
+
+def example() -> str:
+    return Path("deploy/three-machines/inventory.example.toml").read_text()
+
+
+def filled() -> str:
+    """The example with each empty field filled in, and with addresses of its own."""
+    text = example().replace('master_key = ""', f'master_key = "{"A" * 43}="')
+    for password in PASSWORDS:
+        text = text.replace('= ""', f'= "{password}"', 1)
+    return re.sub(r'"10\.0\.0\.([123])"', r'"10.7.4.2\1"', text).replace(
+        "10.0.0.0/24", "10.7.0.0/16"
+    )
+
+
+def rendered(
+    folder: Path, inventory: str, *options: str, mode: int = 0o600
+) -> "subprocess.CompletedProcess[str]":
+    path = folder / "inventory.toml"
+    path.write_text(inventory)
+    path.chmod(mode)
+    command = [sys.executable, str(SCRIPT), str(path), "--to", str(folder / "machines"), *options]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path) -> None:
+    done = rendered(tmp_path, filled())
+    folders = {one.name for one in (tmp_path / "machines").iterdir()}
+    files = {one for one in (tmp_path / "machines").rglob("*") if one.is_file()}
+
+    assert done.returncode == 0, done.stderr
+    assert folders == set(ADDRESSES)
+    for address in ADDRESSES:
+        assert (
+            f"{address}:  ssh root@{address} sh /root/mudra-machine/install.sh mudra" in done.stdout
+        )
+        assert f"root@{address}:/root/mudra-machine/\n" in done.stdout
+    for path in files:
+        text = path.read_text()
+        assert "10.0.0." not in text.replace("10.0.0.10/32", ""), path
+        assert "change-this" not in text, path
+        assert not re.search(r"@[A-Z_]+@", text), path
+        secret = any(password in text for password in PASSWORDS)
+        assert path.stat().st_mode & 0o777 == (0o600 if secret else 0o644), path
+
+
+def test_the_files_are_those_that_the_test_of_patroni_runs(tmp_path: Path) -> None:
+    """The same templates with the same values: nothing else of them differs."""
+    network = "127.99.7"
+    inventory = re.sub(r"10\.7\.4\.2([123])", rf"{network}.\1", filled())
+    done = rendered(tmp_path, inventory.replace("10.7.0.0/16", "127.0.0.0/8"))
+    assert done.returncode == 0, done.stderr
+    machines = [Machine(n, f"{network}.{n}", Path("/var/lib")) for n in (1, 2, 3)]
+    account = choose_accounts(tmp_path, tmp_path / "none", tmp_path).initdb
+    cluster = Cluster(tmp_path, network, account, machines)
+    for machine in machines:
+        for name, template in (
+            ("etc/default/etcd", "etcd.env"),
+            ("etc/patroni_env.conf", "patroni.env"),
+            ("etc/patroni/config.yml", "patroni.yml"),
+            ("etc/haproxy/haproxy.cfg", "haproxy.cfg"),
+        ):
+            written = (tmp_path / "machines" / machine.address / name).read_text()
+            for place, password in enumerate(PASSWORDS, start=1):
+                written = written.replace(password, f"change-this-{place}")
+            theirs = cluster.text(template, machine)
+            assert written == theirs.replace("/var/lib/run", "/var/run/postgresql"), name
+
+
+def test_a_second_run_changes_nothing_and_a_check_says_so(tmp_path: Path) -> None:
+    rendered(tmp_path, filled())
+    again = rendered(tmp_path, filled())
+    same = rendered(tmp_path, filled(), "--check")
+    other = rendered(tmp_path, filled().replace("10.0.0.10", "10.0.0.11"), "--check")
+
+    assert "written" not in again.stdout
+    assert (same.returncode, same.stdout) == (0, "")
+    assert other.returncode == 1
+    assert [line.rpartition("/")[2] for line in other.stdout.splitlines()] == ["mudra.env"] * 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('base_url = "https:', 'base_url = "http:', "base_url: the public https address"),
+        ("smtp_url", "smtp", "smtp: no such field"),
+        ('mail_from = "tokens@network.example"', "", "mail_from: missing"),
+        ('"10.7.4.22", ', "", "machines: 3 different addresses, not 2"),
+        ('"10.7.4.22"', '"10.8.4.22"', "machines: 10.8.4.22 is not in subnet 10.7.0.0/16"),
+        ('"10.7.4.22"', '"pg2.example"', "machines: a list of IPv4 addresses"),
+        ('["10.0.0.10"]', "[]", "proxies: the address of each proxy"),
+        ('"AAAA', '"AA', "master_key: base64 of 32 bytes"),
+        (PASSWORDS[3], "", "passwords.service: 16 to 128 letters"),
+        (PASSWORDS[3], "with@sign-0123456789", "passwords.service: 16 to 128 letters"),
+        (PASSWORDS[3], PASSWORDS[4], "passwords: each a different one"),
+        ("[passwords]", "[words]", "words: no such field"),
+    ],
+)
+def test_a_field_that_cannot_work_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    inventory = filled()
+    assert old in inventory
+    done = rendered(tmp_path, inventory.replace(old, new, 1))
+
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "machines").exists()
+
+
+def test_an_inventory_that_others_read_is_refused(tmp_path: Path) -> None:
+    done = rendered(tmp_path, filled(), mode=0o644)
+
+    assert done.returncode == 2
+    assert "chmod 600" in done.stderr
+
+
+def test_the_node_takes_its_settings_and_its_master_key(tmp_path: Path) -> None:
+    rendered(tmp_path, filled())
+    lines = (tmp_path / "machines" / ADDRESSES[1] / "etc/mudra/mudra.env").read_text().splitlines()
+    variables = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+    settings = load_settings(variables)
+    (keys,) = [parse_master_keys(variables["MUDRA_MASTER_KEY"], "the file").keys]
+
+    assert settings.host == ADDRESSES[1]
+    assert [str(one) for one in settings.trusted_proxies] == ["10.0.0.10/32"]
+    assert list(keys) == [1]
+    assert settings.database_url is not None
+    assert PASSWORDS[3] in settings.database_url.reveal()
+
+
+def test_haproxy_takes_the_file(tmp_path: Path) -> None:
+    rendered(tmp_path, filled())
+    path = tmp_path / "machines" / ADDRESSES[0] / "etc/haproxy/haproxy.cfg"
+    done = subprocess.run(
+        [program("haproxy"), "-c", "-f", path],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_patroni_takes_the_file(tmp_path: Path) -> None:
+    program("postgresql-15")  # whose directory the file names
+    rendered(tmp_path, filled())
+    folder = tmp_path / "machines" / ADDRESSES[0] / "etc"
+    lines = (folder / "patroni_env.conf").read_text().splitlines()
+    done = subprocess.run(
+        [program("patroni"), "--validate-config", "--ignore-listen-port", folder / "patroni/config.yml"],
+        capture_output=True, text=True, timeout=120, check=False,
+        env=dict(line.split("=", 1) for line in lines if not line.startswith("#")),
+    )  # fmt: skip
+
+    assert (done.returncode, (done.stdout + done.stderr).strip()) == (0, "")
+
+
+def test_install_does_what_the_page_of_patroni_says(tmp_path: Path) -> None:
+    rendered(tmp_path, filled())
+    script = tmp_path / "machines" / ADDRESSES[2] / "install.sh"
+    done = {
+        shlex.split(line)[-1] for line in script.read_text().splitlines() if " install " in line
+    }
+    (block,) = [
+        one.body
+        for one in blocks_of("docs/how-to/run-on-patroni.md")
+        if one.heading == "Start the machines"
+    ]
+    wanted = re.findall(r"(?:> |patroni\S+ )(/etc/\S+)$", block, re.MULTILINE)
+
+    assert subprocess.run(["sh", "-n", script], timeout=60, check=False).returncode == 0
+    assert set(wanted) - {"/etc/systemd/system/patroni.service"} <= done
+    assert "/etc/systemd/system/" in done
+
+
+def test_the_page_is_followed(tmp_path: Path) -> None:
+    """Its first blocks, in an empty folder next to a checkout."""
+    (tmp_path / "deploy").symlink_to(Path("deploy").resolve())
+    blocks = [one.body for one in blocks_of(PAGE)]
+    made = subprocess.run(["sh", "-ec", blocks[0]], cwd=tmp_path, timeout=60, check=False)
+    inventory = tmp_path / "inventory.toml"
+    empty = subprocess.run(
+        ["sh", "-ec", blocks[1]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    inventory.write_text(filled())
+    done = subprocess.run(
+        ["sh", "-ec", blocks[1]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert made.returncode == 0
+    assert (empty.returncode, empty.stderr) == (
+        2,
+        "inventory.toml: master_key: missing; --example shows each field\n",
+    )
+    assert done.returncode == 0, done.stderr
+    for line in blocks[2].splitlines():
+        shown = re.sub(r"10\.0\.0\.1", ADDRESSES[0], line)
+        assert shown.split("@")[-1] in done.stdout
