@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
@@ -33,7 +33,7 @@ class PostgresReceipts:
         """Returns receipts for these windows, newest version of each, by window and tag."""
         rows = await self._tx.connection.execute(
             sa.select(metrics_receipt)
-            .distinct(_R.window_at, _R.tag)
+            .ext(distinct_on(_R.window_at, _R.tag))
             .where(_R.aa_id == aa_id, _R.window_at >= within.start, _R.window_at < within.end)
             .order_by(_R.window_at, _R.tag, _R.version.desc())
             .limit(limit)
