@@ -161,16 +161,16 @@ def next_steps(inventory: Inventory, folder: Path) -> str:
     lines = ["", "Run on each machine, as root, in this order:"]
     for address in inventory.addresses:
         lines += [
-            f"  {address}:  rsync -a {folder / address}/ root@{address}:/opt/mudra-machine/",
-            f"  {' ' * len(address)}   ssh root@{address} sh /opt/mudra-machine/install.sh",
+            f"  {address}:  rsync -a {folder / address}/ root@{address}:mudra-machine/",
+            f"  {' ' * len(address)}   ssh root@{address} sh mudra-machine/install.sh",
         ]
     first = inventory.addresses[0]
     lines += [
         "When patronictl lists one leader and two quorum standbys, once:",
-        f"  {first}:  ssh root@{first} sh /opt/mudra-machine/install.sh database",
+        f"  {first}:  ssh root@{first} sh mudra-machine/install.sh database",
         "Then on each machine:",
         *(
-            f"  {one}:  ssh root@{one} sh /opt/mudra-machine/install.sh mudra"
+            f"  {one}:  ssh root@{one} sh mudra-machine/install.sh mudra"
             for one in inventory.addresses
         ),
     ]

@@ -187,7 +187,7 @@ NOT_RUN: Final = {
         ),
     },
     "docs/how-to/run-on-three-machines.md": {
-        "rsync -a machines/10.0.0.1/ root@10.0.0.1:/opt/mudra-machine/": (
+        "rsync -a machines/10.0.0.1/ root@10.0.0.1:mudra-machine/": (
             f"{_MACHINE}, on three machines; tests/unit/deploy/test_three_machines.py reads the files"
         ),
     },

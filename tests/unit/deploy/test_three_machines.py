@@ -54,9 +54,9 @@ def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path
     assert folders == set(ADDRESSES)
     for address in ADDRESSES:
         assert (
-            f"{address}:  ssh root@{address} sh /opt/mudra-machine/install.sh mudra" in done.stdout
+            f"{address}:  ssh root@{address} sh mudra-machine/install.sh mudra" in done.stdout
         )
-        assert f"root@{address}:/opt/mudra-machine/\n" in done.stdout
+        assert f"root@{address}:mudra-machine/\n" in done.stdout
     for path in files:
         text = path.read_text()
         assert "10.0.0." not in text.replace("10.0.0.10/32", ""), path
