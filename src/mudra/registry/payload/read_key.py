@@ -123,7 +123,7 @@ def _of_json(text: str) -> ReadKey | KeyRefused:
         given = signing[0]
     if any(name in given for name in PRIVATE_MEMBERS):
         return KeyRefused(KeyUnread.PRIVATE)
-    if given.get("kty") not in {"RSA", None, ""}:
+    if not any(given.get("kty") == kind for kind in ("RSA", None, "")):
         return KeyRefused(KeyUnread.NOT_RSA)
     try:
         key = RSAKey.import_key({"kty": "RSA", "n": _text(given, "n"), "e": _text(given, "e")})

@@ -99,3 +99,8 @@ def ec_pem() -> str:
 )
 def test_what_is_no_public_rsa_key_is_refused_with_its_reason(text: str, why: KeyUnread) -> None:
     assert read_key(text) == KeyRefused(why)
+
+
+@pytest.mark.parametrize("kty", [{}, [], ["RSA"], {"RSA": 1}, 1, True])
+def test_a_kind_of_key_that_is_no_text_is_refused(kty: object) -> None:
+    assert read_key(json.dumps({**jwk(7802), "kty": kty})) == KeyRefused(KeyUnread.NOT_RSA)
