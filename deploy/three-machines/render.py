@@ -151,8 +151,9 @@ def write(folder: Path, files: Mapping[str, str], *, check: bool = False) -> lis
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.unlink(missing_ok=True)
         mode = 0o600 if name in SECRET else 0o644
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as file:
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
+            os.fchmod(file.fileno(), mode)  # whatever the umask is
     return changed
 
 

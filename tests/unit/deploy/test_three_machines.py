@@ -42,7 +42,9 @@ def rendered(
     path.write_text(inventory)
     path.chmod(mode)
     command = [sys.executable, str(SCRIPT), str(path), "--to", str(folder / "machines"), *options]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, check=False, umask=0o077
+    )
 
 
 def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path) -> None:
@@ -53,9 +55,7 @@ def test_it_writes_a_folder_for_each_machine_and_says_what_to_run(tmp_path: Path
     assert done.returncode == 0, done.stderr
     assert folders == set(ADDRESSES)
     for address in ADDRESSES:
-        assert (
-            f"{address}:  ssh root@{address} sh mudra-machine/install.sh mudra" in done.stdout
-        )
+        assert f"{address}:  ssh root@{address} sh mudra-machine/install.sh mudra" in done.stdout
         assert f"root@{address}:mudra-machine/\n" in done.stdout
     for path in files:
         text = path.read_text()
