@@ -1,16 +1,19 @@
 """The mudra command: exit codes, JSON shapes, files, help (issue 2, point 9)."""
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 import pytest
 import structlog
 import typer.main
+from structlog.testing import capture_logs
 from tests.support.service import Member, Service, in_own_store, new_member, onboard
 from typer.testing import CliRunner
 
@@ -295,10 +298,16 @@ def test_doctor_names_a_master_key_that_others_can_read(service: Service) -> Non
     assert str(path) in done.output
 
 
+@pytest.mark.parametrize("before", [contextlib.nullcontext, capture_logs])
 def test_what_a_command_logs_stays_out_of_its_answer(
-    service: Service, capsys: pytest.CaptureFixture[str]
+    service: Service,
+    capsys: pytest.CaptureFixture[str],
+    before: Callable[[], contextlib.AbstractContextManager[object]],
 ) -> None:
+    """Also where other code of this process has set how a line is processed, but not where to."""
     structlog.reset_defaults()
+    with before():
+        pass
 
     async def act(_: Dependencies) -> None:
         structlog.get_logger().warning("channel lost")

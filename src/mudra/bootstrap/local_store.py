@@ -133,8 +133,8 @@ def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]])
 def _in(
     settings: Settings, action: Callable[[Dependencies], Awaitable[T]], *, needs_metrics: bool
 ) -> T:
-    if not structlog.is_configured():
-        # Standard output belongs to the command's own output, which may be JSON.
+    if isinstance(structlog.get_config()["logger_factory"], structlog.PrintLoggerFactory):
+        # It writes to standard output, which belongs to the command's own, which may be JSON.
         structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
     if settings.database_url is None and not settings.data_dir.is_dir():
         raise CommandFailed(
