@@ -99,7 +99,7 @@ test: $(STAMP) ## everything that must hold before a change lands
 		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
 test-all:
-	@$(TMP_OF_TESTS) $(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder --ignore tests/browser
+	@$(TMP_OF_TESTS) $(PYTEST) --processes 4 --ignore tests/browser
 
 # Apart, since Playwright's event loop does not share a process; its report is read when all is over.
 test-pages:
@@ -107,7 +107,7 @@ test-pages:
 	@$(TMP_OF_TESTS) $(PYTEST) tests/browser >$(PAGES_LOG) 2>&1
 
 test-security: $(STAMP) ## the attacks alone, each as a test; they are part of make test too
-	@$(BIN)/pytest -n 2 --dist worksteal tests/security
+	@$(BIN)/pytest --processes 2 tests/security
 
 test-types:
 	@mkdir -p $(dir $(TYPES_LOG))
@@ -131,7 +131,7 @@ fuzz: $(STAMP) ## change inputs of each parser, led by the code that they reach 
 		echo "$$t: $$(tail -n 1 $(FUZZ)/$$t.txt)"; done
 
 test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
-	@$(BIN)/pytest -n 2 -m slow --ignore tests/browser
+	@$(BIN)/pytest --processes 2 -m slow --ignore tests/browser
 
 bench: $(STAMP) ## the headline figures, as ratios
 	@for b in $$(grep -l __main__ bench/*.py | grep -v 'soak\|kills'); do $(BIN)/python -m bench.$$(basename $$b .py) || exit 1; done

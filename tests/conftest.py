@@ -8,7 +8,10 @@ import pytest
 from hypothesis import settings
 from tests.support import shared_tls
 from tests.support.database.template_database import share
+from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.service import Member, Service, new_member, running_service
+
+__all__ = ["pytest_addoption", "pytest_runtestloop"]
 
 LONGEST = (
     "tests/bench/test_benchmarks_run.py",

@@ -5,7 +5,6 @@ databases. Its superuser still signs in, which a start of the service ends. Keys
 """
 
 import fcntl
-import os
 import subprocess
 from pathlib import Path
 
@@ -22,9 +21,9 @@ _run: list[Path] = []
 
 
 def share(factory: pytest.TempPathFactory) -> None:
-    """Say where the processes of this run find each other: before the first database is made."""
-    base = factory.getbasetemp()
-    use(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    """Let this run have a directory, unless the process that it was forked from gave it one."""
+    if not _run:
+        use(factory.getbasetemp())
 
 
 def use(run: Path) -> None:

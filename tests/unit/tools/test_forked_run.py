@@ -1,0 +1,86 @@
+"""The runner of this suite: what it does not report is never seen red."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+CONFTEST = """
+import os
+from pathlib import Path
+import pytest
+from tests.support.forked_run import pytest_addoption, pytest_runtestloop
+
+@pytest.fixture(scope="session")
+def process(tmp_path_factory):
+    yield os.getpid()
+    with (Path(__file__).parent / "left.txt").open("a") as left:
+        left.write(f"{os.getpid()}\\n")
+"""
+FILES = {
+    "conftest.py": CONFTEST,
+    "test_dies.py": "import os\ndef test_that_dies(): os._exit(7)\ndef test_behind_it(): pass\n",
+    "test_mixed.py": (
+        "import warnings\nfrom pathlib import Path\n"
+        "def test_that_passes(process, tmp_path): warnings.warn('mind the gap')\n"
+        "def test_that_fails(process): print('what it printed'); assert process == 0\n"
+        "def test_that_passes_again(process):\n"
+        "    once = Path(__file__).with_name('once')\n"
+        "    tried = once.exists()\n    once.touch()\n    assert tried\n"
+    ),
+    "test_more.py": "def test_more(process): pass\n",
+}
+
+
+@pytest.fixture(scope="module")
+def run(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple["subprocess.CompletedProcess[str]", Path]:
+    """A run in three processes, of which one dies."""
+    folder = tmp_path_factory.mktemp("suite")
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    command = [sys.executable, "-m", "pytest", "--rootdir", str(folder), "--processes", "3"]
+    done = subprocess.run(
+        [*command, "-raR", "-p", "no:cacheprovider", "--reruns", "1"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done, folder
+
+
+def test_failures_warnings_and_second_tries_are_reported(
+    run: tuple["subprocess.CompletedProcess[str]", Path],
+) -> None:
+    done, _ = run
+
+    assert done.returncode == 1
+    assert "what it printed" in done.stdout
+    assert "mind the gap" in done.stdout
+    assert "RERUN test_mixed.py::test_that_passes_again" in done.stdout
+    assert "2 failed, 3 passed, 1 warning, 2 rerun" in done.stdout
+
+
+def test_a_test_whose_process_dies_is_red(
+    run: tuple["subprocess.CompletedProcess[str]", Path],
+) -> None:
+    done, _ = run
+
+    assert "FAILED test_dies.py::test_that_dies - the process that ran this" in done.stdout
+
+
+def test_what_a_session_made_is_taken_down_in_each_process(
+    run: tuple["subprocess.CompletedProcess[str]", Path],
+) -> None:
+    _, folder = run
+
+    left = (folder / "left.txt").read_text().split()
+    assert left
+    assert len(left) == len(set(left))
