@@ -66,14 +66,28 @@ def test_a_password_that_breaks_a_rule_is_refused_at_its_form(resident: Member) 
     assert browser.get(PAGE).status_code == 200
 
 
+def test_the_present_password_is_no_new_one(resident: Member) -> None:
+    browser = signed_in(resident)
+
+    same = change(browser, PASSWORD, password=PASSWORD)
+    guessed = change(browser, PASSWORD, password="not-the-password-at-all")
+
+    assert same.status_code == 400
+    assert "Password is the one that you have now; choose another one" in same.text
+    assert "the one that you have now" not in guessed.text
+    assert browser.get(PAGE).status_code == 200
+
+
 def test_who_has_a_second_factor_shows_it(resident: Member) -> None:
     browser = signed_in(resident)
     app, _ = enroll(browser, resident.service)
 
-    by_password = change(browser, password=PASSWORD)
-    done = change(browser, code=app.fresh_code())
+    by_password, code = change(browser, password=PASSWORD), app.fresh_code()
+    weak = change(browser, "too short", code=code)
+    done = change(browser, code=code)  # a form that was refused has not used it up
 
     assert by_password.status_code == 403
+    assert weak.status_code == 400
     assert done.headers["location"] == "/console/sign-in?told=password"
     assert reader(resident.service).sign_in(resident.email, NEW).status_code == 303
 

@@ -50,6 +50,7 @@ Fields = Mapping[str, str]
 PageHandler = Callable[[PageContext], Awaitable[Outcome]]
 FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome | LongAct]]
 FormCheck = Callable[[PageContext, Fields], Awaitable[Refusal | None]]
+PageCheck = Callable[[PageContext, Fields], Awaitable[Outcome | None]]
 _Gate = Callable[[PageContext], Awaitable[PageContext | Refusal]]
 _FULL: Final = frozenset({Stage.FULL})
 _ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
@@ -206,17 +207,23 @@ async def own_form_with_proof(
 
 
 async def own_form_with_proof_field(
-    request: AnyRequest, dependencies: HttpDependencies, handle: FormHandler
+    request: AnyRequest, dependencies: HttpDependencies, check: PageCheck, handle: FormHandler
 ) -> Response[str] | Response[bytes]:
     """Handle a form of a user's own page that has a field for the proof.
 
-    `handle` must check `page_context.proof_given`: what was typed before does not count.
+    `check` comes before a code, so that a form that is refused costs none (0139). `handle` must
+    check `page_context.proof_given`: what was typed before does not count.
     """
     context = new_context(request, dependencies)
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
-    proof = await _prove(context, fields, _any_user, _FULL)
+    password = await _prove(context, fields, _any_user, _FULL, codes=False)
 
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
+        refused = await check(page_context, sent)
+        if refused is not None:
+            return refused
+        enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
+        proof = await by_second_factor(page_context, sent) if enrolled.any else password
         shown = replace(page_context, proof_refused=proof.refusal, proof_given=proof.is_accepted)
         return await handle(shown, without_proof(sent))
 

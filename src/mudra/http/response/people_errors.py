@@ -68,7 +68,10 @@ _LINK_TEXTS: Final[Mapping[LinkFault, str]] = {
     LinkFault.UNKNOWN: "token is not a valid link; request a new one with 'forgot password'",
     LinkFault.EXPIRED: "token has expired; request a new link with 'forgot password'",
     LinkFault.USED: "token was already used; request a new link with 'forgot password'",
-    LinkFault.VOIDED: "token was replaced by a newer link; use the latest email",
+    LinkFault.VOIDED: (
+        "token was replaced by a newer link or ended by a change of password; use the latest email"
+        " or ask for a new link"
+    ),
     LinkFault.WITHDRAWN: (
         "token's invitation was withdrawn or declined; ask an admin of the entity for another"
     ),

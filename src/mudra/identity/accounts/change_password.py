@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from mudra.audit.event import Caller
+from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
 from mudra.identity.accounts.set_password import put_password
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import HashingBusy, IdentityUnitOfWork, PasswordHasher
@@ -18,11 +19,19 @@ async def change_password(
     *,
     hasher: PasswordHasher,
     open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
-) -> HashingBusy | SignInRefused | None:
+) -> HashingBusy | PasswordRefusal | SignInRefused | None:
     """Store an accepted password; all tokens and sessions of the user end.
 
-    Refused where the password has changed since `user` was read: a link was used meanwhile.
+    Refused where it is the present one, and where the password has changed since `user` was read:
+    a link was used meanwhile.
     """
+    is_same = await hasher.verify(
+        user.password_hash, password, account=user.email, origin=caller.address
+    )
+    if isinstance(is_same, HashingBusy):
+        return is_same
+    if is_same:
+        return PasswordRefusal(PasswordFault.SAME)
     hashed = await hasher.hash(password, account=user.email, origin=caller.address)
     if isinstance(hashed, HashingBusy):
         return hashed

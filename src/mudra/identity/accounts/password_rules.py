@@ -53,6 +53,7 @@ class PasswordFault(enum.Enum):
         "password must not include your name, your email address, the entity's name or ID, "
         "the network's or the product's name; choose words that have nothing to do with the account"
     )
+    SAME = "password is the one that you have now; choose another one"
 
 
 class PasswordRefusal(Refusal, frozen=True):

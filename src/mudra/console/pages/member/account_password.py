@@ -25,18 +25,19 @@ async def change(
 ) -> Response[str] | Response[bytes]:
     """Change the password; all sessions end, so that one signs in with the new one."""
 
+    async def check(page_context: PageContext, fields: Fields) -> Outcome | None:
+        network = dependencies.settings.network_name
+        refused = refused_password(_chosen(fields), page_context.user, network)
+        return await account_page(page_context, refused) if refused else None
+
     async def handle(page_context: PageContext, fields: Fields) -> Outcome | LongAct:
-        user, password = page_context.user, SecretText(fields.get("new_password", ""))
         if not page_context.proof_given:
             return await account_page(page_context, page_context.proof_refused or ProofTooOld())
-        refused = refused_password(password, user, dependencies.settings.network_name)
-        if refused is not None:
-            return await account_page(page_context, refused)
 
         async def run() -> GoTo | Refusal:
             outcome = await change_password(
-                user,
-                password,
+                page_context.user,
+                _chosen(fields),
                 page_context.caller,
                 hasher=dependencies.hasher,
                 open_work=dependencies.unit_of_work,
@@ -45,7 +46,11 @@ async def change(
 
         return LongAct(run)
 
-    return await own_form_with_proof_field(request, dependencies, handle)
+    return await own_form_with_proof_field(request, dependencies, check, handle)
+
+
+def _chosen(fields: Fields) -> SecretText:
+    return SecretText(fields.get("new_password", ""))
 
 
 handlers: Final[list[ControllerRouterHandler]] = [change]

@@ -27,7 +27,10 @@ _SENTENCES = {
     LinkFault.UNKNOWN: translatable("This link is not valid. Part of it may be missing."),
     LinkFault.EXPIRED: translatable("This link has expired."),
     LinkFault.USED: translatable("This link has already been used."),
-    LinkFault.VOIDED: translatable("A newer link was sent to you. Use that one."),
+    LinkFault.VOIDED: translatable(
+        "A newer link was sent to you, or your password was changed since. Use the latest email, "
+        "or ask for a new link."
+    ),
     LinkFault.WITHDRAWN: translatable(
         "This invitation was withdrawn or declined. Ask an admin of the entity for another."
     ),
