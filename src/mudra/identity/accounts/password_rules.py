@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from mudra.identity.accounts.password_blocklist import common_texts
 from mudra.identity.accounts.password_patterns import is_repetition, is_walk
+from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal
 
 MIN_LENGTH: Final = 15
@@ -34,26 +35,30 @@ _TOO_GENERAL: Final = frozenset(
 class PasswordFault(enum.Enum):
     """Why a password is refused; the value is the text shown to the user."""
 
-    TOO_SHORT = f"password must be at least {MIN_LENGTH} characters; a few words in a row work well"
-    TOO_LONG = f"password must be at most {MAX_LENGTH} characters"
-    UNREADABLE = "password must be text; it contains half of a character (a lone surrogate)"
-    COMMON = (
+    TOO_SHORT = translatable(
+        "password must be at least 15 characters; a few words in a row work well"
+    )
+    TOO_LONG = translatable("password must be at most 256 characters")
+    UNREADABLE = translatable(
+        "password must be text; it contains half of a character (a lone surrogate)"
+    )
+    COMMON = translatable(
         "password is among the common ones, which are guessed first; "
         "choose a few words that only you would put in a row"
     )
-    REPEATED = (
+    REPEATED = translatable(
         "password must not be one piece repeated; "
         "choose a few words that only you would put in a row"
     )
-    SEQUENCE = (
+    SEQUENCE = translatable(
         "password must not follow the keyboard, the alphabet or the numbers; "
         "choose a few words that only you would put in a row"
     )
-    CONTEXT = (
+    CONTEXT = translatable(
         "password must not include your name, your email address, the entity's name or ID, "
         "the network's or the product's name; choose words that have nothing to do with the account"
     )
-    SAME = "password is the one that you have now; choose another one"
+    SAME = translatable("password is the one that you have now; choose another one")
 
 
 class PasswordRefusal(Refusal, frozen=True):

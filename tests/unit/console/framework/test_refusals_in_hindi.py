@@ -14,6 +14,7 @@ from mudra.console.framework.console_errors import (
     page_problem,
 )
 from mudra.http.response.http_refusals import Unavailable, Unexpected
+from mudra.identity.accounts.password_rules import PasswordFault, PasswordRefusal
 from mudra.identity.passkeys.check_passkey import PasskeyRefused
 from mudra.identity.passkeys.manage_passkeys import (
     PasskeyNameRefused,
@@ -56,6 +57,7 @@ REFUSALS: list[Refusal] = [
     NoSecondFactor(), SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
     NoOwnWebhook(), NothingInGrace(), NoSuchWebhook(), MessageWaits(),
     Unexpected(),
+    *(PasswordRefusal(fault) for fault in PasswordFault),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
     *(
         Unavailable(DatabaseUnavailable(cause=cause, which=METRICS_DATABASE).sentence)

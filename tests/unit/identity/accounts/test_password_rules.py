@@ -6,6 +6,8 @@ import pytest
 
 from mudra.identity.accounts.password_blocklist import common_texts
 from mudra.identity.accounts.password_rules import (
+    MAX_LENGTH,
+    MIN_LENGTH,
     PasswordContext,
     PasswordFault,
     PasswordRefusal,
@@ -167,3 +169,8 @@ def test_a_short_name_does_not_forbid_half_the_dictionary():
     ravi = PasswordContext("li@aa.example", "Li", ("AA-1",), ("Aa",))
 
     assert check_password("a little light in a valley", ravi) is None
+
+
+def test_the_texts_name_the_limits_that_hold():
+    assert f"at least {MIN_LENGTH} " in PasswordFault.TOO_SHORT.value
+    assert f"at most {MAX_LENGTH} " in PasswordFault.TOO_LONG.value
