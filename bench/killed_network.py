@@ -57,7 +57,7 @@ ATTEMPTS: Final = 6
 """Of one admin: what was committed without an answer is refused from then on for 5 minutes."""
 MAX_WINDOWS: Final = 900
 """Of one AA: the service takes windows of seven days, which are 1,008."""
-BACK_S: Final = 300.0
+BACK_S: Final = 900.0
 """A part that does not answer by then never will; under other load a start takes long."""
 _ESTABLISHED: Final = "01"
 _LISTENING: Final = "0A"
@@ -102,9 +102,7 @@ class Network:
         self._kind, self._dice, self._enough = kind, random.Random(seed), enough
         self._workers = 3 if kind == "worker" else 1 + (seed % TWO_WORKERS_IN == 0)
         self._data_dir, self._members = home / "data", members
-        # Python's own copy takes three times the CPU.
-        copy = ["cp", "-a", "--reflink=auto", str(members.data_dir), str(self._data_dir)]
-        subprocess.run(copy, check=True)
+        copy_tree(members.data_dir, self._data_dir)
         self._journal, self._acknowledged = Journal(steady=False), 0
         self._load, self._turns = threading.Event(), threading.Semaphore(0)
         self._end = threading.Event()
@@ -113,8 +111,8 @@ class Network:
         self._serving: dict[int, float] = {}
         """Workers, and since when they are known to answer."""
 
-    def kill(self, wanted: int) -> tuple[int, int, int]:
-        """Kill so many times; gives what was acknowledged, lost and doubled."""
+    def kill(self, wanted: int) -> tuple[int, list[str], list[str]]:
+        """Kill so many times; gives how much was acknowledged, and what was lost and doubled."""
         with contextlib.ExitStack() as stack:
             service = stack.enter_context(loaded_service(self._data_dir, self._workers, 0))
             pushing, resetting = self._actors(service.root)
@@ -133,9 +131,13 @@ class Network:
             for actor in (*pushing, resetting):
                 actor.join(BACK_S)
                 assert not actor.is_alive(), f"waits in vain: {dict(self._journal.statuses)}"
-            lost = self._secrets_that_do_not_work(service.root)
+            useless = self._secrets_that_do_not_work(service.root)
         done, missing, doubled = self._compare()
-        return done, lost + missing, doubled
+        return done, useless + missing, doubled
+
+    def keep(self, where: Path) -> None:
+        """Keep the data of a network in which something was lost or doubled."""
+        copy_tree(self._data_dir, where)
 
     @property
     def statuses(self) -> dict[str, int]:
@@ -143,10 +145,10 @@ class Network:
         return {f"{kind} {what}": n for (kind, _, what), n in self._journal.statuses.items()}
 
     def _actors(self, root: str) -> tuple[list[threading.Thread], threading.Thread]:
-        """Return those that push, of whom several let a kill meet requests on each worker."""
+        """Return those that push, one more than there are workers as far as there are AAs."""
         self._pushers = [
             Pusher(root, aa, secret, FIPS, self._journal, RETRY_S)
-            for aa, secret in self._members.aas.items()
+            for aa, secret in list(self._members.aas.items())[: 1 + self._workers]
         ]
         self._admins = [
             Admin(root, one, email, self._journal) for one, email in self._members.admins.items()
@@ -167,13 +169,25 @@ class Network:
         if self._kind == "supervisor":
             service.process.wait(BACK_S)
             stack.close()
-            port = int(service.root.rpartition(":")[2])
-            service = stack.enter_context(loaded_service(self._data_dir, self._workers, port))
+            service = self._start_again(int(service.root.rpartition(":")[2]), stack)
         else:
             self._wait_for_victim(service, victim)
         self._wait_for_more(began)
         self.back_s.append(time.monotonic() - began)
         return service
+
+    def _start_again(self, port: int, stack: contextlib.ExitStack) -> Service:
+        """Start the service as its operator's systemd does: once more where a start fails.
+
+        A database that does not answer in time, on a machine with much else to do, ends a start.
+        """
+        for _ in range(TRIES):
+            try:
+                return stack.enter_context(loaded_service(self._data_dir, self._workers, port))
+            except AssertionError as error:
+                self._journal.statuses["start", False, "failed"] += 1
+                print(f"{self._kind}: one start failed: {str(error)[:300]}", flush=True)
+        raise RuntimeError(f"the service did not start in {TRIES} attempts")
 
     def _wait_for_victim(self, service: Service, former: int = 0, *, grown: bool = False) -> int:
         """Return the process to be killed, once the one of `former` has a successor."""
@@ -244,29 +258,51 @@ class Network:
                     self._acknowledged += 1
                     break
 
-    def _secrets_that_do_not_work(self, root: str) -> int:
+    def _secrets_that_do_not_work(self, root: str) -> list[str]:
         """Ask for a token with each secret that an admin was given last."""
+        found = []
         with client(root) as http:
-            answers = [
-                http.post(
-                    "/iam/v1/entity/token/generate",
-                    data={"id": one.entity_id, "secret": one.acknowledged[-1]},
-                )
-                for one in self._admins
-                if one.acknowledged
-            ]
-        return sum(answer.status_code != httpx.codes.OK for answer in answers)
+            for one in self._admins:
+                if one.acknowledged:
+                    answer = answer_to_secret(http, one)
+                    if answer.status_code != httpx.codes.OK:
+                        said = f"{answer.status_code} {answer.text[:200]}"
+                        found.append(f"the secret of {one.entity_id} is answered {said}")
+        return found
 
-    def _compare(self) -> tuple[int, int, int]:
+    def _compare(self) -> tuple[int, list[str], list[str]]:
         with embedded_server(self._data_dir) as url, psycopg.connect(url) as connection:
-            lost, doubled = pushes_lost_and_doubled(connection, self._pushers)
+            pushes = pushes_lost_and_doubled(connection, self._pushers)
             versions = secret_versions(connection)
+        lost, doubled = ([f"{number} of the pushes"] * number for number in pushes)
         for admin in self._admins:
-            resets = versions[admin.entity_id] - 1
-            lost += resets < len(admin.acknowledged)
-            doubled += resets > len(admin.acknowledged) + admin.unsure
+            resets, known = versions[admin.entity_id] - 1, len(admin.acknowledged)
+            shown = (
+                f"{admin.entity_id}: {resets} resets, {known} acknowledged, {admin.unsure} unsure"
+            )
+            lost += [shown] * (resets < known)
+            doubled += [shown] * (resets > known + admin.unsure)
         done = sum(len(one.acknowledged) for one in self._pushers)
-        return done + sum(len(one.acknowledged) for one in self._admins), lost, doubled
+        done += sum(len(one.acknowledged) for one in self._admins)
+        return done, lost, doubled
+
+
+def answer_to_secret(http: httpx.Client, admin: Admin) -> httpx.Response:
+    """Ask until something is said of the secret: who answers 503 says nothing of it."""
+    form = {"id": admin.entity_id, "secret": admin.acknowledged[-1]}
+    began = time.monotonic()
+    while True:
+        with contextlib.suppress(httpx.TransportError):
+            answer = http.post("/iam/v1/entity/token/generate", data=form)
+            if answer.status_code < httpx.codes.INTERNAL_SERVER_ERROR:
+                return answer
+        assert time.monotonic() < began + BACK_S, "no answer to an entity's secret"
+        time.sleep(RETRY_S)
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Copy a directory with its owners: Python's own copy takes three times the CPU."""
+    subprocess.run(["cp", "-a", "--reflink=auto", str(source), str(target)], check=True)
 
 
 def socket_states(pids: Sequence[int], port: int) -> dict[int, set[str]]:
@@ -276,9 +312,11 @@ def socket_states(pids: Sequence[int], port: int) -> dict[int, set[str]]:
         fields = line.split()
         if int(fields[1].partition(":")[2], 16) == port:
             states[f"socket:[{fields[9]}]"] = fields[3]
-    found = {}
+    found: dict[int, set[str]] = {}
     for pid in pids:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-            links = [str(file.readlink()) for file in Path(f"/proc/{pid}/fd").iterdir()]
-            found[pid] = {states[link] for link in links if link in states}
+            for file in Path(f"/proc/{pid}/fd").iterdir():
+                held = found.setdefault(pid, set())
+                with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                    held |= {states[link] for link in [str(file.readlink())] if link in states}
     return found

@@ -9,7 +9,8 @@ which is random, while requests are being answered. A worker is killed only if i
 and nine times of ten if it lived a second, since a supervisor lets one that died sooner wait that
 long. After each hundred kills the journal is compared with what is there, and a line is added to
 KILLS_FILE (.build/kills.jsonl): a run that is stopped (TERM compares first) goes on from there the
-next time. KILLS_SEED sets the first seed. All is in memory where there is a file system for that:
+next time; the data of a network in which they differ is kept next to it. KILLS_SEED sets the first
+seed. All is in memory where there is a file system for that:
 a kill loses nothing that was written, wherever it lies.
 """
 
@@ -35,7 +36,7 @@ from tests.support.forked_command import run_mudra
 from bench.killed_network import BACK_S, Members, Network, make_network_members
 from bench.sizes import SHORT, exit_code, sized
 
-NETWORKS: Final = {"worker": 2, "supervisor": 3, "PostgreSQL": 1, "agent": 1}
+NETWORKS: Final = {"worker": 1, "supervisor": 2, "PostgreSQL": 1, "agent": 1}
 """Of each kind side by side: most of the one whose part takes longest to come back."""
 KINDS: Final = tuple(NETWORKS)
 ROUND: Final = sized(100, 2)
@@ -59,13 +60,15 @@ class Round(msgspec.Struct, frozen=True):
     usual_s: float = 0.0
     """The median of it."""
     statuses: dict[str, int] = {}
+    differences: tuple[str, ...] = ()
+    """What was lost or doubled, as far as it has a name."""
 
 
 class Rounds:
     """The rounds that are done, in a file that outlives a run."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._lock = path, threading.Lock()
+        self.path, self._lock = path, threading.Lock()
         self._taken: Counter[str] = Counter()
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = path.read_bytes().splitlines() if path.exists() else []
@@ -75,13 +78,15 @@ class Rounds:
         """Keep and print a round."""
         with self._lock:
             self.all.append(one)
-            with self._path.open("ab") as file:
+            with self.path.open("ab") as file:
                 file.write(msgspec.json.encode(one) + b"\n")
             print(
                 f"{one.kind}: {self.kills(one.kind)} kills; the last {one.kills} in"
                 f" {one.seconds:.0f} s ({60 * one.kills / one.seconds:.0f} a minute, back after"
                 f" {one.usual_s:.2f} s), {one.acknowledged} acknowledged, lost {one.lost},"
                 f" doubled {one.doubled}, seed {one.seed}",
+                *one.differences,
+                sep="\n  ",
                 flush=True,
             )
 
@@ -140,6 +145,8 @@ class Killing:
                 else:
                     network = Network(Path(folder), kind, seed, self.enough, members)
                     found = kill_service_parts(network, kind, kills, seed)
+                    if found.differences:
+                        network.keep(self._rounds.path.with_name(f"kills-{kind}-{seed}"))
             self._rounds.add(found)
             if found.lost or found.doubled:
                 return
@@ -168,7 +175,17 @@ def kill_service_parts(network: Network, kind: str, wanted: int, seed: int) -> R
     back, seconds = network.back_s, time.monotonic() - began
     slowest, usual = max(back, default=0.0), median(back or [0.0])
     return Round(
-        kind, len(back), done, lost, doubled, seed, seconds, slowest, usual, network.statuses
+        kind,
+        len(back),
+        done,
+        len(lost),
+        len(doubled),
+        seed,
+        seconds,
+        slowest,
+        usual,
+        network.statuses,
+        (*lost, *doubled),
     )
 
 
