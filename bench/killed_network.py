@@ -1,6 +1,6 @@
 """A service of a few members whose parts are killed under load, with a journal of what it said.
 
-The load is on only where it tells something, and then without a pause: from the moment at which
+The load is on only where it shows something, and then without a pause: from the moment at which
 a part is back until it is killed again. So each kill meets requests that are being answered.
 """
 
@@ -76,7 +76,7 @@ class Members(NamedTuple):
 def make_network_members(home: Path) -> Members:
     """Make AAs that push, and members whose admins reset their secrets.
 
-    All anew where a database on a busy machine did not answer in time.
+    All again where a database on a busy machine did not answer in time.
     """
     for attempt in range(TRIES):
         try:

@@ -22,7 +22,7 @@ def test_a_service_that_cannot_answer_says_nothing_of_a_secret():
         assert answer_to_secret(http, admin).status_code == 200
 
 
-def test_a_refused_secret_is_told_at_once():
+def test_a_refused_secret_is_reported_at_once():
     admin = Admin(ROOT, "A-BANK", "asha@member.example", Journal())
     admin.acknowledged.append("a secret that was lost")
 
