@@ -41,6 +41,9 @@ _LOADED: Final = (
     "mudra.bootstrap.local_store",
     "mudra.bootstrap.node.processes",
     "mudra.bootstrap.node.jobs_process",
+    "mudra.agent.host.assembly",
+    "mudra.agent.host.run",
+    "mudra.metrics.incidents.evaluation_run",
 )
 
 
@@ -48,8 +51,9 @@ class ForkedProgram:
     """A running program; what tests use of `subprocess.Popen`.
 
     `module` is run in place of the command line, and finds the database of this test run.
-    With `errors` standard error goes to that file, else to `stdout` too. Sockets that are `passed`
-    are its descriptors from 3 on, as a service manager passes them (sd_listen_fds(3)).
+    With `errors` standard error goes to that file, else to `stdout` too; with `output` both go to
+    that descriptor. Sockets that are `passed` are its descriptors from 3 on, as a service manager
+    passes them (sd_listen_fds(3)).
     """
 
     def __init__(
@@ -59,17 +63,23 @@ class ForkedProgram:
         *,
         module: str = "",
         errors: Path | None = None,
+        output: int | None = None,
         passed: Sequence[socket.socket] = (),
     ) -> None:
         read, write = os.pipe()
         self._fate, fate = os.pipe()
-        run = str(template_database.directory()) if module else ""
+        run = str(template_database.directory() or "") if module else ""
         wanted = Wanted(arguments, environment, module, run, str(errors or ""))
         forks = _forks()
         socket.send_fds(
             forks,
             [msgspec.json.encode(wanted)],
-            [write, fate, forks.fileno(), *(one.fileno() for one in passed)],
+            [
+                write if output is None else output,
+                fate,
+                forks.fileno(),
+                *(one.fileno() for one in passed),
+            ],
         )
         os.close(write)
         os.close(fate)
@@ -191,7 +201,8 @@ def _run(wanted: Wanted) -> None:
     if not wanted.module:
         importlib.import_module("tests.support.cheap_hashes").run()
         return
-    template_database.use(Path(wanted.run))
+    if wanted.run:
+        template_database.use(Path(wanted.run))
     runpy.run_module(wanted.module, run_name="__main__", alter_sys=True)
 
 
