@@ -19,7 +19,7 @@ from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
-from mudra.shared.fair_turns import FairTurns
+from mudra.shared.fair_turns import FairTurns, Patience
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import ServiceUnavailable
@@ -147,6 +147,11 @@ class NodeState(Protocol):
         """Return what this node cannot do while it is ready, as no other node could."""
 
 
+def new_page_turns() -> FairTurns:
+    """Return the turns of a worker's pages: a crowd waits longer than a flood (decision 0154)."""
+    return FairTurns(4, 4, 10.0, Patience(wait_s=30.0, per_key=64, in_all=256))
+
+
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
@@ -187,7 +192,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
-    page_turns: FairTurns = field(default_factory=lambda: FairTurns(4, 4, 10.0))
+    page_turns: FairTurns = field(default_factory=new_page_turns)
     sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
 
 
