@@ -22,6 +22,7 @@ from mudra.registry.directory.signed_listings import DirectoryReads
 from mudra.shared.fair_turns import FairTurns, Patience
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.faults.ports import FaultBoard, FaultKeys
@@ -193,6 +194,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
     page_turns: FairTurns = field(default_factory=new_page_turns)
+    page_parts: SharedValues = field(default_factory=lambda: SharedValues(monotonic))
     sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
 
 

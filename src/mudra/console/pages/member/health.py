@@ -19,6 +19,7 @@ from mudra.console.framework.page_results import (
     RenderedPage,
     StreamedPage,
 )
+from mudra.console.framework.shared_part import shared_part
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import (
     ALL_ROWS,
@@ -254,7 +255,12 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     followed = await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
-    lines = _lines(rows, table, view.code, good_now)
+    lines = await shared_part(
+        page_context,
+        ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
+        (rows, good_now),
+        lambda: _lines(rows, table, view.code, good_now),
+    )
     missing: Sequence[Gap] = ()
     refused: Sequence[RefusedPush] = ()
     is_it_me: Sequence[ComparisonLine] = ()

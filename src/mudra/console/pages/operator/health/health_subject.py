@@ -13,6 +13,7 @@ from mudra.console.framework.navigation import Link
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
+from mudra.console.framework.shared_part import shared_part
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.health_query import CALLS, HealthQuery, query_of
 from mudra.console.health.labels import CauseLine, cause_lines
@@ -183,7 +184,12 @@ async def _content(
     others = apis_table("others", "Counterparts", "AA" if about.fip_id else "FIP")
     listed = incidents_table()
     api_list = api_rows(found.apis, view)
-    other_list = _others(found.rows, about, view)
+    other_list = await shared_part(
+        page_context,
+        ("counterparts", about, view),
+        found.rows,
+        lambda: _others(found.rows, about, view),
+    )
     for export in (
         counts_export(totals, page_context.query),
         apis.export(api_list, page_context.query),

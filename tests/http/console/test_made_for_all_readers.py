@@ -1,0 +1,133 @@
+"""What many readers ask for at once is made once, and no reader gets what is another's."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+from msgspec.structs import replace
+from tests.support.cheap_hashes import cheap_hashes
+from tests.support.database.template_database import prepare
+from tests.support.faults.world import AA, ADMINS, DEPUTY, FIU, PASSWORD, STAFF, set_up
+from tests.support.in_process import InProcess, in_process
+from tests.support.metrics.metrics_payloads import as_value, request_metrics
+from tests.support.people.console import Reader
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.node.serve import open_store
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.shared.shared_values import SharedValues
+
+T = TypeVar("T")
+AT_ONCE = 64
+HEALTH = "/console/operator/health"
+PAGES = {
+    "matrix": (STAFF, HEALTH),
+    "counterparts": (STAFF, f"{HEALTH}/aa/{AA}"),
+    "lines": (ADMINS[FIU], f"/console/entity/{FIU}/health"),
+}
+_WORD = re.compile(r'name="csrf_token" value="([^"]+)"')
+
+
+class Counting(SharedValues):
+    """Counts how often something is made, by the first word of its question."""
+
+    def __init__(self) -> None:
+        super().__init__(monotonic)
+        self.made: Counter[str] = Counter()
+
+    async def get(self, question: Hashable, made_of: object, make: Callable[[], Awaitable[T]]) -> T:
+        assert isinstance(question, tuple)
+        name = question[0][0]
+
+        async def counted() -> T:
+            self.made[name] += 1
+            return await make()
+
+        return await super().get(question, made_of, counted)
+
+
+@dataclass
+class Served:
+    """A worker, and what its pages made for all readers."""
+
+    worker: InProcess
+    parts: Counting
+
+    def reader(self, email: str) -> Reader:
+        browser = Reader(self.worker.client(), "")
+        assert browser.sign_in(email, PASSWORD).status_code == 303
+        return browser
+
+    def at_once(self, readers: list[Reader], path: str) -> list[httpx.Response]:
+        async def ask() -> list[httpx.Response]:
+            return await asyncio.gather(*(self.worker.handled(one) for one in asked))
+
+        asked = [one.client.build_request("GET", path) for one in readers]
+        answers: list[httpx.Response] = self.worker.do(ask())
+        return answers
+
+    def push(self, seed: int) -> None:
+        admin = self.worker.client(self._token("user", username=ADMINS[AA], password=PASSWORD))
+        read = admin.post("/iam/v1/entity/secret/read", json={"entityId": AA}).json()
+        start = window_start(self.worker.edge.http.clock()) - 2 * WINDOW
+        txn_id = f"6f1d0d3e-1111-4111-8111-{seed:012}"
+        payload = as_value(request_metrics(3, AA, txn_id, start, seed))
+        agent = self.worker.client(self._token("entity", id=AA, secret=read["secret"]))
+        assert agent.post("/metrics/perf/v1/push", json=payload).status_code == 200
+
+    def _token(self, kind: str, **form: str) -> str:
+        answer = self.worker.client().post(f"/iam/v1/{kind}/token/generate", data=form)
+        token: Any = answer.json()["accessToken"]
+        return str(token)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    settings = Settings(data_dir=tmp_path_factory.mktemp("readers") / "data", sandbox=True)
+    prepare(settings.data_dir)
+    with (
+        cheap_hashes(),
+        open_store(settings, create=True) as opened,
+        in_process(settings, *opened, connections=8) as one,
+    ):
+        one.do(set_up(one.edge.dependencies))
+        parts = Counting()
+        http = replace(one.edge.http, page_parts=parts)
+        found = Served(InProcess(one.loop, replace(one.edge, http=http)), parts)
+        found.push(seed=1)
+        yield found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_many_readers_ask_for_is_made_once_until_a_report_comes(
+    served: Served, name: str
+) -> None:
+    email, path = PAGES[name]
+    readers = [served.reader(email)] * AT_ONCE
+    served.parts.made.clear()
+
+    answers = served.at_once(readers, path)
+
+    assert Counter(answer.status_code for answer in answers) == {200: AT_ONCE}
+    assert served.parts.made[name] == 1
+    before = answers[0].text
+    served.push(seed=2 + list(PAGES).index(name))
+    after = served.at_once(readers, path)[0].text
+    assert served.parts.made[name] == 2
+    assert after != before
+
+
+def test_each_reader_of_a_matrix_has_their_own_name_and_word(served: Served) -> None:
+    staff, deputy = served.reader(STAFF), served.reader(DEPUTY)
+
+    own, others = served.at_once([staff, deputy], HEALTH)
+
+    assert STAFF in own.text
+    assert STAFF not in others.text
+    assert set(_WORD.findall(own.text)).isdisjoint(_WORD.findall(others.text))
