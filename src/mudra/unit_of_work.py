@@ -60,6 +60,8 @@ from mudra.tokens.secrets.secret_service import SecretService
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 TRANSACTION_S: Final = 3.0
+PAGE_S: Final = 20.0
+"""Of one that reads for a page: it may wait for what another reader's page makes (0156)."""
 """A transaction has so long, in seconds, unless a use case asks for more (decision 0010)."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network
 from time import monotonic
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from litestar.params import SkipValidation
 from msgspec import Struct, field
@@ -148,6 +148,10 @@ class NodeState(Protocol):
         """Return what this node cannot do while it is ready, as no other node could."""
 
 
+MAX_PARTS: Final = 24
+"""Tables are some 10 KB each; a matrix of 30 AAs and 300 FIPs is 3 MB."""
+
+
 def new_page_turns() -> FairTurns:
     """Return the turns of a worker's pages: a crowd waits longer than a flood (decision 0154)."""
     return FairTurns(4, 4, 10.0, Patience(wait_s=30.0, per_key=64, in_all=256))
@@ -194,7 +198,10 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
     page_turns: FairTurns = field(default_factory=new_page_turns)
-    page_parts: SharedValues = field(default_factory=lambda: SharedValues(monotonic))
+    page_parts: SharedValues = field(
+        default_factory=lambda: SharedValues(monotonic, max_kept=MAX_PARTS)
+    )
+    """What pages of health made for all their readers."""
     sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
 
 

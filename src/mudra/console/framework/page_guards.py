@@ -41,7 +41,7 @@ from mudra.identity.operators.operator import NoOperator, Operator, Scope
 from mudra.identity.sessions.session import Stage, authenticate_session
 from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
+from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 Fields = Mapping[str, str]
 """What a form sent."""
@@ -234,7 +234,7 @@ async def _page_response(
 ) -> Response[str] | Response[bytes]:
     context = new_context(request, dependencies)
     on_replica = reads and dependencies.has_replica
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.unit_of_work(within_s=PAGE_S) as work:
         page_context = await _signed_in(context, work, stages)
         if page_context is None:
             return not_signed_in(context)
@@ -244,7 +244,7 @@ async def _page_response(
         outcome = None if on_replica else await _outcome(passed, handle)
     if outcome is None:
         passed = replace(passed, on_replica=True)
-        async with dependencies.reads() as work:
+        async with dependencies.reads(within_s=PAGE_S) as work:
             outcome = await _outcome(replace(passed, work=work), handle)
     return begin(passed, outcome) if isinstance(outcome, StreamedPage) else frame(passed, outcome)
 

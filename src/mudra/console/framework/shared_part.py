@@ -1,16 +1,22 @@
 """What pages make of the same figures for every reader is made once (decision 0155).
 
-Rows of a table, sorted and labeled, and a part of a page that has nothing of its reader: neither
-rights, names, zone nor the word of forms. The language of the page is part of each question.
+That is a part of a page, such as a table, which has nothing of its reader: neither rights, name,
+zone nor the token of forms. The language of the page is part of each question.
 """
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
+from markupsafe import Markup
+
 from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import Download
+from mudra.console.framework.render import part
+from mudra.console.framework.table import Table
 from mudra.localization.language import current
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -27,3 +33,28 @@ async def shared_part(
 
     parts = page_context.dependencies.page_parts
     return await parts.get((question, current().tag), made_of, apart)
+
+
+async def shared_table(
+    page_context: PageContext,
+    question: Hashable,
+    made_of: object,
+    table: Table[R],
+    rows: Callable[[], Sequence[R]],
+    *empty: str,
+) -> Markup | Download:
+    """Return a table without times as the page shows it, or the file that is asked for.
+
+    `empty` is what is shown without rows; see `shared_part` for the others.
+    """
+    query = page_context.query
+    if table.is_exported(query):
+        file = await asyncio.to_thread(lambda: table.export(rows(), query))
+        assert file is not None  # it is asked for
+        return file
+
+    def drawn() -> Markup:
+        return part("shared_table.html", {"view": table.view(rows(), query), "empty": empty})
+
+    asked = (question, tuple(sorted(query.items())))
+    return await shared_part(page_context, asked, made_of, drawn)
