@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ import pytest
 from msgspec.structs import replace
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
-from tests.support.faults.world import AA, ADMINS, DEPUTY, FIU, PASSWORD, STAFF, set_up
+from tests.support.faults.world import AA, ADMINS, DEPUTY, PASSWORD, STAFF, set_up
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
 from tests.support.people.console import Reader
@@ -22,6 +23,7 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.shared.shared_values import SharedValues
+from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 T = TypeVar("T")
 AT_ONCE = 64
@@ -29,7 +31,7 @@ HEALTH = "/console/operator/health"
 PAGES = {
     "matrix": (STAFF, HEALTH),
     "counterparts": (STAFF, f"{HEALTH}/aa/{AA}"),
-    "lines": (ADMINS[FIU], f"/console/entity/{FIU}/health"),
+    "lines": (ADMINS[AA], f"/console/entity/{AA}/health"),
 }
 _WORD = re.compile(r'name="csrf_token" value="([^"]+)"')
 
@@ -44,6 +46,8 @@ class Counting(SharedValues):
     async def get(self, question: Hashable, made_of: object, make: Callable[[], Awaitable[T]]) -> T:
         assert isinstance(question, tuple)
         name = question[0][0]
+        if isinstance(name, tuple):  # a table of a query
+            name = name[0]
 
         async def counted() -> T:
             self.made[name] += 1
@@ -58,6 +62,8 @@ class Served:
 
     worker: InProcess
     parts: Counting
+    opened: list[float]
+    """The seconds that each transaction of an edge may take."""
 
     def reader(self, email: str) -> Reader:
         browser = Reader(self.worker.client(), "")
@@ -97,9 +103,15 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         in_process(settings, *opened, connections=8) as one,
     ):
         one.do(set_up(one.edge.dependencies))
-        parts = Counting()
-        http = replace(one.edge.http, page_parts=parts)
-        found = Served(InProcess(one.loop, replace(one.edge, http=http)), parts)
+        parts, within = Counting(), list[float]()
+        unit_of_work = one.edge.http.unit_of_work
+
+        def noted(*, within_s: float = TRANSACTION_S) -> AbstractAsyncContextManager[UnitOfWork]:
+            within.append(within_s)
+            return unit_of_work(within_s=within_s)
+
+        http = replace(one.edge.http, page_parts=parts, unit_of_work=noted)
+        found = Served(InProcess(one.loop, replace(one.edge, http=http)), parts, within)
         found.push(seed=1)
         yield found
 
@@ -131,3 +143,16 @@ def test_each_reader_of_a_matrix_has_their_own_name_and_word(served: Served) -> 
     assert STAFF in own.text
     assert STAFF not in others.text
     assert set(_WORD.findall(own.text)).isdisjoint(_WORD.findall(others.text))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_reader_has_time_to_wait_for_what_another_readers_page_makes(
+    served: Served, name: str
+) -> None:
+    email, path = PAGES[name]
+    readers = [served.reader(email)]
+    served.opened.clear()
+
+    served.at_once(readers, path)
+
+    assert set(served.opened) == {PAGE_S}

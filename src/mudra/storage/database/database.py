@@ -13,6 +13,7 @@ from typing import Final, cast
 
 import psycopg
 import sqlalchemy as sa
+from psycopg.pq import TransactionStatus
 from psycopg.sql import Composed
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -330,7 +331,7 @@ def _watched(
     try:
         yield watch
     except Exception as error:
-        if is_lost(error):
+        if is_lost(error) and driver.info.transaction_status is not TransactionStatus.IDLE:
             cut(driver, deadline)
         raise
     finally:
