@@ -61,7 +61,7 @@ from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 TRANSACTION_S: Final = 3.0
 PAGE_S: Final = 20.0
-"""Of one that reads for a page: it may wait for what another reader's page makes (0156)."""
+"""Of one that reads for a page: it may wait for what another reader's page makes (0154)."""
 """A transaction has so long, in seconds, unless a use case asks for more (decision 0010)."""
 
 

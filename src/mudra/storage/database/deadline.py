@@ -51,7 +51,7 @@ def abort_after(
 
 
 class AnswerWatch:
-    """Cuts a connection when a statement has no answer in time: its server hangs (decision 0156).
+    """Cuts a connection when a statement has no answer in time: its server hangs (decision 0154).
 
     What a transaction does in between, adding up or waiting for another reader, does not count.
     """

@@ -159,7 +159,8 @@ async def health(
         if not isinstance(view, HealthQuery):
             return view
         view = await _at_incident(page_context) or view
-        if OVER_TIME.is_part(page_context.query):
+        has_charts = page_context.member.entity_type != EntityType.FIU.value
+        if has_charts and OVER_TIME.is_part(page_context.query):
             charts = await _charts(page_context, view, await _concerning(page_context, view))
             if isinstance(charts, Download):
                 return charts
