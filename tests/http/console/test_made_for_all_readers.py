@@ -56,6 +56,19 @@ class Counting(SharedValues):
         return await super().get(question, made_of, counted)
 
 
+class Statements:
+    """The texts of statements, in order."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def statement_begun(self, statement: str) -> None:
+        self.seen.append(statement)
+
+    def statement_ended(self, begun: object, *, failed: bool) -> None:
+        pass
+
+
 @dataclass
 class Served:
     """A worker, and what its pages made for all readers."""
@@ -156,3 +169,15 @@ def test_a_reader_has_time_to_wait_for_what_another_readers_page_makes(
     served.at_once(readers, path)
 
     assert set(served.opened) == {PAGE_S}
+
+
+@pytest.mark.parametrize("path", [HEALTH, f"{HEALTH}/aa/{AA}", "/console/operator/board"])
+def test_an_operators_page_asks_the_database_nothing_twice(served: Served, path: str) -> None:
+    statements, readers = Statements(), [served.reader(STAFF)]
+    served.worker.edge.dependencies.database.watch_statements(statements)
+
+    served.at_once(readers, path)
+
+    asked = Counter(one for one in statements.seen if "clock_timestamp() AS" not in one)
+    assert len(asked) > 5
+    assert [one for one, times in asked.items() if times > 1] == []

@@ -36,8 +36,7 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, new_c
 from mudra.http.server.concurrency import KeyedLock
 from mudra.identity.memberships.member import MemberStatus, NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
-from mudra.identity.operators.manage_operators import operator_with_scope
-from mudra.identity.operators.operator import NoOperator, Operator, Scope
+from mudra.identity.operators.operator import NoOperator, Scope, ScopeMissing
 from mudra.identity.sessions.session import Stage, authenticate_session
 from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
@@ -384,8 +383,7 @@ async def _of_entity(page_context: PageContext, entity_id: str) -> PageContext:
 
 def _scoped(scope: Scope) -> _Gate:
     async def gate(page_context: PageContext) -> PageContext | Refusal:
-        found = await operator_with_scope(page_context.work, page_context.user, scope)
-        return page_context if isinstance(found, Operator) else found
+        return page_context if scope in page_context.scopes else ScopeMissing(scope)
 
     return gate
 
