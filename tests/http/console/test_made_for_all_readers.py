@@ -84,15 +84,21 @@ class Served:
         return browser
 
     def at_once(self, readers: list[Reader], path: str) -> list[httpx.Response]:
+        return self.all_of([one.client for one in readers], path)
+
+    def all_of(self, clients: list[httpx.Client], path: str) -> list[httpx.Response]:
         async def ask() -> list[httpx.Response]:
             return await asyncio.gather(*(self.worker.handled(one) for one in asked))
 
-        asked = [one.client.build_request("GET", path) for one in readers]
+        asked = [one.build_request("GET", path) for one in clients]
         answers: list[httpx.Response] = self.worker.do(ask())
         return answers
 
+    def person(self, email: str) -> httpx.Client:
+        return self.worker.client(self._token("user", username=email, password=PASSWORD))
+
     def push(self, seed: int) -> None:
-        admin = self.worker.client(self._token("user", username=ADMINS[AA], password=PASSWORD))
+        admin = self.person(ADMINS[AA])
         read = admin.post("/iam/v1/entity/secret/read", json={"entityId": AA}).json()
         start = window_start(self.worker.edge.http.clock()) - 2 * WINDOW
         txn_id = f"6f1d0d3e-1111-4111-8111-{seed:012}"
@@ -181,3 +187,16 @@ def test_an_operators_page_asks_the_database_nothing_twice(served: Served, path:
     asked = Counter(one for one in statements.seen if "clock_timestamp() AS" not in one)
     assert len(asked) > 5
     assert [one for one, times in asked.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("grouping", ["fips", "pairs", "aas", "network"])
+def test_a_picture_of_health_is_made_once_for_all_who_call(served: Served, grouping: str) -> None:
+    statements, clients = Statements(), [served.person(STAFF)] * AT_ONCE
+    served.worker.edge.dependencies.database.watch_statements(statements)
+
+    answers = served.all_of(clients, f"/operator/v1/health/{grouping}")
+
+    assert Counter(answer.status_code for answer in answers) == {200: AT_ONCE}
+    assert answers[0].json()["rows"]
+    reads = [one for one in statements.seen if "FROM metrics_raw" in one]
+    assert len(reads) == len(set(reads)) > 0
