@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -53,6 +53,7 @@ from mudra.shared.entity_type import EntityType
 from mudra.shared.shared_values import SharedValues
 
 T = TypeVar("T")
+_FEW_CELLS: Final = 100  # are rated in some milliseconds
 
 
 class HealthOfMember(Struct, frozen=True):
@@ -337,16 +338,15 @@ class HealthService(Struct, frozen=True):
         return await self.shared.get((question, within), made_of, make)
 
     async def _rows(
-        self,
-        within: TimeRange,
-        grouping: Grouping,
-        coverage: Coverage,
-        aa_id: str | None,
-        fip_id: str | None,
+        self, within: TimeRange, grouping: Grouping, coverage: Coverage, *ids: str | None
     ) -> tuple[Row, ...]:
+        aa_id, fip_id = ids
+
         async def make() -> tuple[Row, ...]:
             totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
             disputed = {} if aa_id else await self._weigh(within, grouping, coverage, fip_id)
+            if len(totals) <= _FEW_CELLS:
+                return picture(totals, grouping, coverage, disputed)
             return await asyncio.to_thread(picture, totals, grouping, coverage, disputed)
 
         question = ("rows", grouping, aa_id, fip_id)
