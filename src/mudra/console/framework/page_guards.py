@@ -36,12 +36,11 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, new_c
 from mudra.http.server.concurrency import KeyedLock
 from mudra.identity.memberships.member import MemberStatus, NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
-from mudra.identity.operators.manage_operators import operator_with_scope
-from mudra.identity.operators.operator import NoOperator, Operator, Scope
+from mudra.identity.operators.operator import NoOperator, Scope, ScopeMissing
 from mudra.identity.sessions.session import Stage, authenticate_session
 from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
+from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 Fields = Mapping[str, str]
 """What a form sent."""
@@ -241,7 +240,7 @@ async def _page_response(
 ) -> Response[str] | Response[bytes]:
     context = new_context(request, dependencies)
     on_replica = reads and dependencies.has_replica
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.unit_of_work(within_s=PAGE_S) as work:
         page_context = await _signed_in(context, work, stages)
         if page_context is None:
             return not_signed_in(context)
@@ -251,7 +250,7 @@ async def _page_response(
         outcome = None if on_replica else await _outcome(passed, handle)
     if outcome is None:
         passed = replace(passed, on_replica=True)
-        async with dependencies.reads() as work:
+        async with dependencies.reads(within_s=PAGE_S) as work:
             outcome = await _outcome(replace(passed, work=work), handle)
     return begin(passed, outcome) if isinstance(outcome, StreamedPage) else frame(passed, outcome)
 
@@ -391,8 +390,7 @@ async def _of_entity(page_context: PageContext, entity_id: str) -> PageContext:
 
 def _scoped(scope: Scope) -> _Gate:
     async def gate(page_context: PageContext) -> PageContext | Refusal:
-        found = await operator_with_scope(page_context.work, page_context.user, scope)
-        return page_context if isinstance(found, Operator) else found
+        return page_context if scope in page_context.scopes else ScopeMissing(scope)
 
     return gate
 
