@@ -72,9 +72,42 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
 
 def test_times_are_in_the_zone_of_the_reader(tour: Visit, operator: Operator) -> None:
     sign_in(tour, operator)
-    written = tour.page.locator("main time").first  # UTC on hover
+    page = tour.page
+    written = page.locator(".live time").first  # UTC on hover
     expect(written).to_have_attribute("title", re.compile(r"^\d{4}(-\d\d){2} [\d:]{8} UTC$"))
-    expect(written).not_to_contain_text("UTC")
+    expect(written).to_have_text(re.compile(r"^\w{3} \d\d, \d\d:\d\d.[AP]M.UTC$"))  # the browser's
+    page.get_by_role("button", name="IST", exact=True).click()
+    expect(written).to_have_text(re.compile(r"[AP]M.IST$"))
+
+
+def test_a_refused_silence_shows_why_in_sight(visit: Visit, operator: Operator) -> None:
+    sign_in(visit, operator)
+    page = visit.page
+    page.goto(f"{visit.service.root}{operator_path('incidents')}")
+    page.get_by_label("Member").fill("NO-SUCH-FIP")
+    page.get_by_label("Reason").fill("typed with care")
+    page.get_by_role("button", name="Start silence").click()
+
+    problem = page.get_by_role("alert")
+    expect(problem).to_have_text("No member has the entity ID NO-SUCH-FIP.")
+    expect(problem).to_be_in_viewport()
+    expect(page.get_by_label("Reason")).to_have_value("typed with care")
+
+
+def test_what_to_do_with_ticked_members_is_in_sight(visit: Visit, operator: Operator) -> None:
+    for _ in range(12):
+        in_thread(new_member, visit.service)
+    sign_in(visit, operator)
+    page = visit.page
+    page.goto(f"{visit.service.root}{operator_path('members')}")
+    act = page.get_by_role("button", name="Those ticked above…")
+    expect(act).not_to_be_in_viewport()
+
+    page.get_by_role("checkbox", name=re.compile("^Choose")).first.check()
+
+    expect(act).to_be_in_viewport(ratio=1)
+    assert visit.violations() == []
+    assert visit.fits()
 
 
 def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator) -> None:

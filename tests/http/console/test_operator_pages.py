@@ -159,7 +159,7 @@ def test_an_operator_onboards_suspends_and_restores_a_member(
 
     assert boss.act(page, f"{page}/status", status="suspended").status_code == 400
     boss.act(page, f"{page}/status", status="suspended", reason="key has leaked")
-    why = r"Suspended since <time[^>]*>[^<]*</time>: key has leaked\.</p>\s+<p>This member gets no"
+    why = r"Suspended since <time[^>]*>[^<]*</time>: key has leaked\.</p>(?s:.*)This member gets no"
     assert re.search(why, boss.get(page).text)
     boss.act(page, f"{page}/status", status="active", reason="new key")
 

@@ -1,6 +1,6 @@
 """Labels of causes and incidents."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -23,7 +23,12 @@ from mudra.metrics.incidents.incident import (
     StoredIncident,
     Subject,
 )
-from mudra.metrics.incidents.subject import SubjectKind, name_of
+from mudra.metrics.incidents.subject import (
+    SubjectKind,
+    aa_concerned,
+    fip_concerned,
+    name_of,
+)
 from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.notifications.severity import Severity, severity_of
 
@@ -63,21 +68,40 @@ def operator_path_of(one: StoredIncident) -> str:
     return f"/console/operator/incidents/{one.incident_id}"
 
 
+def headline(incident: Incident) -> str:
+    """Returns what is broken, in a line."""
+    if isinstance(incident.subject, AaReporting):
+        return f"{incident.subject.aa_id}: {symptom_text(incident)}"
+    return f"{subject_label(incident.subject)}: {symptom_text(incident)}"
+
+
+def member_headline(incident: Incident) -> str:
+    """Returns what is broken, in a line of a member's page, in the language of the page."""
+    return f"{cause_text(incident)}: {symptom_text(incident)}"
+
+
 def cause_lines(
-    causes: Iterable[StoredIncident], path: Callable[[StoredIncident], str] = operator_path_of
+    causes: Iterable[StoredIncident],
+    path: Callable[[StoredIncident], str] = operator_path_of,
+    heading: Callable[[Incident], str] = headline,
+    about: Collection[str | None] = (),
 ) -> list[CauseLine]:
-    """Returns one line for each cause: open ones, the worst first, then the others, the latest."""
+    """Returns one line for each cause: open ones, the worst first, then the others, the latest.
+
+    Of both those at a member that the page is about come before those that only reach it.
+    """
     order = list(Severity)
 
-    def rank(one: StoredIncident) -> tuple[bool, int, datetime]:
-        is_open = one.incident.ended is None
+    def rank(one: StoredIncident) -> tuple[bool, bool, int, datetime]:
+        subject, is_open = one.incident.subject, one.incident.ended is None
+        is_own = not {fip_concerned(subject), aa_concerned(subject)}.isdisjoint(set(about) - {None})
         severity = order.index(severity_of(one.incident)) if is_open else 0
-        return is_open, severity, one.incident.began
+        return is_open, is_own, severity, one.incident.began
 
     newest = sorted(causes, key=rank, reverse=True)
     return [
         CauseLine(
-            f"{cause_text(one.incident)}: {symptom_text(one.incident)}",
+            heading(one.incident),
             one.incident.began,
             one.incident.ended,
             path(one),
@@ -116,13 +140,6 @@ def subject_label(subject: Subject) -> str:
             return f"{aa_id} to {fip_id}"
         case Network():
             return "The whole network"
-
-
-def headline(incident: Incident) -> str:
-    """Returns what is broken, in a line."""
-    if isinstance(incident.subject, AaReporting):
-        return f"{incident.subject.aa_id}: {symptom_text(incident)}"
-    return f"{subject_label(incident.subject)}: {symptom_text(incident)}"
 
 
 def state_label(stored: StoredIncident) -> tuple[str, str]:

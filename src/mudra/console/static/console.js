@@ -40,10 +40,17 @@ function zoned(at) {
   return words.replace(/ (?=[AP]M$)/i, "\u00a0"); // a line ends before the hour, not after it
 }
 
+function zoneName(at) {
+  const named = new Intl.DateTimeFormat(locale, { hour: "2-digit", timeZone, timeZoneName: "short" }).formatToParts(at);
+  return named.find((part) => part.type === "timeZoneName").value.replace("GMT+5:30", "IST");
+}
+
 function localise(root) {
   for (const time of root.querySelectorAll("time[datetime][title]")) {
     const at = new Date(time.dateTime);
     time.textContent = time.closest("[data-clock]") ? zonedHour(at) : zoned(at);
+    // Once on a page of the present, its zone too: people read times to each other on the telephone.
+    if (time.closest(".live")) time.textContent += `\u00a0${zoneName(at)}`;
   }
 }
 

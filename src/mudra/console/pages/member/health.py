@@ -30,7 +30,7 @@ from mudra.console.health.health_query import (
     view_of,
 )
 from mudra.console.health.health_query import USUAL as LATEST
-from mudra.console.health.labels import cause_lines
+from mudra.console.health.labels import cause_lines, member_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.pages.member.is_it_me import ComparisonLine, compared_with_others
 from mudra.http.dependencies import InjectedDependencies
@@ -281,7 +281,9 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
             **charts,
             "has_charts": kind is not EntityType.FIU,
             **(await _choices(page_context) if kind is EntityType.FIU else {}),
-            "causes": cause_lines(incidents, lambda one: f"?incident={one.incident_id}"),
+            "causes": cause_lines(
+                incidents, lambda one: f"?incident={one.incident_id}", member_headline
+            ),
             "lines": lines,
             "planned": await page_context.work.health.maintenances(
                 within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}

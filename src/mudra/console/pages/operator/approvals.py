@@ -98,10 +98,7 @@ async def approvals(
     """List pending versions, the longest waiting first."""
 
     async def handle(page_context: PageContext) -> Outcome:
-        rows = await page_context.work.pending_entries.waiting(MAX_PENDING)
-        return TABLE.export(rows, page_context.query) or RenderedPage(
-            "operator_approvals.html", {"view": TABLE.view(rows, page_context.query)}
-        )
+        return await _list(page_context)
 
     return await operator_page(request, dependencies, Scope.REGISTRY, handle)
 
@@ -113,11 +110,28 @@ async def find_entry(
     """Go to the entry of an ID."""
 
     async def handle(page_context: PageContext) -> Outcome:
-        entity_id = page_context.query.get("id", "").strip()
-        known = ENTITY_ID.fullmatch(entity_id)
-        return GoTo(approval_link(entity_id)) if known else UnknownEntity(entity_id)
+        typed = page_context.query.get("id", "").strip()
+        known = ENTITY_ID.fullmatch(typed)
+        if known and await page_context.work.registry.record(typed) is not None:
+            return GoTo(approval_link(typed))
+        return await _list(page_context, typed)
 
     return await operator_page(request, dependencies, Scope.REGISTRY, handle)
+
+
+async def _list(page_context: PageContext, unknown: str | None = None) -> Outcome:
+    """Shows what waits; `unknown` is an ID that was typed and that the registry does not have."""
+    rows = await page_context.work.pending_entries.waiting(MAX_PENDING)
+    facts = {
+        "view": TABLE.view(rows, page_context.query),
+        "typed": unknown or "",
+        "problem": f"The registry has no entry of {unknown}: check the spelling, or search by name."
+        if unknown
+        else "",
+    }
+    return TABLE.export(rows, page_context.query) or RenderedPage(
+        "operator_approvals.html", facts, 200 if unknown is None else 404
+    )
 
 
 @get("/operator/approvals/{entity_id:str}", include_in_schema=False)

@@ -234,11 +234,12 @@ async def _causes(
     page_context: PageContext, about: About, view: HealthQuery
 ) -> Sequence[CauseLine]:
     """Returns the causes of this time that are at the subject or reach it."""
-    return cause_lines(
+    found = [
         one
         for one in await page_context.work.incidents.causes_within(view.within)
         if concerns(one.incident, about.aa_id, about.fip_id) and of_api(one.incident, view.code)
-    )
+    ]
+    return cause_lines(found, about=(about.aa_id, about.fip_id))
 
 
 async def _incidents(

@@ -47,6 +47,8 @@ LENGTHS: Final = {
 _MESSAGES: Final = {
     "silenced": "Silence started.",
     "ended": "Silence ended. Alerts resume for incidents that continue.",
+    "maintenance": "Maintenance started.",
+    "maintenance-ended": "Maintenance ended. Incidents open again.",
 }
 
 
@@ -108,7 +110,7 @@ async def begin(
         )
         if isinstance(outcome, Refusal):
             return await _again(page_context, fields, outcome)
-        return GoTo(f"{_PAGE}?told=silenced")
+        return GoTo(f"{_PAGE}?told={'maintenance' if outcome.maintenance else 'silenced'}")
 
     return await operator_form(request, dependencies, Scope.HEALTH, handle)
 
@@ -154,7 +156,9 @@ async def end(
         outcome = await page_context.work.silences.end(
             str(silence_id), page_context.caller, page_context.now
         )
-        return GoTo(f"{_PAGE}?told=ended") if isinstance(outcome, Silence) else outcome
+        if not isinstance(outcome, Silence):
+            return outcome
+        return GoTo(f"{_PAGE}?told={'maintenance-ended' if outcome.maintenance else 'ended'}")
 
     return await operator_form(request, dependencies, Scope.HEALTH, handle)
 
