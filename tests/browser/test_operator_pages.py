@@ -75,6 +75,7 @@ def test_times_are_in_the_zone_of_the_reader(tour: Visit, operator: Operator) ->
     written = tour.page.locator("main time").first  # UTC on hover
     expect(written).to_have_attribute("title", re.compile(r"^\d{4}(-\d\d){2} [\d:]{8} UTC$"))
     expect(written).not_to_contain_text("UTC")
+    expect(tour.page.get_by_role("button", name="Browser")).to_have_text("Browser (UTC)")
 
 
 def test_a_key_on_any_page_leads_to_the_search(visit: Visit, operator: Operator) -> None:
