@@ -214,7 +214,6 @@ def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork
     network.settled()
     network.in_time(lambda: bool(alarms_to(network, fiu)))
     shown, everything = browser.get(page).text, browser.get(f"{page}?rows=all").text
-    overview = browser.get(page.removesuffix("/health")).text
     network.windows(5)
     network.settled()
     network.in_time(lambda: len(alarms_to(network, fiu)) == 2)
@@ -228,9 +227,6 @@ def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork
     assert f"FIP {bank}" in incidents_on(shown)
     assert f"FIP {spared}" not in incidents_on(shown)
     assert f"FIP {spared}" in incidents_on(everything)
-    assert f"FIP {bank}: " in overview
-    assert f'<a href="{page}?incident=' in overview
-    assert spared not in overview
     events = network.service.cli("audit", "list", "--event", "metrics:fips:follow", "--json").stdout
     assert events.count(fiu.entity_id) == 3
 
