@@ -138,12 +138,13 @@ bench: $(STAMP) ## the headline figures, as ratios
 
 # Lower it to a few for a look, raise it for a night. SOAK_SEED=N repeats what was killed when.
 SOAK_MIN ?= 30
-soak: $(STAMP) ## twice a nation's load, then kill -9 of every part: nothing lost, drift (30 minutes)
+soak: $(STAMP) ## twice a nation's load, then kill -9 of every part: nothing lost, drift (an hour)
 	@nice $(BIN)/python -m bench.soak $(SOAK_MIN)
+	@$(MAKE) --no-print-directory kills
 
 # What was done is kept in .build/kills.jsonl, so that a run that is stopped goes on from there.
 KILLS ?= 1000
-kills: $(STAMP) ## kill -9 of worker, supervisor, PostgreSQL and agent, 1,000 times each (hours)
+kills: $(STAMP) ## kill -9 of worker, supervisor, PostgreSQL and agent, 1,000 times each (half an hour of two quiet cores)
 	@nice -n 19 $(BIN)/python -m bench.kills $(KILLS)
 
 docs: $(STAMP) assets ## write the generated reference, and the site that the service shows at /docs

@@ -19,10 +19,10 @@ import json
 import os
 import random
 import re
-import tempfile
 import time
 import uuid
 from collections import Counter, deque
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -36,7 +36,15 @@ from tests.support.metrics.metrics_payloads import notification_metrics, request
 from bench.entity_token import make_members
 from bench.push import cpu_of_tree
 from bench.sizes import argument, sized
-from bench.support import RunningService, cpu_seconds, data_directory, percentile, worker_pids
+from bench.support import (
+    RunningService,
+    cpu_seconds,
+    data_directory,
+    database_kept_up,
+    percentile,
+    scratch,
+    worker_pids,
+)
 from mudra.agent.clock import SECOND
 from mudra.agent.delivery.backoff import BETWEEN_STARTS, IN_FLIGHT
 from mudra.metrics.payload.catalogue import WINDOW, window_start
@@ -195,8 +203,9 @@ def stored(data_dir: Path) -> int:
 def main() -> None:
     """Measure and print."""
     windows, number = int(argument(1, 12, 1)), int(argument(2, 200, 4))
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder, ExitStack() as stack:
         data_dir = data_directory(folder)
+        stack.enter_context(database_kept_up(data_dir))
         secrets = make_members(data_dir, number, "AA")
         seen: list[tuple[int, float]] = []
         agents = [

@@ -14,7 +14,6 @@ import json
 import os
 import pickle
 import statistics
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -32,7 +31,7 @@ from uvicorn.server import ServerState
 
 from bench.push import cpu_of_tree, widened
 from bench.sizes import sized
-from bench.support import data_directory
+from bench.support import data_directory, scratch
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.token_issues import TokenIssue, pack
 from mudra.bootstrap.config import Settings
@@ -259,7 +258,7 @@ def main() -> None:
     print()
     for name, cost, share in shares(found):
         print(f"{name:42} {cost:8.1f} µs  {share}")
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         counted, kept = asyncio.run(refusals(folder))
     words = f"{counted / kept:.2f} of a row each"
     print(f"{'refusal of a stranger, counted':42} {counted:8.1f} µs  {words}")

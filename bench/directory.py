@@ -11,7 +11,7 @@ constant; a 304 next to a constant 304 is printed as well, without a goal.
 """
 
 import asyncio
-import tempfile
+import os
 import time
 import uuid
 from collections import Counter
@@ -25,7 +25,15 @@ from litestar.types import ASGIApp
 from tests.support.registry.registry_payloads import fip
 
 from bench.sizes import argument, sized
-from bench.support import Load, RunningService, cpu_seconds, data_directory, worker_pids
+from bench.support import (
+    Load,
+    RunningService,
+    cpu_seconds,
+    data_directory,
+    database_kept_up,
+    scratch,
+    worker_pids,
+)
 from mudra.audit.event import Caller
 from mudra.bootstrap import wiring
 from mudra.bootstrap.command_line import run
@@ -42,25 +50,27 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 
-ENTRIES = sized(600, 20)
+ENTRIES = sized(600, 5)
 OPERATOR = operator("operator:bench")
 READER = "BENCH-AA"
 CONNECTIONS = 8
 ROUNDS = sized(3, 1)
 LIST = "/cr/v2/entityInfo/FIP"
+_SIZE = "BENCH_CONSTANT_BYTES"
 CONSTANT, CONSTANT_304 = "/bench/constant", "/bench/constant-304"
 
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = argument(1, 3.0, 0.1)
-    with tempfile.TemporaryDirectory() as folder:
+    seconds = argument(1, 3.0, 0.02)
+    with scratch() as folder:
         data_dir = data_directory(folder)
         started = time.monotonic()
-        secret, size = asyncio.run(fill(data_dir))
-        print(f"{ENTRIES} entries registered in {time.monotonic() - started:.1f} s")
-        with ServiceWithConstant(data_dir, size) as service:
-            rates = measure(service, secret, seconds)
+        with database_kept_up(data_dir):
+            secret, size = asyncio.run(fill(data_dir))
+            print(f"{ENTRIES} entries registered in {time.monotonic() - started:.1f} s")
+            with ServiceWithConstant(data_dir, size) as service:
+                rates = measure(service, secret, seconds)
     whole, unchanged = rates[LIST] / rates[CONSTANT], rates["304"] / rates[CONSTANT]
     print(f"list of {ENTRIES} entries, {size} bytes: {rates[LIST]:.0f} answers per CPU second")
     print(f"constant of as many bytes: {rates[CONSTANT]:.0f}")
@@ -73,13 +83,15 @@ def main() -> None:
 class ServiceWithConstant(RunningService):
     """The service with two more handlers, which answer a constant."""
 
+    module = "bench.directory"
+
     def __init__(self, data_dir: Path, size: int) -> None:
-        super().__init__(data_dir, "--workers", "1")
-        self.program = f"from bench.directory import serve; serve({size})"
+        super().__init__(data_dir, "--workers", "1", **{_SIZE: str(size)})
 
 
-def serve(size: int) -> None:
+def serve() -> None:
     """Run the mudra command with the constants among its pages."""
+    size = int(os.environ[_SIZE])
 
     def build(service: HttpDependencies, pages: Pages, not_found: NotFoundPage) -> ASGIApp:
         return build_app(service, [*pages, *constants(size)], not_found)
@@ -131,7 +143,7 @@ def measure(service: RunningService, secret: str, seconds: float) -> dict[str, f
     done: Counter[str] = Counter()
     used: dict[str, float] = dict.fromkeys(loads, 0.0)
     for load in loads.values():
-        asyncio.run(load.run(CONNECTIONS, sized(0.5, 0.1)))  # warm
+        asyncio.run(load.run(CONNECTIONS, sized(0.5, 0.02)))  # warm
     for _ in range(ROUNDS):
         for name, load in loads.items():
             before = cpu_seconds(pid)
@@ -171,4 +183,4 @@ async def fill(data_dir: Path) -> tuple[str, int]:
 
 
 if __name__ == "__main__":
-    main()
+    serve() if _SIZE in os.environ else main()

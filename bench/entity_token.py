@@ -16,9 +16,9 @@ import itertools
 import multiprocessing
 import secrets
 import statistics
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,8 +34,10 @@ from bench.support import (
     RunningService,
     cpu_seconds,
     data_directory,
+    database_kept_up,
     form_request,
     pss_mb,
+    scratch,
     worker_pids,
 )
 from mudra.audit.event import Caller
@@ -45,9 +47,10 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.storage.database.deadline import TRANSACTION_S
 
-ENTITIES = sized(1000, 20)
+ENTITIES = sized(1000, 5)
 CONNECTIONS = 16
 ROUNDS = sized(6, 1)
+SIGNED_AT_ONCE = sized(50, 5)
 
 
 class Run(NamedTuple):
@@ -66,9 +69,10 @@ class Run(NamedTuple):
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = argument(1, 12.0, 0.1)
-    with tempfile.TemporaryDirectory() as folder:
+    seconds = argument(1, 12.0, 0.02)
+    with scratch() as folder, ExitStack() as stack:
         data_dir = data_directory(folder)
+        stack.enter_context(database_kept_up(data_dir))
         secrets_of = make_members(data_dir)
         runs = {}
         for workers in (1, 2):
@@ -121,7 +125,7 @@ def measure(
         time.sleep(sized(TRANSACTION_S, 0.0))  # from now on the node believes what it keeps
         warm = 0
         while warm < 2 * workers * ENTITIES:  # every entity is in the memory of every worker
-            warm += uvloop.run(load.run(CONNECTIONS * workers, sized(1.0, 0.2)))
+            warm += uvloop.run(load.run(CONNECTIONS * workers, sized(1.0, 0.02)))
         pids = worker_pids(service.pid, workers)
         run = rounds(load, pids, seconds)
         return run, max(pss_mb(pid) for pid in pids)
@@ -131,7 +135,9 @@ def measure_bare(workers: int, members: dict[str, str], seconds: float) -> Run:
     """Run the server that only signs under the same load."""
     with bare_server(workers) as (port, pids):
         load = Load(port, requests_for(members))
-        uvloop.run(load.run(CONNECTIONS * workers, sized(1.0, 0.2)))  # ends when all of them answer
+        uvloop.run(
+            load.run(CONNECTIONS * workers, sized(1.0, 0.02))
+        )  # ends when all of them answer
         return rounds(load, pids, seconds)
 
 
@@ -161,7 +167,7 @@ def signatures_at_once(processes: int) -> float:
     """What each of so many processes signs per CPU second while all do."""
     _signing_key()  # made before the fork: no process makes one of its own
     with ProcessPoolExecutor(processes, multiprocessing.get_context("fork")) as pool:
-        found = list(pool.map(signatures_per_cpu_second, [sized(0.5, 0.05)] * processes))
+        found = list(pool.map(signatures_per_cpu_second, [sized(0.5, 0.005)] * processes))
     return sum(found) / processes
 
 
@@ -177,9 +183,9 @@ def signatures_per_cpu_second(seconds: float) -> float:
     started = time.process_time()
     count = 0
     while time.process_time() - started < seconds:
-        for _ in range(50):
+        for _ in range(SIGNED_AT_ONCE):
             key.sign(message, padding.PKCS1v15(), hashes.SHA256())
-        count += 50
+        count += SIGNED_AT_ONCE
     return count / (time.process_time() - started)
 
 

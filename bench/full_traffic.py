@@ -6,8 +6,9 @@ An hour and a half of raw rows is written by `COPY` (one window is generated, an
 by the job's own code. Then each page is asked alone, to another second at each ask, so that it is
 made each time (decision 0137), and as one that was made before; next to a client that asks for
 something small of the same worker again and again, which shows how long a page keeps its event
-loop; and 64 times at once of two workers. `KEEP=DIR` keeps what is loaded, and asks only, when it
-is there already.
+loop. Then every page of the console, and the public ones, 64 times at once of two workers: how
+many failed, the slowest answer, and the processor time for each. `KEEP=DIR` keeps what is loaded,
+and asks only, when it is there already; `CROWD=1` asks for the second part alone.
 """
 
 import asyncio
@@ -31,11 +32,14 @@ import psycopg
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
 from tests.support.service import PASSWORD, Service, in_store, running_service
+from tools.demonstration import Page as Address
+from tools.demonstration import member_pages, operator_pages, public_pages
 
 from bench.machine import slowness, speed_note
 from bench.picture import make_sums, partitions, say
+from bench.push import cpu_of_tree
 from bench.sizes import argument, exit_code, sized
-from bench.support import percentile
+from bench.support import cpu_seconds, percentile, worker_pids
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.activation import activate
@@ -75,8 +79,11 @@ def fip_name(place: int) -> str:
     return f"BANK-{place:04}"
 
 
+ADMINS = (aa_name(0), fip_name(1), "FIU-00")
+
+
 async def onboard_all(service: Service, dependencies: Dependencies) -> None:
-    """Onboard all AAs and FIPs and one FIU; admins of the first AA and the FIU may sign in."""
+    """Onboard all AAs and FIPs and one FIU; an admin of one of each kind may sign in."""
     hashed = await service.password_hash(dependencies)
     members = [(aa_name(place), "AA") for place in range(AAS)]
     members += [(fip_name(place), "FIP") for place in range(FIPS)] + [("FIU-00", "FIU")]
@@ -85,7 +92,7 @@ async def onboard_all(service: Service, dependencies: Dependencies) -> None:
         async with dependencies.unit_of_work() as work:
             done = await onboard_member(work, new, Caller("operator:bench"))
         assert isinstance(done, Onboarded), done
-        if entity_id in {aa_name(0), "FIU-00"}:
+        if entity_id in ADMINS:
             await activate(dependencies, done.admin, hashed)
 
 
@@ -174,6 +181,11 @@ class Page:
             return math.inf
         return (time.perf_counter() - began) * 1000
 
+    def timed(self) -> tuple[int, float]:
+        """The status, and the seconds to the last byte."""
+        began = time.perf_counter()
+        return self.status(), time.perf_counter() - began
+
     def status(self) -> int:
         """The status; 503 also where a page says behind its title that its figures failed."""
         until = f":{self._until:02}Z"
@@ -182,28 +194,66 @@ class Page:
         return 503 if said else answer.status_code
 
 
+class Readers:
+    """Who reads pages: a signed-in client by email, one without a session by an empty one."""
+
+    def __init__(self, service: Service) -> None:
+        self.root = service.root
+        self.operator = active_operator(service)
+        emails = [self.operator, *map(admin_of, ADMINS)]
+        readers = {email: reader(service) for email in emails}
+        for email, one in readers.items():
+            assert one.sign_in(email, PASSWORD).status_code == 303
+        self.clients = {"": service.client(), **{e: one.client for e, one in readers.items()}}
+
+    def page(self, name: str, path: str, email: str) -> Page:
+        """Return a page as this one sees it."""
+        return Page(name, path, self.clients[email], self.root)
+
+
+def hour_of(now: datetime) -> str:
+    """The query of the last hour; its end is a few seconds later than that of its windows."""
+    start = now - timedelta(hours=1)
+    return f"from={start:%Y-%m-%dT%H:%M:%SZ}&to={now:%Y-%m-%dT%H:%M}{_END}"
+
+
 def pages(service: Service, now: datetime) -> list[Page]:
     """The pages whose time begins within an hour."""
-    start, end = now - timedelta(hours=1), now
-    hour = f"?from={start:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M}{_END}"
-    noc, aa, fiu = (reader(service) for _ in range(3))
-    email = active_operator(service, "health")
-    for who, address in ((noc, email), (aa, admin_of(aa_name(0))), (fiu, admin_of("FIU-00"))):
-        assert who.sign_in(address, PASSWORD).status_code == 303
-    of = "/console/operator/health"
-    root = service.root
+    hour, readers = hour_of(now), Readers(service)
+    of, noc, aa = "/console/operator/health", readers.operator, aa_name(0)
+    own = f"/console/entity/{aa}/health?{hour}"
+    fiu = f"/console/entity/FIU-00/health?{hour}"
     return [
-        Page("matrix", of + hour, noc.client, root),
-        Page("matrix of one API", f"{of}{hour}&type=fif", noc.client, root),
-        Page("API", f"{of}/api/fif{hour}", noc.client, root),
-        Page("API over time", f"{of}/api/fif{hour}&over-time=part", noc.client, root),
-        Page("FIP", f"{of}/fip/{fip_name(1)}{hour}", noc.client, root),
-        Page("AA", f"{of}/aa/{aa_name(0)}{hour}", noc.client, root),
-        Page(
-            "health of an AA's admin", f"/console/entity/{aa_name(0)}/health{hour}", aa.client, root
-        ),
-        Page("health of a FIU", f"/console/entity/FIU-00/health{hour}", fiu.client, root),
+        readers.page("matrix", f"{of}?{hour}", noc),
+        readers.page("matrix of one API", f"{of}?{hour}&type=fif", noc),
+        readers.page("API", f"{of}/api/fif?{hour}", noc),
+        readers.page("API over time", f"{of}/api/fif?{hour}&over-time=part", noc),
+        readers.page("FIP", f"{of}/fip/{fip_name(1)}?{hour}", noc),
+        readers.page("AA", f"{of}/aa/{aa}?{hour}", noc),
+        readers.page("health of an AA's admin", own, admin_of(aa)),
+        readers.page("health of a FIU", fiu, admin_of("FIU-00")),
     ]
+
+
+def every_page(service: Service, now: datetime) -> list[Page]:
+    """All pages of the service; those of health over the last hour."""
+    hour, readers = hour_of(now), Readers(service)
+    wanted: list[Address] = [
+        *public_pages(fip_name(1)),
+        *(page for one in ADMINS for page in member_pages(one, admin_of(one))),
+        *operator_pages(readers.operator, aa_name(0), fip_name(1), ""),
+    ]
+    found = []
+    for one in wanted:
+        name, path, email = one.name, one.path, one.email
+        timed = f"{path}?{hour}" if "/health" in path and "?" not in path else path
+        who = email.partition("@")[0] if email and email != readers.operator else ""
+        found.append(readers.page(f"{who} {name}".strip(), timed, email))
+        if timed != path:
+            found.append(
+                readers.page(f"{who} {name}, over time".strip(), f"{timed}&over-time=part", email)
+            )
+    return found
 
 
 class Waiting:
@@ -253,13 +303,28 @@ def ask(folder: Path, now: datetime) -> bool:
                 f" longest wait of another {max(waiting.took):.0f} ms",
                 flush=True,
             )
+    return met
+
+
+def crowd(folder: Path, now: datetime) -> bool:
+    """Ask for each page many times at once; gives whether every one was answered."""
+    met = True
     with running_service(folder / "data", "--workers", "2") as service:
-        for page in pages(service, now)[:: sized(1, 3)]:
+        workers = worker_pids(service.process.pid, 2)
+        server = int(next(folder.rglob("postmaster.pid")).read_text().splitlines()[0])
+        print(
+            f"{'page':44}{AT_ONCE:>4} at once: 5xx  slowest s  CPU ms a page: workers, PostgreSQL"
+        )
+        for page in every_page(service, now)[:: sized(1, 12)]:
+            before = sum(map(cpu_seconds, workers)), cpu_of_tree(server)
             with ThreadPoolExecutor(AT_ONCE) as pool:
-                statuses = list(pool.map(lambda one: one.status(), [page] * AT_ONCE))
-            failed = sum(status >= 500 for status in statuses)
+                answers = list(pool.map(lambda one: one.timed(), [page] * AT_ONCE))
+            after = sum(map(cpu_seconds, workers)), cpu_of_tree(server)
+            failed = sum(status >= _FAULTS for status, _ in answers)
             met = met and not failed
-            print(f"{page.name}: {AT_ONCE} at once of 2 workers, 5xx: {failed}", flush=True)
+            own, its = ((b - a) / AT_ONCE * 1000 for a, b in zip(before, after, strict=True))
+            slowest = max(seconds for _, seconds in answers)
+            print(f"{page.name:44}{failed:17}{slowest:11.1f}{own:24.0f}{its:12.0f}", flush=True)
     return met
 
 
@@ -272,7 +337,9 @@ def main() -> int:
             now = window_start(datetime.now(UTC))
             load(folder, now)
             loaded.write_text(now.isoformat())
-        met = ask(folder, datetime.fromisoformat(loaded.read_text()))
+        until = datetime.fromisoformat(loaded.read_text())
+        met = "CROWD" in os.environ or ask(folder, until)
+        met = crowd(folder, until) and met
     print(f"{AAS} AAs x {FIPS} FIPs: every goal met: {met}")
     return exit_code(met=met)
 

@@ -11,13 +11,20 @@ rises by no more than 10 %. Medians over rounds in which calm and guessing take 
 import asyncio
 import os
 import statistics
-import tempfile
+from contextlib import ExitStack
 
 from bench.entity_token import make_members, requests_for
 from bench.login_flood import login_request
 from bench.people import make_people
 from bench.sizes import argument, sized
-from bench.support import Load, RunningService, data_directory, percentile
+from bench.support import (
+    Load,
+    RunningService,
+    data_directory,
+    database_kept_up,
+    percentile,
+    scratch,
+)
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.storage.crypto.password_hash import MIN_MEMORY_MIB
@@ -36,10 +43,11 @@ Waits = tuple[float, float]
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = argument(1, 4.0, 0.1)
-    with tempfile.TemporaryDirectory() as folder:
+    seconds = argument(1, 4.0, 0.05)
+    with scratch() as folder, ExitStack() as stack:
         settings = Settings(data_dir=data_directory(folder), argon2_memory_mib=MIN_MEMORY_MIB)
-        members = make_members(settings.data_dir, sized(1000, 20))
+        stack.enter_context(database_kept_up(settings.data_dir))
+        members = make_members(settings.data_dir, sized(1000, 5))
         with open_store(settings, create=False) as (conninfo, encryption):
             people = make_people(conninfo, encryption, settings, sized(20, 2))
         with RunningService(settings.data_dir, "--workers", "1", **VARIABLES) as service:
@@ -47,7 +55,7 @@ def main() -> None:
             logins = Load(service.port, [login_request(email) for email in people.values()])
             open_still = guesser(service.port, ADDRESSES)
             closed = guesser(service.port, CLOSED, first=ADDRESSES, expect=b"HTTP/1.1 429")
-            asyncio.run(tokens.run(4, sized(1.0, 0.1)))
+            asyncio.run(tokens.run(4, sized(1.0, 0.02)))
             asyncio.run(close(closed))
             found = {
                 words: [compared(tokens, logins, guesses, seconds) for _ in range(ROUNDS)]

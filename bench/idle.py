@@ -14,7 +14,6 @@ import itertools
 import socket
 import statistics
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -32,9 +31,11 @@ from bench.support import (
     RunningService,
     cpu_seconds,
     data_directory,
+    database_kept_up,
     forks,
     form_request,
     percentile,
+    scratch,
 )
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
@@ -47,7 +48,7 @@ RESETS: Final = int(sized(30, 2))
 COMMITS: Final = int(sized(100, 10))
 PAUSE_S: Final = 0.05
 """After a reset: what it makes other processes do belongs to it."""
-SETTLE_S: Final = sized(15.0, 0.2)
+SETTLE_S: Final = sized(15.0, 0.05)
 """Until processes that were asked for something at the start count as idle."""
 AWAKE_EVERY_S: Final = 0.5
 CONNECTIONS: Final = 4
@@ -77,12 +78,14 @@ class Resets(Struct, frozen=True):
 
 def main() -> None:
     """Measure and print; 1 when a goal is missed."""
-    seconds = argument(1, 60, 0.5)
+    seconds = argument(1, 60, 0.2)
     sizes = [int(word) for word in sys.argv[2:]] or WORKERS
     met = True
     for workers in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            met &= measure(data_directory(folder), workers, seconds)
+        with scratch() as folder:
+            data_dir = data_directory(folder)
+            with database_kept_up(data_dir):
+                met &= measure(data_dir, workers, seconds)
     raise SystemExit(exit_code(met=met))
 
 
@@ -101,7 +104,7 @@ def measure(data_dir: Path, workers: int, seconds: float) -> bool:
         server = server_pid(conninfo)
         core = at_rest(service.pid, server, workers, seconds, conninfo)
         with connected(service.port, CONNECTIONS * workers):
-            time.sleep(sized(4.0, 0.2))
+            time.sleep(sized(4.0, 0.05))
             kept = at_rest(service.pid, server, workers, min(seconds, KEPT_S), conninfo)
         idle = resets(service.port, people[:RESETS], service.pid, server)
         with awake(service.port, *next(iter(members.items())), CONNECTIONS * workers):
@@ -211,7 +214,7 @@ def awake(port: int, entity: str, secret: str, connections: int) -> Iterator[Non
 
     thread = threading.Thread(target=asyncio.run, args=(ask_all(),))
     thread.start()
-    time.sleep(sized(3.0, 0.2))
+    time.sleep(sized(3.0, 0.05))
     try:
         yield
     finally:

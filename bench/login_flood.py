@@ -10,8 +10,8 @@ are medians over rounds in which the two sides take turns, so that what else run
 
 import asyncio
 import statistics
-import tempfile
 import time
+from contextlib import ExitStack
 
 import argon2
 
@@ -23,8 +23,10 @@ from bench.support import (
     RunningService,
     cpu_seconds,
     data_directory,
+    database_kept_up,
     form_request,
     percentile,
+    scratch,
     worker_pids,
 )
 from mudra.bootstrap.config import Settings
@@ -40,9 +42,10 @@ VARIABLES = {"MUDRA_ENTITY_TOKEN_RATE": "100000", "MUDRA_ENTITY_TOKEN_BURST": "1
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = argument(1, 4.0, 0.2)
-    with tempfile.TemporaryDirectory() as folder:
+    seconds = argument(1, 4.0, 0.05)
+    with scratch() as folder, ExitStack() as stack:
         data_dir = data_directory(folder)
+        stack.enter_context(database_kept_up(data_dir))
         members = make_members(data_dir)
         settings = Settings(data_dir=data_dir)
         with open_store(settings, create=False) as (conninfo, encryption):
@@ -50,7 +53,7 @@ def main() -> None:
         with RunningService(data_dir, "--workers", "1", **VARIABLES) as service:
             tokens = Load(service.port, requests_for(members))
             logins = Load(service.port, [login_request(email) for email in people.values()])
-            asyncio.run(tokens.run(TOKEN_CONNECTIONS, sized(2.0, 0.2)))
+            asyncio.run(tokens.run(TOKEN_CONNECTIONS, sized(2.0, 0.02)))
             waits = [both_ways(tokens, logins, seconds) for _ in range(ROUNDS)]
             assert tokens.failed == 0, f"{tokens.failed} answers were no tokens"
             costs = [

@@ -11,7 +11,6 @@ server's processes behind B's listening connections, as a network does that swal
 import os
 import shutil
 import signal
-import tempfile
 import time
 from pathlib import Path
 
@@ -20,7 +19,7 @@ import psycopg
 
 from bench.people import PASSWORD, make_people
 from bench.sizes import argument, sized
-from bench.support import RunningService, data_directory, percentile
+from bench.support import RunningService, data_directory, percentile, scratch
 from mudra.bootstrap.config import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE
@@ -36,7 +35,7 @@ def main() -> None:
     """Measure and print; 1 when a token was issued that must not be."""
     resets = int(argument(1, 30, 2))
     with (
-        tempfile.TemporaryDirectory() as folder,
+        scratch() as folder,
         embedded_server(data_directory(folder, "db")) as conninfo,
     ):
         homes = [Path(folder) / name / "data" for name in ("a", "b")]

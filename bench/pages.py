@@ -14,7 +14,6 @@ page over the goal is marked. Figures are of a quiet machine, or of nothing: the
 import os
 import statistics
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -30,7 +29,7 @@ from tools.screenshots import browser_program, signed_in
 
 from bench.machine import slowness, speed_note
 from bench.sizes import SHORT, argument, exit_code, sized
-from bench.support import data_directory
+from bench.support import data_directory, scratch
 from mudra.demo.network import DEMO_PASSWORD
 
 GOAL_MS = 200.0
@@ -51,9 +50,9 @@ class Paint(NamedTuple):
 
 def main() -> int:
     """Measure and print; 1 when a page is over the goal."""
-    days = int(argument(1, 30, 1))
+    days = argument(1, 30, 0.3)
     with (
-        tempfile.TemporaryDirectory() as folder,
+        scratch() as folder,
         demonstration(data_directory(folder).parent, days, settled=not SHORT) as network,
     ):
         pages = sized(network.pages(), network.pages()[::12])

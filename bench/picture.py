@@ -15,7 +15,6 @@ import random
 import shutil
 import statistics
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Iterator
@@ -28,6 +27,9 @@ from tests.support.service import running_service
 
 from bench.machine import slowness, speed_note
 from bench.sizes import sized
+from bench.support import data_directory, scratch
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import Report, encode_report
@@ -40,7 +42,7 @@ from mudra.storage.metrics.copy_rows import lines_of
 from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, PREVIOUS, RAW, make_partition
 from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
-AAS = int(os.environ.get("AAS", sized(20, 2)))
+AAS = int(os.environ.get("AAS", sized(20, 1)))
 FIPS = int(os.environ.get("FIPS", sized(29, 2)))
 DAYS = int(os.environ.get("DAYS", sized(30, 3)))
 FEW = sized(3, 2)
@@ -228,7 +230,7 @@ def counted(conninfo: str) -> str:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as directory:
+    with scratch() as directory:
         folder = Path(os.environ.get("KEEP", directory))
         loaded = folder / "loaded"
         if not loaded.exists():
@@ -242,8 +244,8 @@ def load(folder: Path, now: datetime) -> None:
     """Fill a data directory with a few days, and one with them all."""
     today = now.replace(hour=0, minute=0)
     model = today - DAY
-    data_dir = folder / "all"
-    with running_service(data_dir):
+    data_dir = data_directory(str(folder), "all")
+    with open_store(Settings(data_dir=data_dir), create=True):
         say("the tables are made")
     # Without the service: its jobs would make the same sums at the same time.
     with embedded_server(data_dir) as conninfo:

@@ -21,7 +21,6 @@ import json
 import os
 import signal
 import statistics
-import tempfile
 import time
 import uuid
 from collections.abc import Callable
@@ -37,7 +36,7 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service, running_service
 
 from bench.sizes import sized
-from bench.support import cpu_seconds, jobs_pid
+from bench.support import cpu_seconds, jobs_pid, scratch
 from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start
 from mudra.metrics.payload.report import RequestFip, RequestMetrics
 from mudra.metrics.payload.validation import CheckedReport, check_report
@@ -191,7 +190,7 @@ def measured(aa: PushingAa, conninfo: str, server: int, *, wide: bool) -> tuple[
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as directory:
+    with scratch() as directory:
         data_dir = Path(directory) / "data"
         with running_service(data_dir) as service, embedded_server(data_dir) as conninfo:
             noc = new_operator(service, "health")

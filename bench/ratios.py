@@ -11,7 +11,6 @@ same service does of a page of one word (`/livez`) in between: 1 is as cheap as 
 
 import os
 import re
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -24,7 +23,7 @@ from tools.demonstration import ADMINS, OPERATOR, Demonstration, demonstration, 
 
 from bench.push import cpu_of_tree, postmaster
 from bench.sizes import SHORT, argument, exit_code, sized
-from bench.support import data_directory
+from bench.support import data_directory, scratch
 from mudra.demo.network import DEMO_PASSWORD
 
 CONNECTIONS: Final = sized(16, 2)
@@ -148,14 +147,14 @@ def entity_token(root: str, admin: dict[str, str], entity_id: str) -> str:
 
 def main() -> int:
     """Measure and print, the dearest first; 1 when something was refused with 5xx."""
-    seconds = argument(1, 1.0, 0.05)
-    with tempfile.TemporaryDirectory() as folder:
+    seconds = argument(1, 1.0, 0.01)
+    with scratch() as folder:
         data_dir = data_directory(folder)
-        with demonstration(data_dir.parent, sized(7, 1), settled=not SHORT) as network:
+        with demonstration(data_dir.parent, sized(7.0, 0.3), settled=not SHORT) as network:
             load, word = Load(network, data_dir, seconds), Asked("one word", WORD, {})
             found, failed, words = [], [], []
             everything = [*pages(network), *calls(network)]
-            for place, asked in enumerate(everything[:: sized(1, 20)]):
+            for place, asked in enumerate(everything[:: sized(1, 24)]):
                 if place % 10 == 0:
                     words.append(load.count(word))
                 counted = load.count(asked)

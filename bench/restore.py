@@ -12,7 +12,6 @@ import asyncio
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from bench.entity_token import make_members
 from bench.many_rows import load_rows, oldest_day, windows_of
 from bench.picture import partitions, say
 from bench.sizes import exit_code, sized
-from bench.support import RunningService, data_directory, mudra
+from bench.support import RunningService, data_directory, database_kept_up, mudra, scratch
 from mudra.storage.database.embedded.server import embedded_server
 
 ROWS = int(os.environ.get("ROWS", sized(5_000_000, 500)))
@@ -73,10 +72,11 @@ def rows_of(data_dir: Path) -> int:
 
 def main() -> int:
     """Fill, back up, verify, restore, start; 1 when something is missing or it took too long."""
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         data_dir, there = data_directory(folder), Path(folder) / "there"
-        members = make_members(data_dir, AAS, "AA")
-        made = fill(data_dir, list(members))
+        with database_kept_up(data_dir):
+            members = make_members(data_dir, AAS, "AA")
+            made = fill(data_dir, list(members))
         say("filled")
         key, kept = Path(folder) / "backup.key", Path(folder) / "kept"
         recipient = mudra("backup", "key", str(key)).strip()

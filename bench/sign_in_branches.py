@@ -19,7 +19,6 @@ import os
 import random
 import socket
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +27,7 @@ import psycopg
 
 from bench.people import make_people
 from bench.sizes import argument
-from bench.support import data_directory, form_request
+from bench.support import data_directory, form_request, scratch
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.heartbeat import Heartbeats, Report
@@ -55,7 +54,7 @@ def main() -> None:
     """Measure and print each branch next to the invented name."""
     samples = int(argument(1, 200, 10))
     password_hash.MIN_MEMORY_MIB = MEMORY_MIB  # type: ignore[misc]  # no setting goes so low
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         settings = Settings(data_dir=data_directory(folder), argon2_memory_mib=MEMORY_MIB)
         with (
             open_store(settings, create=True) as (conninfo, encryption),

@@ -10,7 +10,6 @@ code and of PostgreSQL. From what was measured follow five years of a national n
 
 import asyncio
 import random
-import tempfile
 import time
 import uuid
 from collections.abc import Awaitable, Callable
@@ -22,7 +21,7 @@ import psycopg
 from bench.nation import Bytes, print_nation
 from bench.push import cpu_of_tree, postmaster
 from bench.sizes import sized
-from bench.support import data_directory
+from bench.support import data_directory, scratch
 from mudra.audit.event import Caller
 from mudra.audit.packing import pack_next
 from mudra.audit.sealing import seal_next
@@ -202,7 +201,7 @@ class Bench:
 
 def main() -> None:
     """Measure each kind of work, and print what follows for a national network."""
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         data_dir = data_directory(folder)
         settings = Settings(data_dir=data_dir)
         with open_store(settings, create=True) as (conninfo, encryption):

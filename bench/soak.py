@@ -17,7 +17,6 @@ import contextlib
 import os
 import random
 import signal
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -46,7 +45,7 @@ from bench.soak_load import (
     pushes_lost_and_doubled,
     secret_versions,
 )
-from bench.support import data_directory, forks, percentile, pss_mb
+from bench.support import data_directory, database_kept_up, forks, percentile, pss_mb, scratch
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
@@ -55,7 +54,7 @@ from mudra.storage.database.embedded.server import embedded_server
 
 AAS = sized(20, 2)
 FIPS = sized(2000, 5)
-MEMBERS = sized(600, 5)
+MEMBERS = sized(600, 2)
 ADMINS = sized(60, 2)
 TOKENS_A_SECOND = 2 * 1_000_000 / 86_400
 READERS = sized(50, 4)
@@ -69,7 +68,7 @@ SAMPLES = ((0.3, 0.35, 0.4), (0.9, 0.95, 1.0))
 each three are compared."""
 MAX_RESETS = 4
 """Of an admin: a fifth one more is refused for the rest of the day."""
-GAP_S = (0.5, 4.0) if sized(1, 0) else (0.2, 0.5)
+GAP_S = (0.5, 4.0) if sized(1, 0) else (0.1, 0.3)
 AGENT_KILLS = sized(10, 1)
 DRAIN_S = 120
 VARIABLES = {
@@ -123,12 +122,13 @@ class Soak:
         self._end = threading.Event()
         self._live = seconds >= LIVE_FROM_S
         aas = 2 * AAS if self._live else AAS
-        members = make_members(self.data_dir, MEMBERS + aas, "AA")
+        settings = Settings(data_dir=self.data_dir)
+        with database_kept_up(self.data_dir):
+            members = make_members(self.data_dir, MEMBERS + aas, "AA")
+            with open_store(settings, create=False) as (conninfo, encryption):
+                self._people = make_people(conninfo, encryption, settings, ADMINS)
         self._members = dict(list(members.items())[aas:])
         self._aas = list(members.items())[:aas]
-        settings = Settings(data_dir=self.data_dir)
-        with open_store(settings, create=False) as (conninfo, encryption):
-            self._people = make_people(conninfo, encryption, settings, ADMINS)
         self.pushers: list[Pusher] = []
         self.admins: list[Admin] = []
         self.held: list[list[Held]] = []
@@ -248,11 +248,11 @@ class Soak:
 
 def main() -> int:
     """Run and print; 1 when something was lost or doubled, or an answer was an error in peace."""
-    minutes = argument(1, 30.0, 0.06)
+    minutes = argument(1, 30.0, 0.04)
     seed = int(os.environ.get("SOAK_SEED", random.randrange(10_000)))
     killing = argument(2, minutes / 2, minutes / 2)
     print(f"seed {seed}: {minutes:g} minutes, {killing:g} of them with kills", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with scratch() as folder:
         soak = Soak(Path(folder), minutes * 60, killing * 60, seed)
         agents = Agents(Path(folder), killing * 60, seed)
         later = threading.Timer(soak.steady_s, agents.start)  # with the first kills

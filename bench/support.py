@@ -8,8 +8,11 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.parse
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
@@ -19,10 +22,11 @@ from tests.support.forked_command import run_mudra
 from tests.support.preloaded_program import ForkedProgram
 
 from bench.sizes import SHORT
+from mudra.storage.database.embedded.server import embedded_server
 
 _LISTENS = re.compile(r"  listens +\S+:(?P<port>\d+)$", re.MULTILINE)
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
-_PROGRAM = "from mudra.bootstrap.command_line import run; run()"
+_PROGRAM = ("-c", "from mudra.bootstrap.command_line import run; run()")
 
 
 class RunningService:
@@ -31,7 +35,8 @@ class RunningService:
     In a run of the smallest size it is forked from a process that has the code loaded.
     """
 
-    program = _PROGRAM
+    module = ""
+    """A benchmark that runs `mudra` with something added, in place of the program itself."""
 
     def __init__(self, data_dir: Path, *options: str, **variables: str) -> None:
         self._words = ["serve", "--port", "0", "--data-dir", str(data_dir), *options]
@@ -59,9 +64,12 @@ class RunningService:
         return self
 
     def _start(self) -> "subprocess.Popen[str] | ForkedProgram":
-        if SHORT and self.program == _PROGRAM:
-            return ForkedProgram(self._words, self._environment, errors=self._log)
-        command = [sys.executable, "-c", self.program, *self._words]
+        if SHORT:
+            return ForkedProgram(
+                self._words, self._environment, module=self.module, errors=self._log
+            )
+        program = ("-m", self.module) if self.module else _PROGRAM
+        command = [sys.executable, *program, *self._words]
         with self._log.open("w") as log:
             return subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=log, text=True, env=self._environment
@@ -77,6 +85,21 @@ class RunningService:
         self._process.wait(60)
         assert self._process.stdout is not None
         self._process.stdout.close()
+
+
+@contextmanager
+def scratch() -> Iterator[str]:
+    """A folder that is removed at the end, by `rm`: Python takes ten times the CPU for it."""
+    folder = tempfile.mkdtemp()
+    try:
+        yield folder
+    finally:
+        subprocess.run(["rm", "-rf", folder], check=True)
+
+
+def database_kept_up(data_dir: Path) -> AbstractContextManager[object]:
+    """In a run of the smallest size the database runs on meanwhile: one start of it is enough."""
+    return embedded_server(data_dir) if SHORT else nullcontext()
 
 
 def data_directory(folder: str, name: str = "data") -> Path:

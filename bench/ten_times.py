@@ -20,7 +20,6 @@ but for the two that are assumed. Here all CPU of a push counts as that of its c
 import heapq
 import random
 import statistics
-import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,13 +29,14 @@ from pathlib import Path
 from typing import Final
 
 from bench.sizes import sized
+from bench.support import scratch
 from bench.together import Together, pushed_together
 
 HOUR_S: Final = 3600.0
 WINDOW_S: Final = 600.0
 OUTAGE_S: Final = 3 * HOUR_S
-STEADY_S: Final = sized(2.0, 1.2) * HOUR_S
-HORIZON_S: Final = sized(12.0, 1.5) * HOUR_S
+STEADY_S: Final = sized(2.0, 0.6) * HOUR_S
+HORIZON_S: Final = sized(12.0, 0.9) * HOUR_S
 """What is not caught up by then is said to grow, and what is asked for more than it can do."""
 CHECK_S: Final = 0.0236e-3
 """Of a row that is pushed: 30.6 ms for 1,300 rows."""
@@ -366,7 +366,7 @@ def compare(real: Together) -> None:
 
 def main() -> None:
     """Compare with what is real, then print the table."""
-    with tempfile.TemporaryDirectory() as home:
+    with scratch() as home:
         for real in pushed_together(Path(home) / "data"):
             compare(real)
     print(

@@ -17,7 +17,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import uuid
 from collections import Counter
@@ -48,7 +47,7 @@ from bench.many_rows import load_rows, newest_window, oldest_day, windows_of
 from bench.paced import Answer, Connections, pace
 from bench.picture import partitions, say
 from bench.sizes import SHORT, exit_code, sized
-from bench.support import form_request, percentile
+from bench.support import form_request, percentile, scratch
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import HEAD, revisions
@@ -58,7 +57,7 @@ AAS = sized(20, 2)
 FIPS = sized(450, 3)
 BANKS = sized(20, 2)
 TOKENS_A_SECOND = sized(200.0, 20.0)
-CALM_S = sized(30.0, 1.0)
+CALM_S = sized(30.0, 0.3)
 PUSHED_FIPS = sized(20, 2)
 PAUSE = 1.0
 """Of the time that a batch took, between two."""
@@ -72,7 +71,7 @@ LIMITS = {
     "MUDRA_ARGON2_MEMORY_MIB": "19",
     "MUDRA_SIGN_IN_HOURLY": "100000",
     "MUDRA_SECRET_READ_HOURLY": "100000",
-    "MUDRA_WORKERS": "2",
+    "MUDRA_WORKERS": sized("2", "1"),
 }
 ADDED = {
     "metrics": ("metrics_raw", "metrics_hour", "metrics_receipt"),
@@ -248,7 +247,7 @@ class Bench:
 
     def fill(self, before: Path, nodes: list[ReleaseNode]) -> None:
         """Let the release before make the database and its members, then write the rows."""
-        nodes.append(start(before, self.folder / "0", self.port, self.settings))
+        nodes.append(start(before, self.folder / "0", self.port, self.settings, forked=SHORT))
         issuer = self.settings["MUDRA_BASE_URL"]
         data = self.folder / "0"
         self.settings["MUDRA_MASTER_KEY"] = (data / "master.key").read_text()
@@ -266,7 +265,7 @@ class Bench:
         self, old: Path, new: Path, nodes: list[ReleaseNode], more: dict[str, Callable[[], object]]
     ) -> Load:
         """Let a node of a release serve while another release changes the schema."""
-        nodes.append(start(old, self.folder / "0", self.port, self.settings))
+        nodes.append(start(old, self.folder / "0", self.port, self.settings, forked=SHORT))
         load = Load(self.port, self.people)
 
         def change(tree: Path) -> None:
@@ -320,7 +319,7 @@ _SIZE = "SELECT pg_size_pretty(pg_database_size(current_database()))"
 def main() -> int:
     """Load, upgrade twice, print; 1 when a request failed or the p99 of tokens doubled."""
     nodes: list[ReleaseNode] = []
-    with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
+    with scratch() as directory, contextlib.ExitStack() as stack:
         folder = Path(directory)
         before = THIS if SHORT or not has_history() else release_before(folder / "before")
         url = stack.enter_context(embedded_server(folder / "database"))

@@ -146,7 +146,7 @@ def user_token(root: str, email: str) -> str:
 
 
 @contextlib.contextmanager
-def demonstration(folder: Path, days: int, *, settled: bool = True) -> Iterator[Demonstration]:
+def demonstration(folder: Path, days: float, *, settled: bool = True) -> Iterator[Demonstration]:
     """Start a sandbox with days of past, two incidents, a newcomer, and a change to approve.
 
     Unless `settled`, the sums of the past, which the jobs make after minutes, are not waited for.
@@ -156,7 +156,7 @@ def demonstration(folder: Path, days: int, *, settled: bool = True) -> Iterator[
     # Without agents: the past is filled here, and nothing runs next to what is measured.
     with RunningService(data_dir, "--sandbox", "--demo", "--no-traffic") as service:
         root = f"http://127.0.0.1:{service.port}"
-        last = days * _DAY_MINUTES
+        last = round(days * _DAY_MINUTES)
         troubles = [
             f"KAVERI-FIP:fif@{last - 400}+380",
             f"DECCAN-FIP@{max(last - 4000, 60)}+90",

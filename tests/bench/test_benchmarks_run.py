@@ -50,7 +50,7 @@ def test_every_benchmark_is_run_here():
 @pytest.mark.parametrize("name", PRINTED)
 def test_a_benchmark_runs_in_its_short_form_and_prints_its_statistics(name: str, tmp_path: Path):
     environment = {**os.environ, "BENCH_SHORT": "1", "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
-    done = ForkedProgram([], environment, module=f"bench.{name}")
+    done = ForkedProgram([], environment, module=f"bench.{name}", forks=True)
     too_long = Timer(300, done.kill)
     too_long.start()
     try:

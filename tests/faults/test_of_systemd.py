@@ -4,7 +4,6 @@ import contextlib
 import os
 import signal
 import socket
-import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ import pytest
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.processes import children
 from tests.support.service import running_service
+from tests.support.side_by_side import SideBySide
 from tests.support.until import until
 
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -90,28 +90,17 @@ def test_no_beat_without_a_worker_that_serves(tmp_path: Path) -> None:
     assert silent == [gone, "WATCHDOG=1"]  # the beat that comes with the worker
 
 
-class Callers:
+class Callers(SideBySide):
     """Requests over a new connection each, all the time, none of which is repeated."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self.seen: Counter[str] = Counter()
         self.longest_s = 0.0
-        self._over = threading.Event()
-        self._threads = [threading.Thread(target=self._call) for _ in range(CALLERS)]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join(90)
+        super().__init__([self._call] * CALLERS)
 
     def _call(self) -> None:
-        while not self._over.wait(0.02):
+        while not self.over.wait(0.02):
             began = time.monotonic()
             self.seen[self._ask()] += 1
             self.longest_s = max(self.longest_s, time.monotonic() - began)

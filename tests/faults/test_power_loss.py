@@ -67,6 +67,8 @@ async def _agent_story(volatile: PowerlessDisk, losses: int) -> None:
         sending = asyncio.create_task(sender.send_until(stop))
         for _ in range(losses):
             await asyncio.sleep(random.uniform(0.3, 1.5))
+            # Without power no program runs either: none may say that its disk failed.
+            process.send_signal(signal.SIGSTOP)
             volatile.lose_power()
             process.send_signal(signal.SIGKILL)
             await process.wait()

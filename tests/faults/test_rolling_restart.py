@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
 
 import httpx
 import pytest
@@ -16,12 +15,13 @@ from tests.support.database.own_postgres import own_postgres
 from tests.support.nginx_front import nginx
 from tests.support.programs import program
 from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.side_by_side import SideBySide
 
 ROUNDS = int(os.environ.get("RESTARTS", "1"))
 CALLERS = 4
 
 
-class Load:
+class Load(SideBySide):
     """Callers that ask for tokens and keys all the time, and try a failed request once more."""
 
     def __init__(self, address: str, entity_id: str, secret: str) -> None:
@@ -29,22 +29,11 @@ class Load:
         self._form = {"id": entity_id, "secret": secret}
         self.first: Counter[int] = Counter()
         self.failed: list[str] = []
-        self._over = threading.Event()
-        self._threads = [threading.Thread(target=self._call) for _ in range(CALLERS)]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join(60)
+        super().__init__([self._call] * CALLERS)
 
     def _call(self) -> None:
         with httpx.Client(base_url=self.address, timeout=30, verify=NO_TLS) as client:
-            while not self._over.is_set():
+            while not self.over.is_set():
                 answer = self._ask(client)
                 self.first[answer.status_code] += 1
                 if answer.status_code != 200 and self._ask(client).status_code != 200:

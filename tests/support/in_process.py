@@ -35,9 +35,9 @@ class InProcess(httpx.BaseTransport):
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return self.do(self._handled(request))
+        return self.do(self.handled(request))
 
-    async def _handled(self, request: httpx.Request) -> httpx.Response:
+    async def handled(self, request: httpx.Request) -> httpx.Response:
         request.stream = httpx.ByteStream(request.read())
         response = await self._inner.handle_async_request(request)
         return httpx.Response(

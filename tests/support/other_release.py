@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tarfile
@@ -16,6 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests.support.preloaded_program import ForkedProgram
 from tests.support.service import NO_TLS
 
 THIS = Path(__file__).parents[2]
@@ -65,7 +67,7 @@ def environment_of(tree: Path, more: Mapping[str, str]) -> dict[str, str]:
 class ReleaseNode:
     """A running node."""
 
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[str] | ForkedProgram
     port: int
 
     def wait_until_ready(self) -> None:
@@ -84,20 +86,32 @@ class ReleaseNode:
 
     def stop(self) -> int:
         """Stop it as an operator does."""
-        self.process.terminate()
+        self.process.send_signal(signal.SIGTERM)
         return self.process.wait(60)
 
 
-def start(tree: Path, data_dir: Path, port: int, settings: Mapping[str, str]) -> ReleaseNode:
-    """Start a node of a release and wait until it is ready."""
+def start(
+    tree: Path, data_dir: Path, port: int, settings: Mapping[str, str], *, forked: bool = False
+) -> ReleaseNode:
+    """Start a node of a release and wait until it is ready.
+
+    `forked` is for this release: from a process that has its code loaded.
+    """
     program = "from mudra.bootstrap.command_line import run; run()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, "serve", "--port", str(port)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment_of(tree, {**settings, "MUDRA_DATA_DIR": str(data_dir)}),
-    )
+    words = ["serve", "--port", str(port)]
+    environment = environment_of(tree, {**settings, "MUDRA_DATA_DIR": str(data_dir)})
+    process: subprocess.Popen[str] | ForkedProgram
+    if forked:
+        assert tree == THIS, "the loaded code is that of this release"
+        process = ForkedProgram(words, environment)
+    else:
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
     assert process.stdout is not None
     threading.Thread(target=process.stdout.read, daemon=True).start()
     node = ReleaseNode(process, port)

@@ -41,6 +41,9 @@ _LOADED: Final = (
     "mudra.bootstrap.local_store",
     "mudra.bootstrap.node.processes",
     "mudra.bootstrap.node.jobs_process",
+    "mudra.agent.host.assembly",
+    "mudra.agent.host.run",
+    "mudra.metrics.incidents.evaluation_run",
 )
 
 
@@ -48,8 +51,9 @@ class ForkedProgram:
     """A running program; what tests use of `subprocess.Popen`.
 
     `module` is run in place of the command line, and finds the database of this test run.
-    With `errors` standard error goes to that file, else to `stdout` too. Sockets that are `passed`
-    are its descriptors from 3 on, as a service manager passes them (sd_listen_fds(3)).
+    With `errors` standard error goes to that file, else to `stdout` too; with `output` both go to
+    that descriptor. Sockets that are `passed` are its descriptors from 3 on, as a service manager
+    passes them (sd_listen_fds(3)). One that `forks` may ask for programs itself.
     """
 
     def __init__(
@@ -59,17 +63,24 @@ class ForkedProgram:
         *,
         module: str = "",
         errors: Path | None = None,
+        output: int | None = None,
+        forks: bool = False,
         passed: Sequence[socket.socket] = (),
     ) -> None:
         read, write = os.pipe()
         self._fate, fate = os.pipe()
-        run = str(template_database.directory()) if module else ""
-        wanted = Wanted(arguments, environment, module, run, str(errors or ""))
-        forks = _forks()
+        run = str(template_database.directory() or "") if module else ""
+        wanted = Wanted(arguments, environment, module, run, str(errors or ""), forks)
+        channel = _forks()
         socket.send_fds(
-            forks,
+            channel,
             [msgspec.json.encode(wanted)],
-            [write, fate, forks.fileno(), *(one.fileno() for one in passed)],
+            [
+                write if output is None else output,
+                fate,
+                channel.fileno(),
+                *(one.fileno() for one in passed),
+            ],
         )
         os.close(write)
         os.close(fate)
@@ -118,6 +129,7 @@ class Wanted(msgspec.Struct, frozen=True):
     module: str
     run: str
     errors: str
+    forks: bool
 
 
 _inherited: list[socket.socket] = []
@@ -191,7 +203,8 @@ def _run(wanted: Wanted) -> None:
     if not wanted.module:
         importlib.import_module("tests.support.cheap_hashes").run()
         return
-    template_database.use(Path(wanted.run))
+    if wanted.run:
+        template_database.use(Path(wanted.run))
     runpy.run_module(wanted.module, run_name="__main__", alter_sys=True)
 
 
@@ -256,7 +269,7 @@ def _become(wanted: Wanted, output: int, asking: int, passed: list[int]) -> Want
         errors = os.open(wanted.errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(errors, 2)
         os.close(errors)
-    if wanted.module:
+    if wanted.forks:
         # The module of that name: this one is `__main__`, which the program replaces.
         own = importlib.import_module("tests.support.preloaded_program")
         own._inherited.append(socket.socket(fileno=asking))

@@ -6,14 +6,14 @@
 import itertools
 import os
 import signal
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import msgspec
@@ -32,6 +32,7 @@ from tests.support.other_release import (
 )
 from tests.support.programs import program
 from tests.support.service import NO_TLS
+from tests.support.side_by_side import SideBySide
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.storage.database.embedded.server import embedded_server
@@ -49,7 +50,7 @@ LIMITS = {
 }
 
 
-class Journal:
+class Journal(SideBySide):
     """Callers of all kinds, who try a failed call once more, and what was acknowledged."""
 
     def __init__(self, address: str, people: list[dict[str, Any]]) -> None:
@@ -60,19 +61,8 @@ class Journal:
         self.secrets: dict[str, str] = {}
         self.receipts: list[str] = []
         self._people = {kind: [o for o in people if o["type"] == kind] for kind in ("FIP", "AA")}
-        self._over = threading.Event()
         acts = (self._tokens, self._resets, self._pushes, self._reads)
-        self._threads = [threading.Thread(target=self._loop, args=(act,)) for act in acts]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join(60)
+        super().__init__([partial(self._loop, act) for act in acts])
 
     def calls(self) -> int:
         """How many there were so far."""
@@ -87,7 +77,7 @@ class Journal:
     def _loop(self, act: Any) -> None:
         with httpx.Client(base_url=self.address, timeout=30, verify=NO_TLS) as client:
             for step in act(client):
-                if self._over.wait(step):
+                if self.over.wait(step):
                     return
 
     def _call(self, client: httpx.Client, method: str, path: str, **what: Any) -> httpx.Response:

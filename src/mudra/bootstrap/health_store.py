@@ -6,8 +6,10 @@ from mudra.audit.ports import AuditLog
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.shared.ids import fresh_id
+from mudra.shared.shared_read import is_unavailable
 from mudra.shared.shared_values import SharedValues
 from mudra.storage.database.database import Transaction
+from mudra.storage.database.outage import is_lost
 from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.announcements import PostgresAnnouncements
 from mudra.storage.metrics.apart.metrics_database import Both
@@ -20,7 +22,7 @@ from mudra.storage.metrics.rollups.series import PostgresSeries
 
 def shared_health() -> SharedValues:
     """Return what a process keeps of the health that many ask for at once."""
-    return SharedValues(monotonic)
+    return SharedValues(monotonic, lambda failure: is_unavailable(failure) or is_lost(failure))
 
 
 def health_service(

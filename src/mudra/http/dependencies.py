@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network
 from time import monotonic
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from litestar.params import SkipValidation
 from msgspec import Struct, field
@@ -19,9 +19,10 @@ from mudra.localization.languages import Languages
 from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.administration import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
-from mudra.shared.fair_turns import FairTurns
+from mudra.shared.fair_turns import FairTurns, Patience
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
+from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import ServiceUnavailable
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.faults.ports import FaultBoard, FaultKeys
@@ -147,6 +148,15 @@ class NodeState(Protocol):
         """Return what this node cannot do while it is ready, as no other node could."""
 
 
+MAX_PARTS: Final = 24
+"""Tables are some 10 KB each; a matrix of 30 AAs and 300 FIPs is 3 MB."""
+
+
+def new_page_turns() -> FairTurns:
+    """Return the turns of a worker's pages: a crowd waits longer than a flood (decision 0154)."""
+    return FairTurns(4, 4, 10.0, Patience(wait_s=30.0, per_key=64, in_all=256))
+
+
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
@@ -187,7 +197,11 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
-    page_turns: FairTurns = field(default_factory=lambda: FairTurns(4, 4, 10.0))
+    page_turns: FairTurns = field(default_factory=new_page_turns)
+    page_parts: SharedValues = field(
+        default_factory=lambda: SharedValues(monotonic, max_kept=MAX_PARTS)
+    )
+    """What pages of health made for all their readers."""
     sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
 
 

@@ -89,6 +89,9 @@ class Dashboard(Struct, frozen=True):
     """Of all, also of those beyond the rows of a kind; at most `MAX_COUNTED`."""
     cut: tuple[Kind, ...] = ()
     """Kinds of which there are more than are counted."""
+    to_handle: Sequence[StoredIncident] = ()
+    """The incidents among the rows."""
+    judged_until: datetime | None = None
     unjudged_since: datetime | None = None
     """Since when no window was judged, if for long: what is broken now is not known."""
 
@@ -99,9 +102,12 @@ async def read_dashboard(
     """Collect the rows for an operator with these scopes, at most so many of one kind."""
     now = await work.people.now()
     rows: list[DashboardRow] = []
+    to_handle: Sequence[StoredIncident] = ()
+    judged_until = None
     if Scope.HEALTH in scopes:
-        found = await work.incidents.to_handle(limit=_READ)
-        rows += [_incident(one) for one in found]
+        to_handle = await work.incidents.to_handle(limit=_READ)
+        judged_until = await work.health.judged_until()
+        rows += [_incident(one) for one in to_handle]
         rows += _held(await work.held_reports.list())
     if Scope.MEMBERS in scopes:
         rows += [
@@ -120,7 +126,9 @@ async def read_dashboard(
         hidden,
         counts,
         tuple(kind for kind in Kind if tally[kind] > MAX_COUNTED),
-        await _unjudged_since(work, scopes, now),
+        to_handle,
+        judged_until,
+        judged_until if judged_until and not is_current(judged_until, now) else None,
     )
 
 
@@ -133,15 +141,6 @@ def _worst_of_each(rows: Iterable[DashboardRow], most: int) -> tuple[DashboardRo
         if seen[row.kind] <= most:
             found.append(row)
     return tuple(found)
-
-
-async def _unjudged_since(
-    work: DashboardReads, scopes: frozenset[Scope], now: datetime
-) -> datetime | None:
-    if Scope.HEALTH not in scopes:
-        return None
-    until = await work.health.judged_until()
-    return until if until is not None and not is_current(until, now) else None
 
 
 def _worst_first(rows: Iterable[DashboardRow]) -> tuple[DashboardRow, ...]:

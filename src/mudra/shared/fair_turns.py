@@ -4,21 +4,40 @@ import asyncio
 import contextlib
 from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncIterator, Iterator
+from typing import Final
+
+from msgspec import Struct
 
 _Waiting = deque[asyncio.Future[None]]
+
+
+class Patience(Struct, frozen=True):
+    """A longer wait, `wait_s`, of the first `per_key` that wait of a key, and `in_all` of all."""
+
+    wait_s: float
+    per_key: int
+    in_all: int
+
+
+NO_PATIENCE: Final = Patience(0.0, 0, 0)
 
 
 class FairTurns:
     """`max_turns` turns at the same time, at most `max_per_key` of them of one key.
 
     Keys that wait are served in rotation, each in its own order of arrival. A wait ends after
-    `wait_s` seconds. Keys are forgotten when they neither hold nor wait.
+    `wait_s` seconds; where no more wait than `patience` says, it is longer. Keys are forgotten
+    when they neither hold nor wait.
     """
 
-    def __init__(self, max_turns: int, max_per_key: int, wait_s: float) -> None:
+    def __init__(
+        self, max_turns: int, max_per_key: int, wait_s: float, patience: Patience = NO_PATIENCE
+    ) -> None:
         self._free = max_turns
         self._max_per_key = max_per_key
         self._wait_s = wait_s
+        self._patience = patience
+        self._patient = 0
         self._held: Counter[str] = Counter()
         self._waiting: OrderedDict[str, _Waiting] = OrderedDict()
 
@@ -43,15 +62,21 @@ class FairTurns:
             self._take(key)
             return True
         turn = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(key, deque()).append(turn)
+        waiting = self._waiting.setdefault(key, deque())
+        patience = self._patience
+        patient = len(waiting) < patience.per_key and self._patient < patience.in_all
+        waiting.append(turn)
+        self._patient += patient
         try:
-            async with asyncio.timeout(self._wait_s):
+            async with asyncio.timeout(patience.wait_s if patient else self._wait_s):
                 await turn
         except BaseException as ended:
             self._give_up(key, turn)
             if isinstance(ended, TimeoutError):
                 return False
             raise
+        finally:
+            self._patient -= patient
         return True
 
     def _give_up(self, key: str, turn: asyncio.Future[None]) -> None:

@@ -1,35 +1,42 @@
 """One read for many callers who wait for the same, also when it fails."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from mudra.shared.unavailable import ServiceUnavailable
+
+
+def is_unavailable(failure: Exception) -> bool:
+    """Return whether all who ask now fail alike."""
+    return isinstance(failure, ServiceUnavailable)
 
 
 class SharedRead:
     """The turn to read what all callers need.
 
     A caller that has its turn looks first whether another has read it meanwhile. When the read of
-    one fails with ServiceUnavailable, those who wait fail with it: one after the other, each would
+    one fails as it would for all, those who wait fail with it: one after the other, each would
     wait its own time for a database that is gone (quality F3).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, is_of_all: Callable[[Exception], bool] = is_unavailable) -> None:
+        self._is_of_all = is_of_all
         self._lock = asyncio.Lock()
         self._failures = 0
-        self._failure: ServiceUnavailable | None = None
+        self._failure: Exception | None = None
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for the turn and have it; raises ServiceUnavailable when a read failed meanwhile."""
+        """Wait for the turn and have it; raises what a read failed with meanwhile, if for all."""
         failures = self._failures
         async with self._lock:
             if self._failure is not None and failures != self._failures:
                 raise self._failure.with_traceback(None)
             try:
                 yield
-            except ServiceUnavailable as failure:
-                self._failures += 1
-                self._failure = failure
+            except Exception as failure:
+                if self._is_of_all(failure):
+                    self._failures += 1
+                    self._failure = failure
                 raise

@@ -6,11 +6,12 @@ from typing import Final, TypeVar, cast
 
 from msgspec import Struct
 
-from mudra.shared.shared_read import SharedRead
+from mudra.shared.shared_read import SharedRead, is_unavailable
 
 MAX_KEPT: Final = 6
 """Some are megabytes: an AA's calls to 2,000 FIPs are 28,000 rows."""
-TTL_S: Final = 10.0
+TTL_S: Final = 600.0
+"""A window: what is asked for after it is of later ones."""
 T = TypeVar("T")
 
 
@@ -23,8 +24,8 @@ class _Value(Struct, frozen=True):
 class _Place:
     """One question, with its latest value."""
 
-    def __init__(self) -> None:
-        self.reading = SharedRead()
+    def __init__(self, is_of_all: Callable[[Exception], bool]) -> None:
+        self.reading = SharedRead(is_of_all)
         self.found: _Value | None = None
 
 
@@ -35,8 +36,16 @@ class SharedValues:
     is part of a question: what depends on who asks is none of these.
     """
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        monotonic: Callable[[], float],
+        is_of_all: Callable[[Exception], bool] = is_unavailable,
+        max_kept: int = MAX_KEPT,
+    ) -> None:
+        """`is_of_all` says of a failure whether those who wait fail with it."""
+        self._max_kept = max_kept
         self._monotonic = monotonic
+        self._is_of_all = is_of_all
         self._places: OrderedDict[Hashable, _Place] = OrderedDict()
 
     async def get(self, question: Hashable, made_of: object, make: Callable[[], Awaitable[T]]) -> T:
@@ -54,8 +63,8 @@ class SharedValues:
             return cast("T", found.value)
 
     def _place(self, question: Hashable) -> _Place:
-        place = self._places.setdefault(question, _Place())
+        place = self._places.setdefault(question, _Place(self._is_of_all))
         self._places.move_to_end(question)
-        while len(self._places) > MAX_KEPT:
+        while len(self._places) > self._max_kept:
             self._places.popitem(last=False)
         return place

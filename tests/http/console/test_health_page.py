@@ -72,3 +72,14 @@ def test_an_aa_sees_whether_a_failing_fip_fails_for_others_too(service: Service)
     assert len(rows) == 8
     assert answers.count("of 4 AAs)") == 8
     assert not any(aa.aa_id in answers for aa in others)
+
+
+def test_a_fiu_which_has_no_charts_sees_its_page_where_they_are_asked_for(
+    service: Service,
+) -> None:
+    fiu = new_member(service, "FIU")
+
+    for query in ("?over-time=part", "?over-time=part&range=24h"):
+        shown = page(service, fiu.email, fiu.entity_id, query)
+        assert "<h1>The FIPs I depend on</h1>" in shown
+        assert "That went wrong" not in shown

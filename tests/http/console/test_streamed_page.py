@@ -148,7 +148,7 @@ def test_a_fault_behind_the_title_is_reported_in_the_page_with_its_transaction(
     with figures_that_cannot_be_read(service, aa):
         shown = signed_in.get(own_health)
         swapped = signed_in.get(own_health, **{"HX-Request": "true"})
-        exported = signed_in.get(f"{own_health}?export=health")
+        exported = signed_in.get(f"{own_health}?export=refused")
 
     assert "That went wrong" in shown.text
     assert re.search(r"Reference: <code>[0-9a-f-]{36}</code>", shown.text)

@@ -1,6 +1,7 @@
 """Quality G10 with the real service: secrets of agents are rotated while they push."""
 
 import asyncio
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -130,7 +131,7 @@ def test_a_rotation_under_way_loses_no_window_wherever_the_secret_comes_from(
             await asyncio.gather(*sending)
             await asyncio.gather(*(end(aa, http) for aa in aas.values()))
         for agent in agents:
-            agent.terminate()
+            agent.send_signal(signal.SIGTERM)
             assert await agent.wait() == 0
 
     with running_service(tmp_path / "data") as service:

@@ -1,22 +1,21 @@
 """A real agent process in fast time, and the AA's application that reports calls to it."""
 
 import asyncio
-import atexit
-import contextlib
 import os
 import signal
 import socket
-import sys
 from pathlib import Path
 
 import httpx
 from tests.support.agent.hostile_operator import PUSH
 from tests.support.manual_clock import START
+from tests.support.preloaded_program import ForkedProgram
+from tests.support.service import NO_TLS
 
 SPEED = 600
 START_S = 120
 """A machine under load is slow."""
-ROOT = Path(__file__).parents[3]
+STDERR = 2
 
 
 def free_port() -> int:
@@ -61,7 +60,7 @@ class Sender:
         await self._more.wait()
 
     async def send_until(self, stop: asyncio.Event) -> None:
-        async with httpx.AsyncClient(timeout=5) as http:
+        async with httpx.AsyncClient(timeout=5, verify=NO_TLS) as http:
             while not stop.is_set():
                 events = []
                 for _ in range(5):
@@ -88,33 +87,38 @@ class Sender:
                 await asyncio.sleep(self._pause_s)
 
 
+class AgentProcess:
+    """A running agent; what tests use of `asyncio.subprocess.Process`."""
+
+    def __init__(self, program: ForkedProgram) -> None:
+        self._program = program
+        self.pid = program.pid
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal, unless it has ended."""
+        self._program.send_signal(number)
+
+    async def wait(self) -> int:
+        """Wait for its end; gives the exit code, negative for a signal."""
+        return await asyncio.to_thread(self._program.wait)
+
+
 async def started(
     config: Path, clock_anchor: float, address: str, speed: float = SPEED, start: int = START
-) -> asyncio.subprocess.Process:
-    """Start the agent; returns once it answers."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "tests.support.agent.fast_agent",
-        str(config),
-        str(clock_anchor),
-        str(speed),
-        str(start),
-        cwd=ROOT,
+) -> AgentProcess:
+    """Start the agent, forked from a process that has its code; returns once it answers."""
+    words = [str(config), str(clock_anchor), str(speed), str(start)]
+    program = ForkedProgram(
+        words, dict(os.environ), module="tests.support.agent.fast_agent", output=STDERR
     )
-    # Where a test fails before it ends its agent, the agent would run on for ever.
-    atexit.register(_end, process.pid)
-    async with httpx.AsyncClient() as http, asyncio.timeout(START_S):
-        while True:
+    program.stdout.close()
+    async with httpx.AsyncClient(verify=NO_TLS) as http, asyncio.timeout(START_S):
+        while program.poll() is None:
             try:
                 await http.get(f"{address}/livez")
             except httpx.TransportError:
                 await asyncio.sleep(0.02)
             else:
-                return process
-
-
-def _end(pid: int) -> None:
-    with contextlib.suppress(ProcessLookupError, ChildProcessError):
-        if os.waitpid(pid, os.WNOHANG) == (0, 0):  # ours still, so the number is no other's
-            os.kill(pid, signal.SIGKILL)
+                break
+    assert program.poll() is None, "the agent ended at its start"
+    return AgentProcess(program)

@@ -1,15 +1,14 @@
 """A service that is backed up under load, with a journal of what it acknowledged."""
 
 import subprocess
-import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import PushingAa
 from tests.support.service import Member, Service
+from tests.support.side_by_side import SideBySide
 
 from mudra.metrics.payload.catalogue import WINDOW
 
@@ -23,26 +22,15 @@ class Acknowledged:
     answered: float
 
 
-@dataclass
-class Load:
+class Load(SideBySide):
     """Resets and pushes one after the other, and a journal of the answers."""
 
-    members: list[tuple[Member, dict[str, str]]]
-    aa: PushingAa
-    resets: list[Acknowledged] = field(default_factory=list)
-    pushes: list[Acknowledged] = field(default_factory=list)
-    _over: threading.Event = field(default_factory=threading.Event)
-
-    def __enter__(self) -> Self:
-        self._threads = [threading.Thread(target=run) for run in (self._reset, self._push)]
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join(60)
+    def __init__(self, members: list[tuple[Member, dict[str, str]]], aa: PushingAa) -> None:
+        super().__init__([self._reset, self._push])
+        self.members = members
+        self.aa = aa
+        self.resets: list[Acknowledged] = []
+        self.pushes: list[Acknowledged] = []
 
     def wait_for_more(self, resets: int, pushes: int) -> None:
         resets, pushes = len(self.resets) + resets, len(self.pushes) + pushes
@@ -52,7 +40,7 @@ class Load:
 
     def _reset(self) -> None:
         for member, headers in self.members:
-            if self._over.is_set():
+            if self.over.is_set():
                 return
             asked = time.monotonic()
             answer = member.reset(headers)
@@ -61,7 +49,7 @@ class Load:
 
     def _push(self) -> None:
         for place in range(400):
-            if self._over.is_set():
+            if self.over.is_set():
                 return
             payload = self.aa.requests(self.aa.last_window() - place * WINDOW, seed=place)
             asked = time.monotonic()

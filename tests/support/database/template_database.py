@@ -31,9 +31,9 @@ def use(run: Path) -> None:
     _run.append(run)
 
 
-def directory() -> Path:
-    """The directory of this test run."""
-    return _run[-1]
+def directory() -> Path | None:
+    """The directory of this test run; None outside of one."""
+    return _run[-1] if _run else None
 
 
 def prepare(data_dir: Path) -> None:

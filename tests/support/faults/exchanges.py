@@ -27,7 +27,7 @@ _OF_THE_DRIVER: Final = {"_rollback_gen", "_enter_gen", "_exit_gen", "_sync_gen"
 
 _IN_MEMORY: Final = {node_keys.__file__, fault_board.__file__}
 """What a node reads to keep it in memory; without a database it goes on with what it has."""
-_TASKS: Final = {"InProcess._handled", "BatchedIssueLog.stop"}
+_TASKS: Final = {"InProcess.handled", "BatchedIssueLog.stop"}
 """Of a request, and of what was written behind."""
 
 

@@ -72,9 +72,10 @@ def _bodies(path: str, media_type: str) -> Iterator[tuple[str, dict[str, str], b
         for kind, body in form_bodies().items():
             yield kind, {}, body
     elif path.endswith("/push"):
-        for kind, body in push_bodies().items():
+        made = push_bodies()
+        for kind, body in made.items():
             yield kind, {"content-encoding": "gzip"}, gzip.compress(body, 1)
-        yield "8 MiB as they are", {}, push_bodies()["zeros"]
+        yield "8 MiB as they are", {}, made["zeros"]
     elif path.startswith("/cr/"):
         for kind, body in (registration_bodies() | json_bodies(REGISTRATION_KIB)).items():
             yield kind, {}, body

@@ -12,7 +12,13 @@ from tests.support.metrics.metrics_push import PushingAa
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, mails, new_member
 
-from mudra.metrics.payload.catalogue import WINDOW, NotificationType, Position, RequestType
+from mudra.metrics.payload.catalogue import (
+    WINDOW,
+    NotificationType,
+    Position,
+    RequestType,
+    window_start,
+)
 from mudra.metrics.payload.report import (
     NotificationBlock,
     NotificationFip,
@@ -83,18 +89,19 @@ class HealthNetwork:
         """
         left = WINDOW.total_seconds() - self.service.wall() % WINDOW.total_seconds()
         if left < left_s:
-            self.service.advance(f"PT{int(left) + 1}S")
+            now = self.service.advance(f"PT{int(left) + 1}S")
             if self.reported_to is not None:
-                self._report_closed(())
+                self._report_closed(now, ())
 
     def windows(self, number: int, *faults: Fault, fips: Iterable[str] = ()) -> None:
         """Let windows pass, one after the other, with all reports in time."""
         for _ in range(number):
-            self.service.advance("PT10M")
-            self._report_closed(faults, fips)
+            self._report_closed(self.service.advance("PT10M"), faults, fips)
 
-    def _report_closed(self, faults: Iterable[Fault], fips: Iterable[str] = ()) -> None:
-        last = self.aas[0].last_window()
+    def _report_closed(
+        self, now: datetime, faults: Iterable[Fault], fips: Iterable[str] = ()
+    ) -> None:
+        last = window_start(now) - WINDOW
         window = last if self.reported_to is None else self.reported_to + WINDOW
         while window <= last:  # two, if another one closed in real time
             self.report(window, *faults, fips=fips)

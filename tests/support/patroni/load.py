@@ -7,7 +7,6 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Self
 
 import httpx
 import msgspec
@@ -133,7 +132,6 @@ class Load:
         self._known = known
         self._resets, self._entries = known.to_reset, known.to_register
         self._aas: list[PushingAa] = [pushing_aa(nodes[0]) for _ in range(AAS)]
-        self._over = threading.Event()
         work: list[Callable[[], None]] = [
             *(lambda n=n: self._tokens(n) for n in range(len(nodes))),
             *(lambda n=n: self._each(self._resets, self._reset, n) for n in range(len(nodes))),
@@ -141,18 +139,7 @@ class Load:
             *(lambda n=n: self._push_all(n) for n in range(AAS)),
         ]
         self._lock = threading.Lock()
-        self._threads = [threading.Thread(target=one) for one in work]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join(90)
-            assert not thread.is_alive()
+        super().__init__(work)
 
     def _call(self, kind: str, node: int, path: str, **request: object) -> httpx.Response | None:
         began, status, answer = time.monotonic(), 0, None
@@ -181,14 +168,14 @@ class Load:
         name = self._known.admin.entity_id
         secret = self._known.secrets.get(name) or self._known.admin.secret()
         self._known.secrets.setdefault(name, secret)
-        while not self._over.is_set():
+        while not self.over.is_set():
             self._call(
                 TOKEN, node, "/iam/v1/entity/token/generate", data={"id": name, "secret": secret}
             )
             time.sleep(0.05)
 
     def _each(self, names: Iterator[str], act: Callable[[int, str], None], node: int) -> None:
-        while not self._over.is_set():
+        while not self.over.is_set():
             with self._lock:
                 name = next(names, None)
             if name is None:
@@ -235,11 +222,11 @@ class Load:
         """Push window after window, each until it is acknowledged, as an agent does."""
         aa, place = self._aas[number], 0
         last = aa.last_window()
-        while not self._over.is_set():
+        while not self.over.is_set():
             payload = aa.requests(last - place * WINDOW, seed=place)
             place += 1
             self.journal.pushed[payload.txn_id] = payload
-            while not self._over.is_set():
+            while not self.over.is_set():
                 answer = self._call(
                     PUSH, (number + place) % len(self.nodes), "/metrics/perf/v1/push",
                     content=_encoded(payload), headers={"Content-Type": "application/json", **aa.bearer},

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.shared.fair_turns import FairTurns
+from mudra.http.dependencies import new_page_turns
+from mudra.shared.fair_turns import FairTurns, Patience
 
 
 def test_a_key_that_waits_is_served_next_however_many_another_asks_for():
@@ -96,3 +97,67 @@ def test_an_error_in_a_turn_gives_the_turn_back():
             return admitted
 
     assert asyncio.run(run())
+
+
+class VirtualTime(asyncio.SelectorEventLoop):
+    """A loop whose time passes only where all wait for it, and then at once."""
+
+    def __init__(self):
+        super().__init__()
+        self._now, self._select = 0.0, self._selector.select
+        self._selector.select = self._skip
+
+    def time(self):
+        return self._now
+
+    def _skip(self, timeout):
+        self._now += timeout or 0.0
+        return self._select(0)
+
+
+def admitted_of(turns, keys, seconds):
+    """How many of those who ask at once get a turn, each of which takes so many seconds."""
+
+    async def ask(key):
+        async with turns.turn(key) as admitted:
+            if admitted:
+                await asyncio.sleep(seconds)
+            return admitted
+
+    async def run():
+        admitted = await asyncio.gather(*map(ask, keys))
+        assert len(turns) == 0
+        return sum(admitted)
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        return runner.run(run())
+
+
+@pytest.mark.parametrize("keys", [["one"] * 64, [f"{n}" for n in range(64)]])
+def test_64_readers_of_a_page_all_get_a_turn_where_it_is_made_slowly(keys):
+    assert admitted_of(new_page_turns(), keys, seconds=1.8) == 64
+
+
+def test_only_a_bounded_number_waits_longer_of_a_key_and_in_all():
+    of_key = FairTurns(1, 1, 10.0, Patience(wait_s=1000.0, per_key=5, in_all=8))
+    in_all = FairTurns(1, 1, 10.0, Patience(wait_s=1000.0, per_key=5, in_all=8))
+
+    # One is served at once, one after the other while all wait, then those who wait longer.
+    assert admitted_of(of_key, ["a"] * 100, seconds=20.0) == 1 + 5
+    assert admitted_of(in_all, [f"{n}" for n in range(100)], seconds=20.0) == 1 + 8
+
+
+def test_a_longer_wait_is_free_for_the_next_when_it_ends():
+    async def run():
+        turns = FairTurns(1, 1, 0.0, Patience(wait_s=1000.0, per_key=1, in_all=1))
+        for _ in range(3):
+            async with turns.turn("a"):
+                waiting = asyncio.create_task(turns.turn("a").__aenter__())
+                await asyncio.sleep(0)
+                waiting.cancel()
+                await asyncio.gather(waiting, return_exceptions=True)
+        return turns
+
+    with asyncio.Runner(loop_factory=VirtualTime) as runner:
+        turns = runner.run(run())
+    assert admitted_of(turns, ["a", "a"], seconds=20.0) == 2

@@ -67,3 +67,20 @@ def test_another_error_is_of_its_own_call_alone() -> None:
 
     assert isinstance(first, ValueError)
     assert second == "read"
+
+
+def test_what_is_of_all_is_for_the_reader_to_say() -> None:
+    turns, reads = SharedRead(lambda failure: isinstance(failure, TimeoutError)), 0
+
+    async def read() -> None:
+        nonlocal reads
+        async with turns.turn():
+            reads += 1
+            await asyncio.sleep(0)
+            raise TimeoutError
+
+    async def many() -> list[object]:
+        return await asyncio.gather(*(read() for _ in range(5)), return_exceptions=True)
+
+    assert {type(one) for one in asyncio.run(many())} == {TimeoutError}
+    assert reads == 1

@@ -12,6 +12,14 @@ from litestar import Response
 from msgspec.structs import replace
 
 from mudra.console.framework.console_errors import CrossSiteForm, StaleForm
+from mudra.console.framework.gates import (
+    Gate,
+    any_operator,
+    any_user,
+    own_entity,
+    scoped,
+    seen_entity,
+)
 from mudra.console.framework.identity_proof import (
     NO_PROOF,
     Proof,
@@ -34,14 +42,10 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.server.concurrency import KeyedLock
-from mudra.identity.memberships.member import MemberStatus, NotYourEntity
-from mudra.identity.memberships.member_search import MemberFilter
-from mudra.identity.operators.manage_operators import operator_with_scope
-from mudra.identity.operators.operator import NoOperator, Operator, Scope
+from mudra.identity.operators.operator import Scope
 from mudra.identity.sessions.session import Stage, authenticate_session
-from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
+from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 Fields = Mapping[str, str]
 """What a form sent."""
@@ -51,7 +55,6 @@ PageHandler = Callable[[PageContext], Awaitable[Outcome]]
 FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome | LongAct]]
 FormCheck = Callable[[PageContext, Fields], Awaitable[Refusal | None]]
 PageCheck = Callable[[PageContext, Fields], Awaitable[Outcome | None]]
-_Gate = Callable[[PageContext], Awaitable[PageContext | Refusal]]
 _FULL: Final = frozenset({Stage.FULL})
 _ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
 
@@ -65,7 +68,7 @@ async def member_page(
     readers: bool = False,
 ) -> Response[str] | Response[bytes]:
     """Show a page of an entity to its admins, and to its `readers` where it is theirs, too."""
-    gate = _seen(entity_id) if readers else _own(entity_id)
+    gate = seen_entity(entity_id) if readers else own_entity(entity_id)
     return await _page_response(request, dependencies, gate, handle)
 
 
@@ -82,8 +85,8 @@ async def member_form(
     fields = await read_form(request.receive, request.scope["headers"], limits)
     context = new_context(request, dependencies)
     if needs_proof:
-        return await _handle_proven_form(context, fields, _own(entity_id), handle)
-    return await _handle_form(context, fields, _own(entity_id), handle)
+        return await _handle_proven_form(context, fields, own_entity(entity_id), handle)
+    return await _handle_form(context, fields, own_entity(entity_id), handle)
 
 
 async def member_form_with_proof(
@@ -100,7 +103,7 @@ async def member_form_with_proof(
     """
     context = new_context(request, dependencies)
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
-    gate = _own(entity_id)
+    gate = own_entity(entity_id)
     proof = await _prove(context, fields, gate, _FULL)
 
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
@@ -119,7 +122,7 @@ async def operator_page(
     reads: bool = False,
 ) -> Response[str] | Response[bytes]:
     """Show a page to operators who have the scope; one that `reads` alone may use a replica."""
-    return await _page_response(request, dependencies, _scoped(scope), handle, reads=reads)
+    return await _page_response(request, dependencies, scoped(scope), handle, reads=reads)
 
 
 async def operator_form(
@@ -136,15 +139,15 @@ async def operator_form(
     fields = await read_form(request.receive, request.scope["headers"], limits)
     context = new_context(request, dependencies)
     if needs_proof:
-        return await _handle_proven_form(context, fields, _scoped(scope), handle, within_s)
-    return await _handle_form(context, fields, _scoped(scope), handle, within_s)
+        return await _handle_proven_form(context, fields, scoped(scope), handle, within_s)
+    return await _handle_form(context, fields, scoped(scope), handle, within_s)
 
 
 async def any_operator_page(
     request: AnyRequest, dependencies: HttpDependencies, handle: PageHandler
 ) -> Response[str] | Response[bytes]:
     """Show a page to every operator; its content depends on their scopes."""
-    return await _page_response(request, dependencies, _any_operator, handle)
+    return await _page_response(request, dependencies, any_operator, handle)
 
 
 async def own_page(
@@ -156,7 +159,7 @@ async def own_page(
 ) -> Response[str] | Response[bytes]:
     """Show a user a page about themselves; `enrolling` ones before a second factor is set up."""
     stages = _ENROLLING if enrolling else _FULL
-    return await _page_response(request, dependencies, _any_user, handle, stages)
+    return await _page_response(request, dependencies, any_user, handle, stages)
 
 
 async def own_form(
@@ -170,7 +173,7 @@ async def own_form(
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
     context = new_context(request, dependencies)
     stages = _ENROLLING if enrolling else _FULL
-    return await _handle_form(context, fields, _any_user, handle, stages=stages)
+    return await _handle_form(context, fields, any_user, handle, stages=stages)
 
 
 async def own_form_with_proof(
@@ -190,7 +193,7 @@ async def own_form_with_proof(
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
     context = new_context(request, dependencies)
     stages = _ENROLLING if enrolling else _FULL
-    password = await _prove(context, fields, _any_user, stages, codes=False)
+    password = await _prove(context, fields, any_user, stages, codes=False)
 
     async def with_code(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
         refused = await check(page_context, sent) if check else None
@@ -203,7 +206,7 @@ async def own_form_with_proof(
             return ask_again(proven, sent, enrolled)
         return await handle(proven, without_proof(sent))
 
-    return await _handle_form(context, fields, _any_user, with_code, stages=stages)
+    return await _handle_form(context, fields, any_user, with_code, stages=stages)
 
 
 async def own_form_with_proof_field(
@@ -216,7 +219,7 @@ async def own_form_with_proof_field(
     """
     context = new_context(request, dependencies)
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
-    password = await _prove(context, fields, _any_user, _FULL, codes=False)
+    password = await _prove(context, fields, any_user, _FULL, codes=False)
 
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
         refused = await check(page_context, sent)
@@ -227,13 +230,13 @@ async def own_form_with_proof_field(
         shown = replace(page_context, proof_refused=proof.refusal, proof_given=proof.is_accepted)
         return await handle(shown, without_proof(sent))
 
-    return await _handle_form(context, fields, _any_user, with_proof)
+    return await _handle_form(context, fields, any_user, with_proof)
 
 
 async def _page_response(
     request: AnyRequest,
     dependencies: HttpDependencies,
-    gate: _Gate,
+    gate: Gate,
     handle: PageHandler,
     stages: frozenset[Stage] = _FULL,
     *,
@@ -241,7 +244,7 @@ async def _page_response(
 ) -> Response[str] | Response[bytes]:
     context = new_context(request, dependencies)
     on_replica = reads and dependencies.has_replica
-    async with dependencies.unit_of_work() as work:
+    async with dependencies.unit_of_work(within_s=PAGE_S) as work:
         page_context = await _signed_in(context, work, stages)
         if page_context is None:
             return not_signed_in(context)
@@ -251,7 +254,7 @@ async def _page_response(
         outcome = None if on_replica else await _outcome(passed, handle)
     if outcome is None:
         passed = replace(passed, on_replica=True)
-        async with dependencies.reads() as work:
+        async with dependencies.reads(within_s=PAGE_S) as work:
             outcome = await _outcome(replace(passed, work=work), handle)
     return begin(passed, outcome) if isinstance(outcome, StreamedPage) else frame(passed, outcome)
 
@@ -266,7 +269,7 @@ async def _outcome(page_context: PageContext, handle: PageHandler) -> Outcome:
 async def _handle_form(
     context: RequestContext,
     fields: Mapping[str, str] | Refusal,
-    gate: _Gate,
+    gate: Gate,
     handle: FormHandler,
     within_s: float = TRANSACTION_S,
     *,
@@ -293,7 +296,7 @@ async def _handle_form(
 async def _handle_proven_form(
     context: RequestContext,
     fields: Mapping[str, str] | Refusal,
-    gate: _Gate,
+    gate: Gate,
     handle: FormHandler,
     within_s: float = TRANSACTION_S,
 ) -> Response[str] | Response[bytes]:
@@ -313,7 +316,7 @@ async def _handle_proven_form(
 async def _prove(
     context: RequestContext,
     fields: Mapping[str, str] | Refusal,
-    gate: _Gate,
+    gate: Gate,
     stages: frozenset[Stage],
     *,
     codes: bool = True,
@@ -362,44 +365,3 @@ def _form_refused(page_context: PageContext, fields: Mapping[str, str] | Refusal
     if not isinstance(fields, Mapping):
         return fields
     return None if token_matches(page_context.session, fields.get(CSRF_FIELD, "")) else StaleForm()
-
-
-def _own(entity_id: str) -> _Gate:
-    async def gate(page_context: PageContext) -> PageContext | Refusal:
-        if entity_id not in page_context.user.administers:
-            return NotYourEntity()
-        return await _of_entity(page_context, entity_id)
-
-    return gate
-
-
-def _seen(entity_id: str) -> _Gate:
-    async def gate(page_context: PageContext) -> PageContext | Refusal:
-        if not page_context.user.sees(entity_id):
-            return NotYourEntity()
-        return await _of_entity(page_context, entity_id)
-
-    return gate
-
-
-async def _of_entity(page_context: PageContext, entity_id: str) -> PageContext:
-    work = page_context.work
-    (found,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
-    ended = await suspension_of(work, entity_id, MemberStatus(found.status))
-    return replace(page_context, entity=found, suspension=ended)
-
-
-def _scoped(scope: Scope) -> _Gate:
-    async def gate(page_context: PageContext) -> PageContext | Refusal:
-        found = await operator_with_scope(page_context.work, page_context.user, scope)
-        return page_context if isinstance(found, Operator) else found
-
-    return gate
-
-
-async def _any_operator(page_context: PageContext) -> PageContext | Refusal:
-    return page_context if page_context.scopes else NoOperator()
-
-
-async def _any_user(page_context: PageContext) -> PageContext | Refusal:
-    return page_context

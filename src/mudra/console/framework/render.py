@@ -112,6 +112,11 @@ def page(
     )
 
 
+def part(template: str, facts: Mapping[str, object]) -> Markup:
+    """Render a part for a page to show as it is."""
+    return Markup(environment().get_template(template).render(facts))  # noqa: S704  # escaped there
+
+
 def opening(template: str, facts: Mapping[str, object]) -> str:
     """Render a page as far as it needs no figures; nothing behind that is asked of `facts`."""
     parts = environment().get_template(template).generate(facts)

@@ -11,7 +11,7 @@ from mudra.http.response.json_response import HandlerResult
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.bearer import EntityCaller
-from mudra.unit_of_work import UnitOfWork
+from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
 
 class EntityCall(Call[B], frozen=True, kw_only=True):
@@ -26,7 +26,9 @@ class EntityCall(Call[B], frozen=True, kw_only=True):
         return self.context.caller(f"entity:{self.entity.entity_id}")
 
 
-def as_entity(*of_types: EntityType) -> Callable[[Handler[EntityCall[B], P]], Endpoint]:
+def as_entity(
+    *of_types: EntityType, within_s: float = TRANSACTION_S
+) -> Callable[[Handler[EntityCall[B], P]], Endpoint]:
     """Let entities of these types call a handler, of any type where none is named."""
 
     def endpoint(handler: Handler[EntityCall[B], P]) -> Endpoint:
@@ -40,7 +42,7 @@ def as_entity(*of_types: EntityType) -> Callable[[Handler[EntityCall[B], P]], En
                 return entity
             if isinstance(received, Refusal):
                 return received
-            async with context.dependencies.unit_of_work() as work:
+            async with context.dependencies.unit_of_work(within_s=within_s) as work:
                 call = EntityCall(context=context, body=received, work=work, entity=entity)
                 return await called(handler, call, path)
 

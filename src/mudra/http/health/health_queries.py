@@ -28,12 +28,13 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import PAGE_S
 
 _DEFAULT_LENGTH: Final = timedelta(days=1)
 
 
 @get("/operator/v1/health/matrix", "Show the matrix of AAs and FIPs")
-@as_operator(Scope.HEALTH, reads=True)
+@as_operator(Scope.HEALTH, within_s=PAGE_S, reads=True)
 async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse | Refusal:
     """Show AA x FIP with the causes of this time; over all calls without `type`."""
     now = call.dependencies.clock()
@@ -47,7 +48,7 @@ async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse 
 
 
 @get("/operator/v1/health/{grouping:str}", "Show a picture of health")
-@as_operator(Scope.HEALTH, reads=True)
+@as_operator(Scope.HEALTH, within_s=PAGE_S, reads=True)
 async def health_rows(
     call: OperatorCall[PictureParameters], grouping: GroupingInPath
 ) -> PictureResponse | CsvText | Refusal:
@@ -73,7 +74,7 @@ async def health_rows(
 
 
 @get("/health", "Show own health")
-@as_entity(EntityType.AA, EntityType.FIP)
+@as_entity(EntityType.AA, EntityType.FIP, within_s=PAGE_S)
 async def own_health(call: EntityCall[TimeParameters]) -> PictureResponse | Refusal:
     """Show what concerns the calling entity: an AA's own pairs, a FIP as all AAs see it."""
     now = call.dependencies.clock()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -53,6 +53,7 @@ from mudra.shared.entity_type import EntityType
 from mudra.shared.shared_values import SharedValues
 
 T = TypeVar("T")
+_FEW_CELLS: Final = 100  # are rated in some milliseconds
 
 
 class HealthOfMember(Struct, frozen=True):
@@ -134,9 +135,7 @@ class HealthService(Struct, frozen=True):
     ) -> tuple[Row, ...]:
         """Returns the rows of a health picture, of one AA or FIP where it is named."""
         coverage = await self.coverage(within, now, aa_id)
-        totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
-        disputed = {} if aa_id else await self._weigh(within, grouping, coverage, fip_id)
-        return picture(totals, grouping, coverage, disputed)
+        return await self._rows(within, grouping, coverage, aa_id, fip_id)
 
     async def of_member(
         self,
@@ -152,14 +151,7 @@ class HealthService(Struct, frozen=True):
         fip_id = entity_id if entity_type is EntityType.FIP else None
         grouping = Grouping.PAIR if aa_id or (fip_id and by_aa) else Grouping.FIP
         coverage = await self.coverage(within, now, aa_id)
-
-        async def make() -> tuple[Row, ...]:
-            totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
-            disputed = await self._weigh(within, grouping, coverage, fip_id)
-            return await asyncio.to_thread(picture, totals, grouping, coverage, disputed)
-
-        question = ("rows", grouping, aa_id, fip_id)
-        rows = await self._made_once(question, within, aa_id, coverage, make)
+        rows = await self._rows(within, grouping, coverage, aa_id, fip_id)
         if entity_type is EntityType.FIU:
             live = await self.members.live_fips()
             rows = tuple(row for row in rows if row.subject.fip_id in live)
@@ -344,6 +336,21 @@ class HealthService(Struct, frozen=True):
         """Returns what many may ask for at once, of the reports of this time and of these facts."""
         made_of = (await self.rollups.reports(within, aa_id), facts)
         return await self.shared.get((question, within), made_of, make)
+
+    async def _rows(
+        self, within: TimeRange, grouping: Grouping, coverage: Coverage, *ids: str | None
+    ) -> tuple[Row, ...]:
+        aa_id, fip_id = ids
+
+        async def make() -> tuple[Row, ...]:
+            totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
+            disputed = {} if aa_id else await self._weigh(within, grouping, coverage, fip_id)
+            if len(totals) <= _FEW_CELLS:
+                return picture(totals, grouping, coverage, disputed)
+            return await asyncio.to_thread(picture, totals, grouping, coverage, disputed)
+
+        question = ("rows", grouping, aa_id, fip_id)
+        return await self._made_once(question, within, aa_id, coverage, make)
 
     async def _totals(
         self, within: TimeRange, grouping: Grouping, *, aa_id: str | None, fip_id: str | None

@@ -6,13 +6,14 @@ follow a commit (dropping what memory holds) is registered with the transaction.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, cast
 
 import psycopg
 import sqlalchemy as sa
+from psycopg.pq import TransactionStatus
 from psycopg.sql import Composed
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -20,7 +21,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from mudra.shared.unavailable import FIRST_DATABASE, DatabaseUnavailable, Outage
 from mudra.storage.caching.announcement import CHANNEL
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
-from mudra.storage.database.deadline import TRANSACTION_S, Deadline, abort_after
+from mudra.storage.database.deadline import (
+    TRANSACTION_S,
+    WATCH,
+    WATCHED_S,
+    AnswerWatch,
+    Deadline,
+    abort_after,
+    cut,
+    watch_answers,
+)
 from mudra.storage.database.outage import OutageLog, is_lost, outage_of
 from mudra.storage.database.primary import (
     CONFIRM,
@@ -68,6 +78,7 @@ class Transaction:
     invalidation: CacheInvalidation
     _offset: Callable[[], timedelta]
     _changed: list[str] = field(default_factory=list)
+    _watch: AnswerWatch | None = None
 
     async def now(self) -> datetime:
         """The database's clock at this moment (decisions 3: one source for all nodes)."""
@@ -92,6 +103,8 @@ class Transaction:
 
     async def take_time(self, seconds: float) -> None:
         """From here on each statement may take so long, its waiting for a lock included."""
+        if self._watch is not None:
+            self._watch.end()
         await self.connection.execute(
             sa.select(
                 *(
@@ -188,7 +201,8 @@ class Database:
         """Open a transaction, commit it at the end, roll it back on an exception.
 
         Raises DatabaseUnavailable when the server cannot be reached, goes away, takes no
-        changes or does not finish `within_s` seconds.
+        changes or does not finish `within_s` seconds; up to `WATCHED_S` also when it does not
+        answer one statement in `ANSWER_S`.
         """
         self._in_use += 1
         deadline = Deadline()
@@ -196,12 +210,19 @@ class Database:
             async with self._turns.turn(), self._engine.connect() as connection:
                 driver = (await connection.get_raw_connection()).driver_connection
                 assert isinstance(driver, psycopg.AsyncConnection)
-                transaction = Transaction(connection, self.invalidation, self.offset)
-                with abort_after(driver, within_s) as deadline:
+                with (
+                    abort_after(driver, within_s) as deadline,
+                    _watched(connection, driver, within_s, deadline) as watch,
+                ):
+                    transaction = Transaction(
+                        connection, self.invalidation, self.offset, _watch=watch
+                    )
                     timeline = await self._begun_on(connection, driver)
                     yield transaction
                     if not (self._read_only or self.invalidation.is_proven(timeline)):
                         await connection.execute(_CONFIRM)
+                    if watch is not None:
+                        watch.asked()
                     await connection.commit()
                 self._turns.succeeded()
         except (SQLAlchemyError, psycopg.Error) as error:
@@ -290,6 +311,34 @@ class Database:
         await self._engine.dispose()
 
 
+@contextlib.contextmanager
+def _watched(
+    connection: AsyncConnection,
+    driver: psycopg.AsyncConnection[tuple[object, ...]],
+    within_s: float,
+    deadline: Deadline,
+) -> Iterator[AnswerWatch | None]:
+    """Watch the answers of a transaction that may take longer than a server may hang.
+
+    What was lost may be the connection of another reader, for whom this one waited: that server
+    would not answer a rollback either.
+    """
+    if not TRANSACTION_S < within_s <= WATCHED_S:
+        yield None
+        return
+    info = connection.sync_connection.info if connection.sync_connection else {}
+    watch = info[WATCH] = AnswerWatch(driver, deadline)
+    try:
+        yield watch
+    except Exception as error:
+        if is_lost(error) and driver.info.transaction_status is not TransactionStatus.IDLE:
+            cut(driver, deadline)
+        raise
+    finally:
+        watch.end()
+        del info[WATCH]
+
+
 def _engine(
     conninfo: str,
     connections: int,
@@ -323,6 +372,7 @@ def _engine(
         pool_timeout=POOL_WAIT_S,
         hide_parameters=True,  # bound values never reach an error text
     )
+    watch_answers(engine.sync_engine)
     if lineage is not None:
         _drop_superseded(engine, lineage)
     return engine

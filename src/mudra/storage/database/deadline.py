@@ -9,13 +9,25 @@ import asyncio
 import contextlib
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import psycopg
+import sqlalchemy as sa
+from sqlalchemy.engine import ExceptionContext
 
 TRANSACTION_S: Final = 3.0
 """How long a transaction may take unless it says otherwise."""
+ANSWER_S: Final = 3.0
+"""How long one statement may be without an answer in a transaction that may take longer."""
+WATCHED_S: Final = 20.0
+"""Statements of transactions that may take even longer have limits of their own."""
+_SECOND_LOOK_S: Final = 0.05
+"""A process that gets little processor time finds an answer late that was there in time."""
+
+
+WATCH: Final = "mudra.answers"
+"""Of a connection: what watches its statements, if anything does."""
 
 
 class Deadline:
@@ -31,14 +43,74 @@ def abort_after(
 ) -> Iterator[Deadline]:
     """Cut `connection` when the block takes longer: what waits on it raises OperationalError."""
     deadline = Deadline()
-    timer = asyncio.get_running_loop().call_later(seconds, _cut, connection, deadline)
+    timer = asyncio.get_running_loop().call_later(seconds, cut, connection, deadline)
     try:
         yield deadline
     finally:
         timer.cancel()
 
 
-def _cut(connection: psycopg.AsyncConnection[tuple[object, ...]], deadline: Deadline) -> None:
+class AnswerWatch:
+    """Cuts a connection when a statement has no answer in time: its server hangs (decision 0154).
+
+    What a transaction does in between, adding up or waiting for another reader, does not count.
+    """
+
+    def __init__(
+        self, connection: psycopg.AsyncConnection[tuple[object, ...]], deadline: Deadline
+    ) -> None:
+        self._connection = connection
+        self._deadline = deadline
+        self._timer: asyncio.TimerHandle | None = None
+        self._ended = False
+
+    def asked(self) -> None:
+        """Note that a statement was sent."""
+        if not self._ended:
+            self._timer = asyncio.get_running_loop().call_later(ANSWER_S, self._look_again)
+
+    def answered(self) -> None:
+        """Note its answer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def end(self) -> None:
+        """Watch no further: statements may take their time from here on."""
+        self._ended = True
+        self.answered()
+
+    def _look_again(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(_SECOND_LOOK_S, cut, self._connection, self._deadline)
+
+
+def watch_answers(engine: sa.Engine) -> None:
+    """Have the watch of a connection, where it has one, know of its statements."""
+
+    def asked(connection: sa.Connection, *_: object) -> None:
+        _watch_of(connection, AnswerWatch.asked)
+
+    def answered(connection: sa.Connection, *_: object) -> None:
+        _watch_of(connection, AnswerWatch.answered)
+
+    def failed(context: ExceptionContext) -> None:
+        if context.connection is not None:
+            _watch_of(context.connection, AnswerWatch.answered)
+
+    sa.event.listen(engine, "before_cursor_execute", asked)
+    sa.event.listen(engine, "after_cursor_execute", answered)
+    sa.event.listen(engine, "handle_error", failed)
+
+
+def _watch_of(connection: sa.Connection, note: Callable[[AnswerWatch], None]) -> None:
+    watch = connection.info.get(WATCH)
+    if watch is not None:
+        note(watch)
+
+
+def cut(connection: psycopg.AsyncConnection[tuple[object, ...]], deadline: Deadline) -> None:
+    """Shut the socket of a connection down: what waits on it fails."""
     if connection.closed:
         return
     deadline.has_passed = True

@@ -19,6 +19,7 @@ from mudra.console.framework.page_results import (
     RenderedPage,
     StreamedPage,
 )
+from mudra.console.framework.shared_part import shared_table
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.health_query import (
     ALL_ROWS,
@@ -131,7 +132,8 @@ async def health(
         if not isinstance(view, HealthQuery):
             return view
         view = await _at_incident(page_context) or view
-        if OVER_TIME.is_part(page_context.query):
+        has_charts = page_context.member.entity_type != EntityType.FIU.value
+        if has_charts and OVER_TIME.is_part(page_context.query):
             charts = await _charts(page_context, view, await _concerning(page_context, view))
             if isinstance(charts, Download):
                 return charts
@@ -227,30 +229,36 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     followed = await _followed(page_context)
     rows = [row for row in own.rows if not followed or row.subject.fip_id in followed]
     good_now = await _good_now(page_context, view) if _any_bad(rows) else frozenset()
-    lines = _lines(rows, table, view.code, good_now)
+    lines = await shared_table(
+        page_context,
+        ("lines", "" if kind is EntityType.FIU else entity_id, within, view.code, followed),
+        (rows, good_now),
+        table,
+        lambda: _lines(rows, table, view.code, good_now),
+        gettext("No AA reported any traffic in this time."),
+        gettext("Choose a longer time above to see more."),
+    )
+    if isinstance(lines, Download):
+        return lines
     reports = OwnReports()
     is_it_me: Sequence[ComparisonLine] = ()
     if kind is EntityType.AA:
         is_it_me = await compared_with_others(page_context, rows, within, view.code)
         reports = await own_reports(page_context, within)
-    return (
-        table.export(lines, page_context.query)
-        or reports.export(page_context.query)
-        or {
-            **charts,
-            "has_charts": kind is not EntityType.FIU,
-            **(await _choices(page_context) if kind is EntityType.FIU else {}),
-            "causes": cause_lines(incidents, lambda one: f"?incident={one.incident_id}"),
-            "lines": table.view(lines, page_context.query),
-            "planned": await page_context.work.health.maintenances(
-                within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}
-            ),
-            "proof": own.coverage.proof() if own.rows else None,
-            "reports": kind is EntityType.AA,
-            "is_it_me": is_it_me,
-            **reports.shown(page_context.query),
-        }
-    )
+    return reports.export(page_context.query) or {
+        **charts,
+        "has_charts": kind is not EntityType.FIU,
+        **(await _choices(page_context) if kind is EntityType.FIU else {}),
+        "causes": cause_lines(incidents, lambda one: f"?incident={one.incident_id}"),
+        "lines": lines,
+        "planned": await page_context.work.health.maintenances(
+            within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}
+        ),
+        "proof": own.coverage.proof() if own.rows else None,
+        "reports": kind is EntityType.AA,
+        "is_it_me": is_it_me,
+        **reports.shown(page_context.query),
+    }
 
 
 async def _own(page_context: PageContext, within: TimeRange) -> HealthOfMember:

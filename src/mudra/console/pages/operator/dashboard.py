@@ -70,7 +70,7 @@ async def show_board(
         rows = [row for row in chosen if row.kind not in _CAUSES]
         shown = rows if kind else _few_of_each(rows)
         counts = found.counts
-        causes = await _causes(page_context)
+        causes = await _causes(page_context, found)
         cut = left_out(found, kind)
         return EXPORTED.export(chosen, page_context.query, left_out=cut) or RenderedPage(
             "operator_dashboard.html",
@@ -103,14 +103,13 @@ async def show_board(
     return await any_operator_page(request, dependencies, handle)
 
 
-async def _causes(page_context: PageContext) -> list[CauseRow] | None:
+async def _causes(page_context: PageContext, board: Dashboard) -> list[CauseRow] | None:
     """Returns what is broken now; None for operators who may not see it."""
     if Scope.HEALTH not in page_context.scopes:
         return None
-    found = await page_context.work.incidents.to_handle(limit=MAX_COUNT)
-    judged_until = await page_context.work.health.judged_until()
+    found = board.to_handle[:MAX_COUNT]
     never = await page_context.work.health.never_reported(silent_aas(found))
-    return cause_rows(found, judged_until, page_context.now, never)
+    return cause_rows(found, board.judged_until, page_context.now, never)
 
 
 def left_out(found: Dashboard, chosen: str) -> str:

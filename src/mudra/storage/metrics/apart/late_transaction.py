@@ -76,6 +76,11 @@ class LateTransaction(Transaction):
             async with (await self.opened()).copying(into) as copy:
                 yield copy
 
+    async def take_time(self, seconds: float) -> None:
+        """From here on each statement may take so long, its waiting for a lock included."""
+        with self.naming():
+            await (await self.opened()).take_time(seconds)
+
     async def changing(self, key: str, *, must_not_be_missed: bool = False) -> None:
         """Have it announced by the first database, where the nodes listen, after this commit."""
         assert not must_not_be_missed, "nothing is fenced by the metrics"

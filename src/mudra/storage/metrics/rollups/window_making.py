@@ -5,12 +5,14 @@ they are made again, since a maximum cannot be taken back. `window_sums.py` says
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from msgspec.structs import replace
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
@@ -22,15 +24,14 @@ from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_sums import add, pack
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.rollup_queries import Gathered
-from mudra.storage.metrics.rollups.sums import Part, blocks_by_cell, raw_query
-from mudra.storage.metrics.rollups.window_sums import HEADER, WindowRow, WindowSums
+from mudra.storage.metrics.rollups.sums import Part, blocks_by_cell, raw_query, within_times
+from mudra.storage.metrics.rollups.window_sums import HEADER, Versions, WindowRow, WindowSums
 from mudra.storage.metrics.tables import metrics_pair_window, metrics_window
 
 KEPT: Final = timedelta(hours=3)
 """Pages read windows of the last hour; late reports and a slow clock have time beyond it."""
 _C: Final = metrics_window.c
 _PAIR_AT: Final = metrics_pair_window.c.at
-_Types = Mapping[str, bytes]
 
 
 class WindowMaking:
@@ -58,60 +59,86 @@ class WindowMaking:
             if key in versions and row.made_of == {aa_id: versions[key]}
         }
         new = {key: version for key, version in versions.items() if key.at not in kept}
-        for key, version in sorted(new.items(), key=lambda one: one[0].at):
-            kept[key.at] = await self._make(key, tag, version)
+        if new:
+            kept |= {row.key.at: row.types for row in await self._make(aa_id, tag, new)}
         gathered = Gathered()
         for types in kept.values():
             for type_, sums in types.items():
                 gathered.packed(aa_id, short_tag(tag), type_, sums)
         return await gathered.summed()
 
-    async def _make(self, key: SeriesKey, tag: Tag, version: int) -> _Types:
-        raw = await self._tx.connection.execute(
-            raw_query(Rows((key.at,)), Part(key.aa_id, tag=tag))
-        )
+    async def _make(self, aa_id: str, tag: Tag, new: Versions) -> Sequence[WindowRow]:
+        """Makes the sums of these windows together: most of the cost is that of a statement."""
+        ats = tuple(sorted(key.at for key in new))
+        found = await self._tx.connection.execute(raw_query(Rows(ats), Part(aa_id, tag=tag)))
+        raw: dict[datetime, list[RowMapping]] = defaultdict(list)
+        for one in found.mappings():
+            raw[one["window_at"]].append(one)
         cells = {
-            cell: coarse(rollup(blocks)) for cell, blocks in blocks_by_cell(raw.mappings()).items()
+            at: {
+                cell: coarse(rollup(blocks))
+                for cell, blocks in blocks_by_cell(raw.get(at, ())).items()
+            }
+            for at in ats
         }
-        types: dict[str, dict[str, Rollup]] = defaultdict(dict)
-        for cell, sums in cells.items():
-            types[cell.type][cell.fip_id] = sums
-        stale = Stale("window", key.aa_id, tag, (key.at,))
-        await put_pairs(self._tx, metrics_pair_window, stale, {key.at: cells})
-        row = WindowRow(
-            key, {key.aa_id: version}, {type_: pack(sums) for type_, sums in types.items()}
-        )
-        await self._put(row)
-        await self._add_to_all(key, tag, row)
-        return row.types
-
-    async def _add_to_all(self, key: SeriesKey, tag: Tag, row: WindowRow) -> None:
-        of_all = SeriesKey(ALL_AAS, key.tag, key.at)
-        name = f"window:{key.tag}:{key.at.isoformat()}"
-        await self._tx.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0)))
-        )
-        found = await self._windows.rows([key.at], Part(ALL_AAS, tag=tag))
-        before = found.get(of_all, WindowRow(of_all, {}, {}))
-        if key.aa_id in before.made_of:
-            rows = [*(await self._windows.rows([key.at], Part(tag=tag))).values()]
-        else:
-            rows = [before, row]
-        types: dict[str, list[bytes]] = defaultdict(list)
-        for one in rows:
-            for type_, sums in one.types.items():
-                types[type_].append(sums)
-        made_of = {aa_id: version for one in rows for aa_id, version in one.made_of.items()}
-        summed = {type_: add(many) for type_, many in types.items()}
-        await self._put(WindowRow(of_all, made_of, summed))
-
-    async def _put(self, row: WindowRow) -> None:
-        own = {"aa_id": row.key.aa_id, "window_at": row.key.at, "tag": row.key.tag}
-        await self._tx.connection.execute(
-            sa.delete(metrics_window).where(*(_C[name] == value for name, value in own.items()))
-        )
-        rows = [{**own, "type": HEADER, "made_of": row.made_of, "sums": b""}]
-        rows += [
-            {**own, "type": type_, "made_of": {}, "sums": sums} for type_, sums in row.types.items()
+        await put_pairs(self._tx, metrics_pair_window, Stale("window", aa_id, tag, ats), cells)
+        rows = [
+            WindowRow(key, {aa_id: version}, _packed(cells[key.at])) for key, version in new.items()
         ]
-        await self._tx.connection.execute(insert(metrics_window), rows)
+        await self._put(rows)
+        await self._add_to_all(tag, rows)
+        return rows
+
+    async def _add_to_all(self, tag: Tag, rows: Sequence[WindowRow]) -> None:
+        ats = sorted(row.key.at for row in rows)
+        # In one order for all who take several, so that no two wait for each other.
+        windows = [f"window:{short_tag(tag)}:{at.isoformat()}" for at in ats]
+        names = sa.func.unnest(sa.literal(windows, ARRAY(sa.Text)))
+        of_window = sa.select(names.column_valued("name")).subquery()
+        await self._tx.connection.execute(
+            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(of_window.c.name, 0)))
+        )
+        found = await self._windows.rows(ats, Part(ALL_AAS, tag=tag))
+        parts: dict[datetime, list[WindowRow]] = {}
+        for row in rows:
+            of_all = replace(row.key, aa_id=ALL_AAS)
+            parts[row.key.at] = [found.get(of_all, WindowRow(of_all, {}, {})), row]
+        again = {at for at, (before, row) in parts.items() if row.key.aa_id in before.made_of}
+        if again:
+            parts |= {at: [] for at in again}
+            for row in (await self._windows.rows(again, Part(tag=tag))).values():
+                parts[row.key.at].append(row)
+        await self._put([_added(SeriesKey(ALL_AAS, short_tag(tag), at), parts[at]) for at in ats])
+
+    async def _put(self, rows: Sequence[WindowRow]) -> None:
+        """Replaces the sums of windows of one AA, or of all, and of one tag."""
+        aa_id, tag = rows[0].key.aa_id, rows[0].key.tag
+        ats = [row.key.at for row in rows]
+        await self._tx.connection.execute(
+            sa.delete(metrics_window).where(
+                _C.aa_id == aa_id, _C.tag == tag, within_times(_C.window_at, sorted(ats))
+            )
+        )
+        values = []
+        for row in rows:
+            own = {"aa_id": aa_id, "tag": tag, "window_at": row.key.at}
+            values.append({**own, "type": HEADER, "made_of": row.made_of, "sums": b""})
+            for type_, sums in row.types.items():
+                values.append({**own, "type": type_, "made_of": {}, "sums": sums})
+        await self._tx.connection.execute(insert(metrics_window), values)
+
+
+def _packed(cells: Mapping[Cell, Rollup]) -> Mapping[str, bytes]:
+    types: dict[str, dict[str, Rollup]] = defaultdict(dict)
+    for cell, sums in cells.items():
+        types[cell.type][cell.fip_id] = sums
+    return {type_: pack(sums) for type_, sums in types.items()}
+
+
+def _added(key: SeriesKey, rows: Sequence[WindowRow]) -> WindowRow:
+    types: dict[str, list[bytes]] = defaultdict(list)
+    for row in rows:
+        for type_, sums in row.types.items():
+            types[type_].append(sums)
+    made_of = {aa_id: version for row in rows for aa_id, version in row.made_of.items()}
+    return WindowRow(key, made_of, {type_: add(many) for type_, many in types.items()})

@@ -1,15 +1,19 @@
 """Network health at a glance: the AA x FIP matrix, causes, open incidents, missing reports."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
+from markupsafe import Markup
+from msgspec import Struct
 
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Outcome, StreamedPage
-from mudra.console.health.grid import HEALTH, grid_of
+from mudra.console.framework.render import part
+from mudra.console.framework.shared_part import shared_part
+from mudra.console.health.grid import HEALTH, Grid, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines
 from mudra.http.dependencies import InjectedDependencies
@@ -38,6 +42,19 @@ async def _handle(page_context: PageContext) -> Outcome:
     )
 
 
+class _Drawn(Struct, frozen=True):
+    """The matrix of a view, which is the same for every operator."""
+
+    grid: Grid
+    rows: Markup
+
+
+def _drawn(grid: Grid, view: HealthQuery, hit: Collection[str]) -> _Drawn:
+    rows = grid.rows if view.rows else grid.first_rows
+    facts = {"rows": rows, "query": view.query(), "home": HEALTH, "hit": hit}
+    return _Drawn(grid, part("health_matrix_rows.html", facts))
+
+
 async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object]:
     work = page_context.work
     matrix = await work.health.matrix(view.within, view.code)
@@ -46,9 +63,16 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     latest = await work.incidents.latest(only_open=True, limit=_MAX_OPEN)
     still_open = [one for one in latest if one.is_open]  # not what people closed, as on the board
     fips = await work.health.live_fips()
-    grid = grid_of(matrix, coverage.expected, fips, names)
+    hit = {fip_id for one in still_open if (fip_id := fip_concerned(one.incident.subject))}
+    shown = await shared_part(
+        page_context,
+        ("matrix", view),
+        (matrix, coverage.expected, fips, names, hit),
+        lambda: _drawn(grid_of(matrix, coverage.expected, fips, names), view, hit),
+    )
     return {
-        "grid": grid,
+        "grid": shown.grid,
+        "rows": shown.rows,
         "causes": cause_lines(matrix.causes),
         "proof": coverage.proof(),
         "planned": await work.health.maintenances(view.within, page_context.now),
@@ -57,7 +81,6 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
         "names": names,
         "open_count": len(still_open),
         "marks": sorted({*MARKS.values(), AMBIGUOUS}, reverse=True),
-        "hit": {fip_id for one in still_open if (fip_id := fip_concerned(one.incident.subject))},
     }
 
 

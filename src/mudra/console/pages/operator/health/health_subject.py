@@ -13,6 +13,7 @@ from mudra.console.framework.navigation import Link
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
+from mudra.console.framework.shared_part import shared_table
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.health_query import CALLS, HealthQuery, query_of
 from mudra.console.health.labels import CauseLine, cause_lines
@@ -183,22 +184,30 @@ async def _content(
     others = apis_table("others", "Counterparts", "AA" if about.fip_id else "FIP")
     listed = incidents_table()
     api_list = api_rows(found.apis, view)
-    other_list = _others(found.rows, about, view)
     for export in (
         counts_export(totals, page_context.query),
         apis.export(api_list, page_context.query),
-        others.export(other_list, page_context.query),
         listed.export(incidents, page_context.query),
     ):
         if export is not None:
             return export
+    shown_others = await shared_table(
+        page_context,
+        ("counterparts", about, view),
+        found.rows,
+        others,
+        lambda: _others(found.rows, about, view),
+        "No calls in this time.",
+    )
+    if isinstance(shown_others, Download):
+        return shown_others
     return {
         **charts,
         "proof": found.coverage.proof(about.aa_id or ""),
         "whole": found.whole,
         "percent": percentage,
         "apis": apis.view(api_list, page_context.query) if not code else None,
-        "others": others.view(other_list, page_context.query) if _has_others(about) else None,
+        "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
         "causes": await _causes(page_context, about, view),
         "planned": await work.health.maintenances(

@@ -1,0 +1,202 @@
+"""What many readers ask for at once is made once, and no reader gets what is another's."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TypeVar
+
+import httpx
+import pytest
+from msgspec.structs import replace
+from tests.support.cheap_hashes import cheap_hashes
+from tests.support.database.template_database import prepare
+from tests.support.faults.world import AA, ADMINS, DEPUTY, PASSWORD, STAFF, set_up
+from tests.support.in_process import InProcess, in_process
+from tests.support.metrics.metrics_payloads import as_value, request_metrics
+from tests.support.people.console import Reader
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.node.serve import open_store
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.shared.shared_values import SharedValues
+from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
+
+T = TypeVar("T")
+AT_ONCE = 64
+HEALTH = "/console/operator/health"
+PAGES = {
+    "matrix": (STAFF, HEALTH),
+    "counterparts": (STAFF, f"{HEALTH}/aa/{AA}"),
+    "lines": (ADMINS[AA], f"/console/entity/{AA}/health"),
+}
+_WORD = re.compile(r'name="csrf_token" value="([^"]+)"')
+
+
+class Counting(SharedValues):
+    """Counts how often something is made, by the first word of its question."""
+
+    def __init__(self) -> None:
+        super().__init__(monotonic)
+        self.made: Counter[str] = Counter()
+
+    async def get(self, question: Hashable, made_of: object, make: Callable[[], Awaitable[T]]) -> T:
+        assert isinstance(question, tuple)
+        name = question[0][0]
+        if isinstance(name, tuple):  # a table of a query
+            name = name[0]
+
+        async def counted() -> T:
+            self.made[name] += 1
+            return await make()
+
+        return await super().get(question, made_of, counted)
+
+
+class Statements:
+    """The texts of statements, in order."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def statement_begun(self, statement: str) -> None:
+        self.seen.append(statement)
+
+    def statement_ended(self, begun: object, *, failed: bool) -> None:
+        pass
+
+
+@dataclass
+class Served:
+    """A worker, and what its pages made for all readers."""
+
+    worker: InProcess
+    parts: Counting
+    opened: list[float]
+    """The seconds that each transaction of an edge may take."""
+
+    def reader(self, email: str) -> Reader:
+        browser = Reader(self.worker.client(), "")
+        assert browser.sign_in(email, PASSWORD).status_code == 303
+        return browser
+
+    def at_once(self, readers: list[Reader], path: str) -> list[httpx.Response]:
+        return self.all_of([one.client for one in readers], path)
+
+    def all_of(self, clients: list[httpx.Client], path: str) -> list[httpx.Response]:
+        async def ask() -> list[httpx.Response]:
+            return await asyncio.gather(*(self.worker.handled(one) for one in asked))
+
+        asked = [one.build_request("GET", path) for one in clients]
+        answers: list[httpx.Response] = self.worker.do(ask())
+        return answers
+
+    def person(self, email: str) -> httpx.Client:
+        return self.worker.client(self._token("user", username=email, password=PASSWORD))
+
+    def push(self, seed: int) -> None:
+        admin = self.person(ADMINS[AA])
+        read = admin.post("/iam/v1/entity/secret/read", json={"entityId": AA}).json()
+        start = window_start(self.worker.edge.http.clock()) - 2 * WINDOW
+        txn_id = f"6f1d0d3e-1111-4111-8111-{seed:012}"
+        payload = as_value(request_metrics(3, AA, txn_id, start, seed))
+        agent = self.worker.client(self._token("entity", id=AA, secret=read["secret"]))
+        assert agent.post("/metrics/perf/v1/push", json=payload).status_code == 200
+
+    def _token(self, kind: str, **form: str) -> str:
+        answer = self.worker.client().post(f"/iam/v1/{kind}/token/generate", data=form)
+        token: Any = answer.json()["accessToken"]
+        return str(token)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    settings = Settings(data_dir=tmp_path_factory.mktemp("readers") / "data", sandbox=True)
+    prepare(settings.data_dir)
+    with (
+        cheap_hashes(),
+        open_store(settings, create=True) as opened,
+        in_process(settings, *opened, connections=8) as one,
+    ):
+        one.do(set_up(one.edge.dependencies))
+        parts, within = Counting(), list[float]()
+        unit_of_work = one.edge.http.unit_of_work
+
+        def noted(*, within_s: float = TRANSACTION_S) -> AbstractAsyncContextManager[UnitOfWork]:
+            within.append(within_s)
+            return unit_of_work(within_s=within_s)
+
+        http = replace(one.edge.http, page_parts=parts, unit_of_work=noted)
+        found = Served(InProcess(one.loop, replace(one.edge, http=http)), parts, within)
+        found.push(seed=1)
+        yield found
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_many_readers_ask_for_is_made_once_until_a_report_comes(
+    served: Served, name: str
+) -> None:
+    email, path = PAGES[name]
+    readers = [served.reader(email)] * AT_ONCE
+    served.parts.made.clear()
+
+    answers = served.at_once(readers, path)
+
+    assert Counter(answer.status_code for answer in answers) == {200: AT_ONCE}
+    assert served.parts.made[name] == 1
+    before = answers[0].text
+    served.push(seed=2 + list(PAGES).index(name))
+    after = served.at_once(readers, path)[0].text
+    assert served.parts.made[name] == 2
+    assert after != before
+
+
+def test_each_reader_of_a_matrix_has_their_own_name_and_word(served: Served) -> None:
+    staff, deputy = served.reader(STAFF), served.reader(DEPUTY)
+
+    own, others = served.at_once([staff, deputy], HEALTH)
+
+    assert STAFF in own.text
+    assert STAFF not in others.text
+    assert set(_WORD.findall(own.text)).isdisjoint(_WORD.findall(others.text))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_reader_has_time_to_wait_for_what_another_readers_page_makes(
+    served: Served, name: str
+) -> None:
+    email, path = PAGES[name]
+    readers = [served.reader(email)]
+    served.opened.clear()
+
+    served.at_once(readers, path)
+
+    assert set(served.opened) == {PAGE_S}
+
+
+@pytest.mark.parametrize("path", [HEALTH, f"{HEALTH}/aa/{AA}", "/console/operator/board"])
+def test_an_operators_page_asks_the_database_nothing_twice(served: Served, path: str) -> None:
+    statements, readers = Statements(), [served.reader(STAFF)]
+    served.worker.edge.dependencies.database.watch_statements(statements)
+
+    served.at_once(readers, path)
+
+    asked = Counter(one for one in statements.seen if "clock_timestamp() AS" not in one)
+    assert len(asked) > 5
+    assert [one for one, times in asked.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("grouping", ["fips", "pairs", "aas", "network"])
+def test_a_picture_of_health_is_made_once_for_all_who_call(served: Served, grouping: str) -> None:
+    statements, clients = Statements(), [served.person(STAFF)] * AT_ONCE
+    served.worker.edge.dependencies.database.watch_statements(statements)
+
+    answers = served.all_of(clients, f"/operator/v1/health/{grouping}")
+
+    assert Counter(answer.status_code for answer in answers) == {200: AT_ONCE}
+    assert answers[0].json()["rows"]
+    reads = [one for one in statements.seen if "FROM metrics_raw" in one]
+    assert len(reads) == len(set(reads)) > 0
