@@ -76,6 +76,7 @@ def test_times_are_in_the_zone_of_the_reader(tour: Visit, operator: Operator) ->
     written = page.locator(".live time").first  # UTC on hover
     expect(written).to_have_attribute("title", re.compile(r"^\d{4}(-\d\d){2} [\d:]{8} UTC$"))
     expect(written).to_have_text(re.compile(r"^\w{3} \d\d, \d\d:\d\d.[AP]M.UTC$"))  # the browser's
+    expect(page.get_by_role("button", name="Browser")).to_have_text("Browser (UTC)")
     page.get_by_role("button", name="IST", exact=True).click()
     expect(written).to_have_text(re.compile(r"[AP]M.IST$"))
 

@@ -27,7 +27,8 @@ from mudra.metrics.incidents.incident import (
     Path,
     StoredIncident,
 )
-from mudra.metrics.notifications.alarm import symptom_text
+from mudra.metrics.incidents.subject import fip_of
+from mudra.metrics.notifications.alarm import symptom_text, title_of
 from mudra.metrics.payload.held_reports import HeldReport
 from mudra.overview.ports import AttentionReads
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
@@ -85,6 +86,8 @@ class Facts(Struct, frozen=True):
     """Those that were refused since then."""
     gets_tokens: bool = True
     """Whether its programs get tokens at all: those of a suspended member get none."""
+    followed: Sequence[StoredIncident] = ()
+    """Open incidents of the FIPs that a FIU follows, the newest first."""
 
 
 class MemberAttention(Struct, frozen=True):
@@ -116,8 +119,18 @@ async def member_attention(
         tokens=sum(day.issued for day in days),
         refused=sum(day.refused for day in days),
         gets_tokens=member.status == MemberStatus.ACTIVE.value,
+        followed=await _at_followed_fips(work, entity_id),
     )
     return MemberAttention(facts, action_items(facts))
+
+
+async def _at_followed_fips(work: AttentionReads, entity_id: str) -> Sequence[StoredIncident]:
+    followed = await work.follows.of(entity_id)
+    if not followed:
+        return ()
+    causes = await work.incidents.open_causes()
+    found = [one for one in causes if fip_of(one.incident.subject) in followed]
+    return found[::-1][:_MAX_INCIDENTS]
 
 
 def _beginning_of_yesterday(now: datetime) -> datetime:
@@ -138,6 +151,7 @@ def action_items(facts: Facts) -> Sequence[ActionItem]:
     """List what needs attention; empty if nothing does."""
     items = [
         *(_incident(one, facts.now) for one in facts.incidents),
+        *(_at_a_fip(one, facts.now) for one in facts.followed),
         *_secret(facts.used, facts.now),
         *(_programs(facts) if facts.gets_tokens else ()),
         *_reporting(facts),
@@ -187,6 +201,16 @@ def _incident(stored: StoredIncident, now: datetime) -> ActionItem:
             what, why = gettext("The whole network is failing"), seen
             act = gettext("See the calls")
     return ActionItem(Weight.NOW, what, why, page, act)
+
+
+def _at_a_fip(stored: StoredIncident, now: datetime) -> ActionItem:
+    """Return what a FIU needs to know of a FIP that it follows; the title is that of its alarm."""
+    why = gettext(
+        "For %(time)s. You follow this FIP; your calls through AAs may fail.",
+        time=span_text(now - stored.incident.began),
+    )
+    page, act = f"health?incident={stored.incident_id}", gettext("See the calls")
+    return ActionItem(Weight.NOW, title_of(stored.incident), why, page, act)
 
 
 def _secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:
@@ -257,7 +281,8 @@ def _reporting(facts: Facts) -> Sequence[ActionItem]:
         "%(num)s windows of the last 24 hours not reported",
         facts.missing,
     )
-    return [ActionItem(Weight.SOON, what, why, "health", gettext("See missing reports"))]
+    page = "health?range=24h#missing"
+    return [ActionItem(Weight.SOON, what, why, page, gettext("See missing reports"))]
 
 
 def _held(held: Sequence[HeldReport]) -> Sequence[ActionItem]:
@@ -276,7 +301,7 @@ def _held(held: Sequence[HeldReport]) -> Sequence[ActionItem]:
         at=f"{latest.window:%Y-%m-%d %H:%M}",
         limit=current().number(latest.doubt.limit),
     )
-    return [ActionItem(Weight.SOON, what, why, "health", gettext("See reports"))]
+    return [ActionItem(Weight.SOON, what, why, "health#held", gettext("See reports"))]
 
 
 def _registration(record: Record | None) -> Sequence[ActionItem]:

@@ -6,6 +6,7 @@ from mudra.audit.ports import AuditSearch
 from mudra.identity.ports import MemberSearch, Memberships, People
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.overview.mail_queue import MailQueue
@@ -50,6 +51,10 @@ class DashboardReads(Protocol):
 
 class AttentionReads(Protocol):
     """What needs the attention of an entity's admins."""
+
+    @property
+    def follows(self) -> FollowService:
+        """The FIPs that a FIU follows."""
 
     @property
     def audit_search(self) -> AuditSearch:

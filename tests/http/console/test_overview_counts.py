@@ -1,9 +1,16 @@
-"""What the overview of a member counts: issued and refused tokens, since the same moment."""
+"""What the overview of a member counts, and what it leads to."""
 
+import uuid
 from datetime import UTC, datetime, timedelta
 
+import sqlalchemy as sa
+from tests.support.metrics.incidents import stored_row
 from tests.support.people.console import reader
-from tests.support.service import Service, new_member
+from tests.support.service import Service, in_store, new_member
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.storage.metrics.tables import metrics_incident
 
 
 def test_issued_and_refused_tokens_are_counted_since_the_beginning_of_yesterday(
@@ -23,3 +30,26 @@ def test_issued_and_refused_tokens_are_counted_since_the_beginning_of_yesterday(
     service.wait_until(lambda: "Refused since then</dt><dd>1<" in browser.get(page).text)
 
     assert "Tokens since yesterday (UTC)</dt><dd>1<" in browser.get(page).text
+
+
+def test_the_overview_of_a_fiu_leads_to_what_is_wrong_at_a_fip_that_it_follows(
+    service: Service,
+) -> None:
+    fiu, other = new_member(service, "FIU"), new_member(service, "FIU")
+    bank, incident_id = new_member(service, "FIP").entity_id, str(uuid.uuid4())
+    began = window_start(datetime.fromtimestamp(service.wall(), UTC)) - 12 * WINDOW
+    row = stored_row(incident_id, "fip-api", bank, began) | {"ended": None, "ending": "open"}
+
+    async def store(dependencies: Dependencies) -> None:
+        async with dependencies.database.transaction() as transaction:
+            await transaction.connection.execute(sa.insert(metrics_incident), [row])
+
+    in_store(service, store)
+    home = f"/console/entity/{fiu.entity_id}"
+    browser, stranger = reader(service), reader(service)
+    assert browser.sign_in(fiu.email).status_code == 303
+    assert stranger.sign_in(other.email).status_code == 303
+    assert browser.act(f"{home}/health", f"{home}/health/follow", follow=bank).status_code == 303
+
+    assert f'<a href="{home}/health?incident={incident_id}">' in browser.get(home).text
+    assert bank not in stranger.get(f"/console/entity/{other.entity_id}").text

@@ -148,6 +148,31 @@ def test_reports_are_decided_on_a_page_and_their_aa_sees_them_on_its_overview(
     assert staff.act(page, f"{page}/{receipts[1]}/admit", reason="x").status_code == 409
 
 
+def test_an_overview_leads_its_aa_to_the_held_and_to_the_missing_reports(seen: Seen) -> None:
+    aa, honest = seen.aas[:2]
+    window = aa.last_window() - 8 * WINDOW  # the page opens on one hour while something is wrong
+    receipt_id = seen.push(aa, LIE, 7, window)["receiptId"]
+    admins = [reader(seen.service) for _ in range(2)]
+    for admin, one in zip(admins, (aa, honest), strict=True):
+        assert admin.sign_in(one.admin).status_code == 303
+    home = f"/console/entity/{aa.aa_id}"
+
+    overview, held = admins[0].get(home).text, admins[0].get(f"{home}/health?range=1h").text
+    missing = admins[0].get(f"{home}/health?range=24h").text
+    as_csv = admins[0].get(f"{home}/health?export=held-reports").text
+    others = admins[1].get(f"/console/entity/{honest.aa_id}/health").text
+
+    assert f'<a href="{home}/health#held">See reports' in overview
+    assert f'<a href="{home}/health?range=24h#missing">See missing reports' in overview
+    assert 'id="held"' in held
+    assert receipt_id in held
+    assert f"{LIE:,} calls" in held
+    assert 'id="missing"' in missing
+    assert "payloads missing" in missing
+    assert receipt_id in as_csv
+    assert "Held reports" not in others
+
+
 def test_a_refused_report_stays_out_and_a_later_one_of_the_window_counts(seen: Seen) -> None:
     aa, window = seen.aas[0], seen.aas[0].last_window()
     receipt_id = seen.push(aa, LIE, LIE, window)["receiptId"]

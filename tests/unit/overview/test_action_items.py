@@ -166,6 +166,19 @@ def every_item() -> list[Facts]:
     ]
 
 
+def test_a_fiu_sees_what_is_wrong_at_the_fips_that_it_follows() -> None:
+    at_fip = StoredIncident(
+        "7", an_incident(FipApi("B-FIP", "fif"), NOW - timedelta(hours=2)), None
+    )
+    facts = Facts("FIU", used(100), 2, None, 0, NOW, followed=[at_fip])
+
+    (item,) = [one for one in action_items(facts) if one.what != "No registration yet"]
+
+    assert item.what == "FIP B-FIP, FI fetch: 50 % of calls failing"
+    assert item.why.startswith("For 2 h. You follow this FIP")
+    assert (item.weight.word, item.page) == ("now", "health?incident=7")
+
+
 def _held(doubt: Doubt) -> HeldReport:
     return HeldReport("id", "ONE", Tag.REQUESTS, NOW, NOW, doubt, HeldState.WAITING, "", None)
 

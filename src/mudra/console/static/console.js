@@ -54,6 +54,12 @@ function localise(root) {
   }
 }
 
+// "Browser" names no zone: the switch shows which one it is, where that is the choice.
+function nameZone() {
+  const choice = document.querySelector('.zones [data-zone="browser"]:is([aria-current], [aria-pressed=true])');
+  if (choice) choice.append(` (${zoneName(new Date())})`);
+}
+
 // The service writes the fields of forms in the zone of the browser, once it knows it.
 if (location.pathname.startsWith("/console")) {
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -141,6 +147,7 @@ addEventListener("pageshow", () => {
 
 document.addEventListener("htmx:load", (event) => localise(event.target));
 localise(document);
+nameZone();
 menu();
 
 // A reload, and the way back, ask for the page again: they send no form a second time, and do not

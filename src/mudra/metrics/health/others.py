@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.health.health import Status
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, Status
 from mudra.metrics.health.picture import ApiPicture, Row
 from mudra.metrics.payload.catalogue import Tag
 
@@ -73,7 +73,9 @@ def with_others(aa_id: str, fip_id: str, api: ApiPicture, by_aa: Sequence[Row]) 
     if median - mine <= _NEAR:
         answer = Answer.OTHERS_TOO
     else:
-        answer = Answer.ONLY_YOU if low - mine > _NEAR else Answer.SOME
+        # Others that are bad themselves are not well, however much better than this AA.
+        others_well = low - mine > _NEAR and median * 100 > GOOD_ABOVE_PERCENT
+        answer = Answer.ONLY_YOU if others_well else Answer.SOME
     return WithOthers(fip_id, api, mine, len(shares), (low, median, high), answer)
 
 

@@ -33,6 +33,7 @@ from mudra.console.health.health_query import USUAL as LATEST
 from mudra.console.health.labels import cause_lines, member_headline
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.pages.member.is_it_me import ComparisonLine, compared_with_others
+from mudra.console.pages.member.own_reports import OwnReports, own_reports
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
@@ -44,8 +45,6 @@ from mudra.metrics.incidents.explanation import may_see, of_api
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.subject import fip_concerned
 from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.payload.receipt_service import Gap
-from mudra.metrics.ports import RefusedPush
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.shared.entity_type import EntityType
@@ -120,32 +119,6 @@ def _table(other: str) -> Table[Line]:
 
 _AS_AAS_SEE_IT: Final = _table("AA")
 _OF_FIPS: Final = _table("FIP")
-_GAPS: Final = Table(
-    "gaps",
-    translatable("Gaps"),
-    (
-        Column[Gap]("since", translatable("From"), lambda gap: gap.within.start, "time"),
-        Column[Gap]("until", translatable("To"), lambda gap: gap.within.end, "time"),
-        Column[Gap]("windows", translatable("Windows"), lambda gap: gap.windows, "number"),
-        Column[Gap]("payload", translatable("Payload"), lambda gap: gap.tag.value, "code"),
-    ),
-    first_sort="-since",
-)
-_REFUSED: Final = Table(
-    "refused",
-    translatable("Refused payloads"),
-    (
-        Column[RefusedPush]("at", translatable("When"), lambda push: push.at, "time"),
-        Column[RefusedPush]("total", translatable("Findings"), lambda push: push.total, "number"),
-        Column[RefusedPush](
-            "first",
-            translatable("First finding"),
-            lambda push: push.findings[0].sentence() if push.findings else None,
-            "english",
-        ),
-    ),
-    first_sort="-at",
-)
 
 
 @get("/entity/{entity_id:str}/health", include_in_schema=False)
@@ -267,35 +240,27 @@ async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str,
     )
     if isinstance(lines, Download):
         return lines
-    missing: Sequence[Gap] = ()
-    refused: Sequence[RefusedPush] = ()
+    reports = OwnReports()
     is_it_me: Sequence[ComparisonLine] = ()
     if kind is EntityType.AA:
         is_it_me = await compared_with_others(page_context, rows, within, view.code)
-        missing = await page_context.work.receipts.gaps(entity_id, within, page_context.now)
-        refused = await page_context.work.receipts.refused(entity_id, within)
-    return (
-        _GAPS.export(missing, page_context.query)
-        or _REFUSED.export(refused, page_context.query)
-        or {
-            **charts,
-            "has_charts": kind is not EntityType.FIU,
-            **(await _choices(page_context) if kind is EntityType.FIU else {}),
-            "causes": cause_lines(
-                incidents, lambda one: f"?incident={one.incident_id}", member_headline
-            ),
-            "lines": lines,
-            "planned": await page_context.work.health.maintenances(
-                within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}
-            ),
-            "proof": own.coverage.proof() if own.rows else None,
-            "reports": kind is EntityType.AA,
-            "is_it_me": is_it_me,
-            "missing": sum(gap.windows for gap in missing),
-            "gaps": _GAPS.view(missing, page_context.query),
-            "refused": _REFUSED.view(refused, page_context.query),
-        }
-    )
+        reports = await own_reports(page_context, within)
+    return reports.export(page_context.query) or {
+        **charts,
+        "has_charts": kind is not EntityType.FIU,
+        **(await _choices(page_context) if kind is EntityType.FIU else {}),
+        "causes": cause_lines(
+            incidents, lambda one: f"?incident={one.incident_id}", member_headline
+        ),
+        "lines": lines,
+        "planned": await page_context.work.health.maintenances(
+            within, page_context.now, {entity_id, *(row.subject.fip_id for row in rows)}
+        ),
+        "proof": own.coverage.proof() if own.rows else None,
+        "reports": kind is EntityType.AA,
+        "is_it_me": is_it_me,
+        **reports.shown(page_context.query),
+    }
 
 
 async def _own(page_context: PageContext, within: TimeRange) -> HealthOfMember:

@@ -73,20 +73,20 @@ async def status(
     reported_until = snapshot.reported_until
     silent_since = None if is_current(reported_until, dependencies.clock()) else reported_until
     query = dict(request.query_params.items())
-    export = APIS_OF_ALL.export(lines_of(snapshot.fips), query) if "export" in query else None
+    export = (
+        APIS_OF_ALL.export(lines_of(snapshot.fips, names_of(snapshot.fips)), query)
+        if "export" in query
+        else None
+    )
     if export is not None:
         return await public(request, download(export))
     states, names = states_of(snapshot, dependencies.clock()), names_of(snapshot.fips)
     found = page_of(states, query, kept)
-    apis = lines_of([line.fip for line in found.lines], _suffix(kept))
-    open_now = open_incidents(snapshot)
+    apis = lines_of([line.fip for line in found.lines], names, _suffix(kept))
     since = snapshot.as_of - _RECENT
-    here = {line.fip.fip_id for line in found.lines} if found.is_filtered else None
-    closed = [
-        one
-        for one in snapshot.incidents
-        if one.ended is not None and (here is None or one.fip_id in here)
-    ]
+    here = {line.fip.fip_id for line in found.lines} if found.is_filtered else set(names)
+    open_now = [one for one in open_incidents(snapshot) if one.fip_id in here]
+    closed = [one for one in snapshot.incidents if one.ended is not None and one.fip_id in here]
     recent = [one for one in closed if one.ended is not None and one.ended >= since][:_MAX_RECENT]
     shown = page(
         "status.html",
@@ -100,7 +100,7 @@ async def status(
             "silent_since": silent_since,
             "open": open_now[:_MAX_OPEN],
             "more_open": max(len(open_now) - _MAX_OPEN, 0),
-            "planned": snapshot.maintenance[:_MAX_OPEN],
+            "planned": [one for one in snapshot.maintenance if one.fip_id in here][:_MAX_OPEN],
             "incidents": recent,
             **announced(snapshot, dependencies.clock()),
             "older": len(closed) - len(recent),
@@ -128,7 +128,7 @@ async def status_of_fip(
     if state is None:
         return no_such_page(dependencies, public=True)
     fip = state.fip
-    query, apis = dict(request.query_params.items()), lines_of([fip])
+    query, apis = dict(request.query_params.items()), lines_of([fip], {fip_id: fip.name})
     export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
     if export is not None:
         return await public(request, download(export))

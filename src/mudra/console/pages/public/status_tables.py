@@ -1,6 +1,6 @@
 """The tables of the public status: APIs over the last 24 hours, and an institution day by day."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -39,14 +39,18 @@ class ApiLine(Struct, frozen=True):
     """One API of one institution."""
 
     fip: FipHistory
+    name: str
+    """The name of the institution, with its ID where others have the same."""
     row: PublicRow
     suffix: str
     """What links to the institution end with: the language that was asked for."""
 
 
-def lines_of(fips: Sequence[FipHistory], suffix: str = "") -> list[ApiLine]:
-    """Returns every API of these institutions."""
-    return [ApiLine(fip, row, suffix) for fip in fips for row in fip.apis]
+def lines_of(
+    fips: Sequence[FipHistory], names: Mapping[str, str], suffix: str = ""
+) -> list[ApiLine]:
+    """Returns every API of these institutions, under these names."""
+    return [ApiLine(fip, names[fip.fip_id], row, suffix) for fip in fips for row in fip.apis]
 
 
 _OF_AN_API: Final = (
@@ -91,7 +95,7 @@ APIS_OF_ALL: Final = Table(
         Column[ApiLine](
             "institution",
             translatable("Institution"),
-            lambda line: line.fip.name,
+            lambda line: line.name,
             link=lambda line: f"/status/fip/{quote(line.fip.fip_id, safe='')}{line.suffix}",
         ),
         *_OF_AN_API,

@@ -129,7 +129,7 @@ def text_of(answer: Response[bytes]) -> str:
 
 
 def names(page: str) -> list[str]:
-    return re.findall(r'<h3><a href="/status/fip/([^"]+)">', page)
+    return re.findall(r'<h3><a href="/status/fip/([^"]+)">[^<]*</a></h3>', page)
 
 
 def test_the_first_answer_is_small_and_has_the_disrupted_on_top() -> None:
@@ -279,3 +279,24 @@ def test_a_badge_holds_no_markup_of_a_name() -> None:
 
     assert "<script>" not in made
     assert "Operational" in made
+
+
+def test_a_filter_shows_the_open_incidents_of_what_it_found_and_each_leads_to_its_page() -> None:
+    everything = text_of(get(pages.status))
+    broken = text_of(get(pages.status, q="1777", lang="hi"))
+    well = text_of(get(pages.status, q="1776"))
+    none = text_of(get(pages.status, q="nowhere"))
+
+    assert f'<h3><a href="/status/fip/{BROKEN}">Gramin Bank of District 1777</a>: FI' in everything
+    assert f'<h3><a href="/status/fip/{BROKEN}?lang=hi">' in broken
+    assert 'id="open-now"' not in well
+    assert ">None.<" in well
+    assert 'id="incidents"' not in none
+
+
+def test_the_table_of_apis_tells_institutions_of_one_name_apart() -> None:
+    twins = [replace(institution(number), name="Janata Bank") for number in (1, 2)]
+    page = text_of(get(pages.status, snapshot=replace(SNAPSHOT, fips=twins)))
+
+    cells = re.findall(r'href="/status/fip/[^"]+">(Janata Bank[^<]*)</a></td>', page)
+    assert set(cells) == {"Janata Bank (FIP-0001)", "Janata Bank (FIP-0002)"}
