@@ -294,7 +294,7 @@ def test_a_filter_shows_the_open_incidents_of_what_it_found_and_each_leads_to_it
     assert 'id="incidents"' not in none
 
 
-def test_the_table_of_apis_tells_institutions_of_one_name_apart() -> None:
+def test_the_table_of_apis_separates_institutions_of_one_name() -> None:
     twins = [replace(institution(number), name="Janata Bank") for number in (1, 2)]
     page = text_of(get(pages.status, snapshot=replace(SNAPSHOT, fips=twins)))
 
