@@ -148,7 +148,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     is_sound(wide)
     page.goto(f"{network.root}/console/operator/health?range=1h&type=cns")
     bad = page.get_by_role("link", name="SAARTHI-AA to DECCAN-FIP: bad")
-    expect(page.get_by_role("link", name="FIP DECCAN-FIP, consent: ")).to_be_visible()
+    expect(page.get_by_role("link", name="DECCAN-FIP: consent: ")).to_be_visible()
     bad.click()
     expect(page.get_by_role("heading", name="Counts as reported")).to_be_visible()
     has_charts(page)
