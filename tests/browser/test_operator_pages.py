@@ -84,8 +84,9 @@ def test_times_are_in_the_zone_of_the_reader(tour: Visit, operator: Operator) ->
 def test_a_refused_silence_shows_why_in_sight(visit: Visit, operator: Operator) -> None:
     sign_in(visit, operator)
     page = visit.page
+    page.set_viewport_size({"width": page.evaluate("innerWidth"), "height": 320})
     page.goto(f"{visit.service.root}{operator_path('incidents')}")
-    page.get_by_label("Member").fill("NO-SUCH-FIP")
+    page.get_by_label("Member (entity ID").fill("NO-SUCH-FIP")
     page.get_by_label("Reason").fill("typed with care")
     page.get_by_role("button", name="Start silence").click()
 
@@ -96,10 +97,11 @@ def test_a_refused_silence_shows_why_in_sight(visit: Visit, operator: Operator) 
 
 
 def test_what_to_do_with_ticked_members_is_in_sight(visit: Visit, operator: Operator) -> None:
-    for _ in range(12):
+    for _ in range(3):
         in_thread(new_member, visit.service)
     sign_in(visit, operator)
     page = visit.page
+    page.set_viewport_size({"width": page.evaluate("innerWidth"), "height": 480})
     page.goto(f"{visit.service.root}{operator_path('members')}")
     act = page.get_by_role("button", name="Those ticked above…")
     expect(act).not_to_be_in_viewport()
