@@ -87,7 +87,7 @@ def test_a_new_member_sees_how_far_it_has_come(service: Service) -> None:
     browser, page = signed_in(member), member_path(member.entity_id)
     steps = browser.get(page).text.partition('id="steps"')[2].partition("</ol>")[0]
     assert steps.count(">done<") == 2
-    assert (steps.count(">next<"), steps.count(">open<")) == (1, 2)
+    assert (steps.count(">next<"), steps.count(">to do<")) == (1, 2)
     assert f'href="{page}/registration"' in steps
     assert f'href="{page}/try"' in steps
 
