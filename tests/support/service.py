@@ -333,6 +333,17 @@ def latest_link(service: Service, email: str) -> str:
     return link
 
 
+def link_for_who_forgot(member: Member) -> str:
+    """Ask for a link to a new password; gives it once the job has sent it."""
+    service, known = member.service, len(mails(member.service, member.email))
+    answer = member.client.post("/v1/user/password/forgot", json={"username": member.email})
+    assert answer.status_code == 202, answer.text
+    service.wait_until(
+        lambda: any(mail["links"] for mail in mails(service, member.email)[known:]), 30
+    )
+    return latest_link(service, member.email)
+
+
 def set_password(client: httpx.Client, link: str, password: str = PASSWORD) -> httpx.Response:
     """Do what the page behind the link does."""
     return client.post(
