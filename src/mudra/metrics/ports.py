@@ -198,8 +198,11 @@ class RollupStore(Protocol):
         """Locks out other processes; returns the IDs of the stale marks that are handled now."""
         ...
 
-    async def sums_of_raw(self, stale: Stale) -> Mapping[datetime, Mapping[Cell, Rollup]]:
-        """Returns the sums of the raw rows of some hours, by hour."""
+    async def sums_of_raw(self, stale: Stale) -> Mapping[datetime, Mapping[Cell, Rollup]] | None:
+        """Returns the sums of the raw rows of some hours, by hour.
+
+        None where another transaction is to go on: what was made in this one stays.
+        """
         ...
 
     async def sums_of_hours(self, stale: Stale, day: datetime) -> Mapping[Cell, Rollup]:

@@ -41,14 +41,20 @@ class RollupService(Struct, frozen=True):
         return stale
 
     async def refresh(self, stale: Stale) -> None:
-        """Computes the sums of one AA from raw rows or hours, those over all AAs from theirs."""
+        """Computes the sums of one AA from raw rows or hours, those over all AAs from theirs.
+
+        Those of an hour with very many new rows take several transactions.
+        """
         marks = await self.store.lock(stale)
         day = day_start(stale.ats[0])
         if stale.aa_id == ALL_AAS:
             sums = {at: await self.store.sums_of_aas(stale, at) for at in stale.ats}
             await self.store.replace(stale, sums, pairs=False)
         elif stale.grain == "hour":
-            await self.store.replace(stale, await self.store.sums_of_raw(stale), pairs=True)
+            of_hours = await self.store.sums_of_raw(stale)
+            if of_hours is None:
+                return  # its marks stay, so that it is the next again
+            await self.store.replace(stale, of_hours, pairs=True)
             await self.store.mark_stale(replace(stale, aa_id=ALL_AAS))
             await self.store.mark_stale(replace(stale, grain="day", ats=(day,)))
         else:

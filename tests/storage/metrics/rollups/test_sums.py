@@ -25,6 +25,7 @@ from mudra.metrics.rollup.grain_selection import Notes, SeriesKey, sources, sour
 from mudra.metrics.rollup.pair import add_pairs, is_good_in_sums, pair_sums
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 from mudra.metrics.rollup.rollup_service import RollupService
+from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
@@ -57,6 +58,7 @@ class Store:
         real = datetime.now(UTC)
         self.database = Database(conninfo, CacheInvalidation(conninfo), lambda: self.now - real)
         self.partitions = KnownPartitions()
+        self.rows_together = MAX_ROWS_TOGETHER
 
     async def push(self, payload):
         checked = check_report(msgspec.json.encode(payload), self.now)
@@ -73,10 +75,13 @@ class Store:
             return await pushes.receive(storable(checked), str(uuid.uuid4()), Caller("entity:test"))
 
     async def make_sums(self):
-        while True:
-            async with self.database.transaction() as tx:
-                if await RollupService(PostgresRollups(tx)).refresh_next(delayed=False) is None:
-                    return
+        while await self.make_next_sums() is not None:
+            pass
+
+    async def make_next_sums(self):
+        async with self.database.transaction() as tx:
+            rollups = RollupService(PostgresRollups(tx, self.rows_together))
+            return await rollups.refresh_next(delayed=False)
 
     async def totals(self, within, **part):
         async with self.database.transaction() as tx:
@@ -249,14 +254,40 @@ def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(conn
         store.now = DAY + timedelta(hours=3)
 
         @settings(max_examples=12, deadline=None)
-        @given(deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")))
-        def recounted(case):
+        @given(
+            deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")),
+            st.sampled_from([1, MAX_ROWS_TOGETHER]),
+        )
+        def recounted(case, rows_together):
+            store.rows_together = rows_together
             runner.run(examine(store, case, LAST_HOURS))
 
         try:
             recounted()
         finally:
             runner.run(store.database.close())
+
+
+def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo):
+    async def act(store):
+        await store.empty()
+        store.now, store.rows_together = DAY + timedelta(hours=2), 1
+        for place in range(3):
+            window = DAY + place * WINDOW
+            await store.push(request_metrics(2, "aa-one", str(uuid.uuid4()), window, place))
+        seen = []
+        for _ in range(4):
+            stale = await store.make_next_sums()
+            of_windows = await store.run("SELECT count(*) FROM metrics_window WHERE type = ''")
+            of_hours = await store.run("SELECT count(*) > 0 FROM metrics_hour")
+            seen.append((stale.grain, stale.aa_id, of_windows.scalar(), of_hours.scalar()))
+        return seen
+
+    made = [("hour", "aa-one", 2, False), ("hour", "aa-one", 4, False), ("hour", "aa-one", 6, True)]
+    seen = with_store(conninfo, act)
+
+    assert seen[:3] == made
+    assert seen[3][:2] != ("hour", "aa-one")
 
 
 def test_a_txn_id_used_for_other_content_changes_nothing(conninfo):

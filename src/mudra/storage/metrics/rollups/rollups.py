@@ -68,10 +68,11 @@ Sums = Mapping[datetime, Mapping[Cell, Rollup]]
 
 
 class PostgresRollups:
-    """Implements the port `RollupStore`."""
+    """Implements the port `RollupStore`; sums about so many raw rows in one transaction."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Transaction, rows_together: int = MAX_ROWS_TOGETHER) -> None:
         self._tx = transaction
+        self._rows_together = rows_together
 
     async def next_stale(self, *, delayed: bool) -> Stale | None:
         """Returns what to sum next: live first, hours before days, each AA's before those of all.
@@ -79,7 +80,7 @@ class PostgresRollups:
         Hours of one day are returned together, as long as they have few raw rows: each
         transaction costs as much as the sums of a small hour, and history is filled by days.
         """
-        return await _next_stale(self._tx, delayed=delayed)
+        return await _next_stale(self._tx, self._rows_together, delayed=delayed)
 
     async def lock(self, stale: Stale) -> Sequence[int]:
         """Locks out other processes for this day of an AA and tag; returns the stale marks."""
@@ -101,16 +102,21 @@ class PostgresRollups:
         )
         return list(marks)
 
-    async def sums_of_raw(self, stale: Stale) -> Sums:
-        """Returns the sums of the raw rows of some hours, by hour.
+    async def sums_of_raw(self, stale: Stale) -> Sums | None:
+        """Returns the sums of the raw rows of some hours, by hour; None where windows are left.
 
-        Those of recent hours are made of the sums of their windows, of which few are new.
+        Those of recent hours are made of the sums of their windows, of which few are new. Many
+        are after an outage: then some are made, which stay, and the next transaction goes on.
         """
-        making = WindowMaking(self._tx)
+        making = WindowMaking(self._tx, self._rows_together)
         oldest = await making.drop_old()
-        recent = {
-            at: await making.hour(stale.aa_id, stale.tag, at) for at in stale.ats if at >= oldest
-        }
+        recent = {}
+        for at in stale.ats:
+            if at >= oldest:
+                of_hour = await making.hour(stale.aa_id, stale.tag, at)
+                if of_hour is None:
+                    return None
+                recent[at] = of_hour
         rest = replace(stale, ats=tuple(at for at in stale.ats if at < oldest))
         return {**await self._sums_of_raw(rest), **recent} if rest.ats else recent
 
@@ -178,7 +184,7 @@ class PostgresRollups:
         await mark_day_stale(self._tx, day)
 
 
-async def _next_stale(tx: Transaction, *, delayed: bool) -> Stale | None:
+async def _next_stale(tx: Transaction, rows_together: int, *, delayed: bool) -> Stale | None:
     now = await tx.now()
     wanted = sa.and_(_STALE.grain != "window", _is_summable(now))
     marks = _marks(wanted, now)
@@ -216,7 +222,7 @@ async def _next_stale(tx: Transaction, *, delayed: bool) -> Stale | None:
         .distinct()
         .order_by(c.at)
     )
-    return await _limit_rows(tx, Stale(grain, aa_id, long_tag(tag), tuple(hours)))
+    return await _limit_rows(tx, rows_together, Stale(grain, aa_id, long_tag(tag), tuple(hours)))
 
 
 def _marks(wanted: sa.ColumnElement[bool], now: datetime) -> sa.Subquery:
@@ -243,7 +249,7 @@ def _is_summable(now: datetime) -> sa.ColumnElement[bool]:
     return sa.or_(running, _STALE.at + length <= now - SETTLED_AFTER)
 
 
-async def _limit_rows(tx: Transaction, stale: Stale) -> Stale:
+async def _limit_rows(tx: Transaction, rows_together: int, stale: Stale) -> Stale:
     """Returns as many of the hours, oldest first, as have few raw rows; at least one."""
     if len(stale.ats) == 1:
         return stale
@@ -264,7 +270,7 @@ async def _limit_rows(tx: Transaction, stale: Stale) -> Stale:
     rows, hours = 0, 0
     for at in stale.ats:
         rows += weight.get(at, 0)
-        if hours and rows > MAX_ROWS_TOGETHER:
+        if hours and rows > rows_together:
             break
         hours += 1
     return replace(stale, ats=stale.ats[:hours])

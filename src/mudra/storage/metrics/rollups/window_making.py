@@ -7,6 +7,7 @@ they are made again, since a maximum cannot be taken back. `window_sums.py` says
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Final
 
 import sqlalchemy as sa
@@ -26,7 +27,7 @@ from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.rollup_queries import Gathered
 from mudra.storage.metrics.rollups.sums import Part, blocks_by_cell, raw_query, within_times
 from mudra.storage.metrics.rollups.window_sums import HEADER, Versions, WindowRow, WindowSums
-from mudra.storage.metrics.tables import metrics_pair_window, metrics_window
+from mudra.storage.metrics.tables import metrics_pair_window, metrics_receipt, metrics_window
 
 KEPT: Final = timedelta(hours=3)
 """Pages read windows of the last hour; late reports and a slow clock have time beyond it."""
@@ -35,10 +36,11 @@ _PAIR_AT: Final = metrics_pair_window.c.at
 
 
 class WindowMaking:
-    """Makes sums in a transaction."""
+    """Makes sums in a transaction, of about so many raw rows at most."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Transaction, rows_together: int) -> None:
         self._tx = transaction
+        self._rows_left = rows_together
         self._windows = WindowSums(transaction)
 
     async def drop_old(self) -> datetime:
@@ -48,8 +50,11 @@ class WindowMaking:
             await self._tx.connection.execute(sa.delete(table).where(at < oldest))
         return oldest
 
-    async def hour(self, aa_id: str, tag: Tag, hour: datetime) -> Mapping[Cell, Rollup]:
-        """Makes what is missing of an hour of one AA; returns the sums of the whole hour."""
+    async def hour(self, aa_id: str, tag: Tag, hour: datetime) -> Mapping[Cell, Rollup] | None:
+        """Makes what is missing of an hour of one AA; returns the sums of the whole hour.
+
+        None where windows are left that another transaction makes.
+        """
         windows = TimeRange(hour, hour + HOUR).windows
         part = Part(aa_id, tag=tag)
         versions = await self._windows.versions(windows, part)
@@ -60,12 +65,38 @@ class WindowMaking:
         }
         new = {key: version for key, version in versions.items() if key.at not in kept}
         if new:
-            kept |= {row.key.at: row.types for row in await self._make(aa_id, tag, new)}
+            few = await self._few(aa_id, tag, new)
+            kept |= {row.key.at: row.types for row in await self._make(aa_id, tag, few)}
+            if len(few) < len(new):
+                return None
         gathered = Gathered()
         for types in kept.values():
             for type_, sums in types.items():
                 gathered.packed(aa_id, short_tag(tag), type_, sums)
         return await gathered.summed()
+
+    async def _few(self, aa_id: str, tag: Tag, new: Versions) -> Versions:
+        """Returns the first of these windows, as many as have few raw rows; at least one."""
+        if len(new) == 1:
+            return new
+        r = metrics_receipt.c
+        found = await self._tx.connection.execute(
+            sa.select(r.window_at, sa.func.max(r.blocks).label("rows"))
+            .where(
+                r.aa_id == aa_id,
+                r.tag == short_tag(tag),
+                within_times(r.window_at, sorted(key.at for key in new)),
+            )
+            .group_by(r.window_at)
+        )
+        weight = {one.window_at: one.rows for one in found}
+        few: dict[SeriesKey, int] = {}
+        for key in sorted(new, key=attrgetter("at")):
+            self._rows_left -= weight[key.at]
+            if few and self._rows_left < 0:
+                break
+            few[key] = new[key]
+        return few
 
     async def _make(self, aa_id: str, tag: Tag, new: Versions) -> Sequence[WindowRow]:
         """Makes the sums of these windows together: most of the cost is that of a statement."""
