@@ -12,9 +12,9 @@ _INTRO: Final = """# Emails
 Made by `make docs` from the templates of `mudra.mail`, with sample facts. Your own templates in
 `MUDRA_MAIL_TEMPLATES` have the same names and facts ([how](../operations/running.md)). Each email
 has a text part, shown here, and an HTML part of the same paragraphs. Facts that are times are
-ISO 8601 in UTC; the filter `when` writes them for people. `network` and `contact` may be used in
-all of them. The texts are shown in English; [catalogues](../how-to/add-a-language.md) have them in
-other languages, and your own templates may use `_()` and `{% trans %}` as ours do.
+ISO 8601 in UTC; the filter `when` writes them for people. `network`, `contact` and
+`console` (its address) may be used in all of them. The texts are shown in English;
+[catalogues](../how-to/add-a-language.md) have them in other languages, and your own templates may use `_()` and `{% trans %}` as ours do.
 """
 _SECRET_TIMES: Final = {
     "reset_at": "2026-03-02T09:30:00.000Z",
@@ -101,7 +101,11 @@ _OTHER: Final[Mapping[str, dict[str, str]]] = {
 
 def emails_page() -> str:
     """Return the page. Raises KeyError for an email or a fact without a sample."""
-    composer = EmailComposer("Sample network", contact="support@network.example")
+    composer = EmailComposer(
+        "Sample network",
+        contact="support@network.example",
+        console="https://mudra.network.example/console",
+    )
     parts = [_INTRO]
     for kind, names in FACTS.items():
         facts = {name: SAMPLES[name] for name in names} | _OTHER.get(kind.value, {})

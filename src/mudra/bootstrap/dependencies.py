@@ -224,8 +224,8 @@ class Dependencies(Struct, frozen=True):
 
     @property
     def console(self) -> str:
-        """Return the address of the console: next to the token service, not under its path."""
-        return urljoin(self.settings.issuer, CONSOLE_PATH)
+        """Return the address of the console."""
+        return console_address(self.settings)
 
     def outbox(self, transaction: Transaction) -> PostgresOutbox:
         """The outbox of a transaction."""
@@ -339,6 +339,11 @@ class Dependencies(Struct, frozen=True):
         )
 
 
+def console_address(settings: Settings) -> str:
+    """Return the address of the console: next to the token service, not under its path."""
+    return urljoin(settings.issuer, CONSOLE_PATH)
+
+
 def build_dependencies(
     settings: Settings,
     conninfo: str,
@@ -380,7 +385,11 @@ def build_dependencies(
         encryption=encryption,
         languages=languages,
         writer=EmailComposer(
-            settings.network_name, settings.mail_templates, settings.contact, languages
+            settings.network_name,
+            settings.mail_templates,
+            settings.contact,
+            languages,
+            console_address(settings),
         ),
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),

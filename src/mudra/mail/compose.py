@@ -78,7 +78,7 @@ class EmailComposer:
     """Composes emails.
 
     `network_name` is the name of the network, `contact` an address for questions,
-    such as `support@network.example`.
+    such as `support@network.example`, `console` the address of the console.
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class EmailComposer:
         own_templates: Path | None = None,
         contact: str = "",
         languages: Languages | None = None,
+        console: str = "",
     ) -> None:
         self._own = own_templates
         self._languages = languages or Languages()
@@ -103,7 +104,7 @@ class EmailComposer:
         )
         add_translation(self._templates)
         self._templates.filters |= {"when": _when, "regrouped": _regrouped}
-        self._network, self._contact = network_name, contact
+        self._network, self._contact, self._console = network_name, contact, console
 
     def compose(self, notice: Notice, language: str = "") -> Email:
         """Compose the email of a notice; raises EmailFactsError if a fact is missing or unsafe.
@@ -149,7 +150,7 @@ class EmailComposer:
 
     def _everywhere(self) -> dict[str, str]:
         contact = self._contact or gettext(_NO_CONTACT)
-        return {"network": self._network, "contact": contact}
+        return {"network": self._network, "contact": contact, "console": self._console}
 
     def _check_templates(self, language: str) -> None:
         for kind, names in FACTS.items():

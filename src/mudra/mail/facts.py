@@ -1,7 +1,8 @@
 """The facts of each kind of email, which its template may use.
 
-An operator's own templates may use the same, and `network` and `contact`
-everywhere. Times are ISO 8601 in UTC; the filter `when` formats them for people.
+An operator's own templates may use the same, and `network`, `contact` and
+`console` (its address) everywhere. Times are ISO 8601 in UTC; the filter `when` formats them for
+people.
 """
 
 from collections.abc import Mapping

@@ -72,3 +72,23 @@ def test_an_entity_leads_to_its_events(service: Service, browser: Reader) -> Non
     page = browser.get(f"{AUDIT}?entity={member.entity_id}").text
 
     assert re.search(rf'<a href="\?entity={member.entity_id}">', page)
+
+
+def test_a_report_leads_to_what_it_is_a_receipt_of(service: Service) -> None:
+    aa, both = pushing_aa(service), reader(service)
+    assert both.sign_in(new_operator(service, "audit", "health").email).status_code == 303
+    receipt = aa.push(aa.requests()).json()["receiptId"]
+
+    page = both.get(f"{AUDIT}?entity={aa.aa_id}&event=metrics:report:accept").text
+    (link,) = re.findall(rf'Receipt: <a href="([^"]+)">{receipt}</a>', page)
+
+    leads_to = both.get(link).headers["location"]
+    assert leads_to.startswith(f"{operator_path('health/aa')}/{aa.aa_id}?from=")
+    assert both.get(leads_to).status_code == 200
+
+
+def test_a_time_that_ends_before_it_begins_is_refused(browser: Reader) -> None:
+    refused = browser.get(f"{AUDIT}?since=2026-02-01T00:00&until=2026-01-01T00:00")
+
+    assert refused.status_code == 400
+    assert "Since must be earlier than before" in refused.text

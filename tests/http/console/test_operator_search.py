@@ -1,5 +1,8 @@
 """Operators search everything that their scopes show, and an ID leads to what it names."""
 
+from datetime import datetime
+from urllib.parse import urlencode
+
 import pytest
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import Reader, reader
@@ -7,6 +10,7 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service, new_member
 
 from mudra.console.framework.navigation import operator_path
+from mudra.metrics.payload.catalogue import WINDOW
 
 SEARCH = operator_path("search")
 
@@ -43,14 +47,20 @@ def test_an_id_or_an_address_leads_there_at_once(service: Service, boss: Reader)
         assert answer.headers["location"].endswith(operator_path(f"members/{bank.entity_id}"))
 
 
-def test_a_receipt_leads_to_its_aa(service: Service, boss: Reader) -> None:
+def _times(start: datetime, end: datetime) -> str:
+    return urlencode({"from": f"{start:%Y-%m-%dT%H:%M:%SZ}", "to": f"{end:%Y-%m-%dT%H:%M:%SZ}"})
+
+
+def test_a_receipt_leads_to_its_aa_at_its_window(service: Service, boss: Reader) -> None:
     aa = pushing_aa(service)
     receipt = aa.push(aa.requests()).json()["receiptId"]
 
     answer = boss.get(f"{SEARCH}?q={receipt.upper()}")
 
     assert answer.status_code == 303
-    assert answer.headers["location"].endswith(operator_path(f"health/aa/{aa.aa_id}"))
+    window = aa.last_window()
+    leads_to = f"{operator_path(f'health/aa/{aa.aa_id}')}?{_times(window, window + WINDOW)}"
+    assert answer.headers["location"] == leads_to
 
 
 def test_a_transaction_and_a_page_are_offered(boss: Reader) -> None:

@@ -211,6 +211,10 @@ def test_what_people_do_about_an_incident_is_in_its_story(network):
     events = network.service.cli("audit", "list", "--last", "500", "--json").stdout
     assert all(f"incident:{one}" in events for one in ("comment", "hand_over", "close", "review"))
 
+    assert done("assign", owner="").status_code == 303
+    assert done("close", text="the disk was replaced").status_code == 303
+    assert "closed it by hand, and owns it now" in staff.get(page).text
+
 
 def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):
     browser, page = reader(network.service), "/console/operator/incidents"

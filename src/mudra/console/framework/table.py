@@ -76,6 +76,14 @@ class Cell(Struct, frozen=True):
         return "term" if self.kind in _TEXTS and length > _SHORT else ""
 
 
+class Below(Struct, frozen=True):
+    """A value below a row, with the title of its column."""
+
+    title: str
+    value: Value
+    link: str
+
+
 class Head(Struct, frozen=True):
     """The head of a column: its link sorts by it, or turns the order."""
 
@@ -92,8 +100,8 @@ class TableView(Struct, frozen=True, kw_only=True):
     title: str
     heads: Sequence[Head]
     rows: Sequence[Sequence[Cell]]
-    below: Sequence[str]
-    """What is below each row; empty for nothing."""
+    below: Sequence[Sequence[Below]]
+    """What is below each row."""
     ticks: Sequence[tuple[str, str]]
     """The name of each row's checkbox in the form `act_on` and what it chooses; empty for none."""
     act_on: str
@@ -199,12 +207,14 @@ class Table(Struct, Generic[R], frozen=True):
         text = "\n".join(_shown(column, row).casefold() for column in self.columns)
         return all(word in text for word in words)
 
-    def _below(self, shown: Sequence[R]) -> Sequence[str]:
+    def _below(self, shown: Sequence[R]) -> Sequence[Sequence[Below]]:
         columns = [one for one in self.columns if one.kind == "below"]
         return [
-            " · ".join(
-                f"{gettext(one.title)}: {value}" for one in columns if (value := one.value(row))
-            )
+            [
+                Below(gettext(one.title), value, one.link(row) if one.link else "")
+                for one in columns
+                if (value := one.value(row))
+            ]
             for row in shown
         ]
 

@@ -23,7 +23,8 @@ HISTORY: Final = timedelta(days=7)
 SETTLED: Final = timedelta(days=1)
 """Reports of less time before are no history: else an AA that grows a little with each
 window would raise its own limit."""
-LONGEST_MS: Final = 7 * 24 * 3_600 * 1_000
+_HOUR_MS: Final = 3_600 * 1_000
+LONGEST_MS: Final = 7 * 24 * _HOUR_MS
 """No call or FI request lasts longer: agents keep a request for seven days."""
 
 
@@ -60,7 +61,8 @@ class Doubt(Struct, frozen=True):
 
 def doubt_time(longest_ms: int) -> Doubt:
     """Returns the doubt about a response time of more than `LONGEST_MS`."""
-    return Doubt(translatable("ms for one call"), longest_ms, LONGEST_MS)
+    hours, limit = -(-longest_ms // _HOUR_MS), LONGEST_MS // _HOUR_MS
+    return Doubt(translatable("hours for one call"), hours, limit)
 
 
 def doubt_volume(calls: int, volume: ReportedVolume) -> Doubt | None:

@@ -104,14 +104,23 @@ def test_what_is_below_is_shown_under_its_row_and_in_the_export() -> None:
         (
             Column[Town]("name", "Town", lambda t: t.name),
             Column[Town]("people", "People", lambda t: t.people, "below"),
-            Column[Town]("first", "First letter", lambda t: t.name[0], "below"),
+            Column[Town](
+                "first",
+                "First letter",
+                lambda t: t.name[0],
+                "below",
+                link=lambda t: f"/letters/{t.name[0]}",
+            ),
         ),
     )
 
     view, file = shown.view(TOWNS[1:3], {}), shown.export(TOWNS[1:3], {"export": "told"})
 
     assert [head.title for head in view.heads] == ["Town"]
-    assert view.below == ["People: 1585 · First letter: a", "First letter: M"]
+    assert [[(one.title, one.value, one.link) for one in below] for below in view.below] == [
+        [("People", 1585, ""), ("First letter", "a", "/letters/a")],
+        [("First letter", "M", "/letters/M")],
+    ]
     assert file is not None
     assert file.body.decode().splitlines()[0] == "Town,People,First letter"
 

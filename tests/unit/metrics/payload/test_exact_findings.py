@@ -245,7 +245,7 @@ def test_a_wrong_window_is_explained(
 
 
 def test_a_doubt_names_what_is_claimed_and_the_most_that_is_plausible() -> None:
-    assert doubt_time(LONGEST_MS + 1) == Doubt("ms for one call", LONGEST_MS + 1, 604_800_000)
+    assert doubt_time(LONGEST_MS + 1) == Doubt("hours for one call", 169, 168)
     doubt = doubt_volume(20_000 + 1, ReportedVolume(6, 0, 0, 0))
     assert doubt == Doubt("calls", SMALL + 1, SMALL)
     assert doubt.note() == Finding(

@@ -14,6 +14,7 @@ from mudra.audit.event import EventName, Outcome
 from mudra.audit.search import ActedBy, AuditFilter, AuditRow
 from mudra.audit.verification import MAX_S, verify_audit
 from mudra.console.framework import page_results as answer
+from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import RenderedPage
@@ -40,6 +41,8 @@ _BY: Final = {
 _ANONYMOUS: Final = "nobody"
 _PERSON: Final = "user"
 """In the detail: the ID of the person whom the event concerns."""
+_RECEIPT: Final = "receiptId"
+"""In the detail: of a report that was taken; the search shows what it is a receipt of."""
 
 
 class EventRow(Struct, frozen=True):
@@ -70,7 +73,20 @@ TABLE: Final = Table[EventRow](
         Column("address", "Address", lambda r: r.row.address or None),
         Column("reason", "Reason", lambda r: r.row.reason or None, "below"),
         Column("detail", "Detail", lambda r: r.detail or None, "below"),
-        Column("txn", "Transaction", lambda r: r.row.txn_id or None, "below"),
+        Column(
+            "receipt",
+            "Receipt",
+            lambda r: str(r.row.detail.get(_RECEIPT, "")) or None,
+            "below",
+            link=lambda r: operator_path(f"search?q={quote(str(r.row.detail[_RECEIPT]), safe='')}"),
+        ),
+        Column(
+            "txn",
+            "Transaction",
+            lambda r: r.row.txn_id or None,
+            "below",
+            link=lambda r: f"?txn={quote(r.row.txn_id, safe='')}",
+        ),
         Column("seq", "Row", lambda r: r.row.seq, "number"),
     ),
     first_sort="-seq",
@@ -162,6 +178,8 @@ def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
             times[name] = found
         elif asked[name]:
             return InvalidField(f"{name} must be a date and time such as 2026-01-31T09:30")
+    if "since" in times and "until" in times and times["since"] >= times["until"]:
+        return InvalidField("since must be earlier than before")
     return AuditFilter(
         event=asked["event"],
         outcome=asked["outcome"],
@@ -183,7 +201,11 @@ def _shown(page_context: PageContext, which: AuditFilter) -> dict[str, str]:
 
 def _detail(row: AuditRow, names: Mapping[str, str]) -> str:
     known = {_PERSON: names[_person(row)]} if _person(row) in names else {}
-    return ", ".join(f"{name} {value}" for name, value in {**row.detail, **known}.items())
+    return ", ".join(
+        f"{name} {value}"
+        for name, value in {**row.detail, **known}.items()
+        if name != _RECEIPT  # shown by itself, as a link
+    )
 
 
 handlers: Final[list[ControllerRouterHandler]] = [search, verify]

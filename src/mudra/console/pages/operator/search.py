@@ -1,7 +1,8 @@
 """Search over everything that an operator may see, and the jump to what an ID names."""
 
+from datetime import datetime
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
@@ -10,9 +11,11 @@ from mudra.console.framework.navigation import operator_links, operator_path, pa
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.console.health.health_query import written
 from mudra.console.pages.operator.labels import member_link
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.metrics.payload.catalogue import WINDOW
 from mudra.overview.global_search import (
     MAX_TEXT,
     SCOPE_OF,
@@ -75,7 +78,8 @@ def _link(hit: Found) -> str:
             return member_link(hit.subject)
         case FoundKind.HEALTH | FoundKind.REPORT:
             kind = "fip" if hit.detail.startswith("FIP ") else "aa"
-            return operator_path(f"health/{kind}/{hit.subject}")
+            page = operator_path(f"health/{kind}/{hit.subject}")
+            return f"{page}?{_of_window(hit.at)}" if hit.at else page
         case FoundKind.PERSON:
             return member_link(hit.subject) if hit.subject else operator_path("people")
         case FoundKind.INCIDENT:
@@ -84,6 +88,10 @@ def _link(hit: Found) -> str:
             return operator_path("keys")
         case FoundKind.EVENT:
             return operator_path(f"audit?txn={quote(hit.subject, safe='')}")
+
+
+def _of_window(at: datetime) -> str:
+    return urlencode({"from": written(at), "to": written(at + WINDOW)})
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_search]

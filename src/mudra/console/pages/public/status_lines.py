@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from mudra.console.pages.public.status_groups import GroupLink, group_links, title_of
-from mudra.localization.language import gettext, translatable
+from mudra.localization.language import gettext, ngettext, translatable
 from mudra.metrics.health.status_history import (
     Day,
     DayState,
@@ -158,12 +158,18 @@ def line_of(one: FipState) -> FipLine:
     good, known = share_of_good_days(one.fip.days)
     summary = gettext("no data yet")
     if known == len(one.fip.days):
-        summary = gettext("%(good)s of %(known)s days without disruption", good=good, known=known)
-    elif known:
-        summary = gettext(
-            "%(good)s of %(known)s days without disruption, %(unknown)s without data",
+        summary = ngettext(
+            "%(good)s of %(num)s day without disruption",
+            "%(good)s of %(num)s days without disruption",
+            known,
             good=good,
-            known=known,
+        )
+    elif known:
+        summary = ngettext(
+            "%(good)s of %(num)s day without disruption, %(unknown)s without data",
+            "%(good)s of %(num)s days without disruption, %(unknown)s without data",
+            known,
+            good=good,
             unknown=len(one.fip.days) - known,
         )
     return FipLine(one.fip, one.state, one.tone, _bars(one.fip.days), _marks(one.fip.days), summary)

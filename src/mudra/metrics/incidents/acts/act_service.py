@@ -75,9 +75,11 @@ class IncidentActService(Struct, frozen=True):
         if names_owner(act.kind):
             act = replace(act, owner=owner)
             after = replace(after, acknowledged_by=owner or None, acknowledged_at=act.at)
+        elif after.acknowledged_by != stored.acknowledged_by:
+            act = replace(act, owner=act.actor)
         await self.store.add(stored, after, act)
         reason = act.text if act.kind in {ActKind.CLOSE, ActKind.REOPEN} else ""
-        detail = {"owner": act.owner_name} if names_owner(act.kind) else {}
+        detail = {"owner": act.owner_name} if names_owner(act.kind) or act.owner else {}
         await self.audit_log.append(
             AuditEntry(EVENTS[act.kind], caller, incident_id, reason=reason, detail=detail)
         )

@@ -86,6 +86,8 @@ def _line(act: Act) -> StoryLine:
             text = f"assigned it to {act.owner_name}" if act.owner else "gave it up: no owner"
         case ActKind.HAND_OVER:
             text = f"handed it over to {act.owner_name or 'the next shift'}"
+        case ActKind.CLOSE if act.owner:
+            text = "closed it by hand, and owns it now"
         case _:
             text = _TEXTS[act.kind]
     note = "" if act.kind is ActKind.POST_MORTEM else act.text
