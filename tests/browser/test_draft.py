@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Visit, in_thread
 from tests.support.registry.registry_payloads import jwk, public_pem
 from tests.support.service import PASSWORD, Member, new_member
@@ -148,3 +148,38 @@ def test_a_registration_is_a_conversation(tour: Visit) -> None:
     for look in tour.looks():
         assert tour.violations() == [], look
         assert tour.fits(), look
+
+
+def test_a_key_that_is_still_being_read_is_submitted_too(tour: Visit) -> None:
+    member, page = in_thread(new_member, tour.service, "FIU"), tour.page
+    page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
+    signed_in(page, member)
+    page.get_by_label("Code").fill("REG-1")
+    page.get_by_label("Base URL").fill("v2:https://api.member.example/v2")
+    page.get_by_label("IP addresses 1").fill("198.51.100.7")
+    held: list[Route] = []
+
+    def hold(at: Route) -> None:
+        held.append(at)
+
+    page.route("**/registration/key", hold)
+    with page.expect_request("**/registration/key"):
+        page.get_by_label("Public key").fill(public_pem(7801).decode())
+        page.get_by_role("button", name="Submit").click()
+    page.get_by_role("button", name="Submit").click()
+    with page.expect_request("**/registration/submit") as submitted:
+        held[0].continue_()
+
+    expect(page.get_by_text("Submitted. It is pending")).to_be_visible()
+    assert str(jwk(7801)["n"]) in (submitted.value.post_data_json or {})["payload"]
+
+
+def test_a_refused_submission_names_the_fields_and_no_path_of_the_payload(tour: Visit) -> None:
+    member, page = in_thread(new_member, tour.service, "AA"), tour.page
+    page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
+    signed_in(page, member)
+    page.get_by_role("button", name="Submit").click()
+
+    refused = page.get_by_role("alert")
+    expect(refused).to_have_text("Nothing was submitted. The findings say what to change.")
+    expect(page.locator("#verdict")).to_contain_text("fields need attention")

@@ -7,6 +7,8 @@ const findings = document.getElementById("findings");
 const unread = new Set(); // a key that cannot be read: the draft keeps the previous one
 const left = new Set(); // fields that were filled in, or passed over: what is wrong there is shown
 const rewritten = new Set(); // fields whose value is another than the one that was checked
+let reading = null; // the key that is being read, for which a submission waits
+let waits = false; // a submission, for the key
 let fromForm = false;
 let judged = "judged" in form.dataset; // it was submitted: all that is missing is shown
 
@@ -119,8 +121,12 @@ function keyUnread(words) {
 
 function keyLeft(field) {
   const whole = draft();
-  if (field.value.trim()) readKey(field);
-  else if (unread.delete("certificate")) toForm();
+  if (field.value.trim()) {
+    const mine = readKey(field).finally(() => {
+      if (reading === mine) reading = null;
+    });
+    reading = mine;
+  } else if (unread.delete("certificate")) toForm();
   else if (whole?.entityinfo.certificate?.n) {
     write(whole, "certificate", { ...whole.entityinfo.certificate, kid: "", e: "", n: "" });
     check();
@@ -234,9 +240,19 @@ document.querySelector("#kept button").addEventListener("click", () => {
 });
 
 form.addEventListener("submit", (event) => {
-  if (!unread.size) return;
+  if (!unread.size && !reading) return;
   event.preventDefault();
   event.stopPropagation(); // it is not under way
+  if (reading) {
+    if (waits) return;
+    waits = true;
+    const { submitter } = event;
+    reading.finally(() => {
+      waits = false;
+      form.requestSubmit(submitter);
+    });
+    return;
+  }
   document.getElementById(`f-${[...unread][0]}`).focus();
 });
 

@@ -23,7 +23,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.body.request_body import BodyLimits
 from mudra.http.request.body.strict_json import JsonRefused, parse_document
 from mudra.http.request.request_context import AnyRequest
-from mudra.localization.language import translatable
+from mudra.localization.language import gettext, translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
 from mudra.registry.lifecycle.record import Version
@@ -151,7 +151,10 @@ def _page(
     page_context: PageContext, draft: str, reviewed: ReviewedDraft, refusal: Refusal | None = None
 ) -> RenderedPage:
     problem = page_problem(refusal) if refusal is not None else None
-    record = reviewed.record
+    record, facts = reviewed.record, _review_facts(reviewed.review, draft, sent=bool(problem))
+    told = sentence(problem.sentence) if problem else ""
+    if problem and facts["at_fields"]:
+        told = gettext("Nothing was submitted. The findings say what to change.")
     return RenderedPage(
         "registration.html",
         {
@@ -159,10 +162,10 @@ def _page(
             "rejected": last_if_rejected(record),
             "pending": record.pending if record else None,
             "draft": draft,
-            **_review_facts(reviewed.review, draft, sent=refusal is not None),
+            **facts,
             "fi_types": named(reviewed.vocabulary.fi_types.listed),
             "identifiers": named(reviewed.vocabulary.identifier_types.listed),
-            "problem": sentence(problem.sentence) if problem else "",
+            "problem": told,
             "notice": page_context.query.get("told", ""),
         },
         problem.status if problem else 200,
