@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import uuid
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -107,6 +108,8 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
     assert {(row["State"], row["Success %"]) for row in files["history"]} == {("no data", "")}
     assert "Narmada Bank" in {row["Institution"] for row in files["apis"]}
     assert "100 %" not in one.text
+    (badge,) = re.findall(r'href="([^"]+/badge.svg)"', one.text)
+    assert "Narmada Bank" in get(service, badge).text
 
 
 def test_the_data_has_a_schema_and_a_license(service: Service) -> None:
