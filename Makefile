@@ -1,7 +1,7 @@
 # `make` alone lists what there is.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-# Debian's is built with profile-guided optimization, one of pyenv is often not: 5 to 15 % of the CPU
+# Debian's is built with profile-guided optimization, one of pyenv is often not: 3 to 8 % of the CPU
 # of a test run. It is of use where it can make an environment (python3.11-venv).
 PYTHON ?= $(shell /usr/bin/python3.11 -c 'import ensurepip' 2>/dev/null && echo /usr/bin/python3.11 || echo python3)
 VENV := .venv
