@@ -82,7 +82,7 @@ MAILS: Final = Table[QueuedMail](
         Column("to", "To", lambda m: m.recipient),
         Column("subject", "Subject", lambda m: m.subject),
         Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
-        Column("tries", "Attempts", lambda m: m.attempts, "number"),
+        Column("tries", "Attempts", lambda m: m.attempts or None, "below"),
     ),
     first_sort="-at",
 )

@@ -5,6 +5,7 @@ Mounted in the sandbox only, which listens on loopback only.
 
 from collections.abc import Sequence
 from typing import Final
+from urllib.parse import urljoin
 
 from litestar import Response, get
 
@@ -52,7 +53,7 @@ def sandbox_home(password: str) -> Router:
         async with dependencies.unit_of_work() as work:
             members: Sequence[Member] = await work.people.members()
             operators = await work.member_search.users(UserFilter(operators_only=True), "", 20)
-            mailbox = await _mailbox(work)
+            mailbox = await _mailbox(work, dependencies.settings.issuer)
         query = dict(request.query_params.items())
         export = _MEMBERS.export(members, query)
         if export is not None:
@@ -82,11 +83,18 @@ async def operator_sandbox(
     """Show mailbox and time machine to operators of any scope."""
 
     async def handle(page_context: PageContext) -> Outcome:
-        return RenderedPage("operator_sandbox.html", await _mailbox(page_context.work))
+        issuer = dependencies.settings.issuer
+        return RenderedPage("operator_sandbox.html", await _mailbox(page_context.work, issuer))
 
     return await any_operator_page(request, dependencies, handle)
 
 
-async def _mailbox(work: UnitOfWork) -> dict[str, object]:
-    mails = await work.mailbox.mails(limit=_MAX_MAILS)
-    return {"mails": list(reversed(mails)), "links_in": links_in}
+async def _mailbox(work: UnitOfWork, issuer: str) -> dict[str, object]:
+    """Return emails, each with its links to this service: others are addresses that it names."""
+    own, mails = urljoin(issuer, "/"), await work.mailbox.mails(limit=_MAX_MAILS)
+    return {
+        "mails": [
+            (mail, [link for link in links_in(mail.email.text) if link.startswith(own)])
+            for mail in reversed(mails)
+        ]
+    }
