@@ -83,20 +83,39 @@ class _Split(Struct, frozen=True):
     windows: tuple[datetime, ...]
 
 
-def sources(within: TimeRange, stale: Notes) -> Sources:
-    """Returns the coarsest usable rows by AA."""
-    return _by_aa(_split(within), stale)
+def sources(within: TimeRange, stale: Notes, windows_since: datetime | None = None) -> Sources:
+    """Returns the coarsest usable rows by AA, or windows alone where they are added up faster.
+
+    With `windows_since`, the first window that has sums, all rows are of windows where a range
+    needs some of them and all its hours have them: packed sums are added up without a cell of
+    each, and a cell that is a sum of two grains is made three times.
+    """
+    return _by_aa(_of_one_grain(_split(within), windows_since), stale)
+
+
+def _of_one_grain(split: _Split, windows_since: datetime | None) -> _Split:
+    if windows_since is None or not split.windows or split.days or not split.hours:
+        return split
+    if min(split.hours) < windows_since:
+        return split
+    return _Split((), (), (*split.windows, *_windows_of(split.hours)))
 
 
 def sources_of_all(
-    within: TimeRange, stale: Notes, windows_since: datetime | None = None
+    within: TimeRange,
+    stale: Notes,
+    windows_since: datetime | None = None,
+    *,
+    of_one_grain: bool = False,
 ) -> AllSources:
-    """Returns the coarsest usable rows over all AAs together.
+    """Returns the coarsest usable rows over all AAs together; `of_one_grain` as in `sources`.
 
     Of hours that begin at `windows_since` or later the windows are used in place of rows by AA:
     they have sums over all AAs, also while the hour runs.
     """
     split = _split(within)
+    if of_one_grain:
+        split = _of_one_grain(split, windows_since)
     stale_days, stale_hours = stale.stale_days(), stale.stale_hours()
     days = tuple(day for day in split.days if day not in stale_days)
     hours = (*_hours_of(set(split.days) - set(days)), *split.hours)

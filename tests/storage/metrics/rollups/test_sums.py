@@ -25,7 +25,7 @@ from mudra.metrics.rollup.grain_selection import Notes, SeriesKey, sources, sour
 from mudra.metrics.rollup.pair import add_pairs, is_good_in_sums, pair_sums
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 from mudra.metrics.rollup.rollup_service import RollupService
-from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
+from mudra.metrics.rollup.stale import HOUR, MAX_ROWS_TOGETHER
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
@@ -397,6 +397,19 @@ def test_partitions_are_made_ahead_once(conninfo):
         assert rows.scalar() is not None
 
     with_store(conninfo, act)
+
+
+def test_a_range_of_the_last_hours_that_needs_windows_is_read_by_windows_alone():
+    hour, late = DAY + timedelta(hours=1), timedelta(minutes=20)
+    nothing_stale = Notes(frozenset(), frozenset())
+
+    of_both = sources(TimeRange(hour - late, hour + HOUR), nothing_stale, hour)
+    of_older = sources(TimeRange(hour - late, hour + HOUR), nothing_stale, hour + WINDOW)
+    of_hour = sources(TimeRange(hour, hour + HOUR), nothing_stale, hour)
+
+    assert (of_both.hours.times, len(of_both.windows.times)) == ((), 8)
+    assert (of_older.hours.times, len(of_older.windows.times)) == ((hour,), 2)
+    assert (of_hour.hours.times, of_hour.windows.times) == ((hour,), ())
 
 
 def test_the_stale_sums_of_one_aa_are_stood_in_for_by_finer_ones_of_its_own():

@@ -78,7 +78,9 @@ class PostgresRollupQueries:
     ) -> Mapping[Cell, Rollup]:
         """Returns the sums of every cell that had traffic."""
         wide = await self._widened(within)
-        used = sources(wide, await self._stale_series(wide, aa_id))
+        stale = await self._stale_series(wide, aa_id)
+        # Those of one FIP are few, and looked up by its key.
+        used = sources(wide, stale, await self._windows.since() if fip_id is None else None)
         gathered = Gathered()
         await self._read(used, Part(aa_id, fip_id, tag), gathered)
         return await gathered.summed(fip_id)
@@ -95,7 +97,8 @@ class PostgresRollupQueries:
         types = frozenset({code}) if code else None
         wide = await self._widened(within)
         stale = await self._stale_series(wide, None)
-        used = sources_of_all(wide, stale, await self._windows.since())
+        since = await self._windows.since()
+        used = sources_of_all(wide, stale, since, of_one_grain=fip_id is None)
         gathered = Gathered(over_aas=True)
         await self._read(used.rest, Part(None, fip_id, tag, types), gathered, over_aas=True)
         part = Part(ALL_AAS, fip_id, tag, types)
