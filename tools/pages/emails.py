@@ -14,7 +14,8 @@ Made by `make docs` from the templates of `mudra.mail`, with sample facts. Your 
 has a text part, shown here, and an HTML part of the same paragraphs. Facts that are times are
 ISO 8601 in UTC; the filter `when` writes them for people. `network`, `contact` and
 `console` (its address) may be used in all of them. The texts are shown in English;
-[catalogues](../how-to/add-a-language.md) have them in other languages, and your own templates may use `_()` and `{% trans %}` as ours do.
+[catalogues](../how-to/add-a-language.md) have them in other languages, and your own templates
+may use `_()` and `{% trans %}` as ours do.
 """
 _SECRET_TIMES: Final = {
     "reset_at": "2026-03-02T09:30:00.000Z",

@@ -16,6 +16,8 @@ from mudra.audit.ports import AuditChain, Witness
 from mudra.bootstrap.alarm_wiring import follow_service, preference_service, webhook_service
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
+from mudra.bootstrap.console_address import console_address
+from mudra.bootstrap.email_composer import email_composer
 from mudra.bootstrap.fault_store import fault_service
 from mudra.bootstrap.health_store import announcement_service, health_service, shared_health
 from mudra.bootstrap.master_key_rotation import rewrap_all
@@ -103,7 +105,6 @@ if TYPE_CHECKING:
     from mudra.demo.past import Past
 
 ACTIVATION_PATH = "/activate"
-CONSOLE_PATH = "/console"
 STATUS_PATH = "/status"
 
 
@@ -339,11 +340,6 @@ class Dependencies(Struct, frozen=True):
         )
 
 
-def console_address(settings: Settings) -> str:
-    """Return the address of the console: next to the token service, not under its path."""
-    return urljoin(settings.issuer, CONSOLE_PATH)
-
-
 def build_dependencies(
     settings: Settings,
     conninfo: str,
@@ -384,13 +380,7 @@ def build_dependencies(
         metrics=_metrics_database(settings, database, connections),
         encryption=encryption,
         languages=languages,
-        writer=EmailComposer(
-            settings.network_name,
-            settings.mail_templates,
-            settings.contact,
-            languages,
-            console_address(settings),
-        ),
+        writer=email_composer(settings, languages),
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),

@@ -21,11 +21,10 @@ from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.grain_selection import Notes, SeriesKey, sources, sources_of_all
 from mudra.metrics.rollup.pair import add_pairs, is_good_in_sums, pair_sums
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 from mudra.metrics.rollup.rollup_service import RollupService
-from mudra.metrics.rollup.stale import HOUR, MAX_ROWS_TOGETHER
+from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
@@ -397,48 +396,3 @@ def test_partitions_are_made_ahead_once(conninfo):
         assert rows.scalar() is not None
 
     with_store(conninfo, act)
-
-
-def test_a_range_of_the_last_hours_that_needs_windows_is_read_by_windows_alone():
-    hour, late = DAY + timedelta(hours=1), timedelta(minutes=20)
-    nothing_stale = Notes(frozenset(), frozenset())
-
-    of_both = sources(TimeRange(hour - late, hour + HOUR), nothing_stale, hour)
-    of_older = sources(TimeRange(hour - late, hour + HOUR), nothing_stale, hour + WINDOW)
-    of_hour = sources(TimeRange(hour, hour + HOUR), nothing_stale, hour)
-
-    assert (of_both.hours.times, len(of_both.windows.times)) == ((), 8)
-    assert (of_older.hours.times, len(of_older.windows.times)) == ((hour,), 2)
-    assert (of_hour.hours.times, of_hour.windows.times) == ((hour,), ())
-
-
-def test_the_stale_sums_of_one_aa_are_stood_in_for_by_finer_ones_of_its_own():
-    within = TimeRange(DAY, DAY + timedelta(days=2))
-    hour = DAY + timedelta(hours=5)
-    used = sources(within, Notes(frozenset(), frozenset({SeriesKey("aa", "req", hour)})))
-    assert used.days.times == (DAY, DAY + timedelta(days=1))
-    assert used.days.without == {SeriesKey("aa", "req", DAY)}
-    assert len(used.hours.only) == 23
-    assert used.windows.only == {
-        SeriesKey("aa", "req", hour + place * WINDOW) for place in range(6)
-    }
-
-
-def test_the_stale_sums_of_many_aas_are_stood_in_for_by_finer_ones_of_all():
-    within = TimeRange(DAY, DAY + timedelta(days=2))
-    hour = DAY + timedelta(hours=5)
-    many = frozenset(SeriesKey(f"aa-{place}", "req", hour) for place in range(20))
-    used = sources(within, Notes(frozenset(), many))
-    assert used.days.times == (DAY + timedelta(days=1),)
-    assert len(used.hours.times) == 23
-    assert used.windows.times == tuple(hour + place * WINDOW for place in range(6))
-
-
-def test_sums_over_all_are_not_taken_where_those_of_one_aa_are_stale():
-    within = TimeRange(DAY, DAY + timedelta(days=2))
-    hour = DAY + timedelta(hours=5)
-    used = sources_of_all(within, Notes(frozenset(), frozenset({SeriesKey("aa", "req", hour)})))
-    assert used.days == (DAY + timedelta(days=1),)
-    assert len(used.hours) == 23
-    assert used.rest.hours.times == (hour,)
-    assert used.rest.hours.without == {SeriesKey("aa", "req", hour)}

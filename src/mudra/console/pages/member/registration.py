@@ -152,9 +152,9 @@ def _page(
 ) -> RenderedPage:
     problem = page_problem(refusal) if refusal is not None else None
     record, facts = reviewed.record, _review_facts(reviewed.review, draft, sent=bool(problem))
-    told = sentence(problem.sentence) if problem else ""
+    shown = sentence(problem.sentence) if problem else ""
     if problem and facts["at_fields"]:
-        told = gettext("Nothing was submitted. The findings say what to change.")
+        shown = gettext("Nothing was submitted. The findings say what to change.")
     return RenderedPage(
         "registration.html",
         {
@@ -165,7 +165,7 @@ def _page(
             **facts,
             "fi_types": named(reviewed.vocabulary.fi_types.listed),
             "identifiers": named(reviewed.vocabulary.identifier_types.listed),
-            "problem": told,
+            "problem": shown,
             "notice": page_context.query.get("told", ""),
         },
         problem.status if problem else 200,
