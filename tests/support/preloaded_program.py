@@ -9,6 +9,7 @@ python -m tests.support.preloaded_program CHANNEL
 """
 
 import atexit
+import contextlib
 import fcntl
 import functools
 import gc
@@ -104,9 +105,10 @@ class ForkedProgram:
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        """Send a signal, unless it has ended."""
+        """Send a signal, unless it has ended; it may also end just now, as with `Popen`."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End it at once."""

@@ -13,8 +13,10 @@ LARGEST_SEARCHED: Final = 1024 * 1024
 
 _BRACKET: Final = re.compile(rb'"[^"]*+"?|([\[\]{}])')
 _NUMBER: Final = re.compile(rb'"[^"]*+"?|(-?[0-9][0-9.eE+-]*+)')
+# The group may be given back, which finds nothing else: Python before 3.11.5 (Debian 12 has 3.11.2)
+# keeps a possessive group that has failed halfway (gh-106052), and so passed by the number.
 _FIRST_FLOAT: Final = re.compile(
-    rb'(?:[^"0-9-]|"[^"]*+"?|-?[0-9]++(?![0-9.eE])|-(?![0-9]))*+(?P<number>-?[0-9])'
+    rb'(?:[^"0-9-]++|"[^"]*+"?+|-?+[0-9]++(?![0-9.eE])|-(?![0-9]))*(?P<number>-?[0-9]++[.eE])'
 )
 _CONSTANT: Final = re.compile(rb'"[^"]*+"?|(NaN|-?Infinity)')
 _VALUE_OF: Final = re.compile(rb'("[^"]*+")[ \t\r\n]*+:[ \t\r\n]*+\Z')
