@@ -108,7 +108,7 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
     assert {(row["State"], row["Success %"]) for row in files["history"]} == {("no data", "")}
     assert "Narmada Bank" in {row["Institution"] for row in files["apis"]}
     assert "100 %" not in one.text
-    (badge,) = re.findall(r'href="([^"]+/badge.svg)"', one.text)
+    (badge,) = re.findall(r'src="([^"]+/badge.svg)"', one.text)
     assert "Narmada Bank" in get(service, badge).text
 
 
