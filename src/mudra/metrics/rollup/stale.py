@@ -6,6 +6,7 @@ have waited long (0043). Health queries do not wait: raw rows replace stale sums
 """
 
 import enum
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -53,6 +54,18 @@ class Stale(Struct, frozen=True):
     tag: Tag
     ats: tuple[datetime, ...]
     """Their beginnings, the oldest first."""
+
+
+def few_enough(
+    ats: Sequence[datetime], rows: Mapping[datetime, int], limit: int
+) -> Sequence[datetime]:
+    """Returns the first of these times, as many as have at most `limit` rows; at least one."""
+    total = 0
+    for place, at in enumerate(ats):
+        total += rows.get(at, 0)
+        if place and total > limit:
+            return ats[:place]
+    return ats
 
 
 class Recount(Struct, frozen=True):

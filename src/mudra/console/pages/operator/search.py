@@ -1,8 +1,7 @@
 """Search over everything that an operator may see, and the jump to what an ID names."""
 
-from datetime import datetime
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
@@ -11,11 +10,12 @@ from mudra.console.framework.navigation import operator_links, operator_path, pa
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
-from mudra.console.health.health_query import written
+from mudra.console.health.health_query import HealthQuery
 from mudra.console.pages.operator.labels import member_link
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.overview.global_search import (
     MAX_TEXT,
     SCOPE_OF,
@@ -79,7 +79,9 @@ def _link(hit: Found) -> str:
         case FoundKind.HEALTH | FoundKind.REPORT:
             kind = "fip" if hit.detail.startswith("FIP ") else "aa"
             page = operator_path(f"health/{kind}/{hit.subject}")
-            return f"{page}?{_of_window(hit.at)}" if hit.at else page
+            if hit.at is None:
+                return page
+            return page + HealthQuery(TimeRange(hit.at, hit.at + WINDOW), "", "").query()
         case FoundKind.PERSON:
             return member_link(hit.subject) if hit.subject else operator_path("people")
         case FoundKind.INCIDENT:
@@ -88,10 +90,6 @@ def _link(hit: Found) -> str:
             return operator_path("keys")
         case FoundKind.EVENT:
             return operator_path(f"audit?txn={quote(hit.subject, safe='')}")
-
-
-def _of_window(at: datetime) -> str:
-    return urlencode({"from": written(at), "to": written(at + WINDOW)})
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_search]

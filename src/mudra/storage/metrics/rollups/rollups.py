@@ -27,6 +27,7 @@ from mudra.metrics.rollup.stale import (
     Priority,
     Recount,
     Stale,
+    few_enough,
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
@@ -267,13 +268,7 @@ async def _limit_rows(tx: Transaction, rows_together: int, stale: Stale) -> Stal
         .group_by(hour)
     )
     weight = {at: int(number) for at, number in blocks}
-    rows, hours = 0, 0
-    for at in stale.ats:
-        rows += weight.get(at, 0)
-        if hours and rows > rows_together:
-            break
-        hours += 1
-    return replace(stale, ats=stale.ats[:hours])
+    return replace(stale, ats=tuple(few_enough(stale.ats, weight, rows_together)))
 
 
 async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> None:

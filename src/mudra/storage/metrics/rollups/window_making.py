@@ -7,7 +7,6 @@ they are made again, since a maximum cannot be taken back. `window_sums.py` says
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from operator import attrgetter
 from typing import Final
 
 import sqlalchemy as sa
@@ -19,7 +18,7 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import Rows, SeriesKey, hour_of
 from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
-from mudra.metrics.rollup.stale import ALL_AAS, HOUR, Stale
+from mudra.metrics.rollup.stale import ALL_AAS, HOUR, Stale, few_enough
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_sums import add, pack
@@ -36,11 +35,11 @@ _PAIR_AT: Final = metrics_pair_window.c.at
 
 
 class WindowMaking:
-    """Makes sums in a transaction, of about so many raw rows at most."""
+    """Makes sums in a transaction, of an hour about so many raw rows at most."""
 
     def __init__(self, transaction: Transaction, rows_together: int) -> None:
         self._tx = transaction
-        self._rows_left = rows_together
+        self._rows_together = rows_together
         self._windows = WindowSums(transaction)
 
     async def drop_old(self) -> datetime:
@@ -89,14 +88,9 @@ class WindowMaking:
             )
             .group_by(r.window_at)
         )
-        weight = {one.window_at: one.rows for one in found}
-        few: dict[SeriesKey, int] = {}
-        for key in sorted(new, key=attrgetter("at")):
-            self._rows_left -= weight[key.at]
-            if few and self._rows_left < 0:
-                break
-            few[key] = new[key]
-        return few
+        rows = {one.window_at: one.rows for one in found}
+        few = few_enough(sorted(key.at for key in new), rows, self._rows_together)
+        return {key: version for key, version in new.items() if key.at in few}
 
     async def _make(self, aa_id: str, tag: Tag, new: Versions) -> Sequence[WindowRow]:
         """Makes the sums of these windows together: most of the cost is that of a statement."""
