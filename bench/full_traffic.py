@@ -36,6 +36,7 @@ from tools.demonstration import Page as Address
 from tools.demonstration import member_pages, operator_pages, public_pages
 
 from bench.machine import slowness, speed_note
+from bench.past_windows import checked, copy_windows
 from bench.picture import make_sums, partitions, say
 from bench.push import cpu_of_tree
 from bench.sizes import argument, exit_code, sized
@@ -46,10 +47,8 @@ from mudra.demo.activation import activate
 from mudra.demo.traffic import Traffic
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.metrics.payload.report import encode_report
-from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.metrics.payload.validation import CheckedReport
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.metrics.copy_rows import lines_of
 
 AAS = int(argument(1, 30, 3))
 FIPS = int(argument(2, 300, 4))
@@ -62,11 +61,6 @@ _FAULTS = 500
 _END = ":SECOND"
 """For the second at which a range ends: another one is another question, of the same rows."""
 _SAID = ("is too busy", "did not answer in time", "Try again", "tries again")
-_RAW = "window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes"
-_RECEIPT = (
-    "receipt_id, aa_id, tag, window_at, version, txn_id, content_hash, received_at, blocks,"
-    " findings"
-)
 
 
 def aa_name(place: int) -> str:
@@ -108,39 +102,7 @@ def reports(window: datetime) -> Iterator[CheckedReport]:
     for place in range(AAS):
         for make in (traffic.requests, traffic.notifications):
             made = make(aa_name(place), window, str(uuid.uuid4()), dice)
-            checked = check_report(encode_report(made), window + 2 * WINDOW)
-            assert isinstance(checked, CheckedReport), checked
-            yield checked
-
-
-def copy_windows(conninfo: str, until: datetime) -> int:
-    """Write the windows before `until`, with receipts and the marks that ask for sums."""
-    model = until - WINDOW
-    found = [(one, list(lines_of(one))) for one in reports(model)]
-    number = 0
-    for place in range(WINDOWS):
-        window = until - (place + 1) * WINDOW
-        old, new = model.isoformat().encode(), window.isoformat().encode()
-        with psycopg.connect(conninfo) as connection:
-            with connection.cursor().copy(f"COPY metrics_raw ({_RAW}) FROM STDIN") as raw:
-                for _, lines in found:
-                    raw.write(b"".join(lines).replace(old, new))
-            with connection.cursor().copy(f"COPY metrics_receipt ({_RECEIPT}) FROM STDIN") as rows:
-                for one, lines in found:
-                    number += len(lines)
-                    rows.write_row(
-                        (
-                            *(str(uuid.uuid4()), one.aa_id, one.tag.value[:3], window, 1),
-                            *(one.txn_id, one.content_hash, window + WINDOW, len(lines), "[]"),
-                        )
-                    )
-            connection.execute(
-                "INSERT INTO metrics_stale (grain, aa_id, tag, at) SELECT DISTINCT 'hour', aa_id,"
-                " tag, date_trunc('hour', window_at, 'UTC') FROM metrics_receipt"
-                " WHERE window_at = %s",
-                (window,),
-            )
-    return number
+            yield checked(made, window + 2 * WINDOW)
 
 
 def load(folder: Path, now: datetime) -> None:
@@ -151,7 +113,8 @@ def load(folder: Path, now: datetime) -> None:
         say("members onboarded")
     with embedded_server(data_dir) as conninfo:
         asyncio.run(partitions(conninfo, now - timedelta(days=1), now))
-        say(f"{copy_windows(conninfo, now):,} raw rows copied")
+        copied = copy_windows(conninfo, list(reports(now - WINDOW)), now, WINDOWS)
+        say(f"{copied:,} raw rows copied")
         began = time.process_time()
         made = asyncio.run(make_sums(conninfo))
         print(f"{made} sums made in {time.process_time() - began:.1f} s of CPU")

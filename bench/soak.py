@@ -4,12 +4,13 @@
 
 20 AAs push both payloads of 2,000 FIPs, 600 members get a million tokens a day, 50 operators read
 the console, admins reset secrets; all of it twice as often. Windows come sooner still in a short
-run, so that each AA pushes at least 4. At first, in half of the time unless said otherwise, nothing
-is killed: memory, descriptors and latencies at its start and end are compared, and no answer may an
-error. Then a worker, PostgreSQL or the supervisor is killed every few seconds, and an agent that
-delivers in fast time to an operator full of faults. What was acknowledged is then compared with
-what is there: each push once, each reset. The seed that decides what is killed when is printed;
-SOAK_SEED sets it.
+run, so that each AA pushes at least 4. A run of 40 minutes or more begins with an hour that was
+reported and summed before (half an hour of work), so that pages show as much at its start as at
+its end. At first, in half of the time unless said otherwise, nothing is killed: memory, descriptors
+and latencies at its start and end are compared, and no answer may be an error. Then a worker,
+PostgreSQL or the supervisor is killed every few seconds, and an agent that delivers in fast time to
+an operator full of faults. What was acknowledged is then compared with what is there: each push
+once, each reset. The seed that decides what is killed when is printed; SOAK_SEED sets it.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, cast
@@ -33,7 +35,9 @@ from tests.support.people.operators import active_operator
 from tests.support.service import Service, running_service
 
 from bench.entity_token import make_members
+from bench.past_windows import checked, copy_windows
 from bench.people import make_people
+from bench.picture import make_sums, partitions, say
 from bench.sizes import argument, exit_code, sized
 from bench.soak_load import (
     Actor,
@@ -42,6 +46,8 @@ from bench.soak_load import (
     Pages,
     Pusher,
     Tokens,
+    of_window,
+    plausible_reports,
     pushes_lost_and_doubled,
     secret_versions,
 )
@@ -49,7 +55,8 @@ from bench.support import data_directory, database_kept_up, forks, percentile, p
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
-from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.rollup.stale import DAY
 from mudra.storage.database.embedded.server import embedded_server
 
 AAS = sized(20, 2)
@@ -63,6 +70,9 @@ RESET_EVERY_S = sized(330.0, 60.0)
 OLD_WINDOWS_S = 300.0
 """Of a run too short for windows of its own: twice in the 10 minutes of a window."""
 LIVE_FROM_S = 2400.0
+PAST_WINDOWS = 6
+LOADING = timedelta(minutes=20)
+"""So long the past of a run with windows of its own takes to be written and summed."""
 SAMPLES = ((0.3, 0.35, 0.4), (0.9, 0.95, 1.0))
 """Parts of the time without kills at which memory is looked at, once all is warm: the medians of
 each three are compared."""
@@ -125,16 +135,38 @@ class Soak:
         settings = Settings(data_dir=self.data_dir)
         with database_kept_up(self.data_dir):
             members = make_members(self.data_dir, MEMBERS + aas, "AA")
+            self._members = dict(list(members.items())[aas:])
+            self._aas = list(members.items())[:aas]
             with open_store(settings, create=False) as (conninfo, encryption):
                 self._people = make_people(conninfo, encryption, settings, ADMINS)
-        self._members = dict(list(members.items())[aas:])
-        self._aas = list(members.items())[:aas]
+                if self._live:
+                    self._past(conninfo)
         self.pushers: list[Pusher] = []
         self.admins: list[Admin] = []
         self.held: list[list[Held]] = []
         """Of the start and of the end of the part without kills: of each process, the medians."""
         self.began = 0.0
         self.steady_s = seconds - killing_s
+
+    def _past(self, conninfo: str) -> None:
+        """Write and sum the windows up to the one that the AAs push first; wait for its end."""
+        until = window_start(datetime.now(UTC) + LOADING)
+        last = until - WINDOW
+        models = plausible_reports(FIPS)
+        reports = [
+            checked(of_window(model, aa, last), until + WINDOW)
+            for aa, _ in self._aas
+            for model in models
+        ]
+        asyncio.run(partitions(conninfo, until - DAY, until))
+        say(f"{copy_windows(conninfo, reports, until, PAST_WINDOWS):,} raw rows copied")
+        del reports
+        say(f"{asyncio.run(make_sums(conninfo))} sums made")
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+        first_push = until + WINDOW
+        say(f"waiting until {first_push:%H:%M} UTC")
+        time.sleep(max(0.0, (first_push - datetime.now(UTC)).total_seconds()))
 
     def run(self) -> None:
         """Load, kill, end, and start once more for what still waits for its answer."""

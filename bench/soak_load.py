@@ -143,6 +143,17 @@ def plausible_reports(fips: int) -> list[Report]:
     ]
 
 
+def of_window(model: Report, aa_id: str, start: datetime) -> Report:
+    """This report as one of an AA's window."""
+    return msgspec.structs.replace(
+        model,
+        aa_id=aa_id,
+        txn_id=str(uuid.uuid4()),
+        from_date_time=start.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        to_date_time=(start + WINDOW).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    )
+
+
 class Pusher:
     """An AA that pushes both payloads of each window until they are acknowledged."""
 
@@ -181,13 +192,7 @@ class Pusher:
 
     def _push(self, start: datetime) -> None:
         for tag, model in zip(("req", "not"), self._models, strict=True):
-            report = msgspec.structs.replace(
-                model,
-                aa_id=self.aa_id,
-                txn_id=str(uuid.uuid4()),
-                from_date_time=start.strftime("%Y-%m-%dT%H:%M:%SZ"),
-                to_date_time=(start + WINDOW).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            )
+            report = of_window(model, self.aa_id, start)
             self._deliver(report)
             self.expected[(tag, report.from_date_time)] += sum(
                 block.counts[0] for fip in report.fips for block in fip.metrics
@@ -268,23 +273,28 @@ class Admin:
 
 _CALLS = (
     'SELECT tag, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
-    " FROM metrics_raw WHERE aa_id = %s GROUP BY 1, 2"
+    " FROM metrics_raw WHERE aa_id = %s AND window_at >= %s GROUP BY 1, 2"
 )
-_RECEIPTS = "SELECT receipt_id FROM metrics_receipt WHERE aa_id = %s"
+_RECEIPTS = "SELECT receipt_id FROM metrics_receipt WHERE aa_id = %s AND window_at >= %s"
+_NEVER = "9999-12-31"
 _VERSIONS = "SELECT entity_id, max(version) FROM entity_secret GROUP BY 1"
 
 
 def pushes_lost_and_doubled(
     connection: psycopg.Connection, pushers: Sequence[Pusher]
 ) -> tuple[int, int]:
-    """Compare the stored calls and receipts with what each pusher was acknowledged."""
+    """Compare the stored calls and receipts with what each pusher was acknowledged.
+
+    What is older than all that it pushed is not its own.
+    """
     lost = doubled = 0
     for one in pushers:
-        rows = connection.execute(_CALLS, [one.aa_id]).fetchall()
+        own = [one.aa_id, min((at for _, at in one.expected), default=_NEVER)]
+        rows = connection.execute(_CALLS, own).fetchall()
         there = Counter({(tag, at): int(calls) for tag, at, calls in rows})
         lost += sum(there[key] < calls for key, calls in one.expected.items())
         doubled += sum(calls > one.expected[key] for key, calls in there.items())
-        kept = [str(row[0]) for row in connection.execute(_RECEIPTS, [one.aa_id])]
+        kept = [str(row[0]) for row in connection.execute(_RECEIPTS, own)]
         lost += len(set(one.acknowledged.values()) - set(kept))
         doubled += max(0, len(kept) - len(one.acknowledged))
     return lost, doubled

@@ -1,0 +1,61 @@
+"""Windows that a network reported before a benchmark began, written by `COPY`."""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime
+
+import psycopg
+
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.report import Report, encode_report
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.storage.metrics.copy_rows import lines_of
+
+_RAW = "window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes"
+_RECEIPT = (
+    "receipt_id, aa_id, tag, window_at, version, txn_id, content_hash, received_at, blocks,"
+    " findings"
+)
+
+
+def checked(report: Report, now: datetime) -> CheckedReport:
+    """Check a report that the service accepts."""
+    found = check_report(encode_report(report), now)
+    assert isinstance(found, CheckedReport), found
+    return found
+
+
+def copy_windows(
+    conninfo: str, last: Sequence[CheckedReport], until: datetime, windows: int
+) -> int:
+    """Write so many windows before `until`, all alike; gives how many raw rows were written.
+
+    `last` has the reports of the last one. With receipts, and the marks that ask for sums; the
+    partitions are there.
+    """
+    model = until - WINDOW
+    found = [(one, list(lines_of(one))) for one in last]
+    number = 0
+    for place in range(windows):
+        window = until - (place + 1) * WINDOW
+        old, new = model.isoformat().encode(), window.isoformat().encode()
+        with psycopg.connect(conninfo) as connection:
+            with connection.cursor().copy(f"COPY metrics_raw ({_RAW}) FROM STDIN") as raw:
+                for _, lines in found:
+                    raw.write(b"".join(lines).replace(old, new))
+            with connection.cursor().copy(f"COPY metrics_receipt ({_RECEIPT}) FROM STDIN") as rows:
+                for one, lines in found:
+                    number += len(lines)
+                    rows.write_row(
+                        (
+                            *(str(uuid.uuid4()), one.aa_id, one.tag.value[:3], window, 1),
+                            *(one.txn_id, one.content_hash, window + WINDOW, len(lines), "[]"),
+                        )
+                    )
+            connection.execute(
+                "INSERT INTO metrics_stale (grain, aa_id, tag, at) SELECT DISTINCT 'hour', aa_id,"
+                " tag, date_trunc('hour', window_at, 'UTC') FROM metrics_receipt"
+                " WHERE window_at = %s",
+                (window,),
+            )
+    return number
