@@ -28,6 +28,7 @@ from bench.soak_load import (
     Journal,
     Pusher,
     client,
+    plausible_reports,
     pushes_lost_and_doubled,
     secret_versions,
 )
@@ -146,8 +147,9 @@ class Network:
 
     def _actors(self, root: str) -> tuple[list[threading.Thread], threading.Thread]:
         """Return those that push, one more than there are workers as far as there are AAs."""
+        models = plausible_reports(FIPS, random.Random(0))
         self._pushers = [
-            Pusher(root, aa, secret, FIPS, self._journal, RETRY_S)
+            Pusher(root, aa, secret, models, self._journal, RETRY_S)
             for aa, secret in list(self._members.aas.items())[: 1 + self._workers]
         ]
         self._admins = [

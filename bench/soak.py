@@ -2,15 +2,16 @@
 
     python -m bench.soak [MINUTES] [OF_THEM_WITH_KILLS]        or: make soak SOAK_MIN=30
 
-20 AAs push both payloads of 2,000 FIPs, 600 members get a million tokens a day, 50 operators read
-the console, admins reset secrets; all of it twice as often. Windows come sooner still in a short
-run, so that each AA pushes at least 4. A run of 40 minutes or more begins with an hour that was
-reported and summed before (half an hour of work), so that pages show as much at its start as at
-its end. At first, in half of the time unless said otherwise, nothing is killed: memory, descriptors
-and latencies at its start and end are compared, and no answer may be an error. Then a worker,
-PostgreSQL or the supervisor is killed every few seconds, and an agent that delivers in fast time to
-an operator full of faults. What was acknowledged is then compared with what is there: each push
-once, each reset. The seed that decides what is killed when is printed; SOAK_SEED sets it.
+20 AAs push both payloads of 2,000 FIPs with calls of a quarter of all types, 600 members get a
+million tokens a day, 50 operators read the console, admins reset secrets; all of it twice as often.
+Windows come sooner still in a short run, so that each AA pushes at least 4. A run of 40 minutes or
+more begins with an hour that was reported and summed before (some minutes of work), so that pages
+show as much at its start as at its end. At first, in half of the time unless said otherwise,
+nothing is killed: memory, descriptors and latencies at its start and end are compared, and no
+answer may be an error. Then a worker, PostgreSQL or the supervisor is killed every few seconds, and
+an agent that delivers in fast time to an operator full of faults. What was acknowledged is then
+compared with what is there: each push once, each reset. The seed that decides what is killed when
+is printed; SOAK_SEED sets it.
 """
 
 import asyncio
@@ -35,6 +36,7 @@ from tests.support.people.operators import active_operator
 from tests.support.service import Service, running_service
 
 from bench.entity_token import make_members
+from bench.nation import NETWORKS
 from bench.past_windows import checked, copy_windows
 from bench.people import make_people
 from bench.picture import make_sums, partitions, say
@@ -61,6 +63,8 @@ from mudra.storage.database.embedded.server import embedded_server
 
 AAS = sized(20, 2)
 FIPS = sized(2000, 5)
+BUSY = sized(NETWORKS[0].busy, 1.0)
+"""Share of FIPs and types with calls in a window, as in what the network takes on paper."""
 MEMBERS = sized(600, 2)
 ADMINS = sized(60, 2)
 TOKENS_A_SECOND = 2 * 1_000_000 / 86_400
@@ -71,7 +75,7 @@ OLD_WINDOWS_S = 300.0
 """Of a run too short for windows of its own: twice in the 10 minutes of a window."""
 LIVE_FROM_S = 2400.0
 PAST_WINDOWS = 6
-LOADING = timedelta(minutes=20)
+LOADING = timedelta(minutes=10)
 """So long the past of a run with windows of its own takes to be written and summed."""
 SAMPLES = ((0.3, 0.35, 0.4), (0.9, 0.95, 1.0))
 """Parts of the time without kills at which memory is looked at, once all is warm: the medians of
@@ -137,6 +141,9 @@ class Soak:
             members = make_members(self.data_dir, MEMBERS + aas, "AA")
             self._members = dict(list(members.items())[aas:])
             self._aas = list(members.items())[:aas]
+            self._models = {
+                aa: plausible_reports(FIPS, random.Random(aa), BUSY) for aa, _ in self._aas
+            }
             with open_store(settings, create=False) as (conninfo, encryption):
                 self._people = make_people(conninfo, encryption, settings, ADMINS)
                 if self._live:
@@ -152,10 +159,9 @@ class Soak:
         """Write and sum the windows up to the one that the AAs push first; wait for its end."""
         until = window_start(datetime.now(UTC) + LOADING)
         last = until - WINDOW
-        models = plausible_reports(FIPS)
         reports = [
             checked(of_window(model, aa, last), until + WINDOW)
-            for aa, _ in self._aas
+            for aa, models in self._models.items()
             for model in models
         ]
         asyncio.run(partitions(conninfo, until - DAY, until))
@@ -202,7 +208,9 @@ class Soak:
             *(operator_path(item.word) for item in OPERATOR_ITEMS if not item.sandbox),
         ]
         root, journal, threads = service.root, self.journal, 8
-        self.pushers = [Pusher(root, aa, secret, FIPS, journal) for aa, secret in self._aas]
+        self.pushers = [
+            Pusher(root, aa, secret, self._models[aa], journal) for aa, secret in self._aas
+        ]
         self.admins = [Admin(root, one, email, journal) for one, email in self._people.items()]
         pushes = [
             Actor(one.push_latest, WINDOW.total_seconds(), self._end)

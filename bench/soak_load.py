@@ -6,9 +6,10 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TypeVar
 
 import httpx
 import msgspec
@@ -30,6 +31,7 @@ from mudra.metrics.payload.catalogue import (
 )
 from mudra.metrics.payload.report import NotificationFip, Report, RequestFip
 
+TypeT = TypeVar("TypeT")
 RETRY_S = 0.3
 CALLS = 15
 """Of each FIP and type in a window."""
@@ -124,18 +126,27 @@ class Pages:
         self._journal.asked("page", lambda: self._client.get(path))
 
 
-def plausible_reports(fips: int) -> list[Report]:
-    """Both payloads, with fewer calls than the service holds back as implausible (decision 47)."""
+def plausible_reports(fips: int, dice: random.Random, busy: float = 1.0) -> list[Report]:
+    """Both payloads, with fewer calls than the service holds back as implausible (decision 47).
+
+    `busy` is the share of FIPs and types that have calls in a window.
+    """
     places = [f"BANK-{place:04}" for place in range(fips)]
+
+    def chosen(types: Iterable[TypeT]) -> list[TypeT]:
+        return [one for one in types if dice.random() < busy]
+
+    of_requests = {place: chosen(RequestType) for place in places}
+    of_notifications = {place: chosen(NotificationType) for place in places}
     requests = tuple(
-        RequestFip(place, tuple(request_block(code, calls=CALLS) for code in RequestType))
-        for place in places
+        RequestFip(place, tuple(request_block(code, calls=CALLS) for code in codes))
+        for place, codes in of_requests.items()
+        if codes
     )
     notifications = tuple(
-        NotificationFip(
-            place, tuple(notification_block(code, calls=CALLS) for code in NotificationType)
-        )
-        for place in places
+        NotificationFip(place, tuple(notification_block(code, calls=CALLS) for code in codes))
+        for place, codes in of_notifications.items()
+        if codes
     )
     return [
         msgspec.structs.replace(request_metrics(0), fips=requests),
@@ -162,7 +173,7 @@ class Pusher:
         root: str,
         aa_id: str,
         secret: str,
-        fips: int,
+        models: Sequence[Report],
         journal: Journal,
         retry_s: float = RETRY_S,
     ) -> None:
@@ -172,7 +183,7 @@ class Pusher:
         self._token = ""
         self._window = window_start(datetime.now(UTC)) - WINDOW
         self._latest = self._window - WINDOW
-        self._models = plausible_reports(fips)
+        self._models = models
         self.acknowledged: dict[str, str] = {}
         """Receipt by transaction."""
         self.expected: Counter[tuple[str, str]] = Counter()
