@@ -58,7 +58,7 @@ def served(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 def test_the_storage_tests_hold(server: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "0", "-q", "tests/storage"],
+        [sys.executable, "-m", "pytest", "-q", "tests/storage"],
         env={**os.environ, "MUDRA_TESTS_SERVER": server},
         capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
