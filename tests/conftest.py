@@ -9,6 +9,7 @@ from hypothesis import settings
 from tests.support import shared_tls
 from tests.support.database.template_database import share
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
+from tests.support.preloaded_program import RARELY
 from tests.support.service import Member, Service, new_member, running_service
 
 __all__ = ["pytest_addoption", "pytest_runtestloop"]
@@ -52,6 +53,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(*RARELY)
         gc.enable()
 
 

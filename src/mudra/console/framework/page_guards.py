@@ -43,6 +43,7 @@ from mudra.http.request.body.request_body import FORM_LIMITS, BodyLimits, read_f
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.server.concurrency import KeyedLock
 from mudra.identity.operators.operator import Scope
+from mudra.identity.second_factor.ports import EnrolledFactors
 from mudra.identity.sessions.session import Stage, authenticate_session
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
@@ -53,8 +54,10 @@ Fields = Mapping[str, str]
 
 PageHandler = Callable[[PageContext], Awaitable[Outcome]]
 FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome | LongAct]]
-FormCheck = Callable[[PageContext, Fields], Awaitable[Refusal | None]]
 PageCheck = Callable[[PageContext, Fields], Awaitable[Outcome | None]]
+_ProofHandler = Callable[
+    [PageContext, Fields, Proof, EnrolledFactors], Awaitable[Outcome | LongAct]
+]
 _FULL: Final = frozenset({Stage.FULL})
 _ENROLLING: Final = frozenset({Stage.FULL, Stage.ENROLL})
 
@@ -181,32 +184,25 @@ async def own_form_with_proof(
     dependencies: HttpDependencies,
     handle: FormHandler,
     *,
-    check: FormCheck | None = None,
+    check: PageCheck | None = None,
     enrolling: bool = False,
 ) -> Response[str] | Response[bytes]:
     """Handle a form about the user's own second factor; without a proof, ask for one.
 
     Who has a second factor sends a code with the very form, however lately one was typed: a stolen
-    session does not change it. `check` comes before the code, which is used up in the transaction
-    of the act: neither a form that is refused nor an act that fails costs a code (0139).
+    session does not change it. `check` as in `_handle_checked_form`.
     """
-    fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
-    context = new_context(request, dependencies)
-    stages = _ENROLLING if enrolling else _FULL
-    password = await _prove(context, fields, any_user, stages, codes=False)
 
-    async def with_code(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
-        refused = await check(page_context, sent) if check else None
-        if refused is not None:
-            return refused
-        enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
-        proof = await by_second_factor(page_context, sent) if enrolled.any else password
+    async def act(
+        page_context: PageContext, sent: Fields, proof: Proof, enrolled: EnrolledFactors
+    ) -> Outcome | LongAct:
         proven = replace(page_context, proof_refused=proof.refusal)
         if not (proof.is_accepted or (proven.is_proven and not enrolled.any)):
             return ask_again(proven, sent, enrolled)
         return await handle(proven, without_proof(sent))
 
-    return await _handle_form(context, fields, any_user, with_code, stages=stages)
+    stages = _ENROLLING if enrolling else _FULL
+    return await _handle_checked_form(request, dependencies, check, act, stages)
 
 
 async def own_form_with_proof_field(
@@ -214,23 +210,44 @@ async def own_form_with_proof_field(
 ) -> Response[str] | Response[bytes]:
     """Handle a form of a user's own page that has a field for the proof.
 
-    `check` comes before a code, so that a form that is refused costs none (0139). `handle` must
-    check `page_context.proof_given`: what was typed before does not count.
+    `check` as in `_handle_checked_form`. `handle` must check `page_context.proof_given`: what was
+    typed before does not count.
     """
-    context = new_context(request, dependencies)
+
+    async def act(
+        page_context: PageContext, sent: Fields, proof: Proof, _: EnrolledFactors
+    ) -> Outcome | LongAct:
+        shown = replace(page_context, proof_refused=proof.refusal, proof_given=proof.is_accepted)
+        return await handle(shown, without_proof(sent))
+
+    return await _handle_checked_form(request, dependencies, check, act, _FULL)
+
+
+async def _handle_checked_form(
+    request: AnyRequest,
+    dependencies: HttpDependencies,
+    check: PageCheck | None,
+    act: _ProofHandler,
+    stages: frozenset[Stage],
+) -> Response[str] | Response[bytes]:
+    """Handle a user's own form that a code of a second factor comes with.
+
+    `check` comes before the code, which is used up in the transaction of the act: neither a form
+    that is refused nor an act that fails costs a code (0139).
+    """
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
-    password = await _prove(context, fields, any_user, _FULL, codes=False)
+    context = new_context(request, dependencies)
+    password = await _prove(context, fields, any_user, stages, codes=False)
 
     async def with_proof(page_context: PageContext, sent: Fields) -> Outcome | LongAct:
-        refused = await check(page_context, sent)
+        refused = await check(page_context, sent) if check else None
         if refused is not None:
             return refused
         enrolled = await page_context.work.second_factors.enrolled(page_context.user.user_id)
         proof = await by_second_factor(page_context, sent) if enrolled.any else password
-        shown = replace(page_context, proof_refused=proof.refusal, proof_given=proof.is_accepted)
-        return await handle(shown, without_proof(sent))
+        return await act(page_context, sent, proof, enrolled)
 
-    return await _handle_form(context, fields, any_user, with_proof)
+    return await _handle_form(context, fields, any_user, with_proof, stages=stages)
 
 
 async def _page_response(

@@ -62,6 +62,7 @@ _OF_TRANSACTION: Final = sa.select(
     *(sa.literal_column(column) for column in IDENTITY),
 )
 _CONFIRM: Final = sa.text(CONFIRM)
+_NOW: Final = sa.select(sa.func.clock_timestamp())
 _TRIAL: Final = """
 INSERT INTO service_fact (name, value)
 SELECT 'trial-' || gen_random_uuid(), string_agg(md5(random()::text), '')
@@ -82,7 +83,7 @@ class Transaction:
 
     async def now(self) -> datetime:
         """The database's clock at this moment (decisions 3: one source for all nodes)."""
-        at = await self.connection.scalar(sa.select(sa.func.clock_timestamp()))
+        at = await self.connection.scalar(_NOW)
         assert isinstance(at, datetime)
         return at + self._offset()
 

@@ -1,6 +1,5 @@
 """Sums of hours and days in PostgreSQL: implements metrics/ports.py RollupStore."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
@@ -8,12 +7,9 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 from msgspec.structs import replace
-from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import day_start
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.grain_selection import Rows
-from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
+from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import (
     ALL_AAS,
     DAY,
@@ -33,15 +29,14 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, make_partition
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
+from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
 from mudra.storage.metrics.rollups.rollup_delay import is_due
 from mudra.storage.metrics.rollups.rollup_queries import sums_by_cell
 from mudra.storage.metrics.rollups.sums import (
     SUMS,
     Part,
-    blocks_by_cell,
     copy_in,
-    raw_query,
     row_of,
     sums_query,
     within_times,
@@ -62,10 +57,6 @@ ROLLUP_S: Final = 60.0
 _STALE: Final = metrics_stale.c
 _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _PAIR_TABLES: Final = {"hour": metrics_pair_hour, "day": metrics_pair_day}
-
-
-Sums = Mapping[datetime, Mapping[Cell, Rollup]]
-"""Sums by the beginning of their hour or day."""
 
 
 class PostgresRollups:
@@ -118,25 +109,11 @@ class PostgresRollups:
                 if of_hour is None:
                     return None
                 recent[at] = of_hour
-        rest = replace(stale, ats=tuple(at for at in stale.ats if at < oldest))
-        return {**await self._sums_of_raw(rest), **recent} if rest.ats else recent
-
-    async def _sums_of_raw(self, stale: Stale) -> Sums:
-        windows = [window for at in stale.ats for window in TimeRange(at, at + HOUR).windows]
-        found = await self._tx.connection.execute(
-            raw_query(Rows(tuple(windows)), Part(stale.aa_id, tag=stale.tag))
-        )
-        rows: dict[datetime, list[RowMapping]] = defaultdict(list)
-        first = stale.ats[0]
-        for row in found.mappings():
-            rows[first + (row["window_at"] - first) // HOUR * HOUR].append(row)
-        return {
-            at: {
-                cell: coarse(rollup(blocks))
-                for cell, blocks in blocks_by_cell(rows.get(at, ())).items()
-            }
-            for at in stale.ats
-        }
+        rest = tuple(at for at in stale.ats if at < oldest)
+        if not rest:
+            return recent
+        part = Part(stale.aa_id, tag=stale.tag)
+        return {**await sums_of_raw_rows(self._tx, part, rest, HOUR), **recent}
 
     async def sums_of_hours(self, stale: Stale, day: datetime) -> Mapping[Cell, Rollup]:
         """Returns the sums of the hours of a day."""

@@ -12,19 +12,19 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.dialects.postgresql import ARRAY, insert
-from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.grain_selection import Rows, SeriesKey, hour_of
-from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
+from mudra.metrics.rollup.grain_selection import SeriesKey, hour_of
+from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, HOUR, Stale, few_enough
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_sums import add, pack
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
+from mudra.storage.metrics.rollups.raw_sums import sums_of_raw_rows
 from mudra.storage.metrics.rollups.rollup_queries import Gathered
-from mudra.storage.metrics.rollups.sums import Part, blocks_by_cell, raw_query, within_times
+from mudra.storage.metrics.rollups.sums import Part, within_times
 from mudra.storage.metrics.rollups.window_sums import HEADER, Versions, WindowRow, WindowSums
 from mudra.storage.metrics.tables import metrics_pair_window, metrics_receipt, metrics_window
 
@@ -93,19 +93,9 @@ class WindowMaking:
         return {key: version for key, version in new.items() if key.at in few}
 
     async def _make(self, aa_id: str, tag: Tag, new: Versions) -> Sequence[WindowRow]:
-        """Makes the sums of these windows together: most of the cost is that of a statement."""
+        """Makes the sums of these windows together."""
         ats = tuple(sorted(key.at for key in new))
-        found = await self._tx.connection.execute(raw_query(Rows(ats), Part(aa_id, tag=tag)))
-        raw: dict[datetime, list[RowMapping]] = defaultdict(list)
-        for one in found.mappings():
-            raw[one["window_at"]].append(one)
-        cells = {
-            at: {
-                cell: coarse(rollup(blocks))
-                for cell, blocks in blocks_by_cell(raw.get(at, ())).items()
-            }
-            for at in ats
-        }
+        cells = await sums_of_raw_rows(self._tx, Part(aa_id, tag=tag), ats, WINDOW)
         await put_pairs(self._tx, metrics_pair_window, Stale("window", aa_id, tag, ats), cells)
         rows = [
             WindowRow(key, {aa_id: version}, _packed(cells[key.at])) for key, version in new.items()
