@@ -32,6 +32,32 @@ def test_a_stopped_worker_is_replaced_within_5_s_and_that_is_said(tmp_path: Path
     assert "process is hung, killing it" in log
 
 
+def test_what_a_process_measured_last_ends_with_it(tmp_path: Path) -> None:
+    """Else an alarm that it raised would stay until the node is started again."""
+    with running_service(tmp_path / "data") as service:
+        jobs = children(service.process.pid)[1]
+        gauges = f"telemetry/gauge_live*_{jobs}.db"
+        service.wait_until(lambda: bool(list(service.data_dir.glob(gauges))))
+        os.kill(jobs, signal.SIGKILL)
+        service.wait_until(lambda: not list(service.data_dir.glob(gauges)))
+
+        assert list(service.data_dir.glob(f"telemetry/counter_{jobs}.db"))
+
+
+def test_a_stop_while_a_process_is_started_again_does_not_wait_for_it(tmp_path: Path) -> None:
+    """One that dies at once is started a second later: a stop within that second is heard."""
+    with running_service(tmp_path / "data") as service:
+        supervisor = service.process.pid
+        worker = children(supervisor)[0]
+        os.kill(worker, signal.SIGKILL)
+        service.wait_until(lambda: set(children(supervisor)) - {worker} != set())
+        service.wait_until(lambda: worker not in children(supervisor))
+        os.kill(max(children(supervisor)), signal.SIGKILL)  # it has not lived for a second
+        service.process.send_signal(signal.SIGTERM)
+
+        service.process.wait(STOP_S / 2)
+
+
 def test_a_stopped_supervisor_goes_on_and_replaces_what_died_meanwhile(tmp_path: Path) -> None:
     with running_service(tmp_path / "data") as service:
         supervisor = service.process.pid

@@ -1,6 +1,7 @@
 """Nginx in front of nodes, by the example of the documentation."""
 
 import contextlib
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +14,13 @@ EXAMPLE = Path("deploy/nginx/mudra.conf")
 
 @contextlib.contextmanager
 def nginx(folder: Path, ports: list[int]) -> Iterator[str]:
-    """Run the example of the documentation on loopback; gives its address."""
+    """Run the example of the documentation on loopback, without TLS; gives its address."""
     front = free_port()
     site = EXAMPLE.read_text()
     for number, port in enumerate(ports, start=1):
         site = site.replace(f"10.0.0.{number}:8080", f"127.0.0.1:{port}")
-    site = site.replace("listen 80;", f"listen 127.0.0.1:{front};")
+    site = re.sub(r"^ *ssl_.*\n", "", site, flags=re.MULTILINE)
+    site = site.replace("listen 443 ssl;", f"listen 127.0.0.1:{front};")
     places = "\n".join(
         f"{name}_temp_path {folder}/{name};"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")

@@ -1,7 +1,7 @@
 """The network's health as Prometheus metrics for an operator's own dashboards.
 
 Set by the job that detects incidents, as of the last closed window. What is not
-known (no calls) is NaN: an old value would look like health.
+known (no calls, or another node runs the job) is NaN: an old value would look like health.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import closed_before
 
 _exported: Final[set[tuple[Gauge, tuple[str, str]]]] = set()
-"""The labels set for the last window, by this process, the only one that sets them."""
+"""The labels set for the last window by this process."""
 _causes: Final[set[tuple[str, str, str, str]]] = set()
 """The labels of all causes that this process exported."""
 _maintained: Final[set[str]] = set()
@@ -42,10 +42,7 @@ async def export_health(work: MaintenanceWork) -> None:
     onboarded = await work.health.onboarded_fips()
     proof = (await work.health.coverage(last, work.now)).proof()
     still_open = await work.incidents.open_causes()
-    # A gauge of several processes cannot delete its labels: those not set again become NaN.
-    for gauge, labels in _exported:
-        gauge.labels(*labels).set(nan)
-    _exported.clear()
+    _forget_apis()
     for row in rows:
         # A gauge never deletes a label: no label for a FIP ID that only an AA reported.
         for api in row.apis if row.subject.fip_id in onboarded else ():
@@ -61,6 +58,24 @@ async def export_health(work: MaintenanceWork) -> None:
         }
     )
     LAST_WINDOW.set(last.end.timestamp())
+
+
+def forget_health() -> None:
+    """Sets all to NaN: another node runs the job, and shows what is so now."""
+    _forget_apis()
+    for gauge in (WINDOWS_MISSING, INCIDENTS_OPEN, LAST_WINDOW):
+        gauge.set(nan)
+    for labels in _causes:
+        CAUSES.labels(*labels).set(nan)
+    for entity_id in _maintained:
+        MAINTENANCE.labels(entity_id).set(nan)
+
+
+def _forget_apis() -> None:
+    # A gauge of several processes cannot delete its labels: those not set again become NaN.
+    for gauge, labels in _exported:
+        gauge.labels(*labels).set(nan)
+    _exported.clear()
 
 
 def _export_causes(subjects: Sequence[Subject]) -> None:

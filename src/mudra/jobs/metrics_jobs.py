@@ -7,7 +7,7 @@ from typing import Final
 
 import structlog
 
-from mudra.jobs.metrics_exporter import export_health
+from mudra.jobs.metrics_exporter import export_health, forget_health
 from mudra.jobs.retry_delay import pause_after, public_pause_after
 from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import (
@@ -50,10 +50,13 @@ def metrics_jobs(
 
     `carry_over` takes to the first database what metrics in another one mean for it.
     """
-    # Without a first value a dashboard would show "no data" instead of 0.
+    # Without a first value a dashboard would show "no data" instead of 0, and no rule would see
+    # the first one: a series that begins at 1 has not increased.
     for grain in ("hour", "day"):
         for outcome in ("equal", "different"):
             RECOUNTS.labels(grain, outcome).inc(0)
+    for outcome in ("sent", "failed", "given up"):
+        WEBHOOK_MESSAGES.labels(outcome).inc(0)
 
     async def make_partitions() -> None:
         async with open_work(within_s=TRANSACTION_S) as work:
@@ -72,6 +75,7 @@ def metrics_jobs(
             every=minute / 3,
             run=lambda: detect_incidents(open_work, carry_over),
             follows_clock=True,
+            forget=forget_health,
         ),
         Job(
             name="metrics-webhooks",

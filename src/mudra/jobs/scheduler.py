@@ -8,6 +8,8 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from math import inf
+from time import monotonic
 from typing import Final, Protocol
 
 import structlog
@@ -20,6 +22,8 @@ STOP_S: Final = 5.0
 """The time for a run to finish after the stop; then its transaction is rolled back."""
 _MAX_WAIT_S: Final = 60.0
 """The delay after which another node takes over a slot that failed or was killed."""
+_OLD_AFTER: Final = 3
+"""Periods."""
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _log = structlog.get_logger()
 
@@ -39,6 +43,12 @@ class Job(Struct, frozen=True, kw_only=True):
 
     on_every_node: bool = False
     """True for a job that each node runs for itself, in every period and at its start."""
+
+    forget: Callable[[], None] | None = None
+    """Called while others have run the job for some periods: drops what this process shows of it.
+
+    Else each node would go on showing to Prometheus what was so when it ran the job last.
+    """
 
     def is_woken_by(self, change: str) -> bool:
         """Returns whether a change makes it run at once; `*` is any change, after an outage."""
@@ -74,6 +84,8 @@ class Scheduler:
         self._count = count
         self._woken = {job.name: asyncio.Event() for job in jobs}
         self._changed = {job.name: False for job in jobs}
+        self._ran_at = {job.name: -inf for job in jobs}
+        """When this process ran each job last, by the monotonic clock."""
         self._stopping = False
 
     def wake(self, change: str) -> None:
@@ -118,11 +130,18 @@ class Scheduler:
             slot = await self._runs.begin(job.name, job.every, job.offset)
             if slot is not None:
                 await self._runs.end(job.name, slot, await self._attempt(job))
+            elif job.forget is not None and self._has_not_run(job):
+                job.forget()
         except ServiceUnavailable as error:
             _log.warning("job waits", job=job.name, error=str(error))
 
+    def _has_not_run(self, job: Job) -> bool:
+        since = monotonic() - self._ran_at[job.name]
+        return since > _OLD_AFTER * job.every.total_seconds()
+
     async def _attempt(self, job: Job) -> str:
         """Runs the job; returns the kind of its failure, empty after a success."""
+        self._ran_at[job.name] = monotonic()
         try:
             await job.run()
         except ServiceUnavailable as error:

@@ -9,12 +9,12 @@ from prometheus_client import Counter, Gauge
 MAILS_FAILING = Gauge(
     "mudra_mails_failing",
     "Mails that the mail server refused for good or that have waited for over a day",
-    multiprocess_mode="livemax",
+    multiprocess_mode="livemostrecent",
 )
 SIGN_IN_FAILURES = Gauge(
     "mudra_sign_in_failures",
     "Failed sign-ins of the last five minutes, over all names and addresses",
-    multiprocess_mode="livemax",
+    multiprocess_mode="livemostrecent",
 )
 AUDIT_UNSEALED = Gauge(
     "mudra_audit_unsealed_seconds",

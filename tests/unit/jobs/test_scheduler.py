@@ -140,3 +140,42 @@ def test_a_run_that_does_not_end_is_cancelled_after_the_stop(monkeypatch):
         return runs.ended
 
     assert asyncio.run(story()) == []
+
+
+def test_a_job_that_others_run_is_forgotten_after_some_periods():
+    async def story():
+        forgotten = asyncio.Event()
+
+        async def send() -> None:
+            raise AssertionError("another node has every slot")
+
+        shown = job(send, every=timedelta(milliseconds=20), forget=forgotten.set)
+        runs = Runs()
+        runs.done.add("mail")
+        scheduler, _, _ = schedule(shown, runs=runs)
+        await run_until(scheduler, forgotten)
+
+    asyncio.run(story())
+
+
+def test_a_job_that_ran_here_just_now_is_not_forgotten():
+    async def story():
+        forgotten, again = [], asyncio.Event()
+
+        class Mine(Runs):
+            async def begin(self, name: str, every: timedelta, offset: timedelta):
+                slot = await super().begin(name, every, offset)
+                if slot is None:
+                    again.set()
+                return slot
+
+        async def send() -> None:
+            pass
+
+        shown = job(send, forget=lambda: forgotten.append("mail"))
+        scheduler, _, _ = schedule(shown, runs=Mine())
+        scheduler._wait_s = lambda _: 0.01  # a period passes at once, real time does not
+        await run_until(scheduler, again)
+        return forgotten
+
+    assert asyncio.run(story()) == []

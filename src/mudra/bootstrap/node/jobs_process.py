@@ -5,9 +5,10 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from math import nan
 from typing import Final
 
 import structlog
@@ -93,6 +94,7 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     runs = PostgresJobRuns(dependencies.database.direct)
     tracing = open_tracing(dependencies, "jobs")
     jobs = [*_jobs(dependencies), *_metrics_jobs(dependencies)]
+    _count_from_zero(jobs)
     scheduler = Scheduler(
         jobs if tracing is None else tracing.jobs(jobs),
         runs,
@@ -112,6 +114,15 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     await dependencies.close()
     if tracing is not None:
         tracing.close()
+
+
+def _count_from_zero(jobs: Sequence[Job]) -> None:
+    """Show 0 first: a counter that begins at 1 has not increased, as far as a rule can see."""
+    for job in jobs:
+        for outcome in ("succeeded", "failed"):
+            JOB_RUNS.labels(job.name, outcome).inc(0)
+    for outcome in ("sent", "failed"):
+        MAILS.labels(outcome).inc(0)
 
 
 async def _beat_always(report: Report) -> None:
@@ -190,6 +201,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
             run=send_mail,
             wake_on=OUTBOX_CHANGED,
             follows_clock=True,
+            forget=lambda: MAILS_FAILING.set(nan),
         ),
         Job(
             name="links",
@@ -207,7 +219,12 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="remind", every=10 * minute, run=lambda: _remind(dependencies), follows_clock=True
         ),
-        Job(name="sign-ins", every=minute, run=count_failed_sign_ins),
+        Job(
+            name="sign-ins",
+            every=minute,
+            run=count_failed_sign_ins,
+            forget=lambda: SIGN_IN_FAILURES.set(nan),
+        ),
         *_jobs_of_subscribers(dependencies),
         *_jobs_of_registry(dependencies),
         *_jobs_of_proof(dependencies),

@@ -21,7 +21,7 @@ from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
 from mudra.bootstrap.node.supervisor import STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
-from mudra.bootstrap.observability.telemetry import RESTARTS, serve_metrics
+from mudra.bootstrap.observability.telemetry import RESTARTS, forget_process, serve_metrics
 from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
 from mudra.demo.network import Demo
 from mudra.demo.set_up import set_up_demo
@@ -62,6 +62,7 @@ def run_node(
         settings.pause_s + STOP_S,
         sockets,
         on_restart=lambda *of: RESTARTS.labels(*of).inc(),
+        on_end=forget_process,
         notifier=given.notifier,
     )
     for number, listener in enumerate(sockets):
@@ -72,6 +73,10 @@ def run_node(
         supervisor.add("database", _without(sockets, _watch_database(heal)), last=True)
     if demo is Demo.ALIVE:
         supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, encryption)))
+
+    for child in supervisor.children:
+        for cause in ("died", "hung"):  # a counter that begins at 1 has not increased for a rule
+            RESTARTS.labels(child.name, cause).inc(0)
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))

@@ -55,6 +55,8 @@ class Supervisor:
     children: list[_Child] = field(default_factory=list)
     on_restart: Callable[[str, str], None] = lambda _name, _cause: None
     """Takes the name of a process that is started again, and `died` or `hung`."""
+    on_end: Callable[[int], None] = lambda _pid: None
+    """Takes the ID of a process that has ended."""
     notifier: Notifier = field(default_factory=Notifier)
     _stopping: bool = False
     _beats: Heartbeats = field(default_factory=Heartbeats)
@@ -102,6 +104,8 @@ class Supervisor:
         self._beats.begin(child.place)
         child.pid = os.fork()
         if child.pid:
+            if self._stopping:  # it was not yet among those that the stop reached
+                os.kill(child.pid, signal.SIGTERM)
             return
         self._signals.close()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -151,7 +155,8 @@ class Supervisor:
             lived = time.monotonic() - child.started_at
             if lived < _SOONEST_RESTART_S:
                 time.sleep(_SOONEST_RESTART_S)
-            self._start(child, parent_pipe, hold, reported)
+            if not self._stopping:
+                self._start(child, parent_pipe, hold, reported)
 
     def _wait(self, *also: int) -> None:
         """Wait for a signal or a descriptor, and check the children once a second."""
@@ -180,6 +185,7 @@ class Supervisor:
                     os.kill(child.pid, signal.SIGKILL)
 
     def _forget(self, pid: int) -> _Child | None:
+        self.on_end(pid)
         for child in self.children:
             if child.pid == pid:
                 child.pid = 0

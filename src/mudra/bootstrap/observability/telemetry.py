@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from mudra.storage.database.replica import Place
 
@@ -88,6 +88,11 @@ def observe_replica(place: Place, behind: int) -> None:
     REPLICA_READS.labels(place.value).inc()
     if place in {Place.REPLICA, Place.LATE}:
         REPLICA_BEHIND.set(behind)
+
+
+def forget_process(pid: int) -> None:
+    """Drop the gauges of a process that has ended: what it measured last is no longer so."""
+    mark_process_dead(pid)  # type: ignore[no-untyped-call]
 
 
 def serve_metrics(host: str, port: int) -> tuple[WSGIServer, threading.Thread]:
