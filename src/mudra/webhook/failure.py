@@ -17,4 +17,6 @@ def why_failed(error: Exception) -> str:
         return "its certificate is not trusted"
     if isinstance(error, httpx.ConnectError):
         return "no connection: no program listens there, or a firewall refuses it"
+    if isinstance(error, UnicodeError):
+        return "its host, or the one that it redirects to, has no valid name (IDNA 2008)"
     return f"the call failed: {type(error).__name__}"

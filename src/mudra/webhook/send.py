@@ -80,7 +80,8 @@ async def post(
         return f"no answer within {_WHOLE_S:g} seconds"
     except socket.gaierror:
         return "the host has no address"
-    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+    # Of a host, or of one that a redirect names, that IDNA 2008 forbids: a ValueError.
+    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
         return why_failed(error)
 
 

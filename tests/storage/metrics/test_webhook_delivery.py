@@ -163,3 +163,30 @@ def test_what_a_killed_node_had_taken_is_posted_by_another(service: Service, pos
     # Posted and not recorded: the one case that remains; the receiver knows it by its ID.
     assert len(sink.posted) == 1 + posted
     assert len({one.message_id for one in sink.posted}) == 1
+
+
+def test_a_message_whose_attempt_breaks_the_code_delays_no_other_and_waits(
+    service: Service,
+) -> None:
+    """Else it stays the oldest that is due, and a batch of such stops all webhooks for ever."""
+
+    async def broken(dependencies: Dependencies) -> tuple[int, int]:
+        bad = await hooked(dependencies, poisoned, MESSAGES)
+        good = await hooked(dependencies, sink, 1)
+
+        async def post(message: WaitingMessage, now: datetime) -> str:
+            if message.url == poisoned.url:
+                raise ZeroDivisionError
+            return await post_signed(message, now, HERE)
+
+        opened = partial(dependencies.metrics_maintenance, within_s=5.0)
+        with pytest.raises(ZeroDivisionError):
+            await deliver_messages(opened, post, pause_after, lambda _: None)
+        async with opened() as work:
+            due = await work.messages.take_due(MESSAGES, of_public=False)
+        assert [one for one in due if one.url == poisoned.url] == []
+        return await left(dependencies, bad), await left(dependencies, good)
+
+    with webhook_sink() as sink, webhook_sink() as poisoned:
+        assert in_own_store(service, broken) == (MESSAGES, 0)
+    assert (len(sink.posted), len(poisoned.posted)) == (1, 0)

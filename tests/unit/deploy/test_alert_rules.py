@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from tests.support.programs import program
 
+from mudra.console.pages.public.documentation import ROOT
+
 DEPLOY = Path("deploy/prometheus")
 DASHBOARDS = sorted(Path("deploy/grafana").glob("*.json"))
 RULES = (DEPLOY / "mudra.rules.yml").read_text()
@@ -17,6 +19,8 @@ SOURCES = (
     *Path("src/mudra/jobs").glob("telemetry.py"),
     *Path("src/mudra/bootstrap/observability").glob("telemetry.py"),
 )
+SITE = f"https://tokens.network.example{ROOT}"
+"""Of the documentation, where the service shows it."""
 METRIC = re.compile(r"\b(?:[a-z]+:)?mudra[_:][a-z0-9_:]+")
 
 
@@ -56,9 +60,11 @@ def test_each_alert_is_tested_and_has_a_runbook_of_its_own() -> None:
 
     assert len(alerts) == len(linked) == 19
     assert [name for name in alerts if name not in tests] == []
-    assert sorted(linked) == [str(page) for page in pages]
-    for name, page in zip(alerts, linked, strict=True):
-        text = Path(page).read_text()
+    addresses = {f"{SITE}/operations/runbooks/{page.stem}.html": page for page in pages}
+    assert sorted(linked) == sorted(addresses)
+    for name, address in zip(alerts, linked, strict=True):
+        page = addresses[address]
+        text = page.read_text()
         assert text.startswith(f"# {name}\n"), page
         assert "## What to do" in text
         assert "**Over when:**" in text

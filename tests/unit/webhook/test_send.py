@@ -106,3 +106,14 @@ def test_a_network_that_the_operator_opens_is_reached_and_no_other():
     assert "private" in (OPENED.url_fault("http://10.0.0.1/") or "")
     assert "scheme http" in (PUBLIC.url_fault("http://alarms.network.example/") or "")
     assert PUBLIC.url_fault("https://alarms.network.example/x?key=1") is None
+
+
+def test_a_host_that_idna_forbids_is_a_failed_attempt_and_no_fault_of_the_job():
+    assert "IDNA 2008" in sent("https://xn--ls8h.example/hook", PUBLIC)
+
+
+def test_a_redirect_to_such_a_host_is_one_too():
+    with webhook_sink() as sink:
+        sink.answers, sink.location = [302], "https://xn--ls8h.example/"
+
+        assert "IDNA 2008" in sent(sink.url, SANDBOX)

@@ -150,7 +150,8 @@ class Pusher:
                 "POST", self.url, content=body, headers=headers
             ) as response:
                 answer = await aread_bounded(response)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        # A ValueError: of a redirect to a host that IDNA 2008 forbids.
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             return NotNow(f"the operator cannot be reached ({type(error).__name__})")
         self._compare_clocks(response.headers.get("date", ""))
         outcome = classify_response(

@@ -71,21 +71,28 @@ async def deliver_messages(
             if not await work.messages.still_taken(message):
                 return
             now = work.now
-        problem = await post(message, now)
+        fault = None
+        try:
+            problem = await post(message, now)
+        except Exception as error:  # noqa: BLE001  # raised again once the attempt is recorded
+            fault, problem = error, f"the call failed: {type(error).__name__}"
         async with at_database:
             delivery = await _complete(open_work, message, problem, pause_after(message.attempts))
         report(delivery)
+        if fault is not None:
+            raise fault
 
-    while True:
+    failures: list[BaseException] = []
+    more = True
+    while more:
         async with open_work() as work:
             claimed = await work.messages.take_due(BATCH, of_public=of_public)
-        # One that fails must not leave the others posted but not completed.
-        failures = await asyncio.gather(*map(deliver, claimed), return_exceptions=True)
-        for failure in failures:
-            if isinstance(failure, BaseException):
-                raise failure
-        if len(claimed) < BATCH:
-            return
+        # One that fails must not leave the others posted but not completed, nor stop those due.
+        ended = await asyncio.gather(*map(deliver, claimed), return_exceptions=True)
+        failures += [one for one in ended if isinstance(one, BaseException)]
+        more = len(claimed) == BATCH
+    if failures:
+        raise failures[0]
 
 
 async def _complete(
