@@ -28,6 +28,10 @@ class _Place:
         self.reading = SharedRead(is_of_all)
         self.found: _Value | None = None
 
+    def is_old(self, now: float) -> bool:
+        """Returns whether its value is given to no one any more."""
+        return self.found is not None and self.found.until <= now
+
 
 class SharedValues:
     """The values of the latest questions.
@@ -53,6 +57,7 @@ class SharedValues:
 
         Who asks the same meanwhile waits for it, and fails with it when a database is gone.
         """
+        self._drop_old()
         place = self._place(question)
         async with place.reading.turn():
             found = place.found
@@ -61,6 +66,13 @@ class SharedValues:
                 value = await make()
                 place.found = found = _Value(made_of, value, self._monotonic() + TTL_S)
             return cast("T", found.value)
+
+    def _drop_old(self) -> None:
+        """Drop what is too old to be given to anyone: most questions are of a time, and end so."""
+        now = self._monotonic()
+        old = [one for one, place in self._places.items() if place.is_old(now)]
+        for question in old:
+            del self._places[question]
 
     def _place(self, question: Hashable) -> _Place:
         place = self._places.setdefault(question, _Place(self._is_of_all))

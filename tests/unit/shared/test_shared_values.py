@@ -1,6 +1,7 @@
 """What many ask for at once is made once, and again when what it is made of has changed."""
 
 import asyncio
+import weakref
 
 import pytest
 
@@ -63,6 +64,31 @@ def test_only_the_latest_questions_are_kept():
         assert asking.made == []
         await asking.get(1, 1)
         assert asking.made == [(1, 1)]
+
+    asyncio.run(act())
+
+
+def test_what_is_too_old_is_not_kept_until_others_take_its_place():
+    """Most questions are of a time: an hour later a worker would hold the figures of all of it."""
+
+    class Figures:
+        pass
+
+    async def act():
+        now = 0.0
+        values = SharedValues(lambda: now)
+
+        async def make():
+            return Figures()
+
+        held = weakref.ref(await values.get("the hour until 9:00", 1, make))
+        now += TTL_S / 2
+        kept = weakref.ref(await values.get("the hour until 9:05", 1, make))
+        assert held() is not None
+        now += TTL_S / 2
+        await values.get("the hour until 9:10", 1, make)
+        assert held() is None
+        assert kept() is not None
 
     asyncio.run(act())
 

@@ -50,6 +50,20 @@ class GridRow(Struct, frozen=True):
         return 3 if kinds <= {"none"} else 2
 
 
+class GridSummary(Struct, frozen=True):
+    """What a page says of a matrix next to its rows: kept for many, unlike 80,000 cells."""
+
+    aas: Sequence[str]
+    rows: int
+    first: int
+    """The number of rows that are shown at first."""
+    bad: int
+    """The number of rows that a cause hits now."""
+    hit: int
+    recovered: int
+    pairs: int
+
+
 class Grid(Struct, frozen=True):
     """The whole matrix."""
 
@@ -70,6 +84,13 @@ class Grid(Struct, frozen=True):
     def first_rows(self) -> Sequence[GridRow]:
         """The rows that are shown at first: those that a cause hits now, if any; not too many."""
         return (self.bad_rows or self.rows)[:MAX_ROWS]
+
+    def summary(self) -> GridSummary:
+        """Return what stays of it once its rows are drawn."""
+        first, bad = len(self.first_rows), len(self.bad_rows)
+        return GridSummary(
+            self.aas, len(self.rows), first, bad, self.hit, self.recovered, self.pairs
+        )
 
 
 def pair_path(aa_id: str, fip_id: str) -> str:

@@ -13,7 +13,7 @@ from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Outcome, StreamedPage
 from mudra.console.framework.render import part
 from mudra.console.framework.shared_part import shared_part
-from mudra.console.health.grid import HEALTH, Grid, grid_of
+from mudra.console.health.grid import HEALTH, Grid, GridSummary, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.labels import AMBIGUOUS, MARKS, cause_lines
 from mudra.http.dependencies import InjectedDependencies
@@ -45,14 +45,14 @@ async def _handle(page_context: PageContext) -> Outcome:
 class _Drawn(Struct, frozen=True):
     """The matrix of a view, which is the same for every operator."""
 
-    grid: Grid
+    grid: GridSummary
     rows: Markup
 
 
 def _drawn(grid: Grid, view: HealthQuery, hit: Collection[str]) -> _Drawn:
     rows = grid.rows if view.rows else grid.first_rows
     facts = {"rows": rows, "query": view.query(), "home": HEALTH, "hit": hit}
-    return _Drawn(grid, part("health_matrix_rows.html", facts))
+    return _Drawn(grid.summary(), part("health_matrix_rows.html", facts))
 
 
 async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object]:
