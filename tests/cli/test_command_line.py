@@ -215,6 +215,29 @@ def test_no_one_signed_in_is_3_and_an_unreachable_service_5(
     assert "mudra login EMAIL" in asked.stderr
 
 
+@pytest.mark.parametrize(
+    "base_url", ["http://[::1/iam", "127.0.0.1:8080/iam", "https://xn--ls8h.example/iam"]
+)
+def test_an_address_that_is_none_is_said_so(base_url: str, tmp_path: Path) -> None:
+    words = ["login", "x@y.example", "--password-stdin", "--base-url", base_url]
+    done = CliRunner().invoke(
+        app, words, input="pw\n", env={**os.environ, "MUDRA_CONFIG_DIR": str(tmp_path)}
+    )
+
+    assert done.exit_code == 1
+    assert "is --base-url right?" in done.stderr
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+
+
+def test_a_tokens_file_that_cannot_be_read_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "tokens.json").mkdir(mode=0o700)  # cannot be read by root either
+    environment = {**os.environ, "MUDRA_CONFIG_DIR": str(tmp_path)}
+    done = CliRunner().invoke(app, ["secret", "read", "X"], env=environment)
+
+    assert done.exit_code == 3
+    assert "tokens.json cannot be read" in done.stderr
+
+
 def test_the_tokens_file_is_the_users_own_and_refused_when_others_can_read_it(
     service: Service, admin: Member
 ) -> None:

@@ -125,6 +125,8 @@ def _sent(
     try:
         with httpx.Client(timeout=_TIMEOUT_S, follow_redirects=False) as client:
             response = call(client)
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
+        fail(f"{url} is no address of a service ({error}): is --base-url right?")
     except httpx.HTTPError as error:
         fail(
             f"{url} did not answer ({type(error).__name__}): is the service running, "

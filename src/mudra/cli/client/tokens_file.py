@@ -78,5 +78,9 @@ def _load(path: Path) -> list[SignedIn]:
         return msgspec.json.decode(path.read_bytes(), type=list[SignedIn])
     except FileNotFoundError:
         return []
+    except OSError as error:
+        raise TokensFileError(
+            f"{path} cannot be read ({error.strerror}): let it be yours, or set MUDRA_CONFIG_DIR"
+        ) from None
     except msgspec.MsgspecError as error:
         raise TokensFileError(f"{path} is damaged ({error}); delete it and sign in again") from None
