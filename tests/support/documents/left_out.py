@@ -117,6 +117,8 @@ BY_ANOTHER_TEST: Final = {
     },
     "docs/how-to/run-on-kubernetes.md": {
         'image: {repository: registry.example/mudra, digest: "sha256:…"}': _CHARTS,
+        "backup:": "unit/deploy/test_helm_backup.py::test_the_backup_of_the_guide_is_a_cron_job",
+        "mudra backup key backup.key": _RESTORE,
         "kubectl create secret generic mudra-agent --from-literal=entity-secret=…": _CHARTS,
     },
     "docs/operations/running.md": {
@@ -177,6 +179,9 @@ NOT_RUN: Final = {
             "kubectl exec -it mudra-0 -- mudra operator create chief@network.example",
         ),
         "needs a cluster, or Podman; tests/unit/deploy/test_helm_charts.py renders the charts",
+            "kubectl create job --from=cronjob/mudra-backup first-backup",
+            "helm upgrade mudra deploy/helm/mudra -f values.yaml --set backup.pod=true --wait",
+            "helm upgrade mudra deploy/helm/mudra -f values.yaml --set replicas=0 --set backup.pod=true --wait",
     ),
     "docs/how-to/run-on-patroni.md": {
         "apt-get install --no-install-recommends etcd-server postgresql-15 python3-venv": (
