@@ -124,6 +124,8 @@ BY_ANOTHER_TEST: Final = {
     "docs/operations/running.md": {
         'pg_dump -Fc -f mudra.dump "$MUDRA_DATABASE_OWNER_URL"': _DUMP,
         'pg_restore --no-owner --no-privileges -d "$MUDRA_DATABASE_OWNER_URL" mudra.dump': _DUMP,
+        "MUDRA_TELEMETRY_HOST=10.0.0.1": _SETTINGS,
+        "[Service]": "unit/deploy/test_deployment_files.py::test_systemd_takes_a_directory_of_your_own",
         "scrape_configs:": "docs/test_samples.py::test_the_scrape_of_the_page_is_one_of_prometheus",
     },
     "docs/reference/errors.md": {"{": _ERRORS},

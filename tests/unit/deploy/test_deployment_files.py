@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.support.documents.blocks import DOCUMENTS, blocks_of, text_of
 from tests.support.programs import program
 
 from mudra.bootstrap.config import REFERENCE
@@ -34,6 +35,30 @@ def test_systemd_takes_a_unit_and_finds_little_exposed(name: str, tmp_path: Path
     assert (verified.returncode, verified.stderr) == (0, "")
     assert level is not None, rated.stdout + rated.stderr
     assert float(level[1]) <= EXPOSURE[name]
+
+
+@pytest.mark.parametrize("name", ["mudra.service", "mudra-backup.service"])
+def test_systemd_takes_a_directory_of_your_own(name: str, tmp_path: Path) -> None:
+    """The lines of the page, as a drop-in: they add to the unit, and each unit names the way."""
+    (lines,) = (
+        block.body for block in blocks_of("docs/operations/running.md") if block.kind == "ini"
+    )
+    text = (SYSTEMD / name).read_text()
+    (tmp_path / name).write_text(text.replace("/opt/mudra/bin/mudra", "/bin/true"))
+    (tmp_path / f"{name}.d").mkdir()
+    (tmp_path / f"{name}.d" / "override.conf").write_text(lines)
+    verified = subprocess.run(
+        [program("systemd-analyze"), "verify", tmp_path / name],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert lines.splitlines() == ["[Service]", "ReadWritePaths=/mnt/worm/mudra"]
+    assert f"# {'It writes below' if name == 'mudra.service' else 'For a MUDRA_BACKUP_DIR'}" in text
+    assert f"`systemctl edit {name.removesuffix('.service')}`" in text
+    assert f"systemctl edit {name.removesuffix('.service')}`" in text_of(
+        "docs/operations/running.md"
+    )
 
 
 def test_systemd_takes_the_socket_for_the_service(tmp_path: Path) -> None:
