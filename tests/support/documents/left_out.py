@@ -197,6 +197,7 @@ NOT_RUN: Final = {
         "rsync -a machines/10.0.0.1/ root@10.0.0.1:mudra-machine/": (
             f"{_MACHINE}, on three machines; tests/unit/deploy/test_three_machines.py reads the files"
         ),
+        "systemctl start mudra-backup": _MACHINE,
     },
     "docs/operations/running.md": {
         "useradd --system --home-dir /var/lib/mudra mudra": _MACHINE,
