@@ -169,21 +169,21 @@ NOT_RUN: Final = {
     "docs/how-to/rotate-the-master-key.md": {"1:(the old key)": "is the form of a file"},
     "docs/how-to/run-an-agent.md": {
         "python3.11 -m venv /opt/mudra": _MACHINE,
-        "podman build -f deploy/agent.Containerfile -t mudra-agent .": _CONTAINER,
+        "podman build -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,
         "systemctl daemon-reload && systemctl enable --now mudra-agent": _MACHINE,
         "podman run -d --restart always -v ./agent.toml:/etc/mudra/agent.toml:ro \\": _CONTAINER,
     },
     "docs/how-to/run-on-kubernetes.md": dict.fromkeys(
         (
-            "podman build -f deploy/mudra.Containerfile -t registry.example/mudra \\",
+            "make assets site",
             "kubectl create secret generic mudra \\",
             "helm upgrade --install mudra deploy/helm/mudra -f values.yaml --wait",
             "kubectl exec -it mudra-0 -- mudra operator create chief@network.example",
-        ),
-        "needs a cluster, or Podman; tests/unit/deploy/test_helm_charts.py renders the charts",
             "kubectl create job --from=cronjob/mudra-backup first-backup",
             "helm upgrade mudra deploy/helm/mudra -f values.yaml --set backup.pod=true --wait",
             "helm upgrade mudra deploy/helm/mudra -f values.yaml --set replicas=0 --set backup.pod=true --wait",
+        ),
+        "needs a cluster, or Podman; tests/unit/deploy/test_helm_charts.py renders the charts",
     ),
     "docs/how-to/run-on-patroni.md": {
         "apt-get install --no-install-recommends etcd-server postgresql-15 python3-venv": (
