@@ -20,6 +20,9 @@ machine() {
     install -m 644 etc/haproxy/haproxy.cfg /etc/haproxy/haproxy.cfg
     install -m 600 etc/mudra/mudra.env /etc/mudra/mudra.env
     install -m 644 etc/systemd/system/patroni.service etc/systemd/system/mudra.service /etc/systemd/system/
+    install -m 644 etc/systemd/system/mudra-backup.service etc/systemd/system/mudra-backup.timer /etc/systemd/system/
+    install -m 755 usr/local/bin/mudra /usr/local/bin/mudra
+    install -d -m 700 -o mudra /var/backups/mudra
     systemctl daemon-reload
     systemctl enable etcd haproxy patroni
     # Only the first time: a restart of two members at once would leave no quorum. Each waits for another.
@@ -41,19 +44,17 @@ database() {
     primary="postgresql://$PATRONI_SUPERUSER_USERNAME@127.0.0.1:5000"
     psql "$primary/postgres" -Atc "SELECT 1 FROM pg_database WHERE datname = 'mudra'" | grep -q 1 ||
         psql "$primary/postgres" -c 'CREATE DATABASE mudra'
-    admin=$(mktemp) # readable by root alone; an argument would be seen by all
-    trap 'rm -f "$admin"' EXIT
-    echo "MUDRA_DATABASE_ADMIN_URL=postgresql://$PATRONI_SUPERUSER_USERNAME:$PGPASSWORD@127.0.0.1:5000/mudra" >"$admin"
-    systemd-run --pipe --wait --collect --uid=mudra --property=EnvironmentFile=/etc/mudra/mudra.env \
-        --property=EnvironmentFile="$admin" --property=StateDirectory=mudra --property=StateDirectoryMode=0700 \
-        --setenv=MUDRA_DATA_DIR=/var/lib/mudra \
-        /opt/mudra/bin/mudra database prepare
+    MUDRA_DATABASE_ADMIN_URL=postgresql://$PATRONI_SUPERUSER_USERNAME:$PGPASSWORD@127.0.0.1:5000/mudra
+    export MUDRA_DATABASE_ADMIN_URL
+    /usr/local/bin/mudra database prepare
 }
 
 mudra() {
     test -x /opt/mudra/bin/mudra || { echo "install Mudra into /opt/mudra first" >&2; exit 1; }
     systemctl enable mudra
     systemctl restart mudra
+    # Only now: before, there is nothing to back up.
+    systemctl enable --now mudra-backup.timer
 }
 
 case "${1:-machine}" in

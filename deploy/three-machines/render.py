@@ -32,12 +32,18 @@ FILES: Final = {
     "etc/haproxy/haproxy.cfg": "patroni/haproxy.cfg",
     "etc/systemd/system/patroni.service": "patroni/patroni.service",
     "etc/systemd/system/mudra.service": "systemd/mudra.service",
+    "etc/systemd/system/mudra-backup.service": "systemd/mudra-backup.service",
+    "etc/systemd/system/mudra-backup.timer": "systemd/mudra-backup.timer",
     "etc/mudra/mudra.env": "three-machines/mudra.env",
+    "usr/local/bin/mudra": "systemd/mudra-command",
     "patroni-requirements.txt": "patroni/requirements.txt",
     "install.sh": "three-machines/install.sh",
 }
 """Where a file lies on a machine, and its template in `deploy`."""
 SECRET: Final = ("etc/patroni_env.conf", "etc/mudra/mudra.env")
+BACKUP_HOURS: Final = 6
+"""From one run of the timer of `deploy/systemd` to the next; machines share it out evenly."""
+_RECIPIENT: Final = re.compile(r"age1[02-9ac-hj-np-z]{58}")
 _PASSWORD: Final = re.compile(r"[A-Za-z0-9._~-]{16,128}")
 _URL_OF_OTHERS: Final = re.compile(r"https://[^\s\"'\\]+")
 _PLAIN: Final = re.compile(r"[^\n\r\"'\\]+")
@@ -62,6 +68,7 @@ class Inventory:
     proxies: tuple[str, ...]
     texts: Mapping[str, str]
     passwords: tuple[str, ...]
+    recipients: tuple[str, ...]
 
 
 def main(arguments: list[str]) -> int:
@@ -109,7 +116,7 @@ def read(path: Path) -> Inventory:
 
 def checked(values: Mapping[str, object]) -> Inventory:
     """Check what an inventory says."""
-    known = {*FIELDS, "machines", "proxies", "passwords"}
+    known = {*FIELDS, "machines", "proxies", "passwords", "backup_recipients"}
     for name in values:
         if name not in known:
             raise InventoryInvalid(f"{name}: no such field; there are {', '.join(sorted(known))}")
@@ -127,7 +134,7 @@ def checked(values: Mapping[str, object]) -> Inventory:
     proxies = _addresses(values, "proxies")
     if not proxies:
         raise InventoryInvalid("proxies: the address of each proxy that ends TLS, at least one")
-    return Inventory(addresses, proxies, texts, _passwords(values))
+    return Inventory(addresses, proxies, texts, _passwords(values), _recipients(values))
 
 
 def render(inventory: Inventory, number: int) -> dict[str, str]:
@@ -191,6 +198,12 @@ def _filled(template: str, inventory: Inventory, number: int) -> str:
     for name, value in inventory.texts.items():
         text = text.replace(f"@{name.upper()}@", value)
     text = text.replace("@PROXIES@", ",".join(map(_host_network, inventory.proxies)))
+    text = text.replace("@BACKUP_RECIPIENTS@", ",".join(inventory.recipients))
+    # Never two backups at once, which refuse each other: each machine has hours of its own.
+    first = (number - 1) * BACKUP_HOURS // MACHINES
+    text = text.replace(
+        f"OnCalendar=*-*-* 00/{BACKUP_HOURS}:", f"OnCalendar=*-*-* {first:02}/{BACKUP_HOURS}:"
+    )
     left = re.search(r"@[A-Z_]+@|change-this-\d", text)
     if left is not None:
         raise InventoryInvalid(f"{left[0]} of a template has no value")
@@ -252,6 +265,19 @@ def _passwords(values: Mapping[str, object]) -> tuple[str, ...]:
     if len(set(found)) != len(found):
         raise InventoryInvalid("passwords: each a different one")
     return tuple(found)
+
+
+def _recipients(values: Mapping[str, object]) -> tuple[str, ...]:
+    given = values.get("backup_recipients")
+    if not isinstance(given, list) or not given:
+        raise InventoryInvalid(
+            "backup_recipients: the public key of who can decrypt backups, at least one; make a "
+            "pair on another machine with: mudra backup key backup.key"
+        )
+    for one in given:
+        if not isinstance(one, str) or not _RECIPIENT.fullmatch(one):
+            raise InventoryInvalid("backup_recipients: public keys of age, age1 and 58 characters")
+    return tuple(given)
 
 
 def _host_network(address: str) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import math
+import re
 import shutil
 import subprocess
 from datetime import UTC, datetime
@@ -179,6 +180,12 @@ def test_the_scrape_of_the_page_is_one_of_prometheus(tmp_path: Path) -> None:
     (text,) = (
         block.body for block in blocks_of("docs/operations/running.md") if block.kind == "yaml"
     )
+    (settings,) = (
+        block.body for block in blocks_of("docs/operations/running.md") if block.kind == "env"
+    )
+    host, port = re.findall(r"^MUDRA_TELEMETRY_(?:HOST|PORT)=(\S+)$", settings, re.MULTILINE)
+    # A node listens where Prometheus of the page asks, which it does not by default.
+    assert f'"{host}:{port}"' in text
     (tmp_path / "prometheus.yml").write_text(text)
     (rules,) = yaml.safe_load(text)["rule_files"]
     shutil.copy(ROOT / "deploy" / "prometheus" / rules, tmp_path)

@@ -17,6 +17,7 @@ from tests.support.documents.blocks import blocks_of
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.shared.secret_text import SecretText
+from mudra.storage.backup.postgres_dump import only_backup
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
 from mudra.storage.database.roles import OWNER, READER, SERVICE, as_role, excess_rights
@@ -210,7 +211,13 @@ def test_an_own_database_is_prepared_by_one_command(tmp_path: Path) -> None:
         with psycopg.connect(as_role(empty, "serving")) as connection:
             assert excess_rights(connection) == []
             connection.execute("INSERT INTO service_fact VALUES ('by', 'serving')")
+        recipient = mudra("backup", "key", str(tmp_path / "backup.key")).stdout.strip()
+        backup = ("backup", "create", "--to", str(tmp_path / "kept"), "--recipient", recipient)
+        with only_backup(as_role(empty, "owning")):
+            at_once = mudra(*backup, **environment)
+        backed_up = mudra(*backup, **environment)
         environment.pop("MUDRA_DATABASE_OWNER_URL")
+        without_owner = mudra(*backup, **environment)
         with open_store(
             Settings(
                 data_dir=tmp_path / "node", database_url=SecretText(as_role(empty, "serving"))
@@ -222,3 +229,10 @@ def test_an_own_database_is_prepared_by_one_command(tmp_path: Path) -> None:
     assert "must name a superuser" in weak.stderr
     assert done.returncode == 0, done.stderr
     assert again.returncode == 0, again.stderr
+    assert at_once.returncode == 1
+    assert "another backup of this service is being made" in at_once.stderr
+    assert backed_up.returncode == 0, backed_up.stderr
+    assert without_owner.returncode == 1
+    assert "the role serving may not read all that a backup holds (" in without_owner.stderr
+    assert "set MUDRA_DATABASE_OWNER_URL" in without_owner.stderr
+    assert len(list((tmp_path / "kept").iterdir())) == 2

@@ -117,11 +117,15 @@ BY_ANOTHER_TEST: Final = {
     },
     "docs/how-to/run-on-kubernetes.md": {
         'image: {repository: registry.example/mudra, digest: "sha256:…"}': _CHARTS,
+        "backup:": "unit/deploy/test_helm_backup.py::test_the_backup_of_the_guide_is_a_cron_job",
+        "mudra backup key backup.key": _RESTORE,
         "kubectl create secret generic mudra-agent --from-literal=entity-secret=…": _CHARTS,
     },
     "docs/operations/running.md": {
         'pg_dump -Fc -f mudra.dump "$MUDRA_DATABASE_OWNER_URL"': _DUMP,
         'pg_restore --no-owner --no-privileges -d "$MUDRA_DATABASE_OWNER_URL" mudra.dump': _DUMP,
+        "MUDRA_TELEMETRY_HOST=10.0.0.1": _SETTINGS,
+        "[Service]": "unit/deploy/test_deployment_files.py::test_systemd_takes_a_directory_of_your_own",
         "scrape_configs:": "docs/test_samples.py::test_the_scrape_of_the_page_is_one_of_prometheus",
     },
     "docs/reference/errors.md": {"{": _ERRORS},
@@ -165,16 +169,19 @@ NOT_RUN: Final = {
     "docs/how-to/rotate-the-master-key.md": {"1:(the old key)": "is the form of a file"},
     "docs/how-to/run-an-agent.md": {
         "python3.11 -m venv /opt/mudra": _MACHINE,
-        "podman build -f deploy/agent.Containerfile -t mudra-agent .": _CONTAINER,
+        "podman build -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,
         "systemctl daemon-reload && systemctl enable --now mudra-agent": _MACHINE,
         "podman run -d --restart always -v ./agent.toml:/etc/mudra/agent.toml:ro \\": _CONTAINER,
     },
     "docs/how-to/run-on-kubernetes.md": dict.fromkeys(
         (
-            "podman build -f deploy/mudra.Containerfile -t registry.example/mudra \\",
+            "make assets site",
             "kubectl create secret generic mudra \\",
             "helm upgrade --install mudra deploy/helm/mudra -f values.yaml --wait",
             "kubectl exec -it mudra-0 -- mudra operator create chief@network.example",
+            "kubectl create job --from=cronjob/mudra-backup first-backup",
+            "helm upgrade mudra deploy/helm/mudra -f values.yaml --set backup.pod=true --wait",
+            "helm upgrade mudra deploy/helm/mudra -f values.yaml --set replicas=0 --set backup.pod=true --wait",
         ),
         "needs a cluster, or Podman; tests/unit/deploy/test_helm_charts.py renders the charts",
     ),
@@ -190,6 +197,7 @@ NOT_RUN: Final = {
         "rsync -a machines/10.0.0.1/ root@10.0.0.1:mudra-machine/": (
             f"{_MACHINE}, on three machines; tests/unit/deploy/test_three_machines.py reads the files"
         ),
+        "systemctl start mudra-backup": _MACHINE,
     },
     "docs/operations/running.md": {
         "useradd --system --home-dir /var/lib/mudra mudra": _MACHINE,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.support.documents.blocks import DOCUMENTS, blocks_of, text_of
 from tests.support.programs import program
 
 from mudra.bootstrap.config import REFERENCE
@@ -34,6 +35,30 @@ def test_systemd_takes_a_unit_and_finds_little_exposed(name: str, tmp_path: Path
     assert (verified.returncode, verified.stderr) == (0, "")
     assert level is not None, rated.stdout + rated.stderr
     assert float(level[1]) <= EXPOSURE[name]
+
+
+@pytest.mark.parametrize("name", ["mudra.service", "mudra-backup.service"])
+def test_systemd_takes_a_directory_of_your_own(name: str, tmp_path: Path) -> None:
+    """The lines of the page, as a drop-in: they add to the unit, and each unit names the way."""
+    (lines,) = (
+        block.body for block in blocks_of("docs/operations/running.md") if block.kind == "ini"
+    )
+    text = (SYSTEMD / name).read_text()
+    (tmp_path / name).write_text(text.replace("/opt/mudra/bin/mudra", "/bin/true"))
+    (tmp_path / f"{name}.d").mkdir()
+    (tmp_path / f"{name}.d" / "override.conf").write_text(lines)
+    verified = subprocess.run(
+        [program("systemd-analyze"), "verify", tmp_path / name],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert lines.splitlines() == ["[Service]", "ReadWritePaths=/mnt/worm/mudra"]
+    assert f"# {'It writes below' if name == 'mudra.service' else 'For a MUDRA_BACKUP_DIR'}" in text
+    assert f"`systemctl edit {name.removesuffix('.service')}`" in text
+    assert f"systemctl edit {name.removesuffix('.service')}`" in text_of(
+        "docs/operations/running.md"
+    )
 
 
 def test_systemd_takes_the_socket_for_the_service(tmp_path: Path) -> None:
@@ -83,6 +108,46 @@ def test_an_image_is_pinned_rootless_and_looks_after_its_health(name: str) -> No
     assert "HEALTHCHECK" in text
     for path in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
         assert all(Path(one).exists() for one in path.split()), path
+
+
+@pytest.mark.parametrize(
+    "document", [*DOCUMENTS, *map(str, Path("deploy").glob("*.Containerfile"))]
+)
+def test_a_documented_build_names_the_digest_of_its_python(document: str) -> None:
+    """Without it the build ends at its first line."""
+    lines = re.sub(r"\\\n(?:#\s*|\s*)", " ", text_of(document)).splitlines()
+    builds = [line for line in lines if re.search(r"(?:podman|docker) build.*Containerfile", line)]
+
+    assert [line for line in builds if not re.search(r"--build-arg PYTHON=\S+@sha256:", line)] == []
+    assert builds or document in DOCUMENTS
+
+
+def test_an_image_of_the_service_has_what_the_documents_say(tmp_path: Path) -> None:
+    """What git does not have is there, or the build says how to make it; traces are possible."""
+    text = Path("deploy/mudra.Containerfile").read_text()
+    (check,) = re.findall(r"^RUN (test -f (?:.*\\\n)*.*)$", text, re.MULTILINE)
+    makefile = Path("Makefile").read_text()
+    built = re.findall(r"^(?:BUILT|SITE) := (\S+)$", makefile, re.MULTILINE)
+    missing = shell(check, tmp_path)
+    for path in re.findall(r"test -f (\S+)", check):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+    there = shell(check, tmp_path)
+
+    assert [str(Path(one).parent) for one in re.findall(r"test -f (\S+)", check)] == built
+    assert "ASSETS_STAMP := $(BUILT)/charts.min.js.gz" in makefile
+    assert (missing.returncode, there.returncode) == (1, 0)
+    assert "run make assets site first" in missing.stderr
+    assert "--extra server --extra tracing" in text
+    for name in ("deploy/mudra.Containerfile", "deploy/compose/compose.yml"):
+        assert "#   make assets site\n" in Path(name).read_text()
+
+
+def shell(command: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
 
 
 def test_the_compose_file_has_no_secret_and_sets_only_settings_that_there_are() -> None:

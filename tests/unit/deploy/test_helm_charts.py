@@ -13,14 +13,22 @@ from collections.abc import Iterator
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import httpx
 import pytest
 import yaml
 from tests.support.agent.agent_process import free_port
+from tests.support.charts import (
+    GUIDE,
+    HELM,
+    IMAGE,
+    Manifest,
+    resolved,
+    said_of,
+    values_of_the_guide,
+)
 from tests.support.database.own_postgres import own_postgres
-from tests.support.documents.blocks import blocks_of
 from tests.support.until import until
 
 from mudra.agent.host.config import read_config
@@ -28,20 +36,7 @@ from mudra.bootstrap.config import REFERENCE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
 from mudra.storage.database.roles import SERVICE, as_role
 
-Manifest = dict[str, Any]
-HELM: Final = Path("deploy/helm")
 CHARTS: Final = ("mudra", "mudra-agent")
-ENVIRONMENT: Final = Path(".build/charts-env").absolute()
-IMAGE: Final = {"repository": "registry.example/mudra", "digest": "sha256:" + "a" * 64}
-GUIDE: Final = blocks_of("docs/how-to/run-on-kubernetes.md")
-
-
-def values_of_the_guide() -> Manifest:
-    """The file values.yaml that the guide shows, with a digest."""
-    (text,) = (block.body for block in GUIDE if block.kind == "yaml")
-    found = yaml.safe_load(text.replace("sha256:…", IMAGE["digest"]))
-    assert isinstance(found, dict)
-    return found
 
 
 def set_in_the_guide() -> Manifest:
@@ -63,6 +58,7 @@ def set_in_the_guide() -> Manifest:
 NODES: Final = {
     **values_of_the_guide(),
     "monitoring": {"serviceMonitor": True, "rules": True, "labels": {"release": "prometheus"}},
+    "backup": {"enabled": True, "recipients": ["age1" + "q" * 58], "pod": True},
 }
 AGENT: Final = {
     **set_in_the_guide(),
@@ -72,32 +68,6 @@ AGENT: Final = {
     "serviceMonitor": {"enabled": True},
 }
 VALUES: Final = {"mudra": NODES, "mudra-agent": AGENT}
-
-
-@cache
-def python() -> str:
-    """An environment that has Helm's library: 100 MB, of which nothing else needs a part."""
-    made = subprocess.run(
-        [".venv/bin/uv", "sync", "--quiet", "--frozen", "--only-group=charts",
-         "--no-install-project"],
-        env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(ENVIRONMENT)},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    if made.returncode:
-        pytest.skip(f"Helm's library cannot be had: {made.stderr[-300:]}")
-    return str(ENVIRONMENT / "bin" / "python")
-
-
-def said_of(chart: str, values: object) -> dict[str, Any]:
-    """What Helm and the schemas say of a chart with these values."""
-    done = subprocess.run(
-        [python(), str(Path(__file__).with_name("chart_program.py")), str(HELM / chart)],
-        input=json.dumps(values), capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    answer = json.loads(done.stdout)
-    assert isinstance(answer, dict)
-    return answer
 
 
 @cache
@@ -115,6 +85,10 @@ def pods(chart: str) -> Iterator[Manifest]:
     for one in rendered(chart):
         if one["kind"] in {"StatefulSet", "Job"}:
             yield one["spec"]["template"]["spec"]
+        elif one["kind"] == "CronJob":
+            yield one["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        elif one["kind"] == "Pod":
+            yield one["spec"]
 
 
 @pytest.mark.slow
@@ -165,17 +139,29 @@ def test_a_pod_has_no_rights_that_it_does_not_need(chart: str) -> None:
             "readOnlyRootFilesystem": True,
             "capabilities": {"drop": ["ALL"]},
         }
-        assert mounts <= {"/tmp", "/var/lib/mudra", "/var/lib/mudra-agent"}
+        assert mounts <= {"/tmp", "/var/lib/mudra", "/var/lib/mudra-agent", "/var/backups/mudra"}
         assert container["image"] == f"registry.example/{chart}@{IMAGE['digest']}"
         assert set(container["resources"]) == {"requests", "limits"}
 
 
 @pytest.mark.slow
-def test_the_owners_password_reaches_the_job_alone() -> None:
-    nodes, job = (one_of("mudra", kind) for kind in ("StatefulSet", "Job"))
+def test_the_owners_password_reaches_the_jobs_alone() -> None:
+    """A pod that copies backups away has no password at all."""
+    job = one_of("mudra", "Job")
+    having = {
+        name: {
+            one["kind"]
+            for one in rendered("mudra")
+            if f'"MUDRA_DATABASE_{name}"' in json.dumps(one)
+        }
+        for name in ("URL", "OWNER_URL", "ADMIN_URL")
+    }
 
-    assert "OWNER_URL" not in json.dumps(nodes)
-    assert "ADMIN_URL" not in json.dumps(nodes)
+    assert having == {
+        "URL": {"StatefulSet", "Job", "CronJob"},
+        "OWNER_URL": {"Job", "CronJob"},
+        "ADMIN_URL": {"Job"},
+    }
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     for manifest in rendered("mudra"):
         assert manifest["kind"] != "Secret"
@@ -223,7 +209,7 @@ def test_the_agent_takes_the_configuration_of_the_chart(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_node_starts_with_what_the_chart_gives_it(tmp_path: Path) -> None:
     """The rendered words and environment, run as they are but for addresses and directories."""
-    (pod, _) = pods("mudra")
+    pod = one_of("mudra", "StatefulSet")["spec"]["template"]["spec"]
     (container,) = pod["containers"]
     ports = {one["name"]: free_port() for one in container["ports"]}
     with own_postgres(tmp_path / "db") as url:
@@ -262,19 +248,6 @@ def answers(address: str) -> bool:
     with contextlib.suppress(httpx.TransportError):
         return httpx.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
     return False
-
-
-def resolved(env: list[Manifest], secret: dict[str, str]) -> dict[str, str]:
-    """What Kubernetes makes of the list; a key that is needed and not there fails the pod."""
-    found = {one["name"]: one["value"] for one in env if "value" in one}
-    for one in env:
-        if "valueFrom" in one:
-            key = one["valueFrom"]["secretKeyRef"]
-            if key["key"] in secret:
-                found[one["name"]] = secret[key["key"]]
-            else:
-                assert key["optional"], key
-    return found
 
 
 def test_the_templates_set_only_settings_that_there_are() -> None:

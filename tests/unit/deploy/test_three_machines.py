@@ -18,6 +18,7 @@ from mudra.storage.database.embedded.account import choose_accounts
 SCRIPT = Path("deploy/three-machines/render.py")
 PAGE = "docs/how-to/run-on-three-machines.md"
 ADDRESSES = ("10.7.4.21", "10.7.4.22", "10.7.4.23")
+RECIPIENT = f"age1{'q' * 58}"
 PASSWORDS = [f"{name}-0123456789abcdef" for name in ("super", "repl", "rewind", "service", "owner")]
 
 
@@ -28,6 +29,7 @@ def example() -> str:
 def filled() -> str:
     """The example with each empty field filled in, and with addresses of its own."""
     text = example().replace('master_key = ""', f'master_key = "{"A" * 43}="')
+    text = text.replace("backup_recipients = []", f'backup_recipients = ["{RECIPIENT}"]')
     for password in PASSWORDS:
         text = text.replace('= ""', f'= "{password}"', 1)
     return re.sub(r'"10\.0\.0\.([123])"', r'"10.7.4.2\1"', text).replace(
@@ -116,6 +118,8 @@ def test_a_second_run_changes_nothing_and_a_check_says_so(tmp_path: Path) -> Non
         (PASSWORDS[3], "with@sign-0123456789", "passwords.service: 16 to 128 letters"),
         (PASSWORDS[3], PASSWORDS[4], "passwords: each a different one"),
         ("[passwords]", "[words]", "words: no such field"),
+        (f'["{RECIPIENT}"]', "[]", "backup_recipients: the public key of who can decrypt"),
+        (RECIPIENT, "AGE-SECRET-KEY-1", "backup_recipients: public keys of age"),
     ],
 )
 def test_a_field_that_cannot_work_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -143,10 +147,43 @@ def test_the_node_takes_its_settings_and_its_master_key(tmp_path: Path) -> None:
     (keys,) = [parse_master_keys(variables["MUDRA_MASTER_KEY"], "the file").keys]
 
     assert settings.host == ADDRESSES[1]
+    assert (settings.telemetry_host, settings.telemetry_port) == (ADDRESSES[1], 9464)
+    assert settings.backup_recipients == (RECIPIENT,)
+    assert settings.database_owner_url is not None
     assert [str(one) for one in settings.trusted_proxies] == ["10.0.0.10/32"]
     assert list(keys) == [1]
     assert settings.database_url is not None
     assert PASSWORDS[3] in settings.database_url.reveal()
+
+
+def test_each_machine_backs_up_at_hours_of_its_own(tmp_path: Path) -> None:
+    rendered(tmp_path, filled())
+    units = [tmp_path / "machines" / one / "etc/systemd/system" for one in ADDRESSES]
+    hours = [
+        re.findall(r"^OnCalendar=(.*)$", (one / "mudra-backup.timer").read_text(), re.MULTILINE)
+        for one in units
+    ]
+    script = (tmp_path / "machines" / ADDRESSES[0] / "install.sh").read_text()
+
+    assert hours == [[f"*-*-* {hour}/6:30:00"] for hour in ("00", "02", "04")]
+    assert {(one / "mudra-backup.service").read_text() for one in units} == {
+        Path("deploy/systemd/mudra-backup.service").read_text()
+    }
+    assert "systemctl enable --now mudra-backup.timer" in script
+    assert "install -d -m 700 -o mudra /var/backups/mudra" in script
+    assert "9464" in Path(PAGE).read_text()
+
+
+def test_a_shell_of_each_machine_has_the_command_of_the_service(tmp_path: Path) -> None:
+    rendered(tmp_path, filled())
+    folder = tmp_path / "machines" / ADDRESSES[2]
+    script = (folder / "install.sh").read_text()
+
+    assert (folder / "usr/local/bin/mudra").read_text() == (
+        Path("deploy/systemd/mudra-command").read_text()
+    )
+    assert "install -m 755 usr/local/bin/mudra /usr/local/bin/mudra" in script
+    assert "/usr/local/bin/mudra database prepare" in script
 
 
 def test_haproxy_takes_the_file(tmp_path: Path) -> None:

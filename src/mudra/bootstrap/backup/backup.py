@@ -28,7 +28,13 @@ from mudra.storage.backup.archive import (
     open_private,
 )
 from mudra.storage.backup.encryption import Recipient, encrypt, recipients
-from mudra.storage.backup.postgres_dump import DumpFailed, dumping, held_snapshot
+from mudra.storage.backup.postgres_dump import (
+    DumpFailed,
+    dumping,
+    held_snapshot,
+    only_backup,
+    unreadable_part,
+)
 from mudra.storage.backup.restored_store import look, mark, mark_finished
 from mudra.storage.database.migrate import HEAD
 from mudra.storage.metrics.apart.pairing import (
@@ -39,6 +45,10 @@ from mudra.storage.metrics.apart.pairing import (
 )
 
 _ALONE: Final = "or leave its metrics out by --only first"
+_OWNERS: Final = {
+    Part.FIRST: "MUDRA_DATABASE_OWNER_URL",
+    Part.METRICS: "MUDRA_METRICS_DATABASE_OWNER_URL",
+}
 
 
 class _Making(Struct, frozen=True):
@@ -68,8 +78,8 @@ def make_backup(
 
     With metrics apart their snapshot is taken first, a moment before that of the first database
     (decision 0124). Where the second database cannot be backed up, the first one is, and
-    CommandFailed says both. Raises CommandFailed also when folder or recipient is missing,
-    BackupKeyInvalid, DumpFailed.
+    CommandFailed says both. Raises CommandFailed also when folder or recipient is missing or the
+    role of an address may not read all tables, BackupKeyInvalid, DumpFailed.
     """
     making = _making(settings, order, on_progress)
     second = metrics_address(settings, owner=True)
@@ -83,11 +93,12 @@ def make_backup(
                 "the metrics of this service are in a second database: set "
                 f"MUDRA_METRICS_DATABASE_URL, {_ALONE}"
             )
-        if second is None or order.only is Part.FIRST:
-            return [_dump(making, _begin(first, Part.FIRST, pairing))]
-        if order.only is Part.METRICS:
-            return [_metrics_alone(making, second, pairing)]
-        return _both(making, first, second, pairing)
+        with only_backup(first):
+            if second is None or order.only is Part.FIRST:
+                return [_dump(making, _begin(first, Part.FIRST, pairing))]
+            if order.only is Part.METRICS:
+                return [_metrics_alone(making, second, pairing)]
+            return _both(making, first, second, pairing)
 
 
 def _metrics_alone(making: _Making, second: str, pairing: str) -> BackupMade:
@@ -169,6 +180,14 @@ def _begin_metrics(second: str, pairing: str) -> _Begun:
 
 
 def _begin(conninfo: str, part: Part, pairing: str) -> _Begun:
+    """Mark a database; raises CommandFailed where its role may not read all of it."""
+    # Asked for before: pg_dump says it ahead of a list of all tables, or of a sequence's name.
+    if (found := unreadable_part(conninfo)) is not None:
+        role, name = found
+        raise CommandFailed(
+            f"the role {role} may not read all that a backup holds ({name}): it is made as the "
+            f"role that owns the schema, so set {_OWNERS[part]}"
+        )
     backup_id = fresh_id()
     size = mark(conninfo, backup_id, of_metrics=part is Part.METRICS)
     return _Begun(conninfo, part, backup_id, size, pairing)

@@ -23,6 +23,13 @@ _DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
 _RESTORE: Final = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
 _HOLDING: Final = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
 _TAIL: Final = 600
+_LOCK: Final = 0x6D756261636B
+_UNREADABLE: Final = """
+SELECT current_user, min(relname) FROM pg_class
+WHERE relkind IN ('r', 'p', 'S') AND relnamespace = current_schema()::regnamespace
+    AND NOT has_table_privilege(oid, 'SELECT')
+HAVING count(*) > 0
+"""
 _VERSION_17: Final = 170_000
 
 
@@ -41,6 +48,32 @@ def held_snapshot(conninfo: str) -> Iterator[str]:
         row = connection.execute("SELECT pg_export_snapshot()").fetchone()
         assert row is not None
         yield str(row[0])
+
+
+@contextlib.contextmanager
+def only_backup(conninfo: str) -> Iterator[None]:
+    """Hold what one backup of a service holds until the end of the block.
+
+    Each backup writes its name into the database before it reads it: of two at once the first
+    would have the name of the second one, and no restore would take it. Raises DumpFailed.
+    """
+    # In a transaction, not in a session: so it holds behind PgBouncer too. It reads and writes
+    # nothing, keeps no row from being cleaned up, and has nothing to commit.
+    with contextlib.closing(psycopg.connect(conninfo, connect_timeout=5)) as connection:
+        connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        row = connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK]).fetchone()
+        if row is None or not row[0]:
+            raise DumpFailed(
+                "another backup of this service is being made: run it again when that has ended"
+            )
+        yield
+
+
+def unreadable_part(conninfo: str) -> tuple[str, str] | None:
+    """Return the role of an address, and a table or sequence that it may not read, if any."""
+    with psycopg.connect(conninfo, connect_timeout=5) as connection:
+        row = connection.execute(_UNREADABLE).fetchone()
+    return None if row is None else (str(row[0]), str(row[1]))
 
 
 @contextlib.contextmanager

@@ -1,0 +1,162 @@
+"""The chart's backups: what the CronJob runs makes one, and what the pod has restores it."""
+
+import base64
+import os
+import re
+import secrets
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+import yaml
+from tests.support.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
+from tests.support.database.own_postgres import as_superuser, own_postgres
+
+from mudra.storage.backup.encryption import new_identity
+from mudra.storage.database.roles import OWNER, SERVICE, as_role
+
+PRIVATE, PUBLIC = new_identity()
+FOLDER: Final = "/var/backups/mudra/files"
+
+
+def backup_of_the_guide() -> Manifest:
+    """What the guide adds to values.yaml, with a public key."""
+    (text,) = (block.body for block in GUIDE if block.body.startswith("backup:"))
+    found = yaml.safe_load(text.replace("age1…", PUBLIC))
+    assert isinstance(found, dict)
+    return {**values_of_the_guide(), **found}
+
+
+def found(kind: str, *, restoring: bool = False) -> Manifest:
+    """One manifest of the guide's values; `restoring` adds what its command for a restore sets."""
+    values = backup_of_the_guide()
+    if restoring:
+        values = {**values, "replicas": 0, "backup": {**values["backup"], "pod": True}}
+    said = said_of("mudra", values)
+    assert (said["error"], said["invalid"]) == ("", [])
+    (one,) = (
+        one for one in said["manifests"]["mudra/templates/backup.yaml"] if one["kind"] == kind
+    )
+    assert isinstance(one, dict)
+    return one
+
+
+def container_of(pod: Manifest) -> Manifest:
+    (container,) = pod["containers"]
+    assert isinstance(container, dict)
+    return container
+
+
+@pytest.mark.slow
+def test_the_backup_of_the_guide_is_a_cron_job() -> None:
+    job, claim = found("CronJob"), found("PersistentVolumeClaim")
+    said = said_of("mudra", backup_of_the_guide())
+    policies = said["manifests"]["mudra/templates/network-policy.yaml"]
+    template = job["spec"]["jobTemplate"]["spec"]["template"]
+    labels = template["metadata"]["labels"]
+
+    assert (job["spec"]["schedule"], job["spec"]["timeZone"]) == ("30 */6 * * *", "Etc/UTC")
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    assert job["spec"]["suspend"] is False
+    assert found("CronJob", restoring=True)["spec"]["suspend"] is True
+    assert claim["spec"]["resources"]["requests"] == {"storage": "50Gi"}
+    assert claim["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
+    assert {
+        "name": "backup",
+        "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]},
+    } in (template["spec"]["volumes"])
+    (policy,) = (
+        one for one in policies
+        if one["spec"]["podSelector"]["matchLabels"].items() <= labels.items()
+    )  # fmt: skip
+    assert "ingress" not in policy["spec"]
+    assert "create job --from=cronjob/" in said["notes"][0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"enabled": True}, "backup.recipients is needed"),
+        ({"enabled": True, "recipients": ["age1…"]}, "recipients"),
+        ({"enabled": True, "recipients": [PRIVATE.reveal()]}, "recipients"),
+        ({"schedule": "daily"}, "schedule"),
+        ({"to": "/mnt"}, "to"),
+    ],
+)
+def test_a_wrong_value_of_the_backup_is_refused(wrong: Manifest, why: str) -> None:
+    assert why in said_of("mudra", {**values_of_the_guide(), "backup": wrong})["error"]
+
+
+@pytest.mark.slow
+def test_without_it_nothing_is_made_and_the_notes_say_so() -> None:
+    said = said_of("mudra", values_of_the_guide())
+
+    assert said["manifests"].get("mudra/templates/backup.yaml", []) == []
+    assert "No backups are made" in said["notes"][0]
+
+
+@pytest.mark.slow
+def test_the_cron_job_makes_a_backup_that_the_pod_restores(tmp_path: Path) -> None:
+    """The words and environments of both, run as they are but for directories."""
+    job = container_of(found("CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"])
+    pod = container_of(found("Pod", restoring=True)["spec"])
+    with own_postgres(tmp_path / "db") as url:
+        empty = url.replace("/mudra?", "/fresh?")
+        as_superuser(url, "CREATE DATABASE fresh")
+        master = "1:" + base64.b64encode(secrets.token_bytes(32)).decode()
+        here = environment(job["env"], of(url), tmp_path)
+        admin = {"MUDRA_DATABASE_ADMIN_URL": url, "MUDRA_MASTER_KEY": master}
+        prepared = run(["mudra", "database", "prepare"], here | admin)
+        as_superuser(url, "INSERT INTO service_fact VALUES ('kept', 'yes')")
+        files = tmp_path / "backups" / "files"
+        files.mkdir(parents=True)
+        for name, days in (("mudra-20250101T000000Z.dump.age", 16), ("mudra-young.json", 13)):
+            (files / name).touch()
+            os.utime(files / name, times=(at := time.time() - days * 86400, at))
+        made = run([*job["command"], *job["args"]], here)
+        names = sorted(one.name for one in files.iterdir())
+
+        there = environment(pod["env"], of(empty) | {"MUDRA_MASTER_KEY": master}, tmp_path)
+        run(["mudra", "database", "prepare"], there | {"MUDRA_DATABASE_ADMIN_URL": empty})
+        (key := tmp_path / "backup.key").write_text(PRIVATE.reveal())
+        restored = run(["mudra", "restore", str(files / names[0]), "--identity", str(key)], there)
+        with psycopg.connect(empty) as connection:
+            kept = connection.execute(
+                "SELECT value FROM service_fact WHERE name = 'kept'"
+            ).fetchone()
+
+    assert prepared.returncode == made.returncode == 0, prepared.stderr + made.stderr
+    assert len(names) == 3, names
+    assert re.fullmatch(r"mudra-\d{8}T\d{6}Z\.dump\.age", names[0])
+    assert names[2] == "mudra-young.json"
+    assert restored.returncode == 0, restored.stderr
+    assert kept == ("yes",)
+
+
+def of(url: str) -> dict[str, str]:
+    """The keys of both Secrets."""
+    return {
+        "MUDRA_DATABASE_URL": as_role(url, SERVICE),
+        "MUDRA_DATABASE_OWNER_URL": as_role(url, OWNER),
+    }
+
+
+def environment(env: list[Manifest], given: dict[str, str], folder: Path) -> dict[str, str]:
+    """What a container has, with directories below this one, and the programs of this Python."""
+    variables = resolved(env, given) | {"MUDRA_DATA_DIR": str(folder / "data")}
+    if "MUDRA_BACKUP_DIR" in variables:
+        assert variables["MUDRA_BACKUP_DIR"] == FOLDER
+        variables["MUDRA_BACKUP_DIR"] = str(folder / "backups" / "files")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return {**os.environ, **variables, "PATH": path}
+
+
+def run(words: list[str], variables: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        words, env=variables, capture_output=True, text=True, timeout=120, check=False
+    )
