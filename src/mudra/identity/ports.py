@@ -65,7 +65,7 @@ class People(Protocol):
         """Make a user an admin of an entity."""
 
     async def set_password(self, user_id: str, password_hash: str) -> None:
-        """Store a new password hash and make the account active."""
+        """Store the hash of a new password."""
 
     async def replace_hash(self, user_id: str, previous: str, password_hash: str) -> bool:
         """Store a new hash of the same password; False when the password has changed since."""

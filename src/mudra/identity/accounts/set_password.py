@@ -120,13 +120,18 @@ async def store_password(
         user = accepted
     await work.links.use(token_hash(token), await work.people.now())
     await put_password(work, user, password_hash, caller)
+    # The link has verified the address (spec 3); a disabled person holds none.
+    await work.memberships.set_state(user.user_id, UserState.ACTIVE)
     return user
 
 
 async def put_password(
     work: IdentityUnitOfWork, user: User, password_hash: str, caller: Caller
 ) -> None:
-    """Store the hash; links sent before, tokens and sessions of the user end."""
+    """Store the hash; links sent before, tokens and sessions of the user end.
+
+    The state stays as it is: a new password alone makes no account active.
+    """
     now = await work.people.now()
     caller = replace(caller, actor=f"user:{user.user_id}")
     await work.links.void(user.user_id, now)  # an invitation to an entity is another link
