@@ -23,7 +23,7 @@ from mudra.identity.ports import (
     NoticeKind,
     PasswordHasher,
 )
-from mudra.identity.sign_in.throttle import FRESH
+from mudra.identity.sign_in.throttle import FRESH, Counted
 from mudra.shared.secret_text import SecretText
 
 
@@ -137,7 +137,7 @@ async def put_password(
     await work.links.void(user.user_id, now)  # an invitation to an entity is another link
     await work.people.set_password(user.user_id, password_hash)
     ended = await work.tokens.revoke_user_tokens(user.user_id, now)
-    await work.attempts.save(user.email, FRESH)
+    await work.attempts.save(Counted.PASSWORD, user.email, FRESH)
     await work.audit_log.append(
         AuditEntry(
             EventName.USER_PASSWORD_SET,
