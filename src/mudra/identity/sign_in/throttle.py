@@ -37,6 +37,8 @@ class Counted(enum.StrEnum):
     """Wrong passwords, by user name as typed."""
     SECOND_FACTOR = "second-factor"
     """Wrong codes and refused passkeys, by user ID."""
+    LINK_REFUSAL = "link-refusal"
+    """Requests for a link that got none and are in no audit row yet, by user ID."""
 
 
 class History(Struct, frozen=True):
