@@ -14,8 +14,6 @@ from tests.support.people.second_factor import (
 )
 from tests.support.service import Member, Service, new_member
 
-from mudra.identity.second_factor.check_code import throttle_name
-
 BEGIN = f"{PAGE}/passkey/begin"
 
 
@@ -46,7 +44,7 @@ def app(named: Service, browser: Reader) -> App:
 
 
 def failures(named: Service, admin: Member) -> int:
-    return wrong_codes(named, throttle_name(user_id(named, admin.email)))
+    return wrong_codes(named, user_id(named, admin.email))
 
 
 def test_a_form_with_a_wrong_field_costs_no_code(browser: Reader, app: App) -> None:

@@ -29,7 +29,7 @@ from tests.support.service import (
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.second_factor.after_password import TokensOff, admit_token
-from mudra.identity.second_factor.check_code import FactorKind, check_code, throttle_name
+from mudra.identity.second_factor.check_code import FactorKind, check_code
 from mudra.identity.second_factor.policy import FactorRoles, TokenFactor
 from mudra.shared.secret_text import SecretText
 
@@ -153,29 +153,43 @@ def test_guessing_waits_and_ends_for_good_after_a_hundred(
     service: Service, member: Member, signed_in: Reader
 ) -> None:
     app, codes = enroll(signed_in, service)
-    browser, name = reader(service), throttle_name(user_id(service, member.email))
+    browser, who = reader(service), user_id(service, member.email)
     browser.sign_in(member.email)
     for n in range(5):
         # Each wait is over: how long a request takes here is no matter of the test.
         service.advance("PT1M")
         assert enter_code(browser, codes[0][::-1] if n % 2 else "000000").status_code == 401
-        assert wrong_codes(service, name) == n + 1
+        assert wrong_codes(service, who) == n + 1
     assert "Someone who knows the password" in mails(service, member.email)[-1]["text"]
 
-    set_wrong_codes(service, name, 20)
+    set_wrong_codes(service, who, 20)
     hurried = enter_code(browser, app.code(1))
     assert hurried.status_code == 429
     assert int(hurried.headers["retry-after"]) > 800
     service.advance("PT15M")
     browser.sign_in(member.email)
     assert enter_code(browser, app.code(1)).status_code == 303
-    assert wrong_codes(service, name) == 0
+    assert wrong_codes(service, who) == 0
 
-    set_wrong_codes(service, name, 100)
+    set_wrong_codes(service, who, 100)
     late = reader(service)
     late.sign_in(member.email)
     assert enter_code(late, app.fresh_code()).status_code == 401
     assert enter_code(late, codes[1]).status_code == 401
+
+
+def test_no_typed_user_name_counts_as_a_wrong_code(
+    service: Service, member: Member, signed_in: Reader
+) -> None:
+    """Anyone can type the name under which codes were counted: with a user ID, and no password."""
+    app, _ = enroll(signed_in, service)
+    who, stranger = user_id(service, member.email), service.client()
+    for _ in range(4):
+        form = {"username": f"second-factor:{who}", "password": "a guess that is wrong"}
+        assert stranger.post("/v1/user/token/generate", data=form).status_code == 401
+
+    assert wrong_codes(service, who) == 0
+    sign_in(reader(service), member.email, app.code(1))
 
 
 @pytest.mark.parametrize("form", FORMS)

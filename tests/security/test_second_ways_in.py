@@ -1,8 +1,10 @@
 """Ways into an account that must end when another was used, or the account was disabled."""
 
+import os
 import uuid
 
 import pytest
+from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import user_id
 from tests.support.service import (
@@ -14,6 +16,10 @@ from tests.support.service import (
     onboard,
     set_password,
 )
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.sessions.session import begin_session
 
 OTHER = "granite otter velvet moon"
 
@@ -67,3 +73,34 @@ def test_the_password_of_the_old_address_does_not_survive_a_move(
     assert chief.post(f"/users/{who}/invite").status_code == 200
     assert set_password(service.client(), latest_link(service, moved), OTHER).status_code == 200
     assert signs_in(service, moved, OTHER)
+
+
+def test_a_sign_in_that_was_under_way_opens_nothing_once_the_account_is_enabled(
+    service: Service, chief: Operator
+) -> None:
+    """It read the account before that was disabled, and stored its session after."""
+    resident, browser = new_member(service), reader(service)
+    who = user_id(service, resident.email)
+
+    async def store_session(dependencies: Dependencies) -> str:
+        async with dependencies.unit_of_work() as work:
+            begun = await begin_session(
+                who,
+                Caller(f"user:{who}"),
+                await work.people.now(),
+                sessions=work.sessions,
+                audit_log=work.audit_log,
+                random_bytes=os.urandom,
+            )
+        return begun.cookie.reveal()
+
+    assert chief.post(f"/users/{who}/disable").status_code == 200
+    browser.client.cookies.set("mudra", service.in_store(store_session))
+    assert chief.post(f"/users/{who}/enable").status_code == 200
+
+    assert browser.get("/console/account").status_code == 303
+    assert signs_in(service, resident.email)
+    browser.client.cookies.set("mudra", service.in_store(store_session))
+    assert browser.get("/console/account").status_code == 200, "a session of an enabled account"
+    assert chief.post(f"/users/{who}/enable").status_code == 200
+    assert browser.get("/console/account").status_code == 200, "nothing was disabled"

@@ -14,6 +14,7 @@ from tests.support.identity_provider import (
     begin,
     come_back,
     provider,
+    service_of,
     sign_in,
 )
 from tests.support.people.console import Reader, reader
@@ -26,7 +27,6 @@ from tests.support.service import (
     in_store,
     latest_link,
     new_member,
-    running_service,
     set_password,
 )
 
@@ -47,22 +47,7 @@ def idp() -> Iterator[Provider]:
 @pytest.fixture(scope="module")
 def served(idp: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service whose operators sign in by the provider alone."""
-    folder = tmp_path_factory.mktemp("sso")
-    (folder / "secret").write_text(f"{CLIENT_SECRET}\n")
-    with running_service(
-        folder / "data",
-        keeps_store=True,
-        MUDRA_SSO_ISSUER=idp.issuer,
-        MUDRA_SSO_CLIENT_ID=CLIENT_ID,
-        MUDRA_SSO_CLIENT_SECRET_FILE=str(folder / "secret"),
-        MUDRA_SSO_SCOPE_CLAIM="realm_access.roles",
-        MUDRA_SSO_SCOPE_MAP="chiefs=members+registry+health+keys+audit,noc=health",
-        MUDRA_SSO_SCOPES="set",
-        MUDRA_SSO_CREATE="1",
-        MUDRA_SSO_SECOND_FACTOR="amr=mfa",
-        MUDRA_SSO_LABEL="Network ID",
-        MUDRA_OPERATOR_LOCAL_SIGN_IN="0",
-    ) as running:
+    with service_of(idp, tmp_path_factory.mktemp("sso")) as running:
         yield running
 
 

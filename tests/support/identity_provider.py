@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -17,6 +18,7 @@ from joserfc import jwt
 from joserfc.jwk import Key, RSAKey
 from tests.support.cheap_keys import rsa_key
 from tests.support.people.console import Reader
+from tests.support.service import Service, running_service
 
 CLIENT_ID = "mudra console"
 CLIENT_SECRET = "a secret: of the/client"
@@ -126,6 +128,27 @@ def provider() -> Iterator[Provider]:
     yield made
     server.shutdown()
     server.server_close()
+
+
+@contextmanager
+def service_of(made: Provider, folder: Path) -> Iterator[Service]:
+    """Run a service whose operators sign in by the provider alone."""
+    (folder / "secret").write_text(f"{CLIENT_SECRET}\n")
+    with running_service(
+        folder / "data",
+        keeps_store=True,
+        MUDRA_SSO_ISSUER=made.issuer,
+        MUDRA_SSO_CLIENT_ID=CLIENT_ID,
+        MUDRA_SSO_CLIENT_SECRET_FILE=str(folder / "secret"),
+        MUDRA_SSO_SCOPE_CLAIM="realm_access.roles",
+        MUDRA_SSO_SCOPE_MAP="chiefs=members+registry+health+keys+audit,noc=health",
+        MUDRA_SSO_SCOPES="set",
+        MUDRA_SSO_CREATE="1",
+        MUDRA_SSO_SECOND_FACTOR="amr=mfa",
+        MUDRA_SSO_LABEL="Network ID",
+        MUDRA_OPERATOR_LOCAL_SIGN_IN="0",
+    ) as running:
+        yield running
 
 
 def begin(browser: Reader, made: Provider, to: str = "", *, fresh: bool = False) -> dict[str, str]:

@@ -22,7 +22,7 @@ class EventName(enum.StrEnum):
     USER_LINK_USE = "user:link:use"
     """A one-use link was used."""
     USER_LINK_REFUSE = "user:link:refuse"
-    """A link was refused: used, replaced, expired or unknown."""
+    """A link was refused: used, replaced, expired or unknown; or none is sent to a person now."""
     USER_PASSWORD_SET = "user:password:set"  # noqa: S105 -- the name of an event
     """A password was set; the person's tokens ended."""
     USER_PASSWORD_FORGOT = "user:password:forgot"  # noqa: S105 -- the name of an event

@@ -196,6 +196,8 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     fault_keys: FaultKeys | None = None
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
+    link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
+    """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""
     registry_turns: FairTurns = field(default_factory=lambda: FairTurns(8, 1, 10.0))
     page_turns: FairTurns = field(default_factory=new_page_turns)
     page_parts: SharedValues = field(

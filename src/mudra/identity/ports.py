@@ -24,7 +24,7 @@ from mudra.identity.memberships.member_search import (
 from mudra.identity.memberships.ports import Invitations
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.ports import SecondFactors
-from mudra.identity.sign_in.throttle import History
+from mudra.identity.sign_in.throttle import Counted, History
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
@@ -65,7 +65,7 @@ class People(Protocol):
         """Make a user an admin of an entity."""
 
     async def set_password(self, user_id: str, password_hash: str) -> None:
-        """Store a new password hash and make the account active."""
+        """Store the hash of a new password."""
 
     async def replace_hash(self, user_id: str, previous: str, password_hash: str) -> bool:
         """Store a new hash of the same password; False when the password has changed since."""
@@ -201,10 +201,10 @@ class GuessedAccount(Struct, frozen=True):
 class Attempts(Protocol):
     """Failed sign-ins, by keyed hash of the name and by address."""
 
-    async def of_account(self, username: str, *, lock: bool) -> History:
+    async def history(self, counted: Counted, name: str, *, lock: bool) -> History:
         """Read the failures in a row of a name, whether or not it exists."""
 
-    async def save(self, username: str, history: History) -> None:
+    async def save(self, counted: Counted, name: str, history: History) -> None:
         """Store the failures in a row of a name."""
 
     async def of_address(self, address: str, since: datetime) -> Sequence[datetime]:

@@ -1,10 +1,25 @@
 """The change of one's own password on the account page (issue 19)."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
 import httpx
 import pytest
+from tests.support.cheap_hashes import cheap_hashes
 from tests.support.people.console import Reader, reader
 from tests.support.people.second_factor import enroll
 from tests.support.service import PASSWORD, Member, Service, mails, new_member
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.change_password import change_password
+from mudra.identity.accounts.manage_accounts import AccountChanged, disable_account
+from mudra.identity.accounts.user import User, UserState
+from mudra.identity.operators.person_rule import owner
+from mudra.identity.ports import HashingBusy
+from mudra.identity.sign_in.sign_in import SignInRefused
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.password_hash import Argon2Passwords
 
 PAGE, FORM = "/console/account", "/console/account/password"
 NEW = "copper lantern 17 quiet rivers"
@@ -99,3 +114,65 @@ def test_a_form_without_the_word_of_the_page_changes_nothing(resident: Member) -
 
     assert refused.status_code == 403
     assert reader(resident.service).sign_in(resident.email).status_code == 303
+
+
+@dataclass
+class SlowPasswords:
+    """The real hasher, so slow that something else happens while it hashes."""
+
+    real: Argon2Passwords
+    meanwhile: Callable[[], Awaitable[None]]
+
+    async def hash(
+        self, password: SecretText, *, account: str = "", origin: str = ""
+    ) -> str | HashingBusy:
+        """Let it happen, then hash."""
+        await self.meanwhile()
+        return await self.real.hash(password, account=account, origin=origin)
+
+    async def verify(
+        self, stored: str | None, password: SecretText, *, account: str = "", origin: str = ""
+    ) -> bool | HashingBusy:
+        """Check a password."""
+        return await self.real.verify(stored, password, account=account, origin=origin)
+
+    def needs_rehash(self, stored: str) -> bool:
+        """Return whether a hash has other parameters."""
+        return self.real.needs_rehash(stored)
+
+
+def test_an_account_that_is_disabled_during_the_change_stays_disabled(resident: Member) -> None:
+    """The change had begun as the operator disabled the account, and ends after it."""
+
+    async def person(dependencies: Dependencies) -> User:
+        async with dependencies.unit_of_work() as work:
+            found = await work.people.by_username(resident.email)
+        assert found is not None
+        return found
+
+    async def change_while_disabled(dependencies: Dependencies) -> object:
+        user = await person(dependencies)
+
+        async def disable() -> None:
+            async with dependencies.unit_of_work() as work:
+                done = await disable_account(work, owner(Caller("operator:tests")), user.user_id)
+            assert isinstance(done, AccountChanged)
+
+        with cheap_hashes():
+            real = Argon2Passwords(dependencies.encryption.password_pepper, 19)
+            outcome = await change_password(
+                user,
+                SecretText(NEW),
+                Caller(f"user:{user.user_id}"),
+                hasher=SlowPasswords(real, disable),
+                open_work=dependencies.unit_of_work,
+            )
+            real.close()
+        return outcome
+
+    outcome = resident.service.in_store(change_while_disabled)
+
+    assert outcome == SignInRefused()
+    assert resident.service.in_store(person).state is UserState.DISABLED
+    for password in (PASSWORD, NEW):
+        assert reader(resident.service).sign_in(resident.email, password).status_code == 401

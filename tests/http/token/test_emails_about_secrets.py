@@ -17,7 +17,7 @@ from tests.support.service import (
 )
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.sign_in.throttle import History
+from mudra.identity.sign_in.throttle import Counted, History
 
 
 @pytest.fixture(scope="module")
@@ -228,7 +228,7 @@ def test_a_hundred_guesses_take_21_hours_are_notified_three_times_and_end_by_a_l
     async def failed_before(dependencies: Dependencies) -> None:
         async with dependencies.unit_of_work() as work:
             now = await work.people.now()
-            await work.attempts.save(member.email, History(before, now))
+            await work.attempts.save(Counted.PASSWORD, member.email, History(before, now))
 
     in_store(own, failed_before)
     while counted < 100:

@@ -9,7 +9,7 @@ from tests.support.people.console import Reader
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.sign_in.throttle import History
+from mudra.identity.sign_in.throttle import Counted, History
 
 PAGE = "/console/account/second-factor"
 CODE = "/console/sign-in/code"
@@ -78,22 +78,24 @@ def sign_in(browser: Reader, email: str, code: str) -> None:
     assert done.status_code == 303, done.text
 
 
-def wrong_codes(service: Service, name: str) -> int:
-    """How many wrong codes in a row are counted under a name of the throttle."""
+def wrong_codes(service: Service, person: str) -> int:
+    """How many wrong codes in a row are counted of a person, by user ID."""
 
     async def read(dependencies: Dependencies) -> int:
         async with dependencies.unit_of_work() as work:
-            return (await work.attempts.of_account(name, lock=False)).failures
+            counted = await work.attempts.history(Counted.SECOND_FACTOR, person, lock=False)
+            return counted.failures
 
     return service.in_store(read)
 
 
-def set_wrong_codes(service: Service, name: str, failures: int) -> None:
-    """Count so many wrong codes in a row, the last one now."""
+def set_wrong_codes(service: Service, person: str, failures: int) -> None:
+    """Count so many wrong codes in a row of a person, the last one now."""
 
     async def write(dependencies: Dependencies) -> None:
         async with dependencies.unit_of_work() as work:
-            await work.attempts.save(name, History(failures, await work.people.now()))
+            history = History(failures, await work.people.now())
+            await work.attempts.save(Counted.SECOND_FACTOR, person, history)
 
     service.in_store(write)
 

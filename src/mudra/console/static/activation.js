@@ -65,6 +65,8 @@ async function send(event) {
       document.getElementById("question").hidden = true;
       done.hidden = false;
       done.focus();
+    } else if (form.id === "forgot" && answer.status === 429) {
+      showProblem(form, texts.limited);
     } else if (form.id !== "forgot" && answer.status === 401) {
       location.reload(); // the link is of no use any more: its page says why, and sends another
     } else {

@@ -7,8 +7,9 @@ from mudra.http.endpoint import Call, as_anyone
 from mudra.http.request.account_requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.response.response_body import StatusResponse
 from mudra.http.route import post
-from mudra.identity.accounts.send_link import request_link
+from mudra.identity.accounts.send_link import TooManyLinkRequests, request_link
 from mudra.identity.accounts.set_password import set_password
+from mudra.shared.network_address import address_key
 from mudra.shared.refusal import Refusal
 
 _FORGOT_S: Final = 0.25
@@ -32,11 +33,16 @@ async def set_by_link(call: Call[PasswordSetRequest]) -> StatusResponse | Refusa
 
 @post("/user/password/forgot", "Ask for a link to set a password", status=202)
 @as_anyone
-async def forgot(call: Call[PasswordForgotRequest]) -> StatusResponse:
+async def forgot(call: Call[PasswordForgotRequest]) -> StatusResponse | Refusal:
     """Send a link when the name is known; the response is the same for every name."""
     answer_at = asyncio.get_running_loop().time() + _FORGOT_S
+    caller = call.context.caller("nobody")
+    # By the sender alone, so it reveals nothing of names; and no sender fills the queue of all.
+    wait_s = call.dependencies.link_rate.wait_s(address_key(caller.address))
+    if wait_s:
+        return TooManyLinkRequests(wait_s)
     async with call.dependencies.unit_of_work() as work:
-        await request_link(work, call.body.username, call.context.caller("nobody"))
+        await request_link(work, call.body.username, caller)
     # A job looks at the name (quality A7). The same moment for all keeps users from asking twice:
     # by then the email is on its way.
     await asyncio.sleep(answer_at - asyncio.get_running_loop().time())

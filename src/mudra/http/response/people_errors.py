@@ -12,6 +12,7 @@ from mudra.http.response.problem import (
     error_row,
     invalid,
     not_found,
+    rate_limited,
     retry_after,
     unauthorized,
 )
@@ -24,6 +25,7 @@ from mudra.identity.accounts.refusals import (
     ValueRefused,
     WrongAccountKind,
 )
+from mudra.identity.accounts.send_link import TooManyLinkRequests
 from mudra.identity.memberships.admins import (
     LastAdmin,
     NoSuchEntity,
@@ -167,6 +169,13 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         lambda r: busy(r.retry_after_s, translatable("too many sign-ins at once; try again")),
     ),
     error_row(PasswordRefusal, lambda r: invalid(r.sentence)),
+    error_row(
+        TooManyLinkRequests,
+        lambda r: rate_limited(
+            r.retry_after_s,
+            f"too many links were requested from this network address; {WAIT_TEXT}",
+        ),
+    ),
     error_row(LinkRefused, lambda r: unauthorized(_LINK_TEXTS[r.fault])),
     error_row(
         ScopeMissing,

@@ -1,4 +1,8 @@
-"""Change one's own password while signed in; the edge has checked who asks (quality A14)."""
+"""Change one's own password while signed in; the edge has checked who asks (quality A14).
+
+The slow hashes are computed between two transactions. What happened meanwhile wins: an account
+that was disabled stays so, a password that was set by a link is the one that counts.
+"""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -22,8 +26,8 @@ async def change_password(
 ) -> HashingBusy | PasswordRefusal | SignInRefused | None:
     """Store an accepted password; all tokens and sessions of the user end.
 
-    Refused where it is the present one, and where the password has changed since `user` was read:
-    a link was used meanwhile.
+    Refused where it is the present one, and where the account was disabled or its password changed
+    since `user` was read.
     """
     is_same = await hasher.verify(
         user.password_hash, password, account=user.email, origin=caller.address
@@ -36,8 +40,10 @@ async def change_password(
     if isinstance(hashed, HashingBusy):
         return hashed
     async with open_work() as work:
-        previous = user.password_hash
-        if previous is None or not await work.people.replace_hash(user.user_id, previous, hashed):
+        await work.memberships.lock_operators()  # who disables the person holds it too
+        current = await work.people.by_id(user.user_id)
+        is_unchanged = current is not None and current.password_hash == user.password_hash
+        if current is None or not (current.may_sign_in and is_unchanged):
             return SignInRefused()
-        await put_password(work, user, hashed, caller)
+        await put_password(work, current, hashed, caller)
     return None

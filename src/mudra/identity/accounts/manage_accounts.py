@@ -49,14 +49,18 @@ async def disable_account(
 async def enable_account(
     work: IdentityUnitOfWork, by: ActingOperator, user_id: str
 ) -> AccountChanged | NoSuchUser | ActRefused:
-    """Enable an account again; a user without a password must still set one."""
+    """Enable an account again; a user without a password must still set one.
+
+    What a sign-in stored that was under way when the account was disabled ends with it.
+    """
     user = await authorize_act(work, by, user_id, PersonAct.ENABLE)
     if not isinstance(user, User):
         return user
-    if user.state is UserState.DISABLED:
+    was_disabled = user.state is UserState.DISABLED
+    if was_disabled:
         state = UserState.ACTIVE if user.password_hash else UserState.INVITED
         await work.memberships.set_state(user_id, state)
-    return await account_changed(work, user, by.caller, "enabled", end_tokens=False)
+    return await account_changed(work, user, by.caller, "enabled", end_tokens=was_disabled)
 
 
 async def invite_again(

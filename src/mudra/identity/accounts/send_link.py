@@ -1,17 +1,26 @@
 """Email one-use links: invitation and "forgot password" (decisions 3, quality A12, A13)."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_link import LinkPurpose, LinkRequest
 from mudra.identity.accounts.user import User, UserState, normalize_username
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
-from mudra.identity.sign_in.throttle import may_send_link
+from mudra.identity.sign_in.throttle import Counted, History, may_send_link
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 _BATCH: Final = 50
 _COUNTED: Final = timedelta(hours=24)
+_REFUSALS_EVERY: Final = timedelta(minutes=1)
+"""At most so often the audit has a row of the refused requests for one person."""
+
+
+class TooManyLinkRequests(Refusal, frozen=True):
+    """This network address has requested too many links, for any names."""
+
+    retry_after_s: int
 
 
 async def send_link(work: IdentityUnitOfWork, user: User, caller: Caller) -> None:
@@ -68,22 +77,47 @@ async def send_requested_links(work: IdentityUnitOfWork) -> int:
 
 async def forgot_password(work: IdentityUnitOfWork, username: str, caller: Caller) -> None:
     """Send a link if the name is known; the caller does not learn whether it was."""
-    user = await work.people.by_username(normalize_username(username))
+    user, now = await work.people.by_username(normalize_username(username)), await work.people.now()
+    refused = await _why_no_link(work, user, now) if user else ""
+    if user and refused:
+        await _record_no_link(work, user, caller, now, refused)
+        return
     await work.audit_log.append(
         AuditEntry(EventName.USER_PASSWORD_FORGOT, caller, user_id=user.user_id if user else "")
     )
-    if user is None or user.state is UserState.DISABLED:
-        return
-    now = await work.people.now()
-    if may_send_link(await work.links.sent_to(user.user_id, now - _COUNTED), now):
+    if user:
         await send_link(work, user, caller)
+
+
+async def _why_no_link(work: IdentityUnitOfWork, user: User, now: datetime) -> str:
+    if user.state is UserState.DISABLED:
+        return "account-disabled"
+    sent = await work.links.sent_to(user.user_id, now - _COUNTED)
+    return "" if may_send_link(sent, now) else "too-many-links"
+
+
+async def _record_no_link(
+    work: IdentityUnitOfWork, user: User, caller: Caller, now: datetime, reason: str
+) -> None:
+    """Record refused requests with their number, one row a minute: anyone can send thousands.
+
+    Those that no row counts yet are in the next one.
+    """
+    waiting = await work.attempts.history(Counted.LINK_REFUSAL, user.user_id, lock=True)
+    recorded_at = waiting.last_failure_at
+    # In both directions: a clock may have been set back.
+    if recorded_at is not None and abs(now - recorded_at) < _REFUSALS_EVERY:
+        more = History(waiting.failures + 1, recorded_at)
+        await work.attempts.save(Counted.LINK_REFUSAL, user.user_id, more)
         return
+    await work.attempts.save(Counted.LINK_REFUSAL, user.user_id, History(0, now))
     await work.audit_log.append(
         AuditEntry(
             EventName.USER_LINK_REFUSE,
             caller,
             user_id=user.user_id,
-            reason="too-many-links",
+            reason=reason,
+            detail={"requests": waiting.failures + 1},
             outcome=Outcome.REFUSED,
         )
     )

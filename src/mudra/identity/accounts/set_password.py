@@ -23,7 +23,7 @@ from mudra.identity.ports import (
     NoticeKind,
     PasswordHasher,
 )
-from mudra.identity.sign_in.throttle import FRESH
+from mudra.identity.sign_in.throttle import FRESH, Counted
 from mudra.shared.secret_text import SecretText
 
 
@@ -120,19 +120,24 @@ async def store_password(
         user = accepted
     await work.links.use(token_hash(token), await work.people.now())
     await put_password(work, user, password_hash, caller)
+    # The link has verified the address (spec 3); a disabled person holds none.
+    await work.memberships.set_state(user.user_id, UserState.ACTIVE)
     return user
 
 
 async def put_password(
     work: IdentityUnitOfWork, user: User, password_hash: str, caller: Caller
 ) -> None:
-    """Store the hash; links sent before, tokens and sessions of the user end."""
+    """Store the hash; links sent before, tokens and sessions of the user end.
+
+    The state stays as it is: a new password alone makes no account active.
+    """
     now = await work.people.now()
     caller = replace(caller, actor=f"user:{user.user_id}")
     await work.links.void(user.user_id, now)  # an invitation to an entity is another link
     await work.people.set_password(user.user_id, password_hash)
     ended = await work.tokens.revoke_user_tokens(user.user_id, now)
-    await work.attempts.save(user.email, FRESH)
+    await work.attempts.save(Counted.PASSWORD, user.email, FRESH)
     await work.audit_log.append(
         AuditEntry(
             EventName.USER_PASSWORD_SET,

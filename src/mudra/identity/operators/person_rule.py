@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.refusals import NoSuchUser
-from mudra.identity.accounts.user import User
+from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import OwnScopes, Scope, ScopeMissing, ScopeNotHeld
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
@@ -127,7 +127,8 @@ async def manager_scopes(
         return by.scopes
     caller = await work.people.by_id(by.user_id)
     held = await work.memberships.scopes(by.user_id)
-    able = caller is not None and caller.may_sign_in and Scope.MEMBERS in held
+    # As `managers` counts them: by single sign-on an operator acts without a password here.
+    able = caller is not None and caller.state is UserState.ACTIVE and Scope.MEMBERS in held
     return held if able else ScopeMissing(Scope.MEMBERS)
 
 

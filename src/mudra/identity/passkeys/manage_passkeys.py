@@ -9,7 +9,7 @@ from mudra.identity.accounts.user import User
 from mudra.identity.passkeys.check_passkey import MAX_RESPONSE, PasskeyRefused
 from mudra.identity.passkeys.ports import Passkey, PasskeyVerifier, Purpose
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.identity.second_factor.check_code import FactorChange, notify, throttle_name
+from mudra.identity.second_factor.check_code import FactorChange, forget_wrong_codes, notify
 from mudra.identity.second_factor.enroll import (
     FactorRequired,
     NoSecondFactor,
@@ -17,7 +17,6 @@ from mudra.identity.second_factor.enroll import (
     new_codes,
 )
 from mudra.identity.second_factor.policy import FactorRoles
-from mudra.identity.sign_in.throttle import FRESH
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
@@ -93,7 +92,7 @@ async def add_passkey(  # noqa: PLR0913  # its collaborators, each named
         )
     ):
         return PasskeyRefused()
-    await work.attempts.save(throttle_name(user.user_id), FRESH)
+    await forget_wrong_codes(work, user.user_id)
     await _record(work, user, caller, EventName.USER_FACTOR_ADD, FactorChange.PASSKEY_ADDED)
     return () if enrolled.any else await new_codes(work, user, random_bytes)
 

@@ -16,7 +16,7 @@ from mudra.identity.second_factor.recovery_codes import canonical
 from mudra.identity.second_factor.totp import matching_step
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.sign_in import TooManyAttempts
-from mudra.identity.sign_in.throttle import Disabled, Wait
+from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.localization.language import translatable
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
@@ -81,8 +81,7 @@ async def counted(
 
     What is `guessable` is refused, right or wrong, once a hundred wrong answers were counted.
     """
-    name = throttle_name(user.user_id)
-    history = await work.attempts.of_account(name, lock=True)
+    history = await work.attempts.history(Counted.SECOND_FACTOR, user.user_id, lock=True)
     now = await work.people.now()
     decision = throttle.decide(history, now)
     if isinstance(decision, Wait):
@@ -91,14 +90,14 @@ async def counted(
     kind = await attempt()
     if not isinstance(kind, FactorKind) or (guessable and isinstance(decision, Disabled)):
         after = throttle.after_failure(history, now)
-        await work.attempts.save(name, after)
+        await work.attempts.save(Counted.SECOND_FACTOR, user.user_id, after)
         reason = "disabled" if isinstance(kind, FactorKind) else kind
         await _record_refused(work, user, caller, reason)
         if throttle.notice_due(history, after) is not None:
             await notify(work, user, FactorChange.GUESSED)
         return None
     if history != throttle.FRESH:
-        await work.attempts.save(name, throttle.FRESH)
+        await forget_wrong_codes(work, user.user_id)
     await work.audit_log.append(
         AuditEntry(
             EventName.USER_FACTOR_USE, caller, user_id=user.user_id, detail={"kind": kind.value}
@@ -109,9 +108,9 @@ async def counted(
     return kind
 
 
-def throttle_name(user_id: str) -> str:
-    """Return the name under which wrong codes of a person are counted; no address looks like it."""
-    return f"second-factor:{user_id}"
+async def forget_wrong_codes(work: IdentityUnitOfWork, user_id: str) -> None:
+    """Count a person's wrong codes from none again: a right one came, or another factor."""
+    await work.attempts.save(Counted.SECOND_FACTOR, user_id, throttle.FRESH)
 
 
 async def notify(work: IdentityUnitOfWork, user: User, change: FactorChange) -> None:

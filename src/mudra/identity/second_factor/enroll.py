@@ -13,13 +13,12 @@ from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import (
     CodeRefused,
     FactorChange,
+    forget_wrong_codes,
     notify,
-    throttle_name,
 )
 from mudra.identity.second_factor.policy import FactorRoles, is_required
 from mudra.identity.second_factor.recovery_codes import new_recovery_codes
 from mudra.identity.second_factor.totp import matching_step, new_totp_secret, provisioning_uri
-from mudra.identity.sign_in.throttle import FRESH
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
@@ -79,7 +78,7 @@ async def confirm_enrollment(
     if step is None:
         return CodeRefused()
     await work.second_factors.confirm_totp(user.user_id, step)
-    await work.attempts.save(throttle_name(user.user_id), FRESH)
+    await forget_wrong_codes(work, user.user_id)
     await _record(work, user, caller, EventName.USER_FACTOR_ADD, FactorChange.ADDED)
     return await new_codes(work, user, random_bytes)
 

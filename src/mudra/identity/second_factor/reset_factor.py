@@ -10,9 +10,8 @@ from mudra.identity.operators.person_rule import (
     authorize_act,
 )
 from mudra.identity.ports import IdentityUnitOfWork
-from mudra.identity.second_factor.check_code import FactorChange, notify, throttle_name
+from mudra.identity.second_factor.check_code import FactorChange, forget_wrong_codes, notify
 from mudra.identity.second_factor.enroll import NoSecondFactor
-from mudra.identity.sign_in.throttle import FRESH
 
 
 async def reset_factor(
@@ -24,7 +23,7 @@ async def reset_factor(
         return user
     if not await work.second_factors.remove(user_id):
         return NoSecondFactor()
-    await work.attempts.save(throttle_name(user_id), FRESH)
+    await forget_wrong_codes(work, user_id)
     await notify(work, user, FactorChange.RESET)
     return await account_changed(work, user, by.caller, "second-factor-reset")
 

@@ -25,7 +25,7 @@ from mudra.identity.ports import (
     PasswordHasher,
 )
 from mudra.identity.sign_in import throttle
-from mudra.identity.sign_in.throttle import Disabled, Wait
+from mudra.identity.sign_in.throttle import Counted, Disabled, Wait
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
@@ -109,7 +109,7 @@ async def admit(
 ) -> Admitted | TooManyAttempts:
     """Ask the throttle before anything is hashed; a refused attempt is not counted."""
     username, now = normalize_username(typed), await work.people.now()
-    history = await work.attempts.of_account(username, lock=False)
+    history = await work.attempts.history(Counted.PASSWORD, username, lock=False)
     refusal = await _throttled(history, origin, now, work.attempts)
     if refusal is None:
         # From this address alone: others learn nothing of an account that signs in often.
@@ -125,7 +125,7 @@ async def settle(
 ) -> User | SignInRefused | TooManyAttempts:
     """Decide under the lock of the name, and count a failure."""
     username = admitted.username
-    history = await work.attempts.of_account(username, lock=True)
+    history = await work.attempts.history(Counted.PASSWORD, username, lock=True)
     await work.attempts.lock_address(admitted.origin)
     now = await work.people.now()
     refusal = await _throttled(history, admitted.origin, now, work.attempts)
@@ -145,12 +145,12 @@ async def settle(
             return often
         await work.attempts.succeeded(username, admitted.origin, now)
         if history != throttle.FRESH:
-            await work.attempts.save(username, throttle.FRESH)
+            await work.attempts.save(Counted.PASSWORD, username, throttle.FRESH)
         own = replace(caller, actor=f"user:{user.user_id}")
         await work.audit_log.append(AuditEntry(EventName.USER_SIGN_IN_SUCCEED, own))
         return user
     after = throttle.after_failure(history, now)
-    await work.attempts.save(username, after)
+    await work.attempts.save(Counted.PASSWORD, username, after)
     await work.attempts.address_failed(admitted.origin, now)
     noticed_at = throttle.notice_due(history, after)
     if noticed_at is not None:

@@ -5,6 +5,7 @@ Per name: 3 free failures, then waits of 1, 2, 4 … seconds up to 15 minutes; a
 attempt is not counted. Per address: 10 failures in 5 minutes.
 """
 
+import enum
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -24,6 +25,20 @@ SUCCESS_PERIOD: Final = timedelta(hours=1)
 _LINK_LIMITS: Final = ((3, timedelta(hours=6)), (5, timedelta(hours=24)))
 _DOUBLINGS: Final = 10
 """2 to the 10th seconds are more than the longest wait."""
+
+
+class Counted(enum.StrEnum):
+    """What is counted by name. Each kind has names of its own.
+
+    Anyone chooses the user name that they type: it must reach no other count.
+    """
+
+    PASSWORD = "password"  # noqa: S105  # a kind of count
+    """Wrong passwords, by user name as typed."""
+    SECOND_FACTOR = "second-factor"
+    """Wrong codes and refused passkeys, by user ID."""
+    LINK_REFUSAL = "link-refusal"
+    """Requests for a link that got none and are in no audit row yet, by user ID."""
 
 
 class History(Struct, frozen=True):

@@ -49,8 +49,14 @@ class DataEncryption:
         return keyed.finalize()
 
     def name_mac(self, name: str) -> bytes:
-        """Hash a user name or address, so that counters hold no names (quality A2)."""
+        """Hash a user name as someone typed it, so that counters hold no names (quality A2)."""
         return hmac.digest(self.name_key, name.encode(), hashlib.sha256)
+
+    def kind_mac(self, kind: str, name: str) -> bytes:
+        """Hash a name of another kind, which no user name that anyone types can equal."""
+        # No text in UTF-8 holds this byte: `name_mac` of no name is a hash of such a message.
+        message = b"\xff" + kind.encode() + b"\0" + name.encode()
+        return hmac.digest(self.name_key, message, hashlib.sha256)
 
     def checkpoint_mac(self, statement: bytes) -> bytes:
         """Sign a statement about the audit chain: the database holds the key only encrypted."""

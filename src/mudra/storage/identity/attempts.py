@@ -1,7 +1,8 @@
 """Failed sign-ins in PostgreSQL: implements identity/ports.py.
 
 Names and addresses are stored as keyed hashes only, whether or not they exist
-(quality A2).
+(quality A2). Each kind has a space of its own: what is typed as a user name
+reaches no count of another kind.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import UserState
 from mudra.identity.ports import GuessedAccount
-from mudra.identity.sign_in.throttle import FRESH, History
+from mudra.identity.sign_in.throttle import FRESH, Counted, History
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import address_failure, throttle, user_account
@@ -27,9 +28,9 @@ class PostgresAttempts:
         self._tx = transaction
         self._encryption = encryption
 
-    async def of_account(self, username: str, *, lock: bool) -> History:
+    async def history(self, counted: Counted, name: str, *, lock: bool) -> History:
         """Read the failures in a row of a name, whether or not it exists."""
-        key = self._encryption.name_mac(username)
+        key = self._key(counted, name)
         found = (throttle.c.failures, throttle.c.last_failure_at)
         query: sa.Executable = sa.select(*found).where(throttle.c.account_key == key)
         if lock:
@@ -45,12 +46,12 @@ class PostgresAttempts:
         row = (await self._tx.connection.execute(query)).first()
         return History(row[0], row[1]) if row else FRESH
 
-    async def save(self, username: str, history: History) -> None:
+    async def save(self, counted: Counted, name: str, history: History) -> None:
         """Store the failures in a row of a name."""
         values = {"failures": history.failures, "last_failure_at": history.last_failure_at}
         await self._tx.connection.execute(
             insert(throttle)
-            .values(account_key=self._encryption.name_mac(username), **values)
+            .values(account_key=self._key(counted, name), **values)
             .on_conflict_do_update(index_elements=["account_key"], set_=values)
         )
 
@@ -59,7 +60,7 @@ class PostgresAttempts:
         c = address_failure.c
         found = await self._tx.connection.scalars(
             sa.select(c.at)
-            .where(c.address_key == self._encryption.name_mac(f"address:{address}"), c.at > since)
+            .where(c.address_key == self._address_key(address), c.at > since)
             .order_by(c.at)
         )
         return found.all()
@@ -67,9 +68,7 @@ class PostgresAttempts:
     async def address_failed(self, address: str, now: datetime) -> None:
         """Record a failure from an address."""
         await self._tx.connection.execute(
-            sa.insert(address_failure).values(
-                address_key=self._encryption.name_mac(f"address:{address}"), at=now
-            )
+            sa.insert(address_failure).values(address_key=self._address_key(address), at=now)
         )
 
     async def lock_address(self, address: str) -> None:
@@ -86,7 +85,7 @@ class PostgresAttempts:
         c = sign_in_success.c
         which = [c.account_key == self._encryption.name_mac(username), c.at > since]
         if address:
-            which.append(c.address_key == self._encryption.name_mac(f"address:{address}"))
+            which.append(c.address_key == self._address_key(address))
         found = await self._tx.connection.scalars(sa.select(c.at).where(*which).order_by(c.at))
         return found.all()
 
@@ -95,7 +94,7 @@ class PostgresAttempts:
         await self._tx.connection.execute(
             sa.insert(sign_in_success).values(
                 account_key=self._encryption.name_mac(username),
-                address_key=self._encryption.name_mac(f"address:{address}"),
+                address_key=self._address_key(address),
                 at=now,
             )
         )
@@ -136,3 +135,12 @@ class PostgresAttempts:
             .order_by(taken.c.last_failure_at)
         )
         return [GuessedAccount(row[0], row[1], UserState(row[2]), row[3], row[4]) for row in rows]
+
+    def _key(self, counted: Counted, name: str) -> bytes:
+        if counted is Counted.PASSWORD:
+            # As before there were kinds: a password that a hundred guesses disabled stays so.
+            return self._encryption.name_mac(name)
+        return self._encryption.kind_mac(counted.value, name)
+
+    def _address_key(self, address: str) -> bytes:
+        return self._encryption.kind_mac("address", address)

@@ -187,13 +187,12 @@ class PostgresPeople:
         )
 
     async def set_password(self, user_id: str, password_hash: str) -> None:
-        """Store a new password hash and make the account active."""
+        """Store the hash of a new password."""
         await self._tx.connection.execute(
             sa.update(user_account)
             .where(user_account.c.user_id == user_id)
             .values(
                 password_hash=password_hash,
-                state=UserState.ACTIVE.value,
                 password_set_at=await self._tx.now(),
             )
         )

@@ -1,0 +1,93 @@
+"""Operators whom single sign-on made have no password here, and manage people all the same."""
+
+import uuid
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from tests.support.identity_provider import Provider, provider, service_of, sign_in
+from tests.support.people.console import Reader, reader
+from tests.support.people.operators import active_operator
+from tests.support.people.second_factor import user_id
+from tests.support.service import Service, in_store
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.operators.operator import Scope
+
+PEOPLE = "/console/operator/people"
+
+
+@pytest.fixture(scope="module")
+def idp() -> Iterator[Provider]:
+    with provider() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def served(idp: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service_of(idp, tmp_path_factory.mktemp("sso")) as running:
+        yield running
+
+
+def signed_in(served: Service, idp: Provider, email: str, group: str) -> Reader:
+    """A browser of whom the provider names, with this group."""
+    browser = reader(served)
+    idp.claims = {"email": email, "realm_access": {"roles": [group]}}
+    assert sign_in(browser, idp).status_code == 303
+    return browser
+
+
+def new_address() -> str:
+    return f"op-{uuid.uuid4().hex[:10]}@network.example"
+
+
+def set_scopes(browser: Reader, email: str, *scopes: str) -> httpx.Response:
+    """Send the form of the page of operators."""
+    return browser.act(PEOPLE, PEOPLE, email=email, **dict.fromkeys(scopes, "on"))
+
+
+def scopes_of(served: Service, email: str) -> set[str]:
+    who = user_id(served, email)
+
+    async def read(dependencies: Dependencies) -> set[str]:
+        async with dependencies.unit_of_work() as work:
+            return {scope.value for scope in await work.memberships.scopes(who)}
+
+    return in_store(served, read)
+
+
+def leave(served: Service, *emails: str) -> None:
+    """Take the scopes of all operators who manage operators, but of these."""
+    kept = {user_id(served, email) for email in emails}
+
+    async def take(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
+            for other in await work.memberships.managers() - kept:
+                await work.memberships.set_scopes(other, frozenset())
+
+    in_store(served, take)
+
+
+def test_an_operator_made_by_single_sign_on_acts_on_people(served: Service, idp: Provider) -> None:
+    browser, added = signed_in(served, idp, new_address(), "chiefs"), new_address()
+
+    done = set_scopes(browser, added, "health")
+    changed = set_scopes(browser, added, "health", "audit")
+
+    assert (done.status_code, changed.status_code) == (303, 303), done.text
+    assert scopes_of(served, added) == {"health", "audit"}
+
+
+def test_who_is_left_as_the_last_manager_can_act(served: Service, idp: Provider) -> None:
+    """One with a password loses the right by a claim, since another has it, without a password."""
+    by_password, by_provider = active_operator(served), new_address()
+    left = signed_in(served, idp, by_provider, "chiefs")
+    leave(served, by_password, by_provider)
+
+    signed_in(served, idp, by_password, "noc")
+
+    assert scopes_of(served, by_password) == {"health"}
+    assert scopes_of(served, by_provider) == {scope.value for scope in Scope}
+    given = set_scopes(left, by_password, "health", "members")
+    assert given.status_code == 303, given.text
+    assert scopes_of(served, by_password) == {"health", "members"}
