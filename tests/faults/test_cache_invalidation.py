@@ -1,5 +1,6 @@
 """A node uses its cache only while it is sure to receive changes (quality S7)."""
 
+import asyncio
 import os
 import signal
 import time
@@ -12,6 +13,7 @@ from tests.support.until import until
 
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.storage.caching.cache_invalidation import VALID_S, entity_key
+from mudra.storage.caching.fences import FENCE_S
 from mudra.tokens.authentication.secret_check import AuthenticatedEntity, SecretUnknown
 from mudra.tokens.secrets.secret_service import SecretDetails
 
@@ -117,6 +119,27 @@ def test_a_reset_whose_transaction_fails_leaves_the_old_secret_in_force(nodes: N
 
     for node in (nodes.a, nodes.b):
         assert isinstance(nodes.do(node.check("F-rolled-FIP", old)), AuthenticatedEntity)
+
+
+def test_of_two_changes_of_one_key_the_first_commit_ends_its_own_fence_alone(nodes: Nodes) -> None:
+    """As a reset and an update of the same member's entry, which lock different rows."""
+    key, other = entity_key("F-twice-FIP"), entity_key("F-other-FIP")
+    database = nodes.a.dependencies.database
+    here, elsewhere = (node.dependencies.invalidation for node in (nodes.a, nodes.b))
+    announced: list[str] = []
+    elsewhere.on_change(announced.append)
+    until(lambda: here.is_valid(key) and elsewhere.is_valid(key))
+
+    async def commit_one_of_two() -> list[bool]:
+        async with database.transaction(within_s=30) as slow:
+            await slow.changing(key, must_not_be_missed=True)
+            async with database.transaction() as quick:
+                await quick.changing(key, must_not_be_missed=True)
+            await asyncio.to_thread(until, lambda: announced.count(key) == 3)  # the commit, too
+            return [node.is_valid(one) for node in (here, elsewhere) for one in (key, other)]
+
+    assert nodes.do(commit_one_of_two()) == [False, True, False, True]
+    until(lambda: here.is_valid(key) and elsewhere.is_valid(key), FENCE_S / 2)
 
 
 def test_a_node_that_joins_during_a_change_uses_no_cache_until_that_must_be_over(

@@ -10,7 +10,7 @@ async def lost_acts(chain: AuditChain) -> Sequence[Act]:
     """List the acts of the second place that the database lacks, in their order.
 
     What came after the last checkpoint before the loss is not among them, and of a checkpoint
-    with more than 200 acts the later ones; raises CheckpointForged.
+    with more than 200 acts the least important; raises CheckpointForged.
     """
     stored = set(await chain.checkpoints.all())
     candidates = [

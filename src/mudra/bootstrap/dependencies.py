@@ -289,7 +289,7 @@ class Dependencies(Struct, frozen=True):
             registry=registration.registry,
             vocabulary=registration.vocabulary,
             registration=registration,
-            signing_keys=self._signing_keys(transaction, audit_log),
+            signing_keys=self.signing_keys(transaction, audit_log),
             pending_entries=PostgresPendingEntries(transaction),
             probes=ProbeService(PostgresProbes(transaction), registration.registry, audit_log),
             pushes=pushes,
@@ -328,9 +328,10 @@ class Dependencies(Struct, frozen=True):
     def _key_pairs(self) -> KeyPairs:
         return KeyPairs(self.settings.signing_key_bits, self.clock)
 
-    def _signing_keys(
+    def signing_keys(
         self, transaction: Transaction, audit_log: PostgresAuditLog
     ) -> SigningKeyService:
+        """Return the signing keys as one transaction sees them."""
         return SigningKeyService(
             PostgresSigningKeys(transaction, self.encryption),
             PostgresKeyFetches(transaction),

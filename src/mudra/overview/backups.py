@@ -108,6 +108,7 @@ class RestoreReport(Struct, frozen=True):
     tokens_ended: int = 0
     members_notified: int = 0
     revoked_again: int = 0
+    keys_dropped_again: int = 0
     lost: Sequence[Act] = ()
 
 
@@ -118,4 +119,5 @@ class RecoveryReport(Struct, frozen=True):
     tokens_ended: int = 0
     members_notified: int = 0
     revoked_again: int = 0
+    keys_dropped_again: int = 0
     lost: Sequence[Act] = ()

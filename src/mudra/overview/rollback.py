@@ -1,8 +1,8 @@
 """A restore is a rollback: what was true and is not, must not go on unseen (quality O2).
 
 The database says again what it said at the backup. Everyone signs in again; one-time links end,
-also those that were used since; what the second place knows of revoked tokens is revoked again;
-every member gets an email.
+also those that were used since; what the second place knows of revoked tokens and dropped signing
+keys is revoked and dropped again; every member gets an email.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import NoticeKind
 from mudra.shared.time_text import iso_ms
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 
 class RolledBack(Struct, frozen=True):
@@ -25,6 +26,7 @@ class RolledBack(Struct, frozen=True):
     tokens_ended: int
     members_notified: int
     revoked_again: int
+    keys_dropped_again: int
 
 
 class Origin(Struct, frozen=True):
@@ -55,36 +57,44 @@ class RestoredStore(Protocol):
 
 
 _RESET: Final = EventName.ENTITY_SECRET_RESET.value
+_DROP: Final = EventName.KEYS_SIGNING_DROP
 
 
-async def roll_back(  # its collaborators, each named
-    store: RestoredStore,
-    notices: NoticeService,
-    audit_log: AuditLog,
-    *,
-    origin: Origin,
-    lost: Sequence[Act],
-    caller: Caller,
-    now: datetime,
-) -> RolledBack:
-    """End what a restore made true again, and notify members; all in the caller's transaction."""
-    ended = await store.end_sign_ins(now)
-    revoked = await store.revoke_again(lost)
-    reset = {act.entity_id for act in lost if act.event == _RESET}
-    notified = 0
-    for entity_id in await store.members():
-        facts = {
-            "restored_to": iso_ms(origin.made_at),
-            "restored_at": iso_ms(now),
-            "secret_lost": "yes" if entity_id in reset else "",
-        }
-        notified += await notices.notify(entity_id, NoticeKind.SERVICE_RESTORED, facts) > 0
-    await audit_log.append(
-        AuditEntry(
-            EventName.DATABASE_BACKUP_RESTORE,
-            caller,
-            detail={"backup": origin.backup_id, "made": iso_ms(origin.made_at)},
+class RollbackService(Struct, frozen=True):
+    """Ends what a restore made true again, in the caller's transaction."""
+
+    store: RestoredStore
+    signing_keys: SigningKeyService
+    notices: NoticeService
+    audit_log: AuditLog
+
+    async def roll_back(
+        self, origin: Origin, lost: Sequence[Act], caller: Caller, now: datetime
+    ) -> RolledBack:
+        """End what must not go on, drop and revoke again what was lost, and notify members."""
+        dropped = frozenset(act.about for act in lost if act.event == _DROP.value)
+        changes = await self.signing_keys.drop(dropped, caller, now)
+        ended = await self.store.end_sign_ins(now)
+        revoked = await self.store.revoke_again(lost)
+        notified = await self._notify_members(origin, lost, now)
+        await self.audit_log.append(
+            AuditEntry(
+                EventName.DATABASE_BACKUP_RESTORE,
+                caller,
+                detail={"backup": origin.backup_id, "made": iso_ms(origin.made_at)},
+            )
         )
-    )
-    await store.finished(origin.backup_id)
-    return RolledBack(ended, notified, revoked)
+        await self.store.finished(origin.backup_id)
+        return RolledBack(ended, notified, revoked, sum(one.event is _DROP for one in changes))
+
+    async def _notify_members(self, origin: Origin, lost: Sequence[Act], now: datetime) -> int:
+        reset = {act.entity_id for act in lost if act.event == _RESET}
+        notified = 0
+        for entity_id in await self.store.members():
+            facts = {
+                "restored_to": iso_ms(origin.made_at),
+                "restored_at": iso_ms(now),
+                "secret_lost": "yes" if entity_id in reset else "",
+            }
+            notified += await self.notices.notify(entity_id, NoticeKind.SERVICE_RESTORED, facts) > 0
+        return notified

@@ -6,8 +6,12 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from tests.support.hostile.simultaneous import tokens_of_every_worker
-from tests.support.service import Member, Service
+from tests.support.service import Member, Service, in_store
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.storage.database.tables import entity_secret
 
 DAY = timedelta(days=1)
 ISO_MS = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -213,6 +217,35 @@ def test_wrong_days_are_refused_by_name_and_change_nothing(member: Member) -> No
 
     assert member.read(headers).json()["secret"] == before
     assert member.reset(headers).status_code == 200  # the refusals started no wait
+
+
+def sealed(member: Member) -> list[tuple[str, bool]]:
+    """The state of each of the member's secrets, and whether its text can be read."""
+
+    async def read(dependencies: Dependencies) -> list[tuple[str, bool]]:
+        c = entity_secret.c
+        async with dependencies.database.transaction() as transaction:
+            rows = await transaction.connection.execute(
+                sa.select(c.state, c.sealed.is_not(None))
+                .where(c.entity_id == member.entity_id)
+                .order_by(c.version)
+            )
+            return [(state, readable) for state, readable in rows]
+
+    return in_store(member.service, read)
+
+
+def test_only_the_current_secret_is_kept_as_more_than_a_hash(member: Member) -> None:
+    headers = member.bearer()
+    ask = {"json": {"entityId": member.entity_id}, "headers": headers}
+
+    member.reset(headers, oldSecretValidity=3)
+    in_grace = sealed(member)
+    retired = member.client.post("/v1/entity/secret/retire", **ask)
+
+    assert in_grace == [("grace", False), ("current", True)]
+    assert retired.status_code == 200
+    assert sealed(member) == [("ended", False), ("current", True)]
 
 
 def test_tokens_that_were_issued_outlive_a_reset(service: Service, member: Member) -> None:

@@ -184,6 +184,64 @@ def test_another_node_shows_a_change_as_soon_as_it_is_committed(empty):
     asyncio.run(story())
 
 
+def other_rows_in_the_log(conninfo, last):
+    """Lose the rows from `last` on and write others, as a standby that lacked them does."""
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("DELETE FROM registry_change WHERE sequence >= %s", [last])
+        connection.execute(
+            "INSERT INTO registry_change (sequence, at, type, entity_id, body)"
+            " SELECT %s + n, clock_timestamp(), 'FIP', 'FIP-' || (7 + n), '{}'"
+            " FROM generate_series(0, 1) n",
+            [last],
+        )
+
+
+async def news_of_a_fail_over(node):
+    node.invalidation._invalidate_everything()  # as with the first proof of another primary
+
+
+async def proof_is_late(node):
+    """Give no news: the memory is not valid while the listening connection is proven by no one."""
+    await node.invalidation.stop()
+    node.invalidation._proven_at = float("-inf")
+
+
+@pytest.mark.parametrize("news", [news_of_a_fail_over, proof_is_late])
+def test_rows_that_a_fail_over_lost_leave_memory_though_others_have_their_numbers(empty, news):
+    async def story():
+        async with registry_node(empty) as node:
+            for number in range(2):
+                await node.run(submit_entry, checked(fip(number)), OPERATOR, approved=True)
+            await node.mark_visibility()
+            assert await node.log.opened_at() == 3
+
+            other_rows_in_the_log(empty, 3)
+            await news(node)
+            after = await node.log.current()
+            async with registry_node(empty) as fresh:
+                assert after == await fresh.log.current()
+            assert (set(after.listed), after.sequence) == ({"FIP-0", "FIP-1", "FIP-7", "FIP-8"}, 4)
+            assert await node.log.opened_at() == 0
+
+    asyncio.run(story())
+
+
+def test_a_log_that_was_cut_off_leaves_nothing_of_its_end_in_memory(empty):
+    async def story():
+        async with registry_node(empty) as node:
+            for number in range(2):
+                await node.run(submit_entry, checked(fip(number)), OPERATOR, approved=True)
+            assert (await node.log.current()).sequence == 2
+
+            with psycopg.connect(empty) as connection:
+                connection.execute("DELETE FROM registry_change WHERE sequence = 2")
+            await news_of_a_fail_over(node)
+
+            assert set((await node.log.current()).listed) == {"FIP-0"}
+
+    asyncio.run(story())
+
+
 async def broken_off(node):
     async def mark_and_fail(registry):
         await registry.mark_visibility()

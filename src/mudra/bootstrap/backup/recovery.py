@@ -15,7 +15,7 @@ from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
 from mudra.identity.memberships.notices import NoticeService
 from mudra.overview.backups import RecoveryReport
-from mudra.overview.rollback import Origin, RolledBack, roll_back
+from mudra.overview.rollback import Origin, RollbackService, RolledBack
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.backup.restored_store import PostgresRestoredStore, look
 from mudra.storage.identity.memberships import PostgresMemberships
@@ -47,6 +47,7 @@ def after_recovery(settings: Settings, at: datetime, caller: Caller) -> Recovery
         tokens_ended=done.tokens_ended,
         members_notified=done.members_notified,
         revoked_again=done.revoked_again,
+        keys_dropped_again=done.keys_dropped_again,
         lost=lost,
     )
 
@@ -61,14 +62,14 @@ async def _roll_back(
 ) -> tuple[RolledBack, list[Act]]:
     async with dependencies.database.transaction(within_s=_ROLLBACK_S) as transaction:
         lost = list(await lost_acts(dependencies.audit_chain(transaction)))
-        outbox = dependencies.outbox(transaction)
-        done = await roll_back(
+        audit_log = PostgresAuditLog(transaction)
+        service = RollbackService(
             PostgresRestoredStore(transaction),
-            NoticeService(PostgresMemberships(transaction), outbox),
-            PostgresAuditLog(transaction),
-            origin=origin,
-            lost=lost,
-            caller=caller,
-            now=await transaction.now(),
+            dependencies.signing_keys(transaction, audit_log),
+            NoticeService(PostgresMemberships(transaction), dependencies.outbox(transaction)),
+            audit_log,
+        )
+        done = await service.roll_back(
+            origin=origin, lost=lost, caller=caller, now=await transaction.now()
         )
     return done, lost

@@ -253,6 +253,7 @@ def _finish(
             tokens_ended=done.tokens_ended,
             members_notified=done.members_notified,
             revoked_again=done.revoked_again,
+            keys_dropped_again=done.keys_dropped_again,
             lost=lost,
         )
     if chosen.metrics is not None:
@@ -271,6 +272,7 @@ def _replaced(report: RestoreReport, details: BackupDetails) -> RestoreReport:
         tokens_ended=report.tokens_ended,
         members_notified=report.members_notified,
         revoked_again=report.revoked_again,
+        keys_dropped_again=report.keys_dropped_again,
         lost=report.lost,
     )
 

@@ -11,7 +11,7 @@ from typing import Final, cast
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from mudra.audit.acts import MAX_ACTS, RECORDED, Act, Acts
+from mudra.audit.acts import RECORDED, Act, Acts, acts_to_write
 from mudra.audit.chain import START, Checkpoint, CheckpointForged, Epoch, Row, SealedRow
 from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.audit.place import Reached, Unsealed
@@ -169,8 +169,7 @@ class PostgresLedger:
             )
             .order_by(audit_seal.c.number)
         )
-        found = [_act(cast("Mapping[str, object]", row)) for row in rows.mappings()]
-        return Acts(tuple(found[:MAX_ACTS]), max(0, len(found) - MAX_ACTS))
+        return acts_to_write([_act(cast("Mapping[str, object]", row)) for row in rows.mappings()])
 
     async def present(self, row_ids: Sequence[int]) -> frozenset[tuple[int, datetime]]:
         """Return which of these rows there are, each with its time."""

@@ -31,6 +31,7 @@ class Announcement(msgspec.Struct, frozen=True, omit_defaults=True):
     key: str
     sender: str
     fence: str = ""
+    """The fence that is announced, or ends with this change; a former version ends none."""
     reply: str = ""
     """The channel that only the sender listens to; a former version has none."""
 

@@ -8,7 +8,8 @@ A node caches what issuing needs. Two things keep the caches of many nodes valid
   the key, waits until every live node has acknowledged (or until the cache of a
   silent node must have become invalid), and only then commits. From the fence to
   the announcement of the commit, nodes read that key from the database. So no node
-  uses an old value after the commit (quality S7).
+  uses an old value after the commit (quality S7). Of two changes that have fenced one
+  key, the commit of either ends its own fence alone.
 
 A node that begins to listen, or listens again, cannot know what was fenced just
 before. It uses no cache until every such fence must have ended.
@@ -37,6 +38,7 @@ from mudra.storage.caching.announcement import (
     encoded,
     reply_channel,
 )
+from mudra.storage.caching.fences import Fences
 from mudra.storage.caching.quiet import Quiet
 from mudra.storage.caching.without_database import WithoutDatabase
 from mudra.storage.database.clock_watch import ClockWatch
@@ -59,8 +61,6 @@ IDLE_PROOF_S: Final = 5.0
 """Often enough to find that the connection is dead, and to compare the clocks."""
 SANDBOX_PROOF_S: Final = 0.5
 """The time machine waits for every process of a sandbox that was proven within two seconds."""
-_FENCE_S: Final = 10.0
-"""A fence whose transaction never ends is dropped after this long."""
 _ANSWER_S: Final = 2.0
 _SILENT_NODE_S: Final = VALID_S + 0.15
 _AFTER_FAIL_OVER_S: Final = 5.0
@@ -114,8 +114,8 @@ class CacheInvalidation:
         self._timeline: Timeline | None = None
         self._proven_at = float("-inf")
         self._settled_at = float("inf")
-        self._fenced: dict[str, float] = {}
-        self._fences: dict[str, PendingFence] = {}
+        self._fences = Fences()
+        self._pending: dict[str, PendingFence] = {}
         self._answers: list[tuple[str, str]] = []
         self._has_lapsed = False
         self._listeners: list[Callable[[str], None]] = []
@@ -141,22 +141,18 @@ class CacheInvalidation:
         self._asked_at = now
         if now - self._proven_at > VALID_S or now < self._settled_at:
             return False
-        return not self._is_fenced(key, now)
+        return not self._fences.is_fenced(key, now)
 
     def is_usable_for_tokens(self, key: str) -> bool:
         """Return whether an entity token may rest on what memory has of `key`."""
         now = monotonic()
         return self.is_valid(key) or (
-            self.without_database.permits(now) and not self._is_fenced(key, now)
+            self.without_database.permits(now) and not self._fences.is_fenced(key, now)
         )
 
     def is_proven(self, timeline: Timeline | None) -> bool:
         """Return whether the server of this timeline was the primary within the last second."""
         return monotonic() - self._proven_at <= VALID_S and timeline == self._timeline
-
-    def _is_fenced(self, key: str, now: float) -> bool:
-        until = self._fenced.get(key)
-        return until is not None and now <= until
 
     async def start(self) -> None:
         """Listen from now on; returns when the connection was proven alive once, or failed."""
@@ -180,19 +176,20 @@ class CacheInvalidation:
             await self._sender.close()
             self._sender = None
 
-    async def fence(self, key: str) -> None:
+    async def fence(self, key: str) -> str:
         """Make every node read `key` from the database from now on; returns when all do.
 
-        A process that does not listen, such as a command, does so from its first fence on.
+        What it returns names the fence: the change that it is for ends it. A process that does
+        not listen, such as a command, does so from its first fence on.
         """
         if self._task is None:
             await self.start()
-        self._fence_here(key)
         fence_id = fresh_id()
+        self._fence_here(key, fence_id)
         reply = reply_channel(self.node_id)
         message = Announcement("fence", key, self.node_id, fence_id, reply)
         fence = PendingFence(awaited={self.node_id})
-        self._fences[fence_id] = fence
+        self._pending[fence_id] = fence
         try:
             live = await self._send(message)
             fence.awaited = live - {self.node_id}
@@ -203,18 +200,22 @@ class CacheInvalidation:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(fence.complete.wait(), _SILENT_NODE_S)
         finally:
-            del self._fences[fence_id]
+            del self._pending[fence_id]
+        return fence_id
 
-    def changed_here(self, key: str) -> None:
-        """Drop what this node has in memory of `key`, after its change was committed."""
+    def changed_here(self, key: str, fence_id: str = "") -> None:
+        """Drop what this node has in memory of `key`, after its change was committed.
+
+        It ends the fence of this change; one without a fence ends none.
+        """
         self._generation += 1
-        self._fenced.pop(key, None)
+        self._fences.end(key, fence_id)
         for listener in self._listeners:
             listener(key)
 
-    def change_message(self, key: str) -> str:
+    def change_message(self, key: str, fence_id: str) -> str:
         """Return what the changing transaction sends with `pg_notify`, delivered at its commit."""
-        return encoded(Announcement("changed", key, self.node_id))
+        return encoded(Announcement("changed", key, self.node_id, fence_id))
 
     async def _send(self, message: Announcement) -> set[str]:
         """Send a message outside of any transaction and return which nodes are live."""
@@ -238,9 +239,9 @@ class CacheInvalidation:
             )
         return sender
 
-    def _fence_here(self, key: str) -> None:
+    def _fence_here(self, key: str, fence_id: str) -> None:
         self._generation += 1
-        self._fenced[key] = monotonic() + _FENCE_S
+        self._fences.begin(key, fence_id, monotonic())
         for listener in self._listeners:
             listener(key)
 
@@ -365,18 +366,18 @@ class CacheInvalidation:
             self._invalidate_everything()
             return
         if message.kind == "acknowledge":
-            fence = self._fences.get(message.fence)
+            fence = self._pending.get(message.fence)
             if fence is not None:
                 fence.acknowledge(message.sender)
         elif message.sender == self.node_id:
             return
         elif message.kind == "fence":
-            self._fence_here(message.key)
+            self._fence_here(message.key, message.fence)
             if not self._has_lapsed:  # else no one waits for this process
                 answer = Announcement("acknowledge", message.key, self.node_id, message.fence)
                 self._answers.append((message.reply or CHANNEL, encoded(answer)))
         else:
-            self.changed_here(message.key)
+            self.changed_here(message.key, message.fence)
 
     def _invalidate_everything(self) -> None:
         self._generation += 1

@@ -9,11 +9,10 @@ from typing import Final
 
 import structlog
 
-from mudra.shared.clock import Clock
+from mudra.shared.clock import CLOCK_TOLERANCE, Clock
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 
 ALARM_FROM: Final = timedelta(seconds=1)
-OUT_FROM: Final = timedelta(seconds=30)
 
 _log = structlog.get_logger()
 
@@ -33,16 +32,16 @@ class ClockWatch:
         self.ahead = ahead
         if abs(ahead) > ALARM_FROM >= abs(before):
             _log.error("this machine's clock is wrong: set up NTP", ahead_s=_seconds(ahead))
-        if abs(ahead) > OUT_FROM >= abs(before):
+        if abs(ahead) > CLOCK_TOLERANCE >= abs(before):
             _log.error("this node answers 503 until its clock is right", ahead_s=_seconds(ahead))
-        if abs(before) > OUT_FROM >= abs(ahead):
+        if abs(before) > CLOCK_TOLERANCE >= abs(ahead):
             _log.warning("this node answers again", ahead_s=_seconds(ahead))
         if abs(before) > ALARM_FROM >= abs(ahead):
             _log.warning("this machine's clock is right again", ahead_s=_seconds(ahead))
 
     def outage(self) -> ServiceUnavailable | None:
         """Return why this node must not answer, None while its clock is near the database's."""
-        if abs(self.ahead) <= OUT_FROM:
+        if abs(self.ahead) <= CLOCK_TOLERANCE:
             return None
         side = "ahead of" if self.ahead > timedelta() else "behind"
         return ServiceUnavailable(

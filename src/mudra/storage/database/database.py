@@ -78,7 +78,8 @@ class Transaction:
     connection: AsyncConnection
     invalidation: CacheInvalidation
     _offset: Callable[[], timedelta]
-    _changed: list[str] = field(default_factory=list)
+    _changed: list[tuple[str, str]] = field(default_factory=list)
+    """Keys, each with the fence that this change of it has."""
     _watch: AnswerWatch | None = None
 
     async def now(self) -> datetime:
@@ -130,17 +131,15 @@ class Transaction:
         With `must_not_be_missed` every node reads the key from the database
         before this returns, so that none acts on the old value after the commit.
         """
-        if must_not_be_missed:
-            await self.invalidation.fence(key)
-        await self.connection.execute(
-            sa.select(sa.func.pg_notify(CHANNEL, self.invalidation.change_message(key)))
-        )
-        self._changed.append(key)
+        fence_id = await self.invalidation.fence(key) if must_not_be_missed else ""
+        message = self.invalidation.change_message(key, fence_id)
+        await self.connection.execute(sa.select(sa.func.pg_notify(CHANNEL, message)))
+        self._changed.append((key, fence_id))
 
     def committed(self) -> None:
         """Apply on this node what the others will receive."""
-        for key in self._changed:
-            self.invalidation.changed_here(key)
+        for key, fence_id in self._changed:
+            self.invalidation.changed_here(key, fence_id)
 
 
 class Database:

@@ -2,6 +2,10 @@
 
 Each process keeps the directory in memory and applies the log's new rows to it;
 the copy is valid as long as cache_invalidation.py says that nothing was missed.
+
+A fail-over or a restore may lose rows that this process has applied, and other rows
+may bear their numbers since. So each read asks for the last applied row again, and
+begins from an empty directory when the log has another one in its place.
 """
 
 import datetime as dt
@@ -14,7 +18,7 @@ from mudra.registry.directory.directory import Change, Directory
 from mudra.shared.entity_type import EntityType
 from mudra.shared.shared_read import SharedRead
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
-from mudra.storage.database.database import Database
+from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.registry.registry import REGISTRY_CHANGED, PostgresRegistry
 from mudra.storage.registry.tables import registry_change
@@ -27,6 +31,8 @@ class PostgresDirectoryLog:
         self._database = database
         self._invalidation = invalidation
         self._directory = Directory()
+        self._last: Change | None = None
+        """The row after which the directory is."""
         self._marker = 0
         self._stale = True
         self._reading = SharedRead()
@@ -51,22 +57,21 @@ class PostgresDirectoryLog:
 
     async def _read(self) -> None:
         generation = self._invalidation.generation
-        c = registry_change.c
+        directory, last, marker = self._directory, self._last, self._marker
         async with self._database.transaction() as transaction:
-            newest = await transaction.connection.scalar(sa.select(sa.func.max(c.sequence)))
-            if (newest or 0) < self._directory.sequence:
-                # The database was replaced by an older one: what memory holds never happened.
-                self._directory, self._marker = Directory(), 0
-            rows = await transaction.connection.execute(
-                sa.select(registry_change)
-                .where(c.sequence > self._directory.sequence)
-                .order_by(c.sequence)
-            )
-            changes = _changes(rows)
+            changes = await _changes_from(transaction, directory.sequence)
+            if last is not None:
+                if changes[:1] == [last]:
+                    del changes[0]
+                else:
+                    directory, last, marker = Directory(), None, 0
+                    changes = await _changes_from(transaction, 0)
         if changes:
-            self._directory = self._directory.after(changes)
+            directory, last = directory.after(changes), changes[-1]
             markers = [one.sequence for one in changes if one.entity_type is None]
-            self._marker = max([self._marker, *markers])
+            marker = max([marker, *markers])
+        # Together, after all that may fail: a proof alone can make memory valid again.
+        self._directory, self._last, self._marker = directory, last, marker
         self._stale = generation != self._invalidation.generation
 
     async def following(self, since: int, most: int) -> Sequence[Change]:
@@ -103,6 +108,14 @@ async def keep_visibility(database: Database, *, opened: bool) -> None:
     """Write the marker into the log if the setting differs from that of the last start."""
     async with database.transaction() as transaction:
         await PostgresRegistry(transaction).keep_visibility(_OPENED, "true" if opened else "false")
+
+
+async def _changes_from(transaction: Transaction, sequence: int) -> list[Change]:
+    c = registry_change.c
+    rows = await transaction.connection.execute(
+        sa.select(registry_change).where(c.sequence >= sequence).order_by(c.sequence)
+    )
+    return _changes(rows)
 
 
 def _changes(rows: Iterable[sa.Row[tuple[object, ...]]]) -> list[Change]:

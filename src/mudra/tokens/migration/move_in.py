@@ -28,7 +28,7 @@ from mudra.tokens.migration.keycloak_export import (
 )
 from mudra.tokens.ports import Secrets, SigningKeys
 from mudra.tokens.secrets.secret import first_secret
-from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey
+from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey, at_once
 
 _SHORT: Final = 20
 _MAX_SECRET: Final = 1024
@@ -203,7 +203,7 @@ async def end_keys(
         if one.state(now) is KeyState.IMPORTED and issuer in {"", one.issuer}
     ]
     for one in ended:
-        await keys.keep_imported(replace(one, retires_at=now))
+        await keys.keep_imported(replace(one, retires_at=at_once(now)))
         detail = {"kid": one.kid, "issuer": one.issuer}
         await audit_log.append(AuditEntry(EventName.KEYS_SIGNING_RETIRE, caller, detail=detail))
     return [one.kid for one in ended]

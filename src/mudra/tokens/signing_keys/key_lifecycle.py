@@ -6,7 +6,10 @@ verified until a date. None of them ever signs, and no rotation sees them.
 A key is published in the JWKS from the moment it exists. A pending one is made in
 advance: it has been public longer than any verifier caches before it signs. Which
 key signs depends on time alone (`active_from`), so that all nodes change over at
-the same instant without a message between them.
+the same instant without a message between them. Their clocks may differ by
+`CLOCK_TOLERANCE`: so a dropped key is retired at any time, whatever time its drop
+bears, what replaces it signs from that much earlier, and the private part of a key
+is kept that much longer.
 """
 
 import enum
@@ -16,6 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.shared.clock import CLOCK_TOLERANCE
 from mudra.tokens.issuing.claims import TokenKind
 
 JWKS_MAX_AGE: Final = timedelta(minutes=5)
@@ -39,8 +43,9 @@ class SigningKey(Struct, frozen=True):
     """One key without its private part.
 
     It signs from `active_from` until `retires_at` (unset while it has no successor).
-    `revoked_at` is set when it was dropped in an emergency. With an `issuer` it is the public
-    half of that other issuer's key, and `retires_at` is when it leaves the JWK Set.
+    `revoked_at` is set when it was dropped in an emergency, which holds at any time. With an
+    `issuer` it is the public half of that other issuer's key, and `retires_at` is when it leaves
+    the JWK Set.
     """
 
     kid: str
@@ -54,7 +59,7 @@ class SigningKey(Struct, frozen=True):
 
     def state(self, now: datetime) -> KeyState:
         """Return the state of the key at `now`."""
-        if self.revoked_at is not None and self.revoked_at <= now:
+        if self.revoked_at is not None:
             return KeyState.RETIRED
         if self.issuer:
             ended = self.retires_at is not None and self.retires_at <= now
@@ -112,7 +117,7 @@ def plan(
     pending = [key for key in live if key.state(now) is KeyState.PENDING]
     unscheduled = [key for key in pending if key.active_from is None]
     unneeded = tuple(
-        key.kid for key in keys if key.state(now) in {KeyState.RETIRING, KeyState.RETIRED}
+        key.kid for key in keys if key.state(at_once(now)) in {KeyState.RETIRING, KeyState.RETIRED}
     )
     if active is None:
         return KeyPlan(True, not unscheduled, None, unneeded)  # noqa: FBT003
@@ -139,3 +144,8 @@ def signing(keys: Sequence[SigningKey], kind: TokenKind, now: datetime) -> Signi
     own = [key for key in keys if not key.issuer]
     usable = [key for key in own if key.kind is kind and key.state(now) is KeyState.ACTIVE]
     return max(usable, key=lambda key: key.active_from or key.created_at, default=None)
+
+
+def at_once(now: datetime) -> datetime:
+    """Return the time of a change that every node must make now, also one whose clock is behind."""
+    return now - CLOCK_TOLERANCE

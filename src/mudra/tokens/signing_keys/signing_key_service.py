@@ -1,6 +1,6 @@
 """List signing keys, and make, appoint, retire and destroy them (quality K1 to K4)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,7 +10,13 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyFetch, KeyFetches, KeyMaterial, NewKey, SigningKeys
-from mudra.tokens.signing_keys.key_lifecycle import Handover, KeyState, SigningKey, plan
+from mudra.tokens.signing_keys.key_lifecycle import (
+    Handover,
+    KeyState,
+    SigningKey,
+    at_once,
+    plan,
+)
 
 KEY_CHANGE_S: Final = 60.0
 """A transaction may take so long: making RSA keys takes seconds, and proves no hung database."""
@@ -69,7 +75,7 @@ class SigningKeyService(Struct, frozen=True):
             if due.handover is not None:
                 changes += await self._hand_over(due.handover, caller)
             if active is not None:
-                changes.append(await self._keep(active, caller, now, active_from=now))
+                changes.append(await self._keep(active, caller, now, active_from=at_once(now)))
             if pending is not None:
                 changes.append(await self._keep(pending, caller, now))
             for kid in due.destroy_private:
@@ -84,33 +90,64 @@ class SigningKeyService(Struct, frozen=True):
         """Let the next keys sign; in an emergency drop the current ones with all their tokens."""
         if not emergency:
             return await self.maintain(caller, now, kinds)
-        return [change for kind in sorted(kinds) for change in await self._drop(kind, caller, now)]
+        known = await self.keys.locked_keys()
+        current = [key for key in known if key.kind in kinds and key.state(now) is KeyState.ACTIVE]
+        return await self._drop(current, known, caller, now)
 
-    async def _drop(self, kind: TokenKind, caller: Caller, now: datetime) -> Sequence[KeyChange]:
-        """Drop the signing key of a kind at once, and every token that it signed.
+    async def drop(
+        self, kids: Collection[str], caller: Caller, now: datetime
+    ) -> Sequence[KeyChange]:
+        """Drop these keys, as far as they are here and not dropped yet, with all their tokens."""
+        if not kids:
+            return ()
+        known = await self.keys.locked_keys()
+        found = [key for key in known if key.kid in kids and key.revoked_at is None]
+        return await self._drop(found, known, caller, now)
+
+    async def _drop(
+        self,
+        dropped: Sequence[SigningKey],
+        known: Sequence[SigningKey],
+        caller: Caller,
+        now: datetime,
+    ) -> Sequence[KeyChange]:
+        changes: list[KeyChange] = []
+        for kind in sorted({key.kind for key in dropped}):
+            gone = [key for key in dropped if key.kind is kind]
+            left = [key for key in known if key.kind is kind and key not in gone]
+            changes += await self._drop_of_a_kind(gone, left, caller, now)
+        return changes
+
+    async def _drop_of_a_kind(
+        self, gone: Sequence[SigningKey], left: Sequence[SigningKey], caller: Caller, now: datetime
+    ) -> Sequence[KeyChange]:
+        """Drop keys of one kind; where none of those left signs, appoint or make one that does.
 
         The pending key takes over before its time; verifiers that cache reject its
         tokens until they have fetched it, which is the lesser evil.
         """
-        known = [key for key in await self.keys.locked_keys() if key.kind is kind]
-        pending = [key for key in known if key.state(now) is KeyState.PENDING]
+        if any(key.state(now) is KeyState.ACTIVE for key in left):
+            return [await self._revoke(key, caller, now) for key in gone]
+        kind = gone[0].kind
+        pending = [key for key in left if key.state(now) is KeyState.PENDING]
+        # Made first: no node may wait for a key to be made while the change is announced.
         replacement = None if pending else await self.new_key(kind)
         next_pending = await self.new_key(kind)
-        changes: list[KeyChange] = []
-        for key in known:
-            if key.state(now) is KeyState.ACTIVE:
-                await self.keys.revoke(key.kid, now)
-                event = EventName.KEYS_SIGNING_DROP
-                changes.append(await self._record(KeyChange(key.kid, kind, event, now), caller))
+        changes = [await self._revoke(key, caller, now) for key in gone]
         if replacement is not None:
-            changes.append(await self._keep(replacement, caller, now, active_from=now))
+            changes.append(await self._keep(replacement, caller, now, active_from=at_once(now)))
         else:
             oldest = min(pending, key=lambda key: key.created_at)
-            await self.keys.appoint(oldest.kid, now)
+            await self.keys.appoint(oldest.kid, at_once(now))
             event = EventName.KEYS_SIGNING_ACTIVATE
             changes.append(await self._record(KeyChange(oldest.kid, kind, event, now), caller))
         changes.append(await self._keep(next_pending, caller, now))
         return changes
+
+    async def _revoke(self, key: SigningKey, caller: Caller, now: datetime) -> KeyChange:
+        await self.keys.revoke(key.kid, now)
+        change = KeyChange(key.kid, key.kind, EventName.KEYS_SIGNING_DROP, now)
+        return await self._record(change, caller)
 
     async def _hand_over(self, handover: Handover, caller: Caller) -> Sequence[KeyChange]:
         previous, following, at = handover.previous, handover.following, handover.at

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
+from mudra.shared.clock import CLOCK_TOLERANCE
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import (
     JWKS_MAX_AGE,
@@ -15,6 +16,7 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     KeyPlan,
     KeyState,
     SigningKey,
+    at_once,
     plan,
     published,
     signing,
@@ -66,7 +68,7 @@ def test_the_times_are_those_of_the_quality_specification() -> None:
         ),
         (key(signs=NOW - MONTH, ends=NOW - ENTITY.life - PUBLISHED_AFTER), KeyState.RETIRED),
         (key(signs=NOW - MONTH, revoked=NOW), KeyState.RETIRED),
-        (key(signs=NOW - MONTH, revoked=NOW + TICK), KeyState.ACTIVE),
+        (key(signs=NOW - MONTH, revoked=NOW + CLOCK_TOLERANCE), KeyState.RETIRED),
         (key(revoked=NOW), KeyState.RETIRED),
     ],
 )
@@ -120,8 +122,28 @@ def test_on_demand_the_oldest_that_waits_follows_when_all_have_seen_it() -> None
     assert due(active, long_since, rotate_now=True).handover == Handover(active, long_since, NOW)
 
 
+def test_a_node_whose_clock_is_behind_takes_part_in_an_emergency_at_once() -> None:
+    dropped = key("a", signs=NOW - DAY, revoked=NOW)
+    successor, pending = key("b", signs=at_once(NOW)), key("c", made=NOW)
+    keys = [dropped, successor, pending]
+
+    for behind in (timedelta(), timedelta(seconds=20), CLOCK_TOLERANCE):
+        assert dropped.state(NOW - behind) is KeyState.RETIRED
+        assert signing(keys, ENTITY, NOW - behind) is successor
+        assert published(keys, NOW - behind) == [successor, pending]
+
+
+def test_a_private_part_is_kept_until_no_node_signs_with_it() -> None:
+    ended = key("a", signs=NOW - MONTH, ends=at_once(NOW) + TICK)
+    keys = (ended, key("b", signs=ended.retires_at), key("c"))
+
+    assert signing(keys, ENTITY, NOW - CLOCK_TOLERANCE) is ended
+    assert due(*keys).destroy_private == ()
+    assert due(*keys, now=NOW + TICK).destroy_private == ("a",)
+
+
 def test_the_private_parts_of_keys_that_sign_no_more_are_destroyed() -> None:
-    retiring = key("a", signs=NOW - MONTH, ends=NOW)
+    retiring = key("a", signs=NOW - MONTH, ends=at_once(NOW))
     retired = key("b", signs=NOW - 3 * MONTH, ends=NOW - 2 * MONTH)
     active = key("c", signs=NOW)
 

@@ -221,7 +221,7 @@ def check(
 
 @app.command("lost", epilog="Example: mudra audit lost --json")
 def list_lost(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """List resets, revocations and suspensions that restores took back, by the second place.
+    """List acts that restores took back, by the second place: resets, removed passkeys and so on.
 
     What came after the last checkpoint before the loss is not among them.
     """

@@ -147,9 +147,9 @@ def recovered(
     """End what must not come back, after PostgreSQL was recovered to a point in time.
 
     No node may run. A recovery is a rollback: everyone signs in again, open one-time links end,
-    members get an email, and resets and revocations since that moment which the second place of
-    the audit knows are listed; entity tokens among them are revoked again. Start the nodes then,
-    and confirm it by mudra audit confirm-restore.
+    members get an email, and resets and other acts since that moment which the second place of
+    the audit knows are listed; entity tokens among them are revoked again, and signing keys
+    dropped again. Start the nodes then, and confirm it by mudra audit confirm-restore.
     """
     try:
         report = program().after_recovery(to.replace(tzinfo=UTC), Caller(operator_name()), data_dir)
@@ -161,6 +161,7 @@ def recovered(
                 "already": report.already,
                 "tokensEnded": report.tokens_ended,
                 "revokedAgain": report.revoked_again,
+                "keysDroppedAgain": report.keys_dropped_again,
                 "membersNotified": report.members_notified,
                 "lost": [act_document(act) for act in report.lost],
             }
@@ -173,6 +174,7 @@ def recovered(
         {
             "user tokens ended": report.tokens_ended,
             "entity tokens revoked again": report.revoked_again,
+            "signing keys dropped again": report.keys_dropped_again,
             "members notified": report.members_notified,
             "acts lost, as far as known": len(report.lost),
         }

@@ -55,8 +55,9 @@ def restore(
 
     The master key must be there already: the backup does not hold it. A restore is a rollback:
     everyone signs in again, open one-time links end, members get an email, and resets and
-    revocations since the backup that the second place of the audit knows are listed; entity
-    tokens among them are revoked again. Confirm it then by mudra audit confirm-restore.
+    other acts since the backup that the second place of the audit knows are listed; entity
+    tokens among them are revoked again, and signing keys dropped again. Confirm it then by
+    mudra audit confirm-restore.
     """
     order = RestoreOrder(files, identity, replace)
     try:
@@ -80,6 +81,7 @@ def restore(
             **({"set aside": report.set_aside} if report.set_aside else {}),
             "user tokens ended": report.tokens_ended,
             "entity tokens revoked again": report.revoked_again,
+            "signing keys dropped again": report.keys_dropped_again,
             "members notified": report.members_notified,
             "acts lost, as far as known": len(report.lost),
             "metrics": _metrics(report),
@@ -103,6 +105,7 @@ def _document(report: RestoreReport) -> dict[str, object]:
         "setAside": str(report.set_aside) if report.set_aside else None,
         "tokensEnded": report.tokens_ended,
         "revokedAgain": report.revoked_again,
+        "keysDroppedAgain": report.keys_dropped_again,
         "membersNotified": report.members_notified,
         "metricsIncluded": report.details.metrics_included,
         "metrics": report.metrics.value if report.metrics else None,

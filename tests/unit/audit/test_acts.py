@@ -1,0 +1,42 @@
+"""Which acts are written to the second place, where there are more than fit."""
+
+from tests.support.audit.audit_rows import NOON
+
+from mudra.audit.acts import MAX_ACTS, RECORDED, Act, acts_to_write
+from mudra.audit.event import EventName
+
+
+def act(row_id: int, event: EventName) -> Act:
+    return Act(row_id, NOON, event.value, "", "operator:olga")
+
+
+def test_what_takes_away_a_way_in_is_recorded() -> None:
+    assert {
+        EventName.KEYS_SIGNING_DROP,
+        EventName.USER_FACTOR_REMOVE,
+        EventName.USER_FACTOR_ADD,
+        EventName.USER_RECOVERY_RENEW,
+        EventName.ENTITY_ADDRESSES_CHANGE,
+        EventName.REGISTRY_ENTRY_APPROVE,
+        EventName.REGISTRY_ENTRY_SUSPEND,
+    } <= set(RECORDED)
+    assert len(set(RECORDED)) == len(RECORDED)
+
+
+def test_acts_that_fit_are_all_written_in_their_order() -> None:
+    found = [act(number, RECORDED[-number % len(RECORDED)]) for number in range(MAX_ACTS)]
+
+    written = acts_to_write(found)
+
+    assert (list(written.listed), written.more) == (found, 0)
+
+
+def test_a_dropped_key_is_written_though_hundreds_of_entries_were_imported_before_it() -> None:
+    imported = [act(number, EventName.REGISTRY_ENTRY_APPROVE) for number in range(600)]
+    revoked = act(600, EventName.ENTITY_TOKEN_REVOKE)
+    dropped = act(601, EventName.KEYS_SIGNING_DROP)
+
+    written = acts_to_write([*imported, revoked, dropped])
+
+    assert list(written.listed) == [*imported[: MAX_ACTS - 2], revoked, dropped]
+    assert written.more == 402
