@@ -219,8 +219,12 @@ class RollupStore(Protocol):
         """Replaces the stored sums; with `pairs` those of the matrix as well."""
         ...
 
+    async def are_sources_kept(self, stale: Stale) -> bool:
+        """Returns whether retention keeps what these sums are made of."""
+        ...
+
     async def replace_received(self, stale: Stale, day: datetime) -> None:
-        """Replaces the number of windows that an AA reported on a day."""
+        """Replaces the number of windows that an AA reported on a day, while receipts are kept."""
         ...
 
     async def mark_stale(self, stale: Stale) -> None:
@@ -232,7 +236,7 @@ class RollupStore(Protocol):
         ...
 
     async def recount(self, day: datetime) -> Sequence[Recount]:
-        """Compares the sums of a day with its raw rows."""
+        """Compares the sums of a day with its raw rows; nothing without raw rows that are kept."""
         ...
 
     async def mark_day_stale(self, day: datetime) -> None:

@@ -27,7 +27,13 @@ from mudra.metrics.rollup.stale import (
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
-from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, make_partition
+from mudra.storage.metrics.partitions import (
+    HOURS,
+    PAIR_HOURS,
+    RAW,
+    has_partition,
+    make_partition,
+)
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
@@ -139,8 +145,19 @@ class PostgresRollups:
             await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:
-        """Replaces the number of windows that an AA reported on a day."""
+        """Replaces the number of windows that an AA reported on a day, while receipts are kept."""
         await _put_received(self._tx, stale, day)
+
+    async def are_sources_kept(self, stale: Stale) -> bool:
+        """Returns whether retention keeps what these sums are made of; days of all AAs, always.
+
+        No push adds to a partition that was dropped, so one that is missing was read as empty.
+        """
+        of_all = stale.aa_id == ALL_AAS
+        if stale.grain == "day" and of_all:
+            return True
+        part = RAW if stale.grain == "hour" and not of_all else HOURS
+        return await has_partition(self._tx, part, stale.ats[0])
 
     async def mark_stale(self, stale: Stale) -> None:
         """Marks sums as stale."""
@@ -265,20 +282,20 @@ async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> No
 async def _put_received(tx: Transaction, stale: Stale, at: datetime) -> None:
     c, tag = metrics_received.c, short_tag(stale.tag)
     r = metrics_receipt.c
+    windows = await tx.connection.scalar(
+        sa.select(sa.func.count()).where(
+            r.aa_id == stale.aa_id,
+            r.tag == tag,
+            r.version == 1,
+            r.window_at >= at,
+            r.window_at < at + DAY,
+        )
+    )
+    if not windows:
+        return  # sums come of reports: their receipts, which go by whole days, were deleted
     await tx.connection.execute(
         sa.delete(metrics_received).where(c.at == at, c.aa_id == stale.aa_id, c.tag == tag)
     )
     await tx.connection.execute(
-        sa.insert(metrics_received).from_select(
-            ["at", "aa_id", "tag", "windows"],
-            sa.select(
-                sa.literal(at), sa.literal(stale.aa_id), sa.literal(tag), sa.func.count()
-            ).where(
-                r.aa_id == stale.aa_id,
-                r.tag == tag,
-                r.version == 1,
-                r.window_at >= at,
-                r.window_at < at + DAY,
-            ),
-        )
+        sa.insert(metrics_received).values(at=at, aa_id=stale.aa_id, tag=tag, windows=windows)
     )
