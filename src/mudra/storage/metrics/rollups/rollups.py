@@ -25,6 +25,7 @@ from mudra.metrics.rollup.stale import (
     Stale,
     few_enough,
 )
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import (
@@ -168,7 +169,9 @@ class PostgresRollups:
 
     async def clear(self, marks: Sequence[int]) -> None:
         """Deletes stale marks that were handled."""
-        await self._tx.connection.execute(sa.delete(metrics_stale).where(_STALE.id.in_(marks)))
+        await self._tx.connection.execute(
+            sa.delete(metrics_stale).where(is_among(_STALE.id, marks))
+        )
 
     async def recount(self, day: datetime) -> Sequence[Recount]:
         """Compares the sums of a day with its raw rows; stale hours and days are left out."""
