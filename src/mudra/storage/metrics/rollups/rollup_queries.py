@@ -249,11 +249,11 @@ def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
     return [*left, TimeRange(at, within.end)] if at < within.end else left
 
 
-def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
-    """Returns rows of sums, added up by cell."""
+async def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
+    """Returns rows of sums, added up by cell; many in a thread."""
     gathered = Gathered(over_aas=over_aas)
     gathered.sums(rows)
-    return gathered.by_cell()
+    return await gathered.summed()
 
 
 class Gathered:
