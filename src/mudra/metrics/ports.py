@@ -17,6 +17,7 @@ from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, 
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.marks import DayMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import Recount, Stale
@@ -92,22 +93,6 @@ class Receipts(Protocol):
         ...
 
 
-class DayMark(Struct, frozen=True):
-    """The number of reports of a day, and the time at which the last of them was received."""
-
-    reports: int
-    last_received_at: datetime
-
-
-class ReportsMark(Struct, frozen=True):
-    """The reports of a time: how many came, how many held ones were decided, and when the last."""
-
-    reports: int
-    last_received_at: datetime | None
-    decided: int
-    last_decided_at: datetime | None
-
-
 class RollupQueries(Protocol):
     """Sums of any time range, from roll-ups of whole hours and days where there are, else raw."""
 
@@ -148,8 +133,11 @@ class RollupQueries(Protocol):
         """
         ...
 
-    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
-        """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
+    async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
+        """Returns a mark of each day (UTC) with sums or reports.
+
+        Its reports are asked for from a day on: before, a day changes with its sums alone.
+        """
         ...
 
     async def reported_until(self, within: TimeRange) -> datetime | None:

@@ -36,7 +36,6 @@ from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.ports import (
-    DayMark,
     Incidents,
     Pair,
     PublicMembers,
@@ -45,6 +44,7 @@ from mudra.metrics.ports import (
     Silences,
 )
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.series import Point, health_of_all, points
@@ -305,9 +305,9 @@ class HealthService(Struct, frozen=True):
         """Returns the calls to each FIP on a day, as most AAs see them."""
         return weigh_fips(await self.rollups.pairs(within))
 
-    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
-        """Returns a mark of each day with reports."""
-        return await self.rollups.marks(within)
+    async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
+        """Returns a mark of each day with sums; of its reports for days from one on."""
+        return await self.rollups.marks(within, reports_from)
 
     async def live_fips(self) -> Sequence[str]:
         """Returns the FIPs that take part, by ID."""
