@@ -19,6 +19,7 @@ from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.marks import DayMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
+from mudra.metrics.rollup.reporting_times import ReportingTimes
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import Recount, Stale
 from mudra.metrics.rollup.step import Step
@@ -255,8 +256,8 @@ class MetricsTables(Protocol):
 class Members(Protocol):
     """The members of the network, according to the registry."""
 
-    async def reporting_aas(self) -> Mapping[str, datetime]:
-        """Returns the AAs that must report, with the time from which."""
+    async def reporting_aas(self) -> Mapping[str, ReportingTimes]:
+        """Returns the AAs that must report, or had to before they were suspended or retired."""
         ...
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:

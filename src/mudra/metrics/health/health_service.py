@@ -115,10 +115,11 @@ class HealthService(Struct, frozen=True):
         self, within: TimeRange, now: datetime, aa_id: str | None = None
     ) -> Coverage:
         """Returns which reports were expected in a time, and which were received."""
-        since = await self.members.reporting_aas()
+        reporting = await self.members.reporting_aas()
         if aa_id is not None:
-            since = {aa: begin for aa, begin in since.items() if aa == aa_id}
-        return Coverage(expected_windows(within, since, now), await self.rollups.received(within))
+            reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
+        expected = expected_windows(within, reporting, now)
+        return Coverage(expected, await self.rollups.received(within))
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
         """Returns those of these AAs that never sent a report: their agents have yet to begin."""

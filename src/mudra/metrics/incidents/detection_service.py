@@ -30,6 +30,7 @@ from mudra.metrics.notifications.notifier import Notifier
 from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.ports import Detections, Members, Silences
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.reporting_times import ReportingTimes
 
 if TYPE_CHECKING:
     from mudra.metrics.incidents.evaluation_run import EvaluationRun
@@ -104,7 +105,8 @@ class DetectionService(Struct, frozen=True):
 
     async def _first_window(self, changed: Sequence[datetime], now: datetime) -> datetime | None:
         """The first window of a network that was never evaluated; None when none has closed."""
-        since = [window_start(begin) for begin in (await self.members.reporting_aas()).values()]
+        reporting = (await self.members.reporting_aas()).values()
+        since = [window_start(one.open_since) for one in reporting if one.open_since is not None]
         known = [one for one in (*changed, *since) if one < window_start(now)]
         return max(min(known), window_start(now - WATCHED)) if known else None
 
@@ -136,19 +138,18 @@ class DetectionService(Struct, frozen=True):
         first = await self.store.first_received(run.next_window)
         until = min(first or closed, closed) - _LEAD
         if until > run.next_window:
-            since = await self.members.reporting_aas()
-            run.skip(until, frozenset(aa for aa, begin in since.items() if begin <= until))
+            run.skip(until, _expected(await self.members.reporting_aas(), until))
 
     async def _evaluate(
         self, run: "EvaluationRun", within: TimeRange, now: datetime, *, wait: bool, past: bool
     ) -> bool:
         """Judges windows in their order; with `wait` up to the first incomplete one."""
-        since = await self.members.reporting_aas()
+        reporting = await self.members.reporting_aas()
         fips = await self.members.onboarded_fips()
         start = within.start
         while start < within.end:
             part = TimeRange(start, min(within.end, start + _READ_AT_ONCE * WINDOW))
-            for reports, before in await self._reports(part, since, run.changed):
+            for reports, before in await self._reports(part, reporting, run.changed):
                 if wait and not is_complete(reports, run.journal.silent, now, before):
                     return False
                 detected = min(_received_by(reports), now) if past else now
@@ -157,7 +158,10 @@ class DetectionService(Struct, frozen=True):
         return True
 
     async def _reports(
-        self, within: TimeRange, since: Mapping[str, datetime], changed: frozenset[datetime]
+        self,
+        within: TimeRange,
+        reporting: Mapping[str, ReportingTimes],
+        changed: frozenset[datetime],
     ) -> list[tuple[WindowReports, frozenset[str]]]:
         """The reports of each window, with the AAs that sent notifications for the one before."""
         # Receipts first: what a push that is stored meanwhile adds is counted without its receipt,
@@ -177,7 +181,7 @@ class DetectionService(Struct, frozen=True):
                 WindowReports(
                     window,
                     calls[window] if window in calls else packed[window],
-                    frozenset(aa for aa, begin in since.items() if begin <= window),
+                    _expected(reporting, window),
                     {one.aa_id: one.at for one in received[window] if one.tag is Tag.REQUESTS},
                     _notified(received[window]),
                     maintained_in(window, silences),
@@ -236,6 +240,10 @@ class DetectionService(Struct, frozen=True):
         await self.store.save_fip_states(
             rows, since=since, drop_before=run.next_window - FIP_HISTORY
         )
+
+
+def _expected(reporting: Mapping[str, ReportingTimes], window: datetime) -> frozenset[str]:
+    return frozenset(aa_id for aa_id, times in reporting.items() if times.includes(window))
 
 
 def _notified(received: Sequence[Received]) -> frozenset[str]:
