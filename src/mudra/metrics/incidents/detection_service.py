@@ -41,6 +41,8 @@ FIP_HISTORY: Final = timedelta(hours=6)
 """The states of FIPs in the feed follow from so much evidence."""
 MAX_AT_ONCE: Final = 24
 """Windows that follow in one transaction; a longer backlog takes several."""
+SOON_AGAIN: Final = MAX_AT_ONCE * WINDOW
+"""Windows of so long ago are judged again before those that follow: it takes seconds."""
 _READ_AT_ONCE: Final = 6
 _LONG_SILENCE: Final = timedelta(days=1)
 _LEAD: Final = timedelta(hours=1)
@@ -72,7 +74,10 @@ class DetectionService(Struct, frozen=True):
         last = await self.store.last_evaluated()
         again = [window for window in changed if last is not None and window <= last]
         if last is not None:
-            run = await self._run_from(min([*again, last + WINDOW]), frozenset(marks))
+            start = min([*again, last + WINDOW])
+            if last - start >= SOON_AGAIN and (live := await self._live_first(last, marks, now)):
+                return live
+            run = await self._run_from(start, frozenset(marks))
             await self._evaluate_again(run, last, now)
         else:
             first = await self._first_window(changed, now)
@@ -83,6 +88,21 @@ class DetectionService(Struct, frozen=True):
         more = await self._follow(run, now)
         await self._clear(marks, run.next_window, now)
         return Detected(await self._finish(run, now), more)
+
+    async def _live_first(
+        self, last: datetime, marks: Mapping[datetime, Sequence[int]], now: datetime
+    ) -> Detected | None:
+        """Judges the windows after the last one, if any is complete, and leaves others for later.
+
+        To judge days again takes minutes of one transaction, and may be cut off.
+        """
+        run = await self._run_from(last + WINDOW, frozenset(marks))
+        await self._follow(run, now)
+        if not run.evaluated:
+            return None
+        live = {window: found for window, found in marks.items() if window > last}
+        await self._clear(live, run.next_window, now)
+        return Detected(await self._finish(run, now), more=True)
 
     async def evaluate_past(self, since: datetime, now: datetime) -> Sequence[IncidentNotification]:
         """Judges all windows from this one on again, each as of its own time.
