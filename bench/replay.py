@@ -35,6 +35,7 @@ from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.reporting_times import FOREVER, ReportingTimes
 
 FIRST = 144 * 20_000
 """The first window, and that of the evidence, as its number since 1970."""
@@ -83,8 +84,9 @@ class Memory(DetectionMemory):
             if start_of(FIRST) <= window < self.reported_to
         ]
 
-    async def reporting_aas(self) -> Mapping[str, datetime]:
-        return dict.fromkeys(self.aas, start_of(FIRST))
+    async def reporting_aas(self) -> Mapping[str, ReportingTimes]:
+        times = ReportingTimes((TimeRange(start_of(FIRST), FOREVER),))
+        return dict.fromkeys(self.aas, times)
 
     async def onboarded_fips(self) -> frozenset[str]:
         return frozenset(self.fips)

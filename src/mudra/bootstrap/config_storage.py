@@ -81,8 +81,9 @@ class StorageSettings:
         "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
     )
     metrics_hour_days: int = _setting(
-        "METRICS_HOUR_DAYS", 400, _whole(8, 3650), "8 to 3650", "how long sums by hour are kept"
-    )
+        "METRICS_HOUR_DAYS", 400, _whole(8, 3650), "8 to 3650",
+        "how long sums by hour are kept; as long as single windows at least",
+    )  # fmt: skip
     metrics_day_days: int = _setting(
         "METRICS_DAY_DAYS", 3650, _whole(400, 36500), "400 to 36500",
         "how long sums by day, closed incidents and counts of tokens by day are kept",

@@ -7,6 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.overview.administration import Diagnosis
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.tables import audit_token_issue
@@ -61,8 +62,9 @@ def judge(growth: Growth, free: int | None) -> Diagnosis:
 
 async def _growth(dependencies: Dependencies, database: Database) -> Growth:
     settings = dependencies.settings
+    policy = RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days)
     async with database.transaction() as transaction:
-        return await read_growth(transaction, settings.metrics_raw_days, settings.metrics_hour_days)
+        return await read_growth(transaction, policy.raw_days, policy.kept_hour_days)
 
 
 async def queues(dependencies: Dependencies) -> Diagnosis:

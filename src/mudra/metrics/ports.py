@@ -17,7 +17,9 @@ from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, 
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.marks import DayMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
+from mudra.metrics.rollup.reporting_times import ReportingTimes
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import Recount, Stale
 from mudra.metrics.rollup.step import Step
@@ -92,22 +94,6 @@ class Receipts(Protocol):
         ...
 
 
-class DayMark(Struct, frozen=True):
-    """The number of reports of a day, and the time at which the last of them was received."""
-
-    reports: int
-    last_received_at: datetime
-
-
-class ReportsMark(Struct, frozen=True):
-    """The reports of a time: how many came, how many held ones were decided, and when the last."""
-
-    reports: int
-    last_received_at: datetime | None
-    decided: int
-    last_decided_at: datetime | None
-
-
 class RollupQueries(Protocol):
     """Sums of any time range, from roll-ups of whole hours and days where there are, else raw."""
 
@@ -148,8 +134,11 @@ class RollupQueries(Protocol):
         """
         ...
 
-    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
-        """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
+    async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
+        """Returns a mark of each day (UTC) with sums or reports.
+
+        Its reports are asked for from a day on: before, a day changes with its sums alone.
+        """
         ...
 
     async def reported_until(self, within: TimeRange) -> datetime | None:
@@ -219,8 +208,12 @@ class RollupStore(Protocol):
         """Replaces the stored sums; with `pairs` those of the matrix as well."""
         ...
 
+    async def are_sources_kept(self, stale: Stale) -> bool:
+        """Returns whether retention keeps what these sums are made of."""
+        ...
+
     async def replace_received(self, stale: Stale, day: datetime) -> None:
-        """Replaces the number of windows that an AA reported on a day."""
+        """Replaces the number of windows that an AA reported on a day, while receipts are kept."""
         ...
 
     async def mark_stale(self, stale: Stale) -> None:
@@ -232,7 +225,7 @@ class RollupStore(Protocol):
         ...
 
     async def recount(self, day: datetime) -> Sequence[Recount]:
-        """Compares the sums of a day with its raw rows."""
+        """Compares the sums of a day with its raw rows; nothing without raw rows that are kept."""
         ...
 
     async def mark_day_stale(self, day: datetime) -> None:
@@ -263,8 +256,8 @@ class MetricsTables(Protocol):
 class Members(Protocol):
     """The members of the network, according to the registry."""
 
-    async def reporting_aas(self) -> Mapping[str, datetime]:
-        """Returns the AAs that must report, with the time from which."""
+    async def reporting_aas(self) -> Mapping[str, ReportingTimes]:
+        """Returns the AAs that must report, or had to before they were suspended or retired."""
         ...
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:

@@ -3,19 +3,26 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any
 
 import msgspec
 import pytest
+import sqlalchemy as sa
 from tests.support.mailbox import subjects
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Member, Service, in_store, new_member
 
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.jobs.metrics_jobs import refresh_rollups
+from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
+from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.plausibility import ENOUGH_HISTORY, GROWTH, SMALL
 from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.storage.metrics.tables import metrics_receipt
 
 LIE = 9 * 10**15
 
@@ -115,6 +122,51 @@ def test_an_operator_admits_a_report_once_and_it_counts(seen: Seen) -> None:
     events = seen.noc.get("/audit", entityId=aa.aa_id).json()["events"]
     (event,) = [one for one in events if one["event"] == "metrics:held_report:admit"]
     assert event["reason"] == "a festival"
+
+
+def test_the_rows_of_an_admitted_report_are_known_to_who_sums_them(seen: Seen) -> None:
+    aa = seen.aas[0]
+    receipt_id = seen.push(aa, LIE, 7, aa.last_window())["receiptId"]
+
+    async def blocks(dependencies: Dependencies) -> int | None:
+        of_receipt = sa.select(metrics_receipt.c.blocks).where(
+            metrics_receipt.c.receipt_id == receipt_id
+        )
+        async with dependencies.database.transaction() as transaction:
+            found: int | None = await transaction.connection.scalar(of_receipt)
+        return found
+
+    before = in_store(seen.service, blocks)
+    seen.noc.post(f"/health/held-reports/{receipt_id}/admit", reason="a festival")
+
+    assert (before, in_store(seen.service, blocks)) == (0, 1)
+
+
+@pytest.mark.parametrize("later", ["PT0S", "P10D"], ids=["of yesterday", "of weeks ago"])
+def test_an_admitted_report_reaches_the_days_of_the_public_status(seen: Seen, later: str) -> None:
+    aa, window = seen.aas[0], seen.aas[0].last_window() - timedelta(days=1)
+    seen.push(seen.aas[1], 200, 200, window)
+    receipt_id = seen.push(aa, LIE, 7, window)["receiptId"]
+    seen.service.advance(later)
+    reader = StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
+
+    async def requests(dependencies: Dependencies) -> int | None:
+        snapshot = await reader.read(dependencies.reads, dependencies.clock())
+        (fip,) = [one for one in snapshot.fips if one.fip_id == seen.fip.entity_id]
+        (day,) = [one for one in fip.days if one.day == window.date()]
+        return day.requests
+
+    async def sum_up(dependencies: Dependencies) -> None:
+        await refresh_rollups(dependencies.metrics_maintenance)
+
+    before = in_store(seen.service, requests)
+    noc = new_operator(seen.service, "health")  # whose token has not expired
+    admitted = noc.post(f"/health/held-reports/{receipt_id}/admit", reason="a festival")
+    in_store(seen.service, sum_up)
+
+    assert admitted.status_code == 200, admitted.text
+    assert before == 200
+    assert in_store(seen.service, requests) == LIE + 200
 
 
 def test_reports_are_decided_on_a_page_and_their_aa_sees_them_on_its_overview(

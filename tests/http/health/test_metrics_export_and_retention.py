@@ -16,10 +16,11 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service, in_store, new_member, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.jobs.metrics_jobs import refresh_rollups
+from mudra.jobs.metrics_jobs import recount_days, refresh_rollups
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
+from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.storage.database.embedded.server import embedded_server
 
 DASHBOARD = (Path(__file__).parents[3] / "deploy/grafana/network-health.json").read_text()
@@ -195,6 +196,39 @@ def test_the_public_sees_nothing_of_fewer_than_a_hundred_calls(own, aa):
     assert shown.pop("status") == "UNSURE"
     assert (shown.pop("fip_id"), shown.pop("api")) == (few, "consent")
     assert set(shown.values()) == {None}
+
+
+@pytest.mark.parametrize("days", [RECOUNTED_DAYS, 9], ids=["every night", "a day too many"])
+def test_a_recount_leaves_sums_whose_raw_rows_retention_has_dropped(own, aa, days):
+    noc, fip_id = new_operator(own, "health"), f"BANK-{aa.aa_id}"
+    own.advance("PT1H")
+    window = aa.last_window()
+    push(aa, consents(fip_id, 200, 100))
+    own.advance("P1D")
+    day = window.replace(hour=0, minute=0)
+    asked = {"from": day.isoformat(), "to": (day + timedelta(days=1)).isoformat()}
+
+    def requests() -> int | None:
+        rows = noc.get("/health/fips", fipId=fip_id, **asked).json()["rows"]
+        return rows[0]["apis"][0]["requests"] if rows else None
+
+    async def sum_up(dependencies: Dependencies) -> None:
+        await refresh_rollups(dependencies.metrics_maintenance)
+
+    async def work_at_night(dependencies: Dependencies) -> list[str]:
+        async with dependencies.metrics_maintenance(within_s=60.0) as work:
+            dropped = await drop_old(work.tables, RetentionPolicy(8, 400), work.now)
+        await recount_days(dependencies.metrics_maintenance, days)
+        await refresh_rollups(dependencies.metrics_maintenance)
+        return dropped
+
+    in_store(own, sum_up)
+    assert requests() == 200
+    today = own.advance("PT0S").replace(hour=0, minute=0, second=0, microsecond=0)
+    own.advance(f"P{9 - (today - day).days}D")
+
+    assert f"metrics_raw_{window:%Y%m%d}" in in_store(own, work_at_night)
+    assert requests() == 200
 
 
 def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):

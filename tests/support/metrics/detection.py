@@ -15,6 +15,7 @@ from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.reporting_times import FOREVER, ReportingTimes
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 AAS, FIPS = ("A-AA", "B-AA", "C-AA"), ("DOWN-BANK", "FLAPPING-BANK", "GOOD-BANK", "OTHER-BANK")
@@ -30,6 +31,7 @@ class Memory(DetectionMemory):
         self.start = start
         self.failing: Failing = lambda *_: 0.0
         self.missing: set[tuple[str, datetime]] = set()
+        self.reporting: dict[str, ReportingTimes] = {}
         self.read: list[TimeRange] = []
         self.reported_to = start
         self.calls_from: Callable[[datetime], int] = lambda _: CALLS
@@ -83,8 +85,9 @@ class Memory(DetectionMemory):
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
         return frozenset(aa_ids) - set(AAS)
 
-    async def reporting_aas(self) -> Mapping[str, datetime]:
-        return dict.fromkeys(AAS, self.start)
+    async def reporting_aas(self) -> Mapping[str, ReportingTimes]:
+        always = ReportingTimes((TimeRange(self.start, FOREVER),))
+        return {aa_id: self.reporting.get(aa_id, always) for aa_id in AAS}
 
     async def onboarded_fips(self) -> frozenset[str]:
         return frozenset(FIPS)

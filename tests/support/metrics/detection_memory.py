@@ -31,10 +31,10 @@ class DetectionMemory:
         pass
 
     async def stale_windows(self, _: datetime) -> Mapping[datetime, Sequence[int]]:
-        return {window: [1] for window in self.late}
+        return {window: [int(window.timestamp())] for window in self.late}
 
-    async def clear(self, _: Sequence[int]) -> None:
-        self.late.clear()
+    async def clear(self, marks: Sequence[int]) -> None:
+        self.late -= {window for window in self.late if int(window.timestamp()) in marks}
 
     async def packed_calls(self, _: TimeRange) -> Mapping[datetime, bytes]:
         return self.packed

@@ -36,7 +36,6 @@ from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.ports import (
-    DayMark,
     Incidents,
     Pair,
     PublicMembers,
@@ -45,6 +44,7 @@ from mudra.metrics.ports import (
     Silences,
 )
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.series import Point, health_of_all, points
@@ -115,10 +115,11 @@ class HealthService(Struct, frozen=True):
         self, within: TimeRange, now: datetime, aa_id: str | None = None
     ) -> Coverage:
         """Returns which reports were expected in a time, and which were received."""
-        since = await self.members.reporting_aas()
+        reporting = await self.members.reporting_aas()
         if aa_id is not None:
-            since = {aa: begin for aa, begin in since.items() if aa == aa_id}
-        return Coverage(expected_windows(within, since, now), await self.rollups.received(within))
+            reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
+        expected = expected_windows(within, reporting, now)
+        return Coverage(expected, await self.rollups.received(within))
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
         """Returns those of these AAs that never sent a report: their agents have yet to begin."""
@@ -305,9 +306,9 @@ class HealthService(Struct, frozen=True):
         """Returns the calls to each FIP on a day, as most AAs see them."""
         return weigh_fips(await self.rollups.pairs(within))
 
-    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
-        """Returns a mark of each day with reports."""
-        return await self.rollups.marks(within)
+    async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
+        """Returns a mark of each day with sums; of its reports for days from one on."""
+        return await self.rollups.marks(within, reports_from)
 
     async def live_fips(self) -> Sequence[str]:
         """Returns the FIPs that take part, by ID."""

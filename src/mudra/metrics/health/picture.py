@@ -34,6 +34,7 @@ from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import PairSums, status_of_pair
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
+from mudra.metrics.rollup.reporting_times import ReportingTimes
 from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
@@ -97,12 +98,20 @@ class Coverage(Struct, frozen=True):
 
 
 def expected_windows(
-    within: TimeRange, since: Mapping[str, datetime], now: datetime
+    within: TimeRange, reporting: Mapping[str, ReportingTimes], now: datetime
 ) -> dict[str, int]:
-    """Returns how many ended windows of this time each AA had to report since it went live."""
-    end = min(within.end, window_start(now))
+    """Returns how many ended windows of this time each AA had to report.
+
+    An AA that need not report now is among them if it had to within this time.
+    """
+    closed = TimeRange(within.start, min(within.end, window_start(now)))
+    numbers = {
+        aa_id: sum(one.number for one in times.within(closed)) for aa_id, times in reporting.items()
+    }
     return {
-        aa_id: TimeRange(max(within.start, begin), end).number for aa_id, begin in since.items()
+        aa_id: number
+        for aa_id, number in numbers.items()
+        if number or reporting[aa_id].open_since is not None
     }
 
 

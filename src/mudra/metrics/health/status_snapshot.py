@@ -28,8 +28,8 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.incidents.subject import fip_of
 from mudra.metrics.payload.catalogue import day_start
-from mudra.metrics.ports import DayMark
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.marks import DayMark
 
 READ_S: Final = 10.0
 """The limit of one read: a day without its sums, on a busy machine, takes seconds."""
@@ -37,7 +37,9 @@ _DAY: Final = timedelta(days=1)
 _GROUPS_KEPT: Final = timedelta(minutes=1)
 """Entries change seldom, and each is read whole."""
 _CHANGING_DAYS: Final = timedelta(days=8)
-"""A window may arrive 7 days late; older days do not change."""
+"""A window may arrive 7 days late; older days change only with a held report that is admitted."""
+
+_UNMARKED: Final = DayMark("", None)
 
 
 class StatusUnitOfWork(HealthUnitOfWork, Protocol):
@@ -68,10 +70,10 @@ class OpenStatus(Protocol):
 
 
 class _DayHealth(Struct, frozen=True):
-    """The health of each FIP on a day, and the mark of the reports that it was made of."""
+    """The health of each FIP on a day, and the mark of the day before it was read."""
 
     health: Mapping[str, Weighed]
-    mark: DayMark | None
+    mark: DayMark
 
 
 class StatusReader:
@@ -113,13 +115,13 @@ class StatusReader:
     async def _read_days(
         self, open_work: OpenStatus, days: Sequence[datetime], today: datetime
     ) -> None:
-        """Reads the days for which reports came since; each in a transaction of its own."""
-        changing_since = today - _CHANGING_DAYS
+        """Reads the days that have changed since; each in a transaction of its own."""
+        within = TimeRange(days[0], today + _DAY)
         async with open_work(within_s=READ_S) as work:
-            marks = await work.health.marks(TimeRange(changing_since, today + _DAY))
+            marks = await work.health.marks(within, today - _CHANGING_DAYS)
         for day in days:
-            read, mark = self._days.get(day), marks.get(day)
-            if read is None or (day > changing_since and read.mark != mark):
+            read, mark = self._days.get(day), marks.get(day, _UNMARKED)
+            if read is None or mark.is_newer_than(read.mark):
                 async with open_work(within_s=READ_S) as work:
                     totals = await work.health.day(TimeRange(day, day + _DAY))
                 self._days[day] = _DayHealth(totals, mark)

@@ -30,6 +30,7 @@ from mudra.metrics.notifications.notifier import Notifier
 from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.ports import Detections, Members, Silences
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.reporting_times import ReportingTimes
 
 if TYPE_CHECKING:
     from mudra.metrics.incidents.evaluation_run import EvaluationRun
@@ -40,6 +41,8 @@ FIP_HISTORY: Final = timedelta(hours=6)
 """The states of FIPs in the feed follow from so much evidence."""
 MAX_AT_ONCE: Final = 24
 """Windows that follow in one transaction; a longer backlog takes several."""
+SOON_AGAIN: Final = MAX_AT_ONCE * WINDOW
+"""Windows of so long ago are judged again before those that follow: it takes seconds."""
 _READ_AT_ONCE: Final = 6
 _LONG_SILENCE: Final = timedelta(days=1)
 _LEAD: Final = timedelta(hours=1)
@@ -71,7 +74,10 @@ class DetectionService(Struct, frozen=True):
         last = await self.store.last_evaluated()
         again = [window for window in changed if last is not None and window <= last]
         if last is not None:
-            run = await self._run_from(min([*again, last + WINDOW]), frozenset(marks))
+            start = min([*again, last + WINDOW])
+            if last - start >= SOON_AGAIN and (live := await self._live_first(last, marks, now)):
+                return live
+            run = await self._run_from(start, frozenset(marks))
             await self._evaluate_again(run, last, now)
         else:
             first = await self._first_window(changed, now)
@@ -82,6 +88,21 @@ class DetectionService(Struct, frozen=True):
         more = await self._follow(run, now)
         await self._clear(marks, run.next_window, now)
         return Detected(await self._finish(run, now), more)
+
+    async def _live_first(
+        self, last: datetime, marks: Mapping[datetime, Sequence[int]], now: datetime
+    ) -> Detected | None:
+        """Judges the windows after the last one, if any is complete, and leaves others for later.
+
+        To judge days again takes minutes of one transaction, and may be cut off.
+        """
+        run = await self._run_from(last + WINDOW, frozenset(marks))
+        await self._follow(run, now)
+        if not run.evaluated:
+            return None
+        live = {window: found for window, found in marks.items() if window > last}
+        await self._clear(live, run.next_window, now)
+        return Detected(await self._finish(run, now), more=True)
 
     async def evaluate_past(self, since: datetime, now: datetime) -> Sequence[IncidentNotification]:
         """Judges all windows from this one on again, each as of its own time.
@@ -104,7 +125,8 @@ class DetectionService(Struct, frozen=True):
 
     async def _first_window(self, changed: Sequence[datetime], now: datetime) -> datetime | None:
         """The first window of a network that was never evaluated; None when none has closed."""
-        since = [window_start(begin) for begin in (await self.members.reporting_aas()).values()]
+        reporting = (await self.members.reporting_aas()).values()
+        since = [window_start(one.open_since) for one in reporting if one.open_since is not None]
         known = [one for one in (*changed, *since) if one < window_start(now)]
         return max(min(known), window_start(now - WATCHED)) if known else None
 
@@ -136,19 +158,18 @@ class DetectionService(Struct, frozen=True):
         first = await self.store.first_received(run.next_window)
         until = min(first or closed, closed) - _LEAD
         if until > run.next_window:
-            since = await self.members.reporting_aas()
-            run.skip(until, frozenset(aa for aa, begin in since.items() if begin <= until))
+            run.skip(until, _expected(await self.members.reporting_aas(), until))
 
     async def _evaluate(
         self, run: "EvaluationRun", within: TimeRange, now: datetime, *, wait: bool, past: bool
     ) -> bool:
         """Judges windows in their order; with `wait` up to the first incomplete one."""
-        since = await self.members.reporting_aas()
+        reporting = await self.members.reporting_aas()
         fips = await self.members.onboarded_fips()
         start = within.start
         while start < within.end:
             part = TimeRange(start, min(within.end, start + _READ_AT_ONCE * WINDOW))
-            for reports, before in await self._reports(part, since, run.changed):
+            for reports, before in await self._reports(part, reporting, run.changed):
                 if wait and not is_complete(reports, run.journal.silent, now, before):
                     return False
                 detected = min(_received_by(reports), now) if past else now
@@ -157,7 +178,10 @@ class DetectionService(Struct, frozen=True):
         return True
 
     async def _reports(
-        self, within: TimeRange, since: Mapping[str, datetime], changed: frozenset[datetime]
+        self,
+        within: TimeRange,
+        reporting: Mapping[str, ReportingTimes],
+        changed: frozenset[datetime],
     ) -> list[tuple[WindowReports, frozenset[str]]]:
         """The reports of each window, with the AAs that sent notifications for the one before."""
         # Receipts first: what a push that is stored meanwhile adds is counted without its receipt,
@@ -177,7 +201,7 @@ class DetectionService(Struct, frozen=True):
                 WindowReports(
                     window,
                     calls[window] if window in calls else packed[window],
-                    frozenset(aa for aa, begin in since.items() if begin <= window),
+                    _expected(reporting, window),
                     {one.aa_id: one.at for one in received[window] if one.tag is Tag.REQUESTS},
                     _notified(received[window]),
                     maintained_in(window, silences),
@@ -236,6 +260,10 @@ class DetectionService(Struct, frozen=True):
         await self.store.save_fip_states(
             rows, since=since, drop_before=run.next_window - FIP_HISTORY
         )
+
+
+def _expected(reporting: Mapping[str, ReportingTimes], window: datetime) -> frozenset[str]:
+    return frozenset(aa_id for aa_id, times in reporting.items() if times.includes(window))
 
 
 def _notified(received: Sequence[Received]) -> frozenset[str]:

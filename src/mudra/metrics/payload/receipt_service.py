@@ -10,6 +10,7 @@ from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.ports import Members, Receipts, RefusedPush
 from mudra.metrics.rollup.coverage import TimeRange, closed_before, gaps
+from mudra.metrics.rollup.reporting_times import ReportingTimes
 
 _MAX_REFUSED: Final = 20
 _LAST_DAY: Final = timedelta(days=1)
@@ -68,10 +69,15 @@ class ReceiptService(Struct, frozen=True):
 
     async def gaps(self, aa_id: str, within: TimeRange, now: datetime) -> list[Gap]:
         """Returns the closed windows that an AA had to report and did not."""
-        since = (await self.members.reporting_aas()).get(aa_id, within.end)
-        expected = TimeRange(max(within.start, since), min(within.end, window_start(now)))
+        times = (await self.members.reporting_aas()).get(aa_id, ReportingTimes())
+        closed = TimeRange(within.start, min(within.end, window_start(now)))
         received = await self.store.windows(aa_id, within)
-        return [Gap(tag, gap) for tag in Tag for gap in gaps(expected, received[tag])]
+        return [
+            Gap(tag, gap)
+            for tag in Tag
+            for expected in times.within(closed)
+            for gap in gaps(expected, received[tag])
+        ]
 
     async def missing_windows(self, aa_id: str, now: datetime) -> int:
         """Returns how many windows of the last 24 hours lack one of the two payloads."""

@@ -16,6 +16,15 @@ class RetentionPolicy(Struct, frozen=True):
     raw_days: int
     hour_days: int
 
+    @property
+    def kept_hour_days(self) -> int:
+        """The days for which sums by hour and receipts are kept: never fewer than raw rows.
+
+        An hour of raw rows may be summed again, and the sums of its day are then made of all its
+        hours (0162).
+        """
+        return max(self.raw_days, self.hour_days)
+
 
 async def drop_old(store: MetricsTables, policy: RetentionPolicy, now: datetime) -> list[str]:
     """Drops what is older than the policy allows; returns the names of the dropped tables.
@@ -24,6 +33,6 @@ async def drop_old(store: MetricsTables, policy: RetentionPolicy, now: datetime)
     """
     today = day_start(now)
     dropped: Sequence[str] = await store.drop_raw(today - timedelta(days=policy.raw_days))
-    hours = await store.drop_hours(today - timedelta(days=policy.hour_days))
+    hours = await store.drop_hours(today - timedelta(days=policy.kept_hour_days))
     await store.drop_silences(now - SILENCES_KEPT)
     return [*dropped, *hours]

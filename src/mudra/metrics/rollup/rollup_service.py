@@ -10,7 +10,7 @@ what was received so far. Sums of many such rows (days, and those over all AAs w
 `aa_id`) wait until the time is over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -19,10 +19,14 @@ from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.ports import RollupStore
+from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, Recount, Stale
 
-RECOUNTED_DAYS: Final = 9
-"""A window may arrive 7 days late, so the sums of these days can still change."""
+RECOUNTED_DAYS: Final = 8
+"""A window may arrive 7 days late, so each day is counted again once after it can no longer change.
+
+The raw rows of these days are kept whatever `MUDRA_METRICS_RAW_DAYS` is (0162).
+"""
 
 
 class RollupService(Struct, frozen=True):
@@ -43,29 +47,44 @@ class RollupService(Struct, frozen=True):
     async def refresh(self, stale: Stale) -> None:
         """Computes the sums of one AA from raw rows or hours, those over all AAs from theirs.
 
-        Those of an hour with very many new rows take several transactions.
+        Those of an hour with very many new rows take several transactions. Sums of rows that
+        retention has dropped stay as they are.
         """
         marks = await self.store.lock(stale)
-        day = day_start(stale.ats[0])
-        if stale.aa_id == ALL_AAS:
-            sums = {at: await self.store.sums_of_aas(stale, at) for at in stale.ats}
-            await self.store.replace(stale, sums, pairs=False)
-        elif stale.grain == "hour":
-            of_hours = await self.store.sums_of_raw(stale)
-            if of_hours is None:
-                return  # its marks stay, so that it is the next again
-            await self.store.replace(stale, of_hours, pairs=True)
-            await self.store.mark_stale(replace(stale, aa_id=ALL_AAS))
-            await self.store.mark_stale(replace(stale, grain="day", ats=(day,)))
-        else:
-            sums = {day: await self.store.sums_of_hours(stale, day)}
-            await self.store.replace(stale, sums, pairs=True)
-            await self.store.replace_received(stale, day)
-            await self.store.mark_stale(replace(stale, aa_id=ALL_AAS))
+        sums = await self._sums(stale)
+        if sums is None:
+            return  # its marks stay, so that it is the next again
+        # Asked after they were read: what is kept now was kept then.
+        if await self.store.are_sources_kept(stale):
+            await self._replace(stale, sums)
         await self.store.clear(marks)
 
+    async def _sums(self, stale: Stale) -> Mapping[datetime, Mapping[Cell, Rollup]] | None:
+        if stale.aa_id == ALL_AAS:
+            return {at: await self.store.sums_of_aas(stale, at) for at in stale.ats}
+        if stale.grain == "hour":
+            return await self.store.sums_of_raw(stale)
+        (day,) = stale.ats
+        return {day: await self.store.sums_of_hours(stale, day)}
+
+    async def _replace(self, stale: Stale, sums: Mapping[datetime, Mapping[Cell, Rollup]]) -> None:
+        """Stores new sums and marks those that are made of them."""
+        if stale.aa_id == ALL_AAS:
+            await self.store.replace(stale, sums, pairs=False)
+            return
+        await self.store.replace(stale, sums, pairs=True)
+        await self.store.mark_stale(replace(stale, aa_id=ALL_AAS))
+        day = day_start(stale.ats[0])
+        if stale.grain == "hour":
+            await self.store.mark_stale(replace(stale, grain="day", ats=(day,)))
+        else:
+            await self.store.replace_received(stale, day)
+
     async def recount(self, now: datetime, days_ago: int) -> tuple[datetime, Sequence[Recount]]:
-        """Compares the sums of a day with its raw rows; marks them stale when they differ."""
+        """Compares the sums of a day with its raw rows; marks them stale when they differ.
+
+        Without raw rows that are kept there is nothing to compare.
+        """
         day = day_start(now) - days_ago * DAY
         found = await self.store.recount(day)
         if any(one.different for one in found):

@@ -20,6 +20,8 @@ HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 LIVE: Final = timedelta(hours=2)
 """Hours and windows that began within this time are live and never wait."""
+WINDOWS_KEPT: Final = timedelta(hours=3)
+"""Pages read windows of the last hour; late reports and a slow clock have time beyond it."""
 QUIET: Final = timedelta(seconds=20)
 MAX_DELAY: Final = timedelta(minutes=2)
 MAX_DELAY_OF_MANY: Final = timedelta(minutes=10)
@@ -27,7 +29,7 @@ MAX_DELAY_OF_MANY: Final = timedelta(minutes=10)
 SETTLED_AFTER: Final = timedelta(minutes=5)
 """Agents push a window within minutes of its end; sums of sums wait until most have arrived."""
 MAX_ROWS_TOGETHER: Final = 20_000
-"""Raw rows that one transaction sums by hour: one or two seconds of work."""
+"""Raw rows that one transaction sums: one or two seconds of work. An hour of more takes several."""
 
 
 class Priority(enum.Enum):

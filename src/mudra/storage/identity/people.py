@@ -11,6 +11,7 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.shared.ids import fresh_id
 from mudra.storage.caching.cache_invalidation import entity_key
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
     email_link,
@@ -115,7 +116,7 @@ class PostgresPeople:
         found = await self._tx.connection.execute(
             sa.select(entity_admin.c.entity_id, user_account.c.email)
             .join(user_account, user_account.c.user_id == entity_admin.c.user_id)
-            .where(entity_admin.c.entity_id.in_(admins))
+            .where(is_among(entity_admin.c.entity_id, admins))
             .order_by(entity_admin.c.since, user_account.c.email)
         )
         for entity_id, email in found:

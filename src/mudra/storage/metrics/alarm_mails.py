@@ -23,6 +23,7 @@ from mudra.metrics.notifications.alarm_mail import (
 from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Channel
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook_formats import Format
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_admin, user_account
 from mudra.storage.identity.tables import operator_scope
@@ -112,7 +113,7 @@ class PostgresAlarmMails:
         """
         entities: dict[str, set[str]] = defaultdict(set)
         administered = sa.select(entity_admin.c.user_id, entity_admin.c.entity_id).where(
-            entity_admin.c.entity_id.in_(entity_ids)
+            is_among(entity_admin.c.entity_id, entity_ids)
         )
         for user_id, entity_id in await self._tx.connection.execute(administered):
             entities[user_id].add(entity_id)
@@ -130,7 +131,7 @@ class PostgresAlarmMails:
             .where(
                 _U.state != UserState.DISABLED.value,
                 sa.or_(
-                    _U.user_id.in_({*entities, *user_ids}),
+                    is_among(_U.user_id, {*entities, *user_ids}),
                     # Without preferences the usual ones hold, once the account is in use.
                     sa.and_(operates, sa.or_(_P.of_network.is_not(None), unasked)),
                 ),
@@ -158,7 +159,7 @@ class PostgresAlarmMails:
         rows = await self._tx.connection.execute(
             sa.select(_F.fip_id, _F.entity_id)
             .join(entity, entity.c.entity_id == _F.entity_id)
-            .where(_F.fip_id.in_(fip_ids), entity.c.status == "active")
+            .where(is_among(_F.fip_id, fip_ids), entity.c.status == "active")
             .order_by(_F.entity_id)
         )
         for fip_id, entity_id in rows:
@@ -171,7 +172,7 @@ class PostgresAlarmMails:
         rows = await self._tx.connection.execute(
             sa.select(_U.email, _P.time_zone, _U.language)
             .outerjoin(alarm_preference, _P.user_id == _U.user_id)
-            .where(_U.email.in_(typed))
+            .where(is_among(_U.email, typed))
         )
         return {
             typed[email]: Habits(ZoneInfo(zone) if zone else UTC, language)
@@ -191,8 +192,8 @@ class PostgresAlarmMails:
         """Returns what waits for these people about these incidents."""
         rows = await self._tx.connection.execute(
             sa.select(alarm_mail).where(
-                _M.user_id.in_(user_ids),
-                _M.incident_id.in_(incident_ids),
+                is_among(_M.user_id, user_ids),
+                is_among(_M.incident_id, incident_ids),
                 _M.due_at.is_not(None),
             )
         )
@@ -205,8 +206,8 @@ class PostgresAlarmMails:
         known: dict[str, set[str]] = defaultdict(set)
         rows = await self._tx.connection.execute(
             sa.select(_M.user_id, _M.incident_id).where(
-                _M.user_id.in_(user_ids),
-                _M.incident_id.in_(incident_ids),
+                is_among(_M.user_id, user_ids),
+                is_among(_M.incident_id, incident_ids),
                 _M.notified_at.is_not(None),
             )
         )
@@ -218,7 +219,7 @@ class PostgresAlarmMails:
                 sa.func.count(),
                 sa.func.max(_M.notified_at).filter(_M.in_storm),
             )
-            .where(_M.user_id.in_(user_ids), _M.notified_at > since)
+            .where(is_among(_M.user_id, user_ids), _M.notified_at > since)
             .group_by(_M.user_id)
         )
         counted = {user_id: (alarms, storm_at) for user_id, alarms, storm_at in lately}
@@ -235,11 +236,11 @@ class PostgresAlarmMails:
                 await self._put(user_id, alarm, sent)
         for held in mailing.held:
             await self._put(user_id, held.alarm, {"due_at": held.due, "text": held.alarm.text})
-        await self._drop(_M.user_id == user_id, _M.incident_id.in_(mailing.dropped))
+        await self._drop(_M.user_id == user_id, is_among(_M.incident_id, mailing.dropped))
 
     async def forget(self, user_ids: Collection[str]) -> None:
         """Drops what waits for people who no longer read alarms."""
-        await self._drop(_M.user_id.in_(user_ids))
+        await self._drop(is_among(_M.user_id, user_ids))
 
     async def _put(self, user_id: str, alarm: PersonalAlarm, values: Mapping[str, object]) -> None:
         described = {

@@ -15,6 +15,7 @@ from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position, Tag,
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import LIVE, MAX_DELAY
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.incidents import PostgresIncidents
@@ -86,7 +87,7 @@ class PostgresDetections(PostgresIncidents):
         """Deletes the stale marks of windows that were evaluated."""
         if marks:
             await self._metrics.connection.execute(
-                sa.delete(metrics_stale).where(metrics_stale.c.id.in_(marks))
+                sa.delete(metrics_stale).where(is_among(metrics_stale.c.id, marks))
             )
 
     async def calls(self, within: TimeRange) -> Sequence[CallSums]:

@@ -19,6 +19,7 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.subject import SubjectKind, SubjectName, name_of, subject_of
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.reports import Row
 from mudra.storage.metrics.tables import metrics_incident
@@ -58,7 +59,7 @@ class PostgresIncidents:
         """Stores that these incidents were escalated."""
         await self._tx.connection.execute(
             sa.update(metrics_incident)
-            .where(_I.incident_id.in_(incident_ids))
+            .where(is_among(_I.incident_id, incident_ids))
             .values(escalated_at=now)
         )
 
@@ -68,7 +69,7 @@ class PostgresIncidents:
         # Two may exchange their beginnings: until all are stored, none of them has one.
         await self._tx.connection.execute(
             sa.update(metrics_incident)
-            .where(_I.incident_id.in_([one.incident_id for one in stored]))
+            .where(is_among(_I.incident_id, [one.incident_id for one in stored]))
             .values(ending=Ending.WITHDRAWN.value)
         )
         for one in stored:

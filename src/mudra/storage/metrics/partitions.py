@@ -51,9 +51,22 @@ PAIR_HOURS: Final = Partitioned("metrics_pair_hour", "%Y%m", month_of, _next_mon
 
 async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bool:
     """Creates the partition of a moment; returns False when it exists already."""
-    if await _exists(tx, part.name(at)):
+    if await has_partition(tx, part, at):
         return False
     return await _call(tx, "metrics_partition_make", part, at)
+
+
+async def has_partition(tx: Transaction, part: Partitioned, at: datetime) -> bool:
+    """Returns whether there is a partition for a moment: not made yet, or dropped, otherwise."""
+    # Not by to_regclass: its cache may not include the latest commit.
+    found = await tx.connection.scalar(
+        sa.text(
+            "SELECT 1 FROM pg_class WHERE relname = :name"
+            " AND relnamespace = current_schema()::regnamespace"
+        ),
+        {"name": part.name(at)},
+    )
+    return found is not None
 
 
 async def make_ahead(tx: Transaction) -> None:
@@ -87,15 +100,3 @@ async def _call(tx: Transaction, function: str, part: Partitioned, at: datetime)
     """Let the schema's owner do it: the service's role may make and drop no table."""
     call = getattr(sa.func, function)(part.table, sa.cast(at, sa.DateTime(timezone=True)))
     return bool(await tx.connection.scalar(sa.select(call)))
-
-
-async def _exists(tx: Transaction, name: str) -> bool:
-    # Not by to_regclass: its cache may not include the latest commit.
-    found = await tx.connection.scalar(
-        sa.text(
-            "SELECT 1 FROM pg_class WHERE relname = :name"
-            " AND relnamespace = current_schema()::regnamespace"
-        ),
-        {"name": name},
-    )
-    return found is not None

@@ -1,19 +1,28 @@
 """Queries of AAs about their reports, and the members: implements metrics/ports.py."""
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import JSONB, distinct_on
 
+from mudra.audit.event import EventName, Outcome
+from mudra.identity.memberships.member import MemberStatus
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.ports import RefusedPush
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.reporting_times import (
+    ReportingTimes,
+    StatusChange,
+    reporting_times,
+)
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity
+from mudra.storage.database.tables import audit_event, entity
 from mudra.storage.metrics.copy_rows import long_tag
 from mudra.storage.metrics.reports import Row, findings_of, receipt_of
 from mudra.storage.metrics.tables import metrics_receipt, metrics_refused
@@ -21,6 +30,7 @@ from mudra.storage.registry.tables import registry_version
 from mudra.storage.registry.vocabulary import PostgresVocabulary
 
 _R: Final = metrics_receipt.c
+_ACTIVE: Final = MemberStatus.ACTIVE.value
 
 
 class PostgresReceipts:
@@ -77,6 +87,12 @@ class PostgresReceipts:
         return [RefusedPush(at, total, findings_of(found)) for at, total, found in rows]
 
 
+class _Aa(NamedTuple):
+    live_from: datetime | None
+    is_active: bool
+    was_changed: bool
+
+
 def _first_window(aa_id: sa.ColumnElement[str], tag: Tag) -> sa.ScalarSelect[datetime]:
     return (
         sa.select(sa.func.min(_R.window_at))
@@ -92,11 +108,11 @@ class OnboardedMembers:
         self._tx = transaction
         self._metrics = metrics
 
-    async def reporting_aas(self) -> Mapping[str, datetime]:
-        """Returns the AAs that must report, with the time from which.
+    async def reporting_aas(self) -> Mapping[str, ReportingTimes]:
+        """Returns the AAs that must report, or had to before they were suspended or retired.
 
-        That is when the AA's entry went live, or the first window it reported before; an AA
-        that is only onboarded need not report yet.
+        From when the AA's entry went live, or the first window it reported before; an AA that is
+        only onboarded need not report yet. The audit has when its status changed.
         """
         live_from = (
             sa.select(sa.func.min(registry_version.c.live_from))
@@ -104,15 +120,48 @@ class OnboardedMembers:
             .scalar_subquery()
         )
         rows = await self._tx.connection.execute(
-            sa.select(entity.c.entity_id, live_from).where(
-                entity.c.type == "AA", entity.c.status == "active"
-            )
+            sa.select(
+                entity.c.entity_id,
+                live_from,
+                entity.c.status == _ACTIVE,
+                # Only a change of status ends all tokens: few AAs ever had one.
+                entity.c.tokens_not_before.is_not(None),
+            ).where(entity.c.type == "AA")
         )
-        live = {aa_id: begin for aa_id, begin in rows}  # noqa: C416  # rows are no pairs to mypy
-        reported = await self._first_windows(list(live))
-        known = {aa_id: [live[aa_id], reported.get(aa_id)] for aa_id in live}
-        times = {aa_id: [one for one in both if one is not None] for aa_id, both in known.items()}
-        return {aa_id: min(found) for aa_id, found in times.items() if found}
+        aas = {aa_id: _Aa(*facts) for aa_id, *facts in rows}
+        reported = await self._first_windows(list(aas))
+        changes = await self._status_changes([aa for aa, one in aas.items() if one.was_changed])
+        found = {}
+        for aa_id, one in aas.items():
+            begins = [at for at in (one.live_from, reported.get(aa_id)) if at is not None]
+            if begins:
+                found[aa_id] = reporting_times(
+                    min(begins), changes.get(aa_id, ()), is_active=one.is_active
+                )
+        return found
+
+    async def _status_changes(self, aa_ids: Sequence[str]) -> Mapping[str, Sequence[StatusChange]]:
+        if not aa_ids:
+            return {}
+        e = audit_event.c
+        rows = await self._tx.connection.execute(
+            sa.select(
+                e.entity_id,
+                e.at,
+                sa.func.coalesce(e.detail["from"].astext == _ACTIVE, sa.false()),
+                sa.func.coalesce(e.detail["to"].astext == _ACTIVE, sa.false()),
+            )
+            .where(
+                is_among(e.entity_id, aa_ids),
+                e.event == EventName.ENTITY_STATUS_CHANGE.value,
+                e.outcome == Outcome.SUCCESS.value,
+            )
+            .order_by(e.seq)
+        )
+        found: dict[str, list[StatusChange]] = defaultdict(list)
+        for aa_id, *change in rows:
+            found[aa_id].append(StatusChange(*change))
+        return found
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
         """Returns those of these AAs that never sent a report."""

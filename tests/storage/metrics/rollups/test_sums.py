@@ -6,6 +6,7 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 
 import msgspec
+import pytest
 import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from tests.support.metrics.metrics_payloads import failing, notification_metrics
 from mudra.audit.event import Caller
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Notice
+from mudra.jobs.metrics_jobs import WORK_S
 from mudra.metrics.health.feed import REQUESTS_SHOWN
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus, TxnIdReused
@@ -37,8 +39,9 @@ from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
 from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.rollups.rollups import PostgresRollups
+from mudra.storage.metrics.rollups.window_sums import WindowSums
 
-DAY = datetime(2026, 3, 4, tzinfo=UTC)
+DAY, HOUR = datetime(2026, 3, 4, tzinfo=UTC), timedelta(hours=1)
 AFTER = DAY + timedelta(days=3)
 
 
@@ -78,7 +81,7 @@ class Store:
             pass
 
     async def make_next_sums(self):
-        async with self.database.transaction() as tx:
+        async with self.database.transaction(within_s=WORK_S) as tx:
             rollups = RollupService(PostgresRollups(tx, self.rows_together))
             return await rollups.refresh_next(delayed=False)
 
@@ -228,7 +231,7 @@ async def examine(store, case, ranges=TWO_DAYS):
         await store.over_all_and_pairs_are_true(within)
     async with store.database.transaction() as tx:
         for day in (DAY, DAY + timedelta(days=1)):
-            assert [found.different for found in await recount(tx, day)] == [0, 0]
+            assert not any(found.different for found in await recount(tx, day))
 
 
 def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
@@ -250,15 +253,15 @@ def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
 def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(conninfo):
     with asyncio.Runner() as runner:
         store = Store(conninfo)
-        store.now = DAY + timedelta(hours=3)
 
-        @settings(max_examples=12, deadline=None)
+        @settings(max_examples=18, deadline=None)
         @given(
             deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")),
             st.sampled_from([1, MAX_ROWS_TOGETHER]),
+            st.sampled_from([3, 5, 8]),
         )
-        def recounted(case, rows_together):
-            store.rows_together = rows_together
+        def recounted(case, rows_together, age):
+            store.rows_together, store.now = rows_together, DAY + timedelta(hours=age)
             runner.run(examine(store, case, LAST_HOURS))
 
         try:
@@ -287,6 +290,120 @@ def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo)
 
     assert seen[:3] == made
     assert seen[3][:2] != ("hour", "aa-one")
+
+
+@pytest.mark.parametrize(
+    ("ages", "windows"),
+    [((6, 6, 6, 6), [1, 2, 3]), ((2, 6, 6, 6), [2, 2, 3])],
+    ids=["old", "that grows old meanwhile"],
+)
+def test_an_old_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo, ages, windows):
+    async def act(store):
+        await store.empty()
+        store.now, store.rows_together = DAY + ages[0] * HOUR, 1
+        payloads = [
+            request_metrics(2, "aa-one", str(uuid.uuid4()), DAY + place * WINDOW, place)
+            for place in range(3)
+        ]
+        for payload in payloads:
+            await store.push(payload)
+        seen = []
+        for age in ages:
+            store.now = DAY + age * HOUR
+            stale = await store.make_next_sums()
+            of_windows = await store.run("SELECT count(*) FROM metrics_window WHERE type = ''")
+            of_hours = await store.run("SELECT count(*) > 0 FROM metrics_hour")
+            seen.append((stale.grain, stale.aa_id, of_windows.scalar(), of_hours.scalar()))
+        await store.make_sums()
+        within = TimeRange(DAY, DAY + HOUR)
+        assert comparable(await store.totals(within)) == plain(payloads, within)
+        await store.push(request_metrics(2, "aa-two", str(uuid.uuid4()), DAY))
+        await store.make_sums()
+        left = await store.run("SELECT count(*) FROM metrics_window WHERE aa_id <> 'aa-two'")
+        return seen, left.scalar()
+
+    seen, left = with_store(conninfo, act)
+
+    assert seen[:3] == [
+        ("hour", "aa-one", number, place == 2) for place, number in enumerate(windows)
+    ]
+    assert seen[3][:2] != ("hour", "aa-one")
+    assert left == 0
+
+
+def test_pages_do_not_look_for_windows_of_an_old_hour_that_is_being_summed(conninfo):
+    async def act(store):
+        await store.empty()
+        store.now, store.rows_together = DAY + 6 * HOUR, 1
+        for place in range(2):
+            await store.push(
+                request_metrics(2, "aa-one", str(uuid.uuid4()), DAY + place * WINDOW, place)
+            )
+        await store.make_next_sums()
+        async with store.database.transaction() as tx:
+            return await WindowSums(tx).since()
+
+    assert with_store(conninfo, act) is None
+
+
+def test_sums_stay_when_what_they_are_made_of_was_dropped(conninfo):
+    async def act(store):
+        await store.push(request_metrics(1, "aa-kept", str(uuid.uuid4()), DAY))
+        await store.make_sums()
+        within = TimeRange(DAY, DAY + timedelta(days=1))
+        marks = "INSERT INTO metrics_stale (grain, aa_id, tag, at) VALUES (:grain, :aa, 'req', :at)"
+
+        async def known():
+            windows = await store.run(
+                "SELECT sum(windows) FROM metrics_received WHERE aa_id = 'aa-kept'"
+            )
+            return await store.totals(within, aa_id="aa-kept"), windows.scalar()
+
+        before = await known()
+        async with store.database.transaction() as tx:
+            await drop_before(tx, RAW, DAY + timedelta(days=1))
+        await store.run("DELETE FROM metrics_push WHERE aa_id = 'aa-kept'")
+        await store.run("DELETE FROM metrics_receipt WHERE aa_id = 'aa-kept'")
+        for aa_id in ("aa-kept", ""):
+            for grain in ("hour", "day"):
+                await store.run(marks, grain=grain, aa=aa_id, at=DAY)
+        await store.make_sums()
+        of_hours = await known()
+        async with store.database.transaction() as tx:
+            assert await recount(tx, DAY) == []
+            await drop_before(tx, HOURS, datetime(2026, 4, 1, tzinfo=UTC))
+        for aa_id in ("aa-kept", ""):
+            await store.run(marks, grain="day", aa=aa_id, at=DAY)
+        await store.make_sums()
+        marked = await store.run("SELECT count(*) FROM metrics_stale WHERE grain <> 'window'")
+        return before, of_hours, await known(), marked.scalar()
+
+    before, of_hours, of_days, marked = with_store(conninfo, act)
+
+    assert before[0]
+    assert before == of_hours == of_days
+    assert marked == 0
+
+
+MARK_OFTEN = sa.text(
+    "INSERT INTO metrics_stale (grain, aa_id, tag, at)"
+    " SELECT 'hour', 'aa-many', 'req', :at FROM generate_series(1, 70000)"
+)
+
+
+def test_any_number_of_marks_is_cleared(conninfo):
+    async def act(store):
+        await store.empty()
+        await store.push(request_metrics(1, "aa-many", str(uuid.uuid4()), DAY))
+        async with store.database.transaction(within_s=WORK_S) as tx:
+            await tx.take_time(WORK_S)
+            await tx.connection.execute(MARK_OFTEN, {"at": DAY})
+        await store.make_sums()
+        return (
+            await store.run("SELECT count(*) FROM metrics_stale WHERE grain <> 'window'")
+        ).scalar()
+
+    assert with_store(conninfo, act) == 0
 
 
 def test_a_txn_id_used_for_other_content_changes_nothing(conninfo):

@@ -1,5 +1,6 @@
 """Detection stores each incident once, corrects it when reports change, and waits for reports."""
 
+import asyncio
 from collections import Counter
 from datetime import datetime, timedelta
 
@@ -7,13 +8,14 @@ import pytest
 from tests.support.metrics.detection import AAS, CALLS, START, Detection, is_down
 
 from mudra.metrics.health.health import Status
-from mudra.metrics.incidents.incident import Ending, Fip, FipApi, Path, Subject
+from mudra.metrics.incidents.incident import AaReporting, Ending, Fip, FipApi, Path, Subject
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.window_calls import calls_from_bytes
 from mudra.metrics.notifications.alarm import timeline_lines
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.reporting_times import FOREVER, ReportingTimes
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -41,6 +43,79 @@ def test_a_volume_that_an_operator_admitted_counts_in_the_verdict(detection: Det
 
     (incident,) = detection.memory.incidents_of(Path(AAS[0], "DOWN-BANK"))
     assert incident.began == grown
+
+
+def test_windows_of_a_past_suspension_expect_no_report_when_they_are_judged_again(
+    detection: Detection,
+) -> None:
+    memory, suspended = detection.memory, AAS[2]
+    ended, restored = START + 6 * HOUR, START + 30 * HOUR
+    memory.missing = {(suspended, at) for at in TimeRange(ended, restored).windows}
+    memory.reporting[suspended] = ReportingTimes((TimeRange(START, ended),))
+    detection.until(restored)
+    memory.reporting[suspended] = ReportingTimes(
+        (TimeRange(START, ended), TimeRange(restored, FOREVER))
+    )
+    detection.until(restored + 2 * HOUR)
+    assert memory.incidents_of(AaReporting(suspended)) == []
+
+    memory.late = {ended + HOUR}  # a report of another AA
+    detection.until(restored + 3 * HOUR)
+
+    assert memory.incidents_of(AaReporting(suspended)) == []
+
+
+def test_an_aa_that_is_suspended_stopped_reporting_before_no_more_than_that(
+    detection: Detection,
+) -> None:
+    memory, suspended = detection.memory, AAS[2]
+    silent, ended = START + 6 * HOUR, START + 9 * HOUR
+    memory.missing = {(suspended, at) for at in TimeRange(silent, START + DAY).windows}
+    detection.until(ended)
+    memory.reporting[suspended] = ReportingTimes((TimeRange(START, ended),))
+    memory.late = {silent + HOUR}
+
+    detection.until(ended + 2 * HOUR)
+
+    (incident,) = memory.incidents_of(AaReporting(suspended))
+    assert incident.began == silent
+    assert incident.last_bad < ended
+
+
+def test_live_windows_do_not_wait_until_days_are_judged_again(detection: Detection) -> None:
+    memory, down = detection.memory, START + 2 * DAY
+    memory.failing = is_down("DOWN-BANK", down, down + DAY)
+    detection.until(down)
+    late = START + HOUR
+    memory.late = {late}
+    memory.reported_to = down + HOUR
+    now = memory.reported_to + timedelta(minutes=2)
+
+    live = asyncio.run(detection.service.detect(now))
+
+    assert [type(one.change) for one in live.notifications] == [Opened]
+    assert live.more
+    assert memory.late == {late}
+    assert min(one.start for one in memory.read[-6:]) >= down
+
+    again = asyncio.run(detection.service.detect(now))
+
+    assert (list(again.notifications), again.more) == ([], False)
+    assert memory.late == set()
+    (incident,) = memory.incidents_of(Fip("DOWN-BANK"))
+    assert incident.began == down
+
+
+def test_windows_of_the_last_hours_are_judged_again_first(detection: Detection) -> None:
+    memory = detection.memory
+    detection.until(START + DAY)
+    memory.late = {START + DAY - HOUR}
+    memory.reported_to = START + DAY + HOUR
+
+    judged = asyncio.run(detection.service.detect(memory.reported_to + timedelta(minutes=2)))
+
+    assert not judged.more
+    assert memory.late == set()
 
 
 def test_one_incident_open_for_days_copies_no_other(detection: Detection) -> None:

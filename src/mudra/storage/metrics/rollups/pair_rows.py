@@ -1,7 +1,9 @@
 """Writes the sums of the AA x FIP matrix of an AA: by hour, by day, and by window of late."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Final
 
 import sqlalchemy as sa
@@ -27,6 +29,16 @@ async def put_pairs(
     """Replaces the rows of an AA at the times of `stale`; notifications have none."""
     if stale.tag is not Tag.REQUESTS:
         return
+    rows = await asyncio.to_thread(_rows_of, stale.aa_id, sums)
+    await tx.connection.execute(
+        sa.delete(table).where(table.c.at.in_(stale.ats), table.c.aa_id == stale.aa_id)
+    )
+    await copy_in(tx, table, _PAIR, rows)
+
+
+def _rows_of(
+    aa_id: str, sums: Mapping[datetime, Mapping[Cell, Rollup]]
+) -> Sequence[tuple[object, ...]]:
     pairs: dict[tuple[str, str, datetime], PairSums] = {}
     for at, cells in sums.items():
         for cell, summed in cells.items():
@@ -35,15 +47,7 @@ async def put_pairs(
             one = pairs[(cell.type, cell.fip_id, at)] = pair_sums(summed)
             key = (ALL_CALLS, cell.fip_id, at)
             pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
-    await tx.connection.execute(
-        sa.delete(table).where(table.c.at.in_(stale.ats), table.c.aa_id == stale.aa_id)
-    )
-    await copy_in(
-        tx,
-        table,
-        _PAIR,
-        (
-            (at, code, stale.aa_id, fip_id, *bounded(astuple(summed)))
-            for (code, fip_id, at), summed in sorted(pairs.items())
-        ),
-    )
+    return [
+        (at, code, aa_id, fip_id, *bounded(astuple(summed)))
+        for (code, fip_id, at), summed in sorted(pairs.items(), key=itemgetter(0))
+    ]

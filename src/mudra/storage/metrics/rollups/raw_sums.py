@@ -1,5 +1,6 @@
 """Makes sums of raw rows: of windows and of hours."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
@@ -21,13 +22,18 @@ async def sums_of_raw_rows(
 ) -> Sums:
     """Returns the sums of each of the windows or hours (`grain`) that begin at these times.
 
-    One statement reads the rows of all: most of the cost is that of a statement.
+    One statement reads the rows of all: most of the cost is that of a statement. They are added up
+    in a thread.
     """
     windows = [window for at in ats for window in TimeRange(at, at + grain).windows]
     found = await tx.connection.execute(raw_query(Rows(tuple(windows)), part))
+    return await asyncio.to_thread(_summed, found.mappings().all(), ats, grain)
+
+
+def _summed(found: Sequence[RowMapping], ats: Sequence[datetime], grain: timedelta) -> Sums:
     rows: dict[datetime, list[RowMapping]] = defaultdict(list)
     first = ats[0]
-    for row in found.mappings():
+    for row in found:
         rows[first + (row["window_at"] - first) // grain * grain].append(row)
     return {
         at: {

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.rollup.stale import DAY, Recount
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.partitions import RAW, has_partition
 
 RECOUNT_S: Final = 600.0
 _COUNTS: Final = "ARRAY[" + ", ".join(f"sum(counts[{n}])" for n in range(1, 16)) + "]"
@@ -42,7 +43,10 @@ _TABLES: Final = {"hour": "metrics_hour", "day": "metrics_day"}
 
 
 async def recount(tx: Transaction, day: datetime) -> list[Recount]:
-    """Compares the sums of a day with its raw rows; stale hours and days are left out."""
+    """Compares the sums of a day with its raw rows; stale hours and days are left out.
+
+    Nothing for a day without a partition of raw rows: retention dropped it, and the sums stay.
+    """
     await tx.connection.execute(sa.text(f"SET LOCAL statement_timeout = '{RECOUNT_S:.0f}s'"))
     found = []
     for grain, table in _TABLES.items():
@@ -53,7 +57,8 @@ async def recount(tx: Transaction, day: datetime) -> list[Recount]:
             )
         ).one()
         found.append(Recount(grain, row[0], row[1]))
-    return found
+    # Asked after they were counted: what is kept now was kept then.
+    return found if await has_partition(tx, RAW, day) else []
 
 
 async def mark_day_stale(tx: Transaction, day: datetime) -> None:

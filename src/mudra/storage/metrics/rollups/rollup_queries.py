@@ -4,15 +4,16 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import sqlalchemy as sa
 from msgspec.structs import fields
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag
 from mudra.metrics.payload.report import Block
-from mudra.metrics.ports import DayMark, Pair, ReportsMark
+from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import (
     Notes,
@@ -22,6 +23,7 @@ from mudra.metrics.rollup.grain_selection import (
     sources,
     sources_of_all,
 )
+from mudra.metrics.rollup.marks import DayMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all, rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY
@@ -118,15 +120,29 @@ class PostgresRollupQueries:
         """Returns the pairs of each FIP and type of which some AA may not see good calls."""
         return await self._pairs.contested(await self._pair_sources(within), codes)
 
-    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
-        """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
+    async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
+        """Returns a mark of each day (UTC) with sums or reports.
+
+        Its reports are asked for from a day on: before, a day changes with its sums alone.
+        """
         day = sa.func.date_trunc("day", _R.window_at, "UTC")
         rows = await self._tx.connection.execute(
-            sa.select(day, sa.func.count(), sa.func.max(_R.received_at))
-            .where(_R.window_at >= within.start, _R.window_at < within.end)
+            _reports_query(TimeRange(max(within.start, reports_from), within.end))
+            .add_columns(day)
             .group_by(day)
         )
-        return {at: DayMark(count, last) for at, count, last in rows}
+        reports = {at: ReportsMark(*mark) for *mark, at in rows}
+        c = metrics_received.c
+        # With the sums of a day these rows are written again: `xmin` is the version of each.
+        version = c.aa_id + c.tag + sa.literal_column("metrics_received.xmin::text")
+        in_order = aggregate_order_by(sa.literal(" "), c.aa_id, c.tag)
+        made = await self._tx.connection.execute(
+            sa.select(c.at, sa.func.md5(sa.func.string_agg(version, in_order)))
+            .where(c.at >= within.start, c.at < within.end)
+            .group_by(c.at)
+        )
+        sums: dict[datetime, str] = {at: text for at, text in made}  # noqa: C416  # rows are no pairs to mypy
+        return {at: DayMark(sums.get(at, ""), reports.get(at)) for at in {*sums, *reports}}
 
     async def reported_until(self, within: TimeRange) -> datetime | None:
         """Returns the end of the last window that any AA reported; None for no report."""
@@ -142,19 +158,10 @@ class PostgresRollupQueries:
 
         A late, a replaced and a held report each have a receipt; one that is admitted is decided.
         """
-        held = sa.and_(_H.aa_id == _R.aa_id, _H.receipt_id == _R.receipt_id)
-        found = await self._tx.connection.execute(
-            sa.select(
-                *(sa.func.count(), sa.func.max(_R.received_at)),
-                *(sa.func.count(_H.decided_at), sa.func.max(_H.decided_at)),
-            )
-            .join_from(metrics_receipt, metrics_held, held, isouter=True)
-            .where(
-                *(_R.window_at >= within.start, _R.window_at < within.end),
-                *([_R.aa_id == aa_id] if aa_id is not None else []),
-            )
-        )
-        return ReportsMark(*found.one())
+        query = _reports_query(within)
+        if aa_id is not None:
+            query = query.where(_R.aa_id == aa_id)
+        return ReportsMark(*(await self._tx.connection.execute(query)).one())
 
     async def received(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """Returns how many windows each AA reported, with or without traffic."""
@@ -231,6 +238,19 @@ class PostgresRollupQueries:
         return Notes(frozenset(found["day"]), frozenset(found["hour"]))
 
 
+def _reports_query(within: TimeRange) -> sa.Select[int, Any, int, Any]:
+    """Returns the query for a `ReportsMark`."""
+    held = sa.and_(_H.aa_id == _R.aa_id, _H.receipt_id == _R.receipt_id)
+    return (
+        sa.select(
+            *(sa.func.count(), sa.func.max(_R.received_at)),
+            *(sa.func.count(_H.decided_at), sa.func.max(_H.decided_at)),
+        )
+        .join_from(metrics_receipt, metrics_held, held, isouter=True)
+        .where(_R.window_at >= within.start, _R.window_at < within.end)
+    )
+
+
 def _of_tag(stale: Notes, tag: str) -> Notes:
     return Notes(
         frozenset(one for one in stale.days if one.tag == tag),
@@ -249,11 +269,11 @@ def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
     return [*left, TimeRange(at, within.end)] if at < within.end else left
 
 
-def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
-    """Returns rows of sums, added up by cell."""
+async def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
+    """Returns rows of sums, added up by cell; many in a thread."""
     gathered = Gathered(over_aas=over_aas)
     gathered.sums(rows)
-    return gathered.by_cell()
+    return await gathered.summed()
 
 
 class Gathered:

@@ -1,5 +1,6 @@
 """Sums of hours and days in PostgreSQL: implements metrics/ports.py RollupStore."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
@@ -25,9 +26,16 @@ from mudra.metrics.rollup.stale import (
     Stale,
     few_enough,
 )
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
-from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, make_partition
+from mudra.storage.metrics.partitions import (
+    HOURS,
+    PAIR_HOURS,
+    RAW,
+    has_partition,
+    make_partition,
+)
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
@@ -98,22 +106,30 @@ class PostgresRollups:
         """Returns the sums of the raw rows of some hours, by hour; None where windows are left.
 
         Those of recent hours are made of the sums of their windows, of which few are new. Many
-        are after an outage: then some are made, which stay, and the next transaction goes on.
+        are after an outage: then some are made, which stay, and the next transaction goes on. So
+        is an older hour with more rows than one transaction sums; other ones are read at once.
         """
         making = WindowMaking(self._tx, self._rows_together)
         oldest = await making.drop_old()
-        recent = {}
+        at_once = await self._few_rows(stale, tuple(at for at in stale.ats if at < oldest))
+        found: dict[datetime, Mapping[Cell, Rollup]] = {}
         for at in stale.ats:
-            if at >= oldest:
-                of_hour = await making.hour(stale.aa_id, stale.tag, at)
+            if at not in at_once:
+                of_hour = await making.hour(stale.aa_id, stale.tag, at, for_pages=at >= oldest)
                 if of_hour is None:
                     return None
-                recent[at] = of_hour
-        rest = tuple(at for at in stale.ats if at < oldest)
-        if not rest:
-            return recent
+                found[at] = of_hour
+        if not at_once:
+            return found
         part = Part(stale.aa_id, tag=stale.tag)
-        return {**await sums_of_raw_rows(self._tx, part, rest, HOUR), **recent}
+        return {**await sums_of_raw_rows(self._tx, part, at_once, HOUR), **found}
+
+    async def _few_rows(self, stale: Stale, hours: tuple[datetime, ...]) -> tuple[datetime, ...]:
+        """Returns these hours where one transaction sums their raw rows, else none of them."""
+        if not hours:
+            return ()
+        rows = await _raw_rows(self._tx, replace(stale, ats=hours))
+        return hours if sum(rows.values()) <= self._rows_together else ()
 
     async def sums_of_hours(self, stale: Stale, day: datetime) -> Mapping[Cell, Rollup]:
         """Returns the sums of the hours of a day."""
@@ -121,13 +137,13 @@ class PostgresRollups:
         query = sums_query(
             metrics_hour, within_times(metrics_hour.c.at, hours), Part(stale.aa_id, tag=stale.tag)
         )
-        return sums_by_cell(await self._tx.connection.execute(query))
+        return await sums_by_cell(await self._tx.connection.execute(query))
 
     async def sums_of_aas(self, stale: Stale, at: datetime) -> Mapping[Cell, Rollup]:
         """Returns the sums over the AAs of one hour or day."""
         table = _TABLES[stale.grain]
         query = sums_query(table, table.c.at == at, Part(tag=stale.tag))
-        return sums_by_cell(await self._tx.connection.execute(query), over_aas=True)
+        return await sums_by_cell(await self._tx.connection.execute(query), over_aas=True)
 
     async def replace(self, stale: Stale, sums: Sums, *, pairs: bool) -> None:
         """Replaces the stored sums; with `pairs` those of the matrix as well."""
@@ -139,8 +155,19 @@ class PostgresRollups:
             await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:
-        """Replaces the number of windows that an AA reported on a day."""
+        """Replaces the number of windows that an AA reported on a day, while receipts are kept."""
         await _put_received(self._tx, stale, day)
+
+    async def are_sources_kept(self, stale: Stale) -> bool:
+        """Returns whether retention keeps what these sums are made of; days of all AAs, always.
+
+        No push adds to a partition that was dropped, so one that is missing was read as empty.
+        """
+        of_all = stale.aa_id == ALL_AAS
+        if stale.grain == "day" and of_all:
+            return True
+        part = RAW if stale.grain == "hour" and not of_all else HOURS
+        return await has_partition(self._tx, part, stale.ats[0])
 
     async def mark_stale(self, stale: Stale) -> None:
         """Marks sums as stale."""
@@ -151,7 +178,9 @@ class PostgresRollups:
 
     async def clear(self, marks: Sequence[int]) -> None:
         """Deletes stale marks that were handled."""
-        await self._tx.connection.execute(sa.delete(metrics_stale).where(_STALE.id.in_(marks)))
+        await self._tx.connection.execute(
+            sa.delete(metrics_stale).where(is_among(_STALE.id, marks))
+        )
 
     async def recount(self, day: datetime) -> Sequence[Recount]:
         """Compares the sums of a day with its raw rows; stale hours and days are left out."""
@@ -231,6 +260,12 @@ async def _limit_rows(tx: Transaction, rows_together: int, stale: Stale) -> Stal
     """Returns as many of the hours, oldest first, as have few raw rows; at least one."""
     if len(stale.ats) == 1:
         return stale
+    rows = await _raw_rows(tx, stale)
+    return replace(stale, ats=tuple(few_enough(stale.ats, rows, rows_together)))
+
+
+async def _raw_rows(tx: Transaction, stale: Stale) -> Mapping[datetime, int]:
+    """Returns how many raw rows there are of each hour, those of replaced reports included."""
     r = metrics_receipt.c
     of_aa = [] if stale.aa_id == ALL_AAS else [r.aa_id == stale.aa_id]
     hour = sa.func.date_trunc("hour", r.window_at, "UTC")
@@ -244,8 +279,7 @@ async def _limit_rows(tx: Transaction, rows_together: int, stale: Stale) -> Stal
         )
         .group_by(hour)
     )
-    weight = {at: int(number) for at, number in blocks}
-    return replace(stale, ats=tuple(few_enough(stale.ats, weight, rows_together)))
+    return {at: int(number) for at, number in blocks if at in stale.ats}
 
 
 async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> None:
@@ -254,31 +288,35 @@ async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> No
             table.c.at.in_(stale.ats), *Part(stale.aa_id, tag=stale.tag).of(table)
         )
     )
-    # In order of FIPs: the health of one FIP reads adjacent rows.
+    await copy_in(tx, table, SUMS, await asyncio.to_thread(_rows_of, sums))
+
+
+def _rows_of(sums: Sums) -> Sequence[tuple[object, ...]]:
+    """Returns the rows to store in order of FIPs: the health of one FIP reads adjacent rows."""
     ordered = sorted(
         ((cell.fip_id, cell.type, at, cell) for at, cells in sums.items() for cell in cells),
         key=itemgetter(0, 1, 2),
     )
-    await copy_in(tx, table, SUMS, (row_of(at, cell, sums[at][cell]) for _, _, at, cell in ordered))
+    return [row_of(at, cell, sums[at][cell]) for _, _, at, cell in ordered]
 
 
 async def _put_received(tx: Transaction, stale: Stale, at: datetime) -> None:
     c, tag = metrics_received.c, short_tag(stale.tag)
     r = metrics_receipt.c
+    windows = await tx.connection.scalar(
+        sa.select(sa.func.count()).where(
+            r.aa_id == stale.aa_id,
+            r.tag == tag,
+            r.version == 1,
+            r.window_at >= at,
+            r.window_at < at + DAY,
+        )
+    )
+    if not windows:
+        return  # sums come of reports: their receipts, which go by whole days, were deleted
     await tx.connection.execute(
         sa.delete(metrics_received).where(c.at == at, c.aa_id == stale.aa_id, c.tag == tag)
     )
     await tx.connection.execute(
-        sa.insert(metrics_received).from_select(
-            ["at", "aa_id", "tag", "windows"],
-            sa.select(
-                sa.literal(at), sa.literal(stale.aa_id), sa.literal(tag), sa.func.count()
-            ).where(
-                r.aa_id == stale.aa_id,
-                r.tag == tag,
-                r.version == 1,
-                r.window_at >= at,
-                r.window_at < at + DAY,
-            ),
-        )
+        sa.insert(metrics_received).values(at=at, aa_id=stale.aa_id, tag=tag, windows=windows)
     )

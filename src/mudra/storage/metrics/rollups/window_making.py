@@ -2,11 +2,15 @@
 
 An AA that was not yet in the sums over all is added to them; where one has reported a window again
 they are made again, since a maximum cannot be taken back. `window_sums.py` says which sums hold.
+
+An older hour with very many rows is summed by its windows too, over several transactions. Pages
+read none of them: there are no sums over all AAs, and they are deleted once the hour is summed.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
@@ -17,21 +21,24 @@ from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import SeriesKey, hour_of
 from mudra.metrics.rollup.rollup import Cell, Rollup
-from mudra.metrics.rollup.stale import ALL_AAS, HOUR, Stale, few_enough
+from mudra.metrics.rollup.stale import ALL_AAS, HOUR, WINDOWS_KEPT, Stale, few_enough
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_sums import add, pack
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
-from mudra.storage.metrics.rollups.raw_sums import sums_of_raw_rows
+from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.rollup_queries import Gathered
 from mudra.storage.metrics.rollups.sums import Part, within_times
 from mudra.storage.metrics.rollups.window_sums import HEADER, Versions, WindowRow, WindowSums
-from mudra.storage.metrics.tables import metrics_pair_window, metrics_receipt, metrics_window
+from mudra.storage.metrics.tables import (
+    metrics_pair_window,
+    metrics_receipt,
+    metrics_stale,
+    metrics_window,
+)
 
-KEPT: Final = timedelta(hours=3)
-"""Pages read windows of the last hour; late reports and a slow clock have time beyond it."""
 _C: Final = metrics_window.c
-_PAIR_AT: Final = metrics_pair_window.c.at
+_STALE: Final = metrics_stale.c
 
 
 class WindowMaking:
@@ -43,16 +50,35 @@ class WindowMaking:
         self._windows = WindowSums(transaction)
 
     async def drop_old(self) -> datetime:
-        """Deletes the sums of windows that no page asks for; returns the first hour that stays."""
-        oldest = hour_of(await self._tx.now() - KEPT)
-        for table, at in ((metrics_window, _C.window_at), (metrics_pair_window, _PAIR_AT)):
-            await self._tx.connection.execute(sa.delete(table).where(at < oldest))
+        """Deletes the sums of windows that no page asks for; returns the first hour that stays.
+
+        Those of an AA stay while their hour is stale: its sums are being made of them.
+        """
+        oldest = hour_of(await self._tx.now() - WINDOWS_KEPT)
+        in_use = sa.exists().where(
+            _STALE.grain == "hour",
+            _STALE.aa_id == _C.aa_id,
+            _STALE.tag == _C.tag,
+            _STALE.at == sa.func.date_trunc("hour", _C.window_at, "UTC"),
+        )
+        await self._tx.connection.execute(
+            sa.delete(metrics_window).where(
+                _C.window_at < oldest, sa.or_(_C.aa_id == ALL_AAS, ~in_use)
+            )
+        )
+        of_pairs = metrics_pair_window.c
+        await self._tx.connection.execute(
+            sa.delete(metrics_pair_window).where(of_pairs.at < oldest)
+        )
         return oldest
 
-    async def hour(self, aa_id: str, tag: Tag, hour: datetime) -> Mapping[Cell, Rollup] | None:
+    async def hour(
+        self, aa_id: str, tag: Tag, hour: datetime, *, for_pages: bool
+    ) -> Mapping[Cell, Rollup] | None:
         """Makes what is missing of an hour of one AA; returns the sums of the whole hour.
 
-        None where windows are left that another transaction makes.
+        None where windows are left that another transaction makes. `for_pages` makes the sums over
+        all AAs and of pairs besides, which pages read for the last hours.
         """
         windows = TimeRange(hour, hour + HOUR).windows
         part = Part(aa_id, tag=tag)
@@ -65,7 +91,8 @@ class WindowMaking:
         new = {key: version for key, version in versions.items() if key.at not in kept}
         if new:
             few = await self._few(aa_id, tag, new)
-            kept |= {row.key.at: row.types for row in await self._make(aa_id, tag, few)}
+            made = await self._make(aa_id, tag, few, for_pages=for_pages)
+            kept |= {row.key.at: row.types for row in made}
             if len(few) < len(new):
                 return None
         gathered = Gathered()
@@ -92,16 +119,17 @@ class WindowMaking:
         few = few_enough(sorted(key.at for key in new), rows, self._rows_together)
         return {key: version for key, version in new.items() if key.at in few}
 
-    async def _make(self, aa_id: str, tag: Tag, new: Versions) -> Sequence[WindowRow]:
+    async def _make(
+        self, aa_id: str, tag: Tag, new: Versions, *, for_pages: bool
+    ) -> Sequence[WindowRow]:
         """Makes the sums of these windows together."""
         ats = tuple(sorted(key.at for key in new))
         cells = await sums_of_raw_rows(self._tx, Part(aa_id, tag=tag), ats, WINDOW)
-        await put_pairs(self._tx, metrics_pair_window, Stale("window", aa_id, tag, ats), cells)
-        rows = [
-            WindowRow(key, {aa_id: version}, _packed(cells[key.at])) for key, version in new.items()
-        ]
+        rows = await asyncio.to_thread(_rows_of, aa_id, new, cells)
         await self._put(rows)
-        await self._add_to_all(tag, rows)
+        if for_pages:
+            await put_pairs(self._tx, metrics_pair_window, Stale("window", aa_id, tag, ats), cells)
+            await self._add_to_all(tag, rows)
         return rows
 
     async def _add_to_all(self, tag: Tag, rows: Sequence[WindowRow]) -> None:
@@ -141,6 +169,12 @@ class WindowMaking:
             for type_, sums in row.types.items():
                 values.append({**own, "type": type_, "made_of": {}, "sums": sums})
         await self._tx.connection.execute(insert(metrics_window), values)
+
+
+def _rows_of(aa_id: str, new: Versions, cells: Sums) -> Sequence[WindowRow]:
+    return [
+        WindowRow(key, {aa_id: version}, _packed(cells[key.at])) for key, version in new.items()
+    ]
 
 
 def _packed(cells: Mapping[Cell, Rollup]) -> Mapping[str, bytes]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
-from mudra.metrics.rollup.stale import ALL_AAS
+from mudra.metrics.rollup.stale import ALL_AAS, WINDOWS_KEPT
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.sums import Part, within_times
@@ -47,9 +47,14 @@ class WindowSums:
         self._tx = transaction
 
     async def since(self) -> datetime | None:
-        """Returns the first window with sums; None without any."""
+        """Returns the first window of the last hours with sums; None without any.
+
+        Older ones are only of hours that are being summed, of one AA each.
+        """
+        kept = self._tx.this_moment - sa.literal(WINDOWS_KEPT, sa.Interval)
+        oldest = sa.select(sa.func.date_trunc("hour", kept, "UTC")).scalar_subquery()
         first: datetime | None = await self._tx.connection.scalar(
-            sa.select(sa.func.min(_C.window_at))
+            sa.select(sa.func.min(_C.window_at)).where(_C.window_at >= oldest)
         )
         return first
 
