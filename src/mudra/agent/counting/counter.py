@@ -31,7 +31,8 @@ from mudra.metrics.payload.catalogue import NotificationType, RequestType
 ANSWER_WITHIN: Final = 30 * SECOND
 """network-facts: a later answer counts as a timeout."""
 MAX_PENDING: Final = 100_000
-MAX_RECENT: Final = 20_000
+MAX_RECENT: Final = 50_000
+"""More calls than fit into the largest request, so that all of one that is repeated are known."""
 
 _OK: Final = 200
 _FI_REQUEST: Final = RequestType.FI_REQUEST.value
@@ -54,7 +55,7 @@ class CounterMetrics:
     unmatched: int = 0
     """Answers to calls that were not reported at their start."""
     repeated: int = 0
-    """Calls that were reported more than once at their start."""
+    """Calls that were reported more than once."""
     unread_notifications: int = 0
     """FI notifications without session or statuses: which is the last cannot be known."""
     over_limit: int = 0
@@ -95,7 +96,7 @@ class Counter:
                 self._call_ended(event)
             elif type(event) is CallStarted:
                 self._call_started(event)
-            elif type(event) is Call:
+            elif type(event) is Call and not self._is_repeated(event):
                 self._call(event)
 
     def expire(self, mono: int) -> None:
@@ -159,6 +160,17 @@ class Counter:
                 if inbound == event.inbound and key.startswith(event.key):
                     return inbound, key
         return event.inbound, event.key
+
+    def _is_repeated(self, event: Call) -> bool:
+        """Return whether this call was reported before; from now on it was."""
+        if not event.key:
+            return False
+        key = (event.inbound, event.key)
+        if key in self._recent:
+            self.metrics.repeated += 1
+            return True
+        self._remember(key)
+        return False
 
     def _call(self, event: Call) -> None:
         if event.duration > ANSWER_WITHIN:

@@ -122,11 +122,10 @@ class EventRecorder:
         self._wake.set()
         return await asyncio.shield(self._batch)
 
-    async def write_forever(self) -> None:
-        """Write the journal, batch after batch."""
-        while True:
-            await self._wake.wait()
-            await self.write_batch()
+    async def write_next(self) -> None:
+        """Wait for events and write them to the journal."""
+        await self._wake.wait()
+        await self.write_batch()
 
     async def write_batch(self) -> None:
         """Write what has come so far to the journal."""
@@ -135,16 +134,25 @@ class EventRecorder:
             if self._batch is None:
                 return  # a snapshot included it
             batch, self._batch = self._batch, None
-            entry = _ENCODER.encode(JournalEntry(self._buffer, self._buffer_positions))
+            taken = JournalEntry(self._buffer, self._buffer_positions)
             self._buffer, self._buffer_positions = [], {}
             written = False
-            if not self._journal_incomplete:
-                self._seq += 1
-                written = await self._in_disk_thread(
-                    self._write, lambda: self.spool.write_journal(self._seq, entry)
-                )
-                self._journal_bytes += len(entry)
-            _resolve(batch, written=written)
+            try:
+                if not self._journal_incomplete:
+                    written = await self._write_journal(_ENCODER.encode(taken))
+            finally:
+                # Whatever went wrong: those who wait get their answer, and a snapshot will
+                # hold what the journal misses.
+                self._journal_incomplete |= not written
+                _resolve(batch, written=written)
+
+    async def _write_journal(self, entry: bytes) -> bool:
+        self._seq += 1
+        written = await self._in_disk_thread(
+            self._write, lambda: self.spool.write_journal(self._seq, entry)
+        )
+        self._journal_bytes += len(entry)
+        return written
 
     async def tick(self, readable: int | None = None, *, observing: bool = True) -> list[int]:
         """Check the clock, give up overdue calls, close due windows; return those that closed.
