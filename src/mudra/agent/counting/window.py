@@ -2,7 +2,8 @@
 
 A window closes 30 s after its end (decisions part 6), when every call that
 started in it has its answer or has none (network-facts: later than 30 s is a
-timeout). A closed window never opens again: what comes for it is late, and counted.
+timeout); `window_holds.py` says which windows wait longer. A closed window never
+opens again: what comes for it is late, and counted.
 """
 
 from collections.abc import Iterable
@@ -43,6 +44,11 @@ class WindowTally:
         self.requests: dict[BlockKey, Tally] = {}
         self.notifications: dict[BlockKey, Tally] = {}
         self.fips: set[str] = set()
+
+    @property
+    def size(self) -> int:
+        """Number of blocks, which is what a window takes of the memory."""
+        return len(self.requests) + len(self.notifications)
 
     def block(self, fip: str, code: str, *, inbound: bool) -> Tally | None:
         """Return the tally to count into; None beyond `MAX_FIPS`."""

@@ -23,6 +23,7 @@ from mudra.agent.counting.counter import Counter, CounterState
 from mudra.agent.counting.event import Event, JournalEntry, LogPosition
 from mudra.agent.counting.payload import Reporter, payloads
 from mudra.agent.counting.window import WINDOW
+from mudra.agent.counting.window_holds import WindowHolds
 from mudra.agent.spool.spool import ClosedWindow, Spool
 
 MAX_JOURNAL: Final = 64 << 20
@@ -42,6 +43,7 @@ class Snapshot(msgspec.Struct, array_like=True, frozen=True):
     positions: dict[str, LogPosition]
     counter: CounterState
     window_notes: dict[int, str] = {}
+    held_starts: dict[int, int] = {}
 
 
 @dataclass(slots=True)
@@ -61,6 +63,7 @@ class EventRecorder:
     last_event: int | None = None
     window_notes: dict[int, str] = field(default_factory=dict)
     """Windows that a jump of the clock cut, and by how much; sent with their payloads."""
+    holds: WindowHolds = field(default_factory=WindowHolds)
     _seq: int = 0
     _buffer: list[Event] = field(default_factory=list)
     _buffer_positions: dict[str, LogPosition] = field(default_factory=dict)
@@ -89,17 +92,19 @@ class EventRecorder:
                 saved = _SNAPSHOT.decode(found.snapshot)
                 if saved.boot != self.clock.boot:
                     shift = (mono - saved.mono) - (wall - saved.wall)
-                self.counter.restore(saved.counter, shift)
+                self.counter.restore(saved.counter, shift, mono)
                 self.positions.update(saved.positions)
                 self.window_notes.update(saved.window_notes)
+                self.holds.starts.update(saved.held_starts)
             for body in found.journal:
                 entry = _ENTRY.decode(body)
-                self.counter.apply(_shifted(event, shift) for event in entry.events)
+                self.counter.apply((_shifted(event, shift) for event in entry.events), mono)
                 self.positions.update(entry.positions)
         except msgspec.DecodeError as error:
             self.warn(f"the running window was stored by an older agent and is lost: {error}")
         unlisted = self.spool.discard_unfinished(windows.open.keys()) - windows.closed
         windows.closed |= unlisted
+        self.holds.recovered(windows.open, wall, mono)
         self._seq = found.seq
         self._watch = JumpWatch(wall, mono)
         closed = [ClosedWindow(start, []) for start in sorted(unlisted)]
@@ -110,9 +115,11 @@ class EventRecorder:
         self, events: Sequence[Event], positions: Mapping[str, LogPosition] | None = None
     ) -> bool:
         """Count these events; return once they are on the disk, False when it accepts no writes."""
-        self.counter.apply(events)
+        wall, mono = self.clock.wall(), self.clock.monotonic()
+        self.counter.apply(events, mono)
+        self.holds.arrived(events, self.counter.windows.open, wall, mono)
         if events:
-            self.last_event = self.clock.wall()
+            self.last_event = wall
         self._buffer += events
         if positions:
             self.positions.update(positions)
@@ -166,7 +173,10 @@ class EventRecorder:
         self.counter.expire(mono)
         if observing:
             self.counter.windows.at(wall)
-        due = self.counter.windows.due(wall if readable is None else min(wall, readable))
+        opened = self.counter.windows
+        due = opened.due(wall if readable is None else min(wall, readable))
+        held = self.holds.held(due, opened.open, mono)
+        due = [start for start in due if start not in held]
         async with self._closing:
             for start in due:
                 await self._close(start)
@@ -182,6 +192,7 @@ class EventRecorder:
     async def _close(self, start: int) -> None:
         async with self._disk:
             tally = self.counter.close(start)
+            self.holds.release(start)
             self._unwritten.append(ClosedWindow(start, payloads(start, tally, self.reporter)))
             await self._write_snapshot()
             if len(self._unwritten) > MAX_UNWRITTEN:
@@ -236,6 +247,7 @@ class EventRecorder:
                 self.positions,
                 self.counter.state(),
                 self.window_notes,
+                self.holds.starts,
             )
         )
 
