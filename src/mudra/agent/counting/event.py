@@ -9,6 +9,10 @@ from typing import Final
 
 import msgspec
 
+from mudra.agent.clock import DAY
+
+MAX_AGE: Final = 7 * DAY
+"""Events and windows of longer ago are not reported."""
 NO_STATUS: Final = 0
 """No answer came: a transport failure or a timeout."""
 UNKNOWN: Final = -1

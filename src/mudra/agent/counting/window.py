@@ -11,13 +11,13 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.clock import DAY, SECOND
+from mudra.agent.clock import SECOND
+from mudra.agent.counting.event import MAX_AGE
 from mudra.agent.counting.tally import Tally, TallyState
 from mudra.metrics.payload.catalogue import WINDOW_SECONDS, NotificationType
 
 WINDOW: Final = WINDOW_SECONDS * SECOND
 CLOSE_DELAY: Final = 30 * SECOND
-MAX_AGE: Final = 7 * DAY
 MAX_FIPS: Final = 5_000
 """A window with more FIPs than the network can have is an error at its source, not traffic."""
 
