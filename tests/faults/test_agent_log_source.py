@@ -12,6 +12,7 @@ from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.counting import window_holds
 from mudra.agent.host.assembly import Agent
+from mudra.agent.sources import log_file
 from mudra.metrics.payload.catalogue import Tag
 
 
@@ -74,6 +75,8 @@ def test_lines_written_while_the_agent_was_down_go_into_their_own_windows(tmp_pa
         agent = agents.agent(tmp_path / "b", clock, operator, log=followed)
         assert await agent.tick() == []
         await _read(agent)
+        clock.pass_time(log_file.QUIET)  # the rotated file is complete
+        await _read(agent)
         clock.pass_time(window_holds.QUIET - 31 * SECOND)
         await agent.tick()
         assert _counts(agent) == {}
@@ -88,6 +91,40 @@ def test_lines_written_while_the_agent_was_down_go_into_their_own_windows(tmp_pa
             "10:40": 1,
             "10:50": 1,
         }
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_window_waits_for_the_lines_of_the_file_after_a_rotation(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = MovedClock(START + WINDOW - 10 * SECOND)
+        log, rotated = tmp_path / "access.json", tmp_path / "access.json.1"
+        log.touch()
+        followed = [{"path": str(log), "format": "nginx", "direction": "to-fips"}]
+        agent = agents.agent(tmp_path / "a", clock, HostileOperator(1), log=followed)
+        await _read(agent)
+        with log.open("a") as file:
+            file.write(_line(clock.now))
+        await _read(agent)
+        clock.pass_time(38 * SECOND)
+        log.rename(rotated)
+        log.write_text(_line(START + WINDOW - SECOND))
+        await _read(agent)
+        clock.pass_time(5 * SECOND)
+        with rotated.open("a") as file:
+            file.write(_line(clock.now))  # later than the window's close
+        await _read(agent)
+        assert await agent.tick() == []
+        clock.pass_time(log_file.QUIET)
+        await _read(agent)
+        clock.pass_time(window_holds.QUIET)
+        await agent.tick()
+
+        assert _counts(agent) == {"10:00": 2}
+        await agent.aclose()
+
+    asyncio.run(story())
         await agent.aclose()
 
     asyncio.run(story())

@@ -109,6 +109,8 @@ class LogPosition(msgspec.Struct, array_like=True, frozen=True, gc=False):
     head: int = 0
     """Checksum of the file's first bytes: an inode number can be reused for another file."""
     head_length: int = 0
+    modified: int = 0
+    """When the file was last written, in nanoseconds: other files are newer or older than it."""
 
 
 def plausible_size(size: int) -> int:
