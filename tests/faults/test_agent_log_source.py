@@ -125,6 +125,39 @@ def test_a_window_waits_for_the_lines_of_the_file_after_a_rotation(tmp_path: Pat
         await agent.aclose()
 
     asyncio.run(story())
+
+
+def test_a_window_goes_without_the_payload_of_a_log_that_cannot_be_read(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = MovedClock()
+        logs = {
+            "to-fips": tmp_path / "access.json",
+            "from-fips": tmp_path / "none.json",
+        }
+        logs["to-fips"].touch()
+        followed = [
+            {"path": str(path), "format": "nginx", "direction": direction}
+            for direction, path in logs.items()
+        ]
+        agent = agents.agent(tmp_path / "a", clock, HostileOperator(1), log=followed)
+        warned: list[str] = []
+        agent.recorder.warn = warned.append
+        await _read(agent)
+        logs["to-fips"].write_text(_line(START + 200))
+        await _read(agent)
+        clock.pass_time(WINDOW + 31 * SECOND)
+        await agent.tick()
+        tags = [(one.window, one.tag) for one in agent.recorder.spool.queued()]
+        assert tags == [(START, Tag.REQUESTS)]
+        assert "not-fipMetrics-aa of 2026-04-01T10:00:00Z is not reported" in warned[0]
+
+        logs["from-fips"].touch()  # readable in time: then all of its lines are there
+        logs["to-fips"].write_text(_line(START + 200) + _line(clock.now))
+        await _read(agent)
+        clock.pass_time(WINDOW)
+        await agent.tick()
+        tags = [(one.window, one.tag) for one in agent.recorder.spool.queued()]
+        assert [tag for window, tag in tags if window > START] == [Tag.NOTIFICATIONS, Tag.REQUESTS]
         await agent.aclose()
 
     asyncio.run(story())

@@ -97,9 +97,8 @@ class Agent:
         """Close due windows, as far as the logs are read; return those that closed."""
         behind = [log.readable for log in self.logs]
         readable = min((at for at in behind if at is not None), default=None)
-        # An agent that cannot read a log does not know whether the AA is idle.
-        observing = not any(log.file.error for log in self.logs)
-        return await self.recorder.tick(readable, observing=observing)
+        unreadable = {log.tag for log in self.logs if log.file.error}
+        return await self.recorder.tick(readable, unreadable)
 
     async def push_once(self) -> bool:
         """Send the next payload; return False when none is due."""

@@ -10,7 +10,7 @@ as the disk accepts writes again one snapshot replaces what the journal misses.
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,10 +21,11 @@ import msgspec
 from mudra.agent.clock import Clock, JumpWatch
 from mudra.agent.counting.counter import Counter, CounterState
 from mudra.agent.counting.event import Event, JournalEntry, LogPosition
-from mudra.agent.counting.payload import Reporter, payloads
+from mudra.agent.counting.payload import Reporter, format_time, payloads
 from mudra.agent.counting.window import WINDOW
 from mudra.agent.counting.window_holds import WindowHolds
 from mudra.agent.spool.spool import ClosedWindow, Spool
+from mudra.metrics.payload.catalogue import Tag
 
 MAX_JOURNAL: Final = 64 << 20
 """Bytes of journal after which a snapshot is taken before the window closes."""
@@ -161,17 +162,21 @@ class EventRecorder:
         self._journal_bytes += len(entry)
         return written
 
-    async def tick(self, readable: int | None = None, *, observing: bool = True) -> list[int]:
+    async def tick(
+        self, readable: int | None = None, unreadable: Collection[Tag] = ()
+    ) -> list[int]:
         """Check the clock, give up overdue calls, close due windows; return those that closed.
 
         `readable` is how far log files have been read (wall time), None when
-        they are read to their end: windows that may still get lines stay open.
-        While `observing`, this window is reported even if no call comes in it.
+        they are read to their end: windows that may still get lines stay open, as
+        do those for which old events came lately (`window_holds.py`).
+        `unreadable` are the tags of logs that cannot be read: whether the AA is idle is
+        unknown then, and windows that close go without the payloads of these tags.
         """
         wall, mono = self.clock.wall(), self.clock.monotonic()
         self._check_clock(wall, mono)
         self.counter.expire(mono)
-        if observing:
+        if not unreadable:
             self.counter.windows.at(wall)
         opened = self.counter.windows
         due = opened.due(wall if readable is None else min(wall, readable))
@@ -179,7 +184,7 @@ class EventRecorder:
         due = [start for start in due if start not in held]
         async with self._closing:
             for start in due:
-                await self._close(start)
+                await self._close(start, unreadable)
             if self._journal_incomplete or self._journal_bytes > MAX_JOURNAL:
                 await self.save()
         return due
@@ -189,15 +194,20 @@ class EventRecorder:
         async with self._disk:
             await self._write_snapshot()
 
-    async def _close(self, start: int) -> None:
+    async def _close(self, start: int, unreadable: Collection[Tag]) -> None:
         async with self._disk:
             tally = self.counter.close(start)
             self.holds.release(start)
-            self._unwritten.append(ClosedWindow(start, payloads(start, tally, self.reporter)))
+            made = payloads(start, tally, self.reporter, without=unreadable)
+            self._unwritten.append(ClosedWindow(start, made))
             await self._write_snapshot()
             if len(self._unwritten) > MAX_UNWRITTEN:
                 self._unwritten.popleft()
                 self.dropped_unwritten += 1
+        for tag in unreadable:
+            self.warn(
+                f"{tag} of {format_time(start)} is not reported: a log of its calls cannot be read"
+            )
         for fip, session in self.counter.sessions.drain_recovered():
             self.warn(
                 f"{fip} reported success for FI session {session} after its failure had been "
