@@ -12,6 +12,7 @@ from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import OUTBOUND, SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus, Notification
+from mudra.agent.counting.window_holds import QUIET
 from mudra.agent.host.assembly import Agent
 from mudra.metrics.payload.catalogue import Tag
 
@@ -302,6 +303,7 @@ def test_a_crash_between_the_payload_files_and_the_journal_doubles_nothing(tmp_p
         agent = agents.agent(_crashed(agent, tmp_path / "a", tmp_path / "b"), clock, operator)
         assert agent.recorder.spool.queued() == []
         await agents.record(agent.recorder, agents.call(clock))
+        clock.pass_time(QUIET)
         await agent.tick()
 
         assert _totals(agent) == {("10:00", "adisc"): 1}

@@ -10,7 +10,9 @@ from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
+from mudra.agent.counting import window_holds
 from mudra.agent.host.assembly import Agent
+from mudra.agent.sources import log_file
 from mudra.metrics.payload.catalogue import Tag
 
 
@@ -73,12 +75,89 @@ def test_lines_written_while_the_agent_was_down_go_into_their_own_windows(tmp_pa
         agent = agents.agent(tmp_path / "b", clock, operator, log=followed)
         assert await agent.tick() == []
         await _read(agent)
+        clock.pass_time(log_file.QUIET)  # the rotated file is complete
+        await _read(agent)
+        clock.pass_time(window_holds.QUIET - 31 * SECOND)
         await agent.tick()
-
-        assert _counts(agent) == {"10:00": 15, "10:10": 1, "10:20": 1, "10:30": 1, "10:40": 1}
+        assert _counts(agent) == {}
         clock.pass_time(31 * SECOND)
         await agent.tick()
-        assert _counts(agent)["10:50"] == 1
+
+        assert _counts(agent) == {
+            "10:00": 15,
+            "10:10": 1,
+            "10:20": 1,
+            "10:30": 1,
+            "10:40": 1,
+            "10:50": 1,
+        }
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_window_waits_for_the_lines_of_the_file_after_a_rotation(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = MovedClock(START + WINDOW - 10 * SECOND)
+        log, rotated = tmp_path / "access.json", tmp_path / "access.json.1"
+        log.touch()
+        followed = [{"path": str(log), "format": "nginx", "direction": "to-fips"}]
+        agent = agents.agent(tmp_path / "a", clock, HostileOperator(1), log=followed)
+        await _read(agent)
+        with log.open("a") as file:
+            file.write(_line(clock.now))
+        await _read(agent)
+        clock.pass_time(38 * SECOND)
+        log.rename(rotated)
+        log.write_text(_line(START + WINDOW - SECOND))
+        await _read(agent)
+        clock.pass_time(5 * SECOND)
+        with rotated.open("a") as file:
+            file.write(_line(clock.now))  # later than the window's close
+        await _read(agent)
+        assert await agent.tick() == []
+        clock.pass_time(log_file.QUIET)
+        await _read(agent)
+        clock.pass_time(window_holds.QUIET)
+        await agent.tick()
+
+        assert _counts(agent) == {"10:00": 2}
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_window_goes_without_the_payload_of_a_log_that_cannot_be_read(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock = MovedClock()
+        logs = {
+            "to-fips": tmp_path / "access.json",
+            "from-fips": tmp_path / "none.json",
+        }
+        logs["to-fips"].touch()
+        followed = [
+            {"path": str(path), "format": "nginx", "direction": direction}
+            for direction, path in logs.items()
+        ]
+        agent = agents.agent(tmp_path / "a", clock, HostileOperator(1), log=followed)
+        warned: list[str] = []
+        agent.recorder.warn = warned.append
+        await _read(agent)
+        logs["to-fips"].write_text(_line(START + 200))
+        await _read(agent)
+        clock.pass_time(WINDOW + 31 * SECOND)
+        await agent.tick()
+        tags = [(one.window, one.tag) for one in agent.recorder.spool.queued()]
+        assert tags == [(START, Tag.REQUESTS)]
+        assert "not-fipMetrics-aa of 2026-04-01T10:00:00Z is not reported" in warned[0]
+
+        logs["from-fips"].touch()  # readable in time: then all of its lines are there
+        logs["to-fips"].write_text(_line(START + 200) + _line(clock.now))
+        await _read(agent)
+        clock.pass_time(WINDOW)
+        await agent.tick()
+        tags = [(one.window, one.tag) for one in agent.recorder.spool.queued()]
+        assert [tag for window, tag in tags if window > START] == [Tag.NOTIFICATIONS, Tag.REQUESTS]
         await agent.aclose()
 
     asyncio.run(story())

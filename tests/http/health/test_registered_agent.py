@@ -10,6 +10,7 @@ import httpx
 import msgspec
 import pytest
 from tests.support.agent.agents import config as agent_config
+from tests.support.agent.agents import writing
 from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import MovedClock
 from tests.support.service import Member, Service, new_member
@@ -247,15 +248,13 @@ def test_the_calls_of_snalib_1_0_are_answered_as_it_reads_them(aa: Member, tmp_p
 
     async def run() -> None:
         agent = assemble(settings(tmp_path, aa), MachineClock(), lambda low, _: low, lambda _: None)
-        writing = asyncio.ensure_future(agent.recorder.write_forever())
-        async with called(agent) as http:
+        async with writing(agent.recorder), called(agent) as http:
             ping, version = await http.get("/sna/v1/ping"), await http.get("/sna/v1/version")
             credentials = {"entity_id": aa.entity_id, "secret": aa.secret()}
             registered = await http.post(REGISTER, json=credentials)
             taken = [await http.post("/sna/v1/aa", json=one) for one in dispatched]
             token = await http.get(TOKEN)
             counted = (await http.get("/metrics")).text
-        writing.cancel()
         await agent.aclose()
 
         assert (ping.status_code, set(version.json())) == (200, {"agentVersion", "name"})

@@ -1,8 +1,11 @@
 """Builders for agents in moved time, and the loop that drives them without queued."""
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import msgspec
 from tests.support.agent.hostile_operator import PUSH, HostileOperator
 from tests.support.manual_clock import MovedClock
@@ -10,7 +13,12 @@ from tests.support.manual_clock import MovedClock
 from mudra.agent.counting.event import Call, Event
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.config import Config
+from mudra.agent.host.intake_guard import IntakeGuard
+from mudra.agent.host.run import ingest_app
 from mudra.agent.spool.event_recorder import EventRecorder
+
+WRITTEN_S = 30
+"""Of real time. A writer that ended would let its callers wait for ever."""
 
 
 def config(directory: Path, **changes: object) -> Config:
@@ -64,6 +72,34 @@ async def record(recorder: EventRecorder, *events: Event) -> bool:
     await asyncio.sleep(0)
     await recorder.write_batch()
     return await taking
+
+
+@contextlib.asynccontextmanager
+async def writing(recorder: EventRecorder) -> AsyncIterator[None]:
+    """Write the journal meanwhile, as the running agent does."""
+
+    async def write() -> None:
+        while True:
+            await recorder.write_next()
+
+    task = asyncio.create_task(write())
+    try:
+        async with asyncio.timeout(WRITTEN_S):
+            yield
+        assert not task.done(), "the writer ended"
+    finally:
+        task.cancel()
+
+
+@contextlib.asynccontextmanager
+async def asking(agent: Agent) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the agent's HTTP server, while its journal is written."""
+    transport = httpx.ASGITransport(ingest_app(agent, IntakeGuard()))  # type: ignore[arg-type]
+    async with (
+        writing(agent.recorder),
+        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
+    ):
+        yield http
 
 
 async def drain(agent: Agent, clock: MovedClock, *, at_most: int, step: int = 500) -> int:

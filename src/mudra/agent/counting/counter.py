@@ -31,7 +31,8 @@ from mudra.metrics.payload.catalogue import NotificationType, RequestType
 ANSWER_WITHIN: Final = 30 * SECOND
 """network-facts: a later answer counts as a timeout."""
 MAX_PENDING: Final = 100_000
-MAX_RECENT: Final = 20_000
+MAX_RECENT: Final = 50_000
+"""More calls than fit into the largest request, so that all of one that is repeated are known."""
 
 _OK: Final = 200
 _FI_REQUEST: Final = RequestType.FI_REQUEST.value
@@ -54,7 +55,7 @@ class CounterMetrics:
     unmatched: int = 0
     """Answers to calls that were not reported at their start."""
     repeated: int = 0
-    """Calls that were reported more than once at their start."""
+    """Calls that were reported more than once."""
     unread_notifications: int = 0
     """FI notifications without session or statuses: which is the last cannot be known."""
     over_limit: int = 0
@@ -77,8 +78,8 @@ class Counter:
     windows: Windows
     sessions: FiSessionTracker
     metrics: CounterMetrics = field(default_factory=CounterMetrics)
-    _pending: dict[CallKey, CallStarted] = field(default_factory=dict)
-    """Calls without an answer yet, in the order of their start."""
+    _pending: dict[CallKey, tuple[CallStarted, int]] = field(default_factory=dict)
+    """Calls without an answer yet, and when each was reported, in the order of that."""
     _recent: dict[CallKey, None] = field(default_factory=dict)
     """Calls that ended lately, so that repetitions are recognized."""
 
@@ -87,22 +88,26 @@ class Counter:
         """Number of calls that have no answer yet."""
         return len(self._pending)
 
-    def apply(self, events: Iterable[Event]) -> None:
-        """Count these events."""
+    def apply(self, events: Iterable[Event], mono: int | None = None) -> None:
+        """Count these events, which came at this monotonic time; None: each when it was."""
         for event in events:
             self.metrics.events += 1
             if type(event) is CallEnded:
                 self._call_ended(event)
             elif type(event) is CallStarted:
-                self._call_started(event)
-            elif type(event) is Call:
+                self._call_started(event, event.mono if mono is None else mono)
+            elif type(event) is Call and not self._is_repeated(event):
                 self._call(event)
 
     def expire(self, mono: int) -> None:
-        """Give up calls with an overdue answer, and sessions that never end."""
+        """Give up calls with an overdue answer, and sessions that never end.
+
+        A call of an hour ago that was reported just now is not overdue: its answer
+        may come in the next batch of its source.
+        """
         for key in list(self._pending):
-            if mono - self._pending[key].mono <= ANSWER_WITHIN:
-                break  # in the order of their start
+            if mono - self._pending[key][1] <= ANSWER_WITHIN:
+                break  # in the order in which they were reported
             self._give_up(key)
         self.sessions.expire(mono)
 
@@ -113,7 +118,7 @@ class Counter:
         self.windows.close(start)
         return tally
 
-    def _call_started(self, event: CallStarted) -> None:
+    def _call_started(self, event: CallStarted, reported: int) -> None:
         key = (event.inbound, event.key)
         if key in self._pending or key in self._recent:
             self.metrics.repeated += 1
@@ -129,15 +134,16 @@ class Counter:
         if len(self._pending) >= MAX_PENDING:
             self.metrics.over_limit += 1
             self._give_up(next(iter(self._pending)))
-        self._pending[key] = event
+        self._pending[key] = event, reported
 
     def _call_ended(self, event: CallEnded) -> None:
         key = self._key_of(event)
-        started = self._pending.get(key)
-        if started is None:
+        pending = self._pending.get(key)
+        if pending is None:
             if key not in self._recent:
                 self.metrics.unmatched += 1
             return
+        started, _ = pending
         duration = event.mono - started.mono
         if duration > ANSWER_WITHIN:
             self.metrics.late_answers += 1
@@ -159,6 +165,17 @@ class Counter:
                 if inbound == event.inbound and key.startswith(event.key):
                     return inbound, key
         return event.inbound, event.key
+
+    def _is_repeated(self, event: Call) -> bool:
+        """Return whether this call was reported before; from now on it was."""
+        if not event.key:
+            return False
+        key = (event.inbound, event.key)
+        if key in self._recent:
+            self.metrics.repeated += 1
+            return True
+        self._remember(key)
+        return False
 
     def _call(self, event: Call) -> None:
         if event.duration > ANSWER_WITHIN:
@@ -204,7 +221,7 @@ class Counter:
                 count_intermediate(tally)
 
     def _give_up(self, key: CallKey) -> None:
-        started = self._pending.pop(key)
+        started, _ = self._pending.pop(key)
         self._remember(key)
         if started.notification is not None:
             self._finish(
@@ -236,16 +253,20 @@ class Counter:
         """Return what a snapshot stores."""
         return CounterState(
             self.windows.state(),
-            list(self._pending.values()),
+            [started for started, _ in self._pending.values()],
             list(self._recent),
             self.sessions.state(),
         )
 
-    def restore(self, state: CounterState, shift: int) -> None:
-        """Restore a snapshot, monotonic times moved by `shift` milliseconds."""
+    def restore(self, state: CounterState, shift: int, mono: int | None = None) -> None:
+        """Restore a snapshot, monotonic times moved by `shift` milliseconds.
+
+        Its calls count as reported at `mono`; None: each when it was.
+        """
         self.windows.restore(state.windows)
         for started in state.pending:
             moved = msgspec.structs.replace(started, mono=started.mono + shift)
-            self._pending[moved.inbound, moved.key] = moved
+            reported = moved.mono if mono is None else mono
+            self._pending[moved.inbound, moved.key] = moved, reported
         self._recent = dict.fromkeys(state.recent)
         self.sessions.restore(state.sessions, shift)

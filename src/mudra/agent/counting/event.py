@@ -9,10 +9,17 @@ from typing import Final
 
 import msgspec
 
+from mudra.agent.clock import DAY
+
+MAX_AGE: Final = 7 * DAY
+"""Events and windows of longer ago are not reported."""
 NO_STATUS: Final = 0
 """No answer came: a transport failure or a timeout."""
 UNKNOWN: Final = -1
 """A duration or time that the source did not give."""
+MAX_SIZE: Final = 1 << 40
+"""Bytes of one answer, 1 TiB: what is larger is an error at its source. Sixteen million of
+them in one window are still a number that a snapshot can hold."""
 
 
 class FiStatus(enum.IntFlag):
@@ -86,6 +93,8 @@ class Call(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=2):
     size: int = 0
     session: str = ""
     notification: Notification | None = None
+    key: str = ""
+    """What a repetition is recognized by; empty when the source has nothing of the kind."""
 
 
 Event = CallStarted | CallEnded | Call
@@ -100,6 +109,13 @@ class LogPosition(msgspec.Struct, array_like=True, frozen=True, gc=False):
     head: int = 0
     """Checksum of the file's first bytes: an inode number can be reused for another file."""
     head_length: int = 0
+    modified: int = 0
+    """When the file was last written, in nanoseconds: other files are newer or older than it."""
+
+
+def plausible_size(size: int) -> int:
+    """Return the size, or 0 for one that no answer can have."""
+    return size if 0 <= size <= MAX_SIZE else 0
 
 
 class JournalEntry(msgspec.Struct, array_like=True, frozen=True):

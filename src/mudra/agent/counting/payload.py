@@ -1,7 +1,7 @@
 """Makes the two payloads of spec 2.5 and 2.6 from a closed window."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -45,12 +45,15 @@ class Payload:
     body: bytes
 
 
-def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
+def payloads(
+    start: int, window: WindowTally, by: Reporter, *, without: Collection[Tag] = ()
+) -> list[Payload]:
     """Return both payloads of this window, also when one or both have no calls.
 
     FIPs and types without traffic are left out, never zeros (decisions part 5). A
     payload without FIPs says that the AA was idle; without it the operator would
-    have to take the window for a gap.
+    have to take the window for a gap. That is right for the tags of `without`, the
+    calls of which are not known.
     """
     requests = tuple(
         RequestFip(fip, tuple(_request(code, tally) for code, tally in blocks))
@@ -60,7 +63,7 @@ def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
         NotificationFip(fip, tuple(_notification(code, tally) for code, tally in blocks))
         for fip, blocks in _by_fip(window.notifications)
     )
-    return [
+    made = [
         _payload(
             Tag.REQUESTS,
             start,
@@ -90,6 +93,7 @@ def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
             ),
         ),
     ]
+    return [payload for payload in made if payload.tag not in without]
 
 
 def transaction_id(aa_id: str, tag: Tag, start: int) -> str:

@@ -2,7 +2,8 @@
 
 A window closes 30 s after its end (decisions part 6), when every call that
 started in it has its answer or has none (network-facts: later than 30 s is a
-timeout). A closed window never opens again: what comes for it is late, and counted.
+timeout); `window_holds.py` says which windows wait longer. A closed window never
+opens again: what comes for it is late, and counted.
 """
 
 from collections.abc import Iterable
@@ -10,13 +11,13 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.clock import DAY, SECOND
+from mudra.agent.clock import SECOND
+from mudra.agent.counting.event import MAX_AGE
 from mudra.agent.counting.tally import Tally, TallyState
 from mudra.metrics.payload.catalogue import WINDOW_SECONDS, NotificationType
 
 WINDOW: Final = WINDOW_SECONDS * SECOND
 CLOSE_DELAY: Final = 30 * SECOND
-MAX_AGE: Final = 7 * DAY
 MAX_FIPS: Final = 5_000
 """A window with more FIPs than the network can have is an error at its source, not traffic."""
 
@@ -43,6 +44,11 @@ class WindowTally:
         self.requests: dict[BlockKey, Tally] = {}
         self.notifications: dict[BlockKey, Tally] = {}
         self.fips: set[str] = set()
+
+    @property
+    def size(self) -> int:
+        """Number of blocks, which is what a window takes of the memory."""
+        return len(self.requests) + len(self.notifications)
 
     def block(self, fip: str, code: str, *, inbound: bool) -> Tally | None:
         """Return the tally to count into; None beyond `MAX_FIPS`."""

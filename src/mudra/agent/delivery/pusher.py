@@ -223,7 +223,10 @@ class Pusher:
         try:
             await self.recorder.on_disk(lambda: requeue(self.directory, spool))
         except OSError as error:
-            self.warn(f"the dead letters to be sent again cannot be queued: {error}")
+            self.warn(
+                f"the dead letters to be sent again cannot be queued: {error}; give the folder "
+                "and its files to the agent's user"
+            )
         dropped = await self.recorder.on_disk(lambda: spool.enforce_limits(now, self.max_bytes))
         if dropped:
             self.metrics.dropped_full += dropped

@@ -13,7 +13,7 @@ import httpx
 
 from mudra.agent.clock import HOUR, Clock
 from mudra.agent.counting.counter import Counter
-from mudra.agent.counting.event import Event
+from mudra.agent.counting.event import Call, Event
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Reporter
 from mudra.agent.counting.window import WINDOW, Windows
@@ -21,13 +21,14 @@ from mudra.agent.delivery.backoff import Uniform
 from mudra.agent.delivery.credentials import Tokens
 from mudra.agent.delivery.pusher import Pusher
 from mudra.agent.host.agent_tokens import tokens_of
-from mudra.agent.host.config import Config
+from mudra.agent.host.config import Config, LogSettings
 from mudra.agent.host.ingest_app import Health
 from mudra.agent.sources.access_log import LineReader
-from mudra.agent.sources.log_file import LogFile
+from mudra.agent.sources.log_file import Lines, LogFile
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.spool import Fact, Spool
+from mudra.metrics.payload.catalogue import Tag
 
 VERSION: Final = version("mudra")
 MAX_SILENCE: Final = 3 * WINDOW
@@ -42,14 +43,27 @@ class FollowedLog:
     """A log file and the reader of its lines."""
 
     name: str
+    tag: Tag
+    """The payload that its calls are in."""
     file: LogFile
     reader: LineReader
     at_end: bool = False
+    read_to: int = 0
+    """Wall time up to which it is read."""
 
     @property
     def readable(self) -> int | None:
         """Wall time up to which it is read; None when it is read to its end, or is missing."""
-        return None if self.at_end or self.file.error else self.reader.latest
+        return None if self.at_end or self.file.error else self.read_to
+
+    def calls(self, found: Lines, *, was_leaving: bool) -> list[Call]:
+        """Return the calls in these lines, and note how far the log is read."""
+        calls = self.reader.calls(found.lines)
+        if was_leaving or self.file.is_leaving:
+            # The next file has lines of the same time as the last ones of a rotated file.
+            self.reader.latest = self.read_to
+        self.read_to = self.reader.latest
+        return calls
 
 
 @dataclass(slots=True)
@@ -69,11 +83,12 @@ class Agent:
         """Read the next piece of every log file; return whether there was something to read."""
         found_some = False
         for log in self.logs:
+            was_leaving = log.file.is_leaving
             found = await asyncio.to_thread(log.file.read)
             log.at_end = found is None or found.at_end
             if found is None or not (found.lines or self._moved(log, found.position.offset)):
                 continue
-            events: list[Event] = [*log.reader.calls(found.lines)]
+            events: list[Event] = [*log.calls(found, was_leaving=was_leaving)]
             await self.recorder.record(events, {log.name: found.position})
             found_some = True
         return found_some
@@ -82,9 +97,8 @@ class Agent:
         """Close due windows, as far as the logs are read; return those that closed."""
         behind = [log.readable for log in self.logs]
         readable = min((at for at in behind if at is not None), default=None)
-        # An agent that cannot read a log does not know whether the AA is idle.
-        observing = not any(log.file.error for log in self.logs)
-        return await self.recorder.tick(readable, observing=observing)
+        unreadable = {log.tag for log in self.logs if log.file.error}
+        return await self.recorder.tick(readable, unreadable)
 
     async def push_once(self) -> bool:
         """Send the next payload; return False when none is due."""
@@ -170,20 +184,21 @@ def assemble(
     pusher.metrics.last_delivery = _whole(spool.fact("last_delivery"))
     by_host = {host.lower(): fip for host, fip in config.fips.items()}
     context = SourceContext(clock, peers=Peers(by_host))
-    logs = [
-        FollowedLog(
-            log.path,
-            LogFile(
-                Path(log.path),
-                recorder.positions.get(log.path),
-                warn,
-                from_start=log.start == "beginning",
-            ),
-            LineReader(log.names, context, inbound=log.direction == "from-fips"),
-        )
-        for log in config.log
-    ]
+    logs = [_followed(log, context, recorder) for log in config.log]
     return Agent(config, clock, context, recorder, tokens, pusher, logs, clock.wall())
+
+
+def _followed(log: LogSettings, context: SourceContext, recorder: EventRecorder) -> FollowedLog:
+    position, from_start = recorder.positions.get(log.path), log.start == "beginning"
+    inbound = log.direction == "from-fips"
+    return FollowedLog(
+        log.path,
+        Tag.NOTIFICATIONS if inbound else Tag.REQUESTS,
+        LogFile(
+            Path(log.path), position, recorder.warn, context.clock.monotonic, from_start=from_start
+        ),
+        LineReader(log.names, context, inbound=inbound),
+    )
 
 
 def _agent_note(recorder: EventRecorder) -> str:

@@ -163,9 +163,9 @@ class IngestApp:
         before = self.context.metrics.out_of_time
         try:
             if kind == _PROTOBUF:
-                calls = otlp.read_protobuf(body, self.context)
+                spans = otlp.read_protobuf(body, self.context)
             elif kind == JSON:
-                calls = otlp.read_json(body, self.context)
+                spans = otlp.read_json(body, self.context)
             else:
                 raise RequestError(
                     415, "UnsupportedMediaType", f"Content-Type must be {_PROTOBUF} or {JSON}"
@@ -173,17 +173,10 @@ class IngestApp:
         except otlp.UnreadableTraces as error:
             self.context.metrics.unreadable += 1
             raise RequestError(400, "InvalidRequest", str(error)) from None
-        durable = await self._record([*calls])
-        if kind == _PROTOBUF:
-            return IngestResponse(200, b"", _PROTOBUF, _durable(durable))
         late = self.context.metrics.out_of_time - before
-        answer: dict[str, object] = {}
-        if late:
-            answer["partialSuccess"] = {
-                "rejectedSpans": str(late),
-                "errorMessage": "spans of more than 7 days ago or of the future are not counted",
-            }
-        return IngestResponse(200, msgspec.json.encode(answer), headers=_durable(durable))
+        durable = await self._record([*spans.calls])
+        refused = otlp.refused_spans(late, spans.unreadable, as_json=kind == JSON)
+        return IngestResponse(200, refused, kind, _durable(durable))
 
     async def _body(self, receive: Receive, headers: Mapping[str, str]) -> bytes:
         """Return the unpacked body; its size is checked while it is received and unpacked."""

@@ -80,7 +80,7 @@ async def run_agent(agent: Agent, stop: asyncio.Event | None = None, token: byte
     guard = IntakeGuard(agent.config.http.hosts, token)
     servers = [(_server(agent, listen, guard), listen) for listen in agent.config.http.listen]
     tasks = [
-        asyncio.create_task(agent.recorder.write_forever()),
+        asyncio.create_task(_forever(agent.recorder.write_next, 0)),
         asyncio.create_task(_forever(agent.tick, TICK_SECONDS)),
         asyncio.create_task(_forever(_logs(agent), LOG_SECONDS)),
         asyncio.create_task(_push(agent)),

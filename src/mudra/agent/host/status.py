@@ -108,7 +108,7 @@ def stored_status(config: Config) -> Status:
     return _stored(config, facts, backlog_of(list(payloads_in(Path(config.directory)))))
 
 
-def no_spool(error: sqlite3.Error, config: Config) -> str:
+def no_spool(error: sqlite3.Error | OSError, config: Config) -> str:
     """Explain why there is no status, and what to do."""
     return (
         f"there is no readable spool in {config.directory} ({error}); has the agent run there, "

@@ -11,7 +11,8 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.event import NO_STATUS, UNKNOWN, Call
+from mudra.agent.counting.event import NO_STATUS, UNKNOWN, Call, plausible_size
+from mudra.agent.counting.tally import MAX_LENGTH
 from mudra.agent.sources.body import notification, parse_time, session_id
 from mudra.agent.sources.route import SourceContext
 from mudra.metrics.payload.catalogue import NotificationType
@@ -126,7 +127,7 @@ class LineReader:
             notified = notification(session, set(filter(None, statuses.split(","))))
         return Call(
             self._inbound, fip, code, start, mono - (now - start), took, self._status(line),
-            _whole(get(fields.size)), session, notified,
+            plausible_size(_whole(get(fields.size))), session, notified,
         )  # fmt: skip  # the fields in their order
 
     def _status(self, line: Mapping[str, object]) -> int:
@@ -169,7 +170,7 @@ def _time(value: object) -> int:
 def _milliseconds(value: object, unit: int) -> int:
     if isinstance(value, str):
         value = float(value) if value not in {"", "-"} else 0
-    return max(round(value * unit), 0) if isinstance(value, int | float) else 0
+    return min(max(round(value * unit), 0), MAX_LENGTH) if isinstance(value, int | float) else 0
 
 
 def _whole(value: object) -> int:

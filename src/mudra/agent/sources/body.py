@@ -4,12 +4,13 @@ Bodies are those of network-facts: FI request answers, FI notifications and FI
 fetch answers. They come as JSON, or as text that holds JSON.
 """
 
+import contextlib
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.event import UNKNOWN, Notification, fi_status
+from mudra.agent.counting.event import UNKNOWN, FiStatus, Notification, fi_status
 
 MAX_SESSION: Final = 128
 MAX_ACCOUNTS: Final = 10_000
@@ -102,6 +103,21 @@ def txnid_in(body: bytes) -> str:
         return _IDENTIFIED.decode(_unwrapped(body)).txnid
     except _UNREADABLE:
         return ""
+
+
+def shortened_notification(found: Notification) -> bytes:
+    """Return the body of an FI notification that says the same and nothing else."""
+    accounts = [{"FIStatus": status.name} for status in FiStatus if status & found.statuses]
+    body: dict[str, object] = {
+        "FIStatusNotification": {
+            "sessionId": found.session,
+            "FIStatusResponse": [{"Accounts": accounts}],
+        }
+    }
+    with contextlib.suppress(ValueError, OverflowError):  # a time before the year 1: none
+        if found.sent_at != UNKNOWN:
+            body["timestamp"] = datetime.fromtimestamp(found.sent_at / 1000, UTC).isoformat()
+    return msgspec.json.encode(body)
 
 
 def packets_in(body: bytes) -> int:

@@ -1,8 +1,9 @@
 """HTTP events in the shape in use today: an AA switches over by changing an address.
 
-`POST /sna/v1/aa` takes one event or an array of them. Two fields are added,
-both optional: `timestamp` (ISO 8601 or milliseconds), needed for right
-durations when both halves of a call come in one array, and `method`.
+`POST /sna/v1/aa` takes one event or an array of them. Three fields are added, all
+optional: `timestamp` (ISO 8601 or milliseconds), needed for right durations when
+both halves of a call come in one array; `method`; and `packetBytes`, the bytes of
+encrypted FI in an FI fetch answer, so that its body need not be sent.
 
 Older guides and SDKs send no `txnCorId`. Then peer, route and the `txnid` of the
 body join the halves of a call; a response without one in its body ends the
@@ -15,7 +16,14 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.event import NO_STATUS, UNKNOWN, CallEnded, CallStarted, Event
+from mudra.agent.counting.event import (
+    MAX_SIZE,
+    NO_STATUS,
+    UNKNOWN,
+    CallEnded,
+    CallStarted,
+    Event,
+)
 from mudra.agent.sources.body import (
     packets_in,
     parse_time,
@@ -57,6 +65,7 @@ class WireEvent(msgspec.Struct, frozen=True, rename="camel"):
     http_status: int | str | None = None
     method: str | None = None
     timestamp: str | int | None = None
+    packet_bytes: int | None = None
     body: msgspec.Raw = msgspec.Raw(_NULL)
 
 
@@ -176,12 +185,16 @@ def _ended(
         )
     if status == NO_STATUS and key.endswith(" "):
         return _NOT_COUNTED  # which call failed is unknown; it counts as unanswered after 30 s
+    if received.packet_bytes is not None and not 0 <= received.packet_bytes <= MAX_SIZE:
+        return Invalid(f"packetBytes must be a whole number from 0 to {MAX_SIZE}")
     size, session = 0, ""
     if status == _OK and not inbound:
         if code == _FI_REQUEST:
             session = session_in(bytes(received.body))
-        elif code == _FI_FETCH:
+        elif code == _FI_FETCH and received.packet_bytes is None:
             size = packets_in(bytes(received.body))
+        elif code == _FI_FETCH:
+            size = received.packet_bytes or 0
     return CallEnded(key, inbound, wall, mono, status, size, session)
 
 

@@ -5,17 +5,24 @@ notification from one. Who the FIP is comes from the attribute `aa.fip.id`, or
 from the host by the mapping in `agent.toml`. A span does not
 hold what is in bodies, so the application may set `aa.session.id`, `aa.fi.statuses`
 (separated by commas) and `aa.packet.bytes`.
+
+Exporters send a batch again when they do not get its answer in time: its spans are
+recognized by their trace and span ID.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # it has no stubs
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 
-from mudra.agent.counting.event import NO_STATUS, Call
+from mudra.agent.counting.event import NO_STATUS, Call, plausible_size
 from mudra.agent.sources.body import notification, session_id
 from mudra.agent.sources.route import SourceContext
 from mudra.metrics.payload.catalogue import NotificationType
@@ -30,6 +37,11 @@ _SERVER: Final = 2
 _CLIENT: Final = 3
 _STATUSES: Final = range(100, 600)
 _MILLION: Final = 1_000_000
+_MAX_TIME: Final = 2**64 - 1
+_MAX_INT: Final = 2**63 - 1
+_TRACE_ID: Final = 16
+_SPAN_ID: Final = 8
+"""Bytes of the IDs."""
 _METHODS: Final = ("http.request.method", "http.method")
 _PATHS: Final = ("url.path", "http.target", "http.route", "url.full", "http.url")
 _STATUS: Final = ("http.response.status_code", "http.status_code")
@@ -48,6 +60,14 @@ class UnreadableTraces(ValueError):
     """The body is not an ExportTraceServiceRequest."""
 
 
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """What a request holds: the counted calls, and the number of spans that cannot be read."""
+
+    calls: list[Call]
+    unreadable: int = 0
+
+
 class _Value(msgspec.Struct, frozen=True, rename="camel"):
     string_value: str | None = None
     int_value: int | str | None = None
@@ -59,6 +79,8 @@ class _Attribute(msgspec.Struct, frozen=True):
 
 
 class _Span(msgspec.Struct, frozen=True, rename="camel"):
+    trace_id: str = ""
+    span_id: str = ""
     kind: int | str = 0
     start_time_unix_nano: int | str = 0
     end_time_unix_nano: int | str = 0
@@ -86,8 +108,8 @@ _KINDS: Final[dict[int | str, int]] = {
 }
 
 
-def read_protobuf(body: bytes, context: SourceContext) -> list[Call]:
-    """Return the counted calls in a protobuf body. Raises UnreadableTraces."""
+def read_protobuf(body: bytes, context: SourceContext) -> Spans:
+    """Return what a protobuf body holds. Raises UnreadableTraces."""
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError:
@@ -106,30 +128,79 @@ def read_protobuf(body: bytes, context: SourceContext) -> list[Call]:
                         value = attribute.value
                         attributes[key] = value.string_value or value.int_value
                 calls.add(
-                    kind == _SERVER, span.start_time_unix_nano, span.end_time_unix_nano, attributes
-                )
-    return calls.found
+                    kind == _SERVER, span.start_time_unix_nano, span.end_time_unix_nano,
+                    attributes, _key(span.trace_id, span.span_id),
+                )  # fmt: skip  # the fields in their order
+    return Spans(calls.found)
 
 
-def read_json(body: bytes, context: SourceContext) -> list[Call]:
-    """Return the counted calls in a JSON body. Raises UnreadableTraces."""
-    calls = _Calls(context)
+def read_json(body: bytes, context: SourceContext) -> Spans:
+    """Return what a JSON body holds. Raises UnreadableTraces."""
+    calls, unreadable = _Calls(context), 0
     try:
         traces = _JSON.decode(body)
-        for span in _spans(traces):
-            kind = _KINDS.get(span.kind)
-            if kind is None:
-                continue
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        raise UnreadableTraces("the body is not an OTLP trace request in JSON") from None
+    for span in _spans(traces):
+        kind = _KINDS.get(span.kind)
+        if kind is None:
+            continue
+        try:
             attributes = {
-                one.key: one.value.string_value or int(one.value.int_value or 0)
+                one.key: one.value.string_value or _integer(one.value.int_value or 0, _MAX_INT)
                 for one in span.attributes
                 if one.key in _WANTED
             }
-            start, end = int(span.start_time_unix_nano), int(span.end_time_unix_nano)
-            calls.add(kind == _SERVER, start, end, attributes)
-    except (msgspec.DecodeError, ValueError, RecursionError):
-        raise UnreadableTraces("the body is not an OTLP trace request in JSON") from None
-    return calls.found
+            start = _integer(span.start_time_unix_nano, _MAX_TIME)
+            end = _integer(span.end_time_unix_nano, _MAX_TIME)
+            key = _key(_id(span.trace_id), _id(span.span_id))
+        except ValueError:
+            context.metrics.unreadable += 1
+            unreadable += 1
+            continue
+        calls.add(kind == _SERVER, start, end, attributes, key)
+    return Spans(calls.found, unreadable)
+
+
+def _integer(value: int | str, most: int) -> int:
+    """Return a number of JSON, which knows no bounds, within those of its field."""
+    number = int(value)
+    if not -most <= number <= most:
+        raise ValueError("the number does not fit into its field")
+    return number
+
+
+def _id(text: str) -> bytes:
+    """Return the bytes of an ID in JSON; none of one that is not in hex, as old exporters send."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return b""
+
+
+def _key(trace: bytes, span: bytes) -> str:
+    """Return what names this span; empty when one of its IDs is missing or no ID."""
+    if len(trace) != _TRACE_ID or len(span) != _SPAN_ID:
+        return ""
+    return (trace + span).hex()
+
+
+def refused_spans(late: int, unreadable: int, *, as_json: bool) -> bytes:
+    """Return the answer to a request of which so many spans are not counted."""
+    reasons = []
+    if late:
+        reasons.append("spans of more than 7 days ago or of the future are not counted")
+    if unreadable:
+        reasons.append(f"{unreadable} spans have a number that does not fit its field")
+    refused, message = late + unreadable, "; ".join(reasons)
+    if as_json:
+        partial = {"rejectedSpans": str(refused), "errorMessage": message}
+        return msgspec.json.encode({"partialSuccess": partial} if refused else {})
+    response = ExportTraceServiceResponse()
+    if refused:
+        response.partial_success.rejected_spans = refused
+        response.partial_success.error_message = message
+    return bytes(response.SerializeToString())
 
 
 def _spans(traces: _Traces) -> Iterable[_Span]:
@@ -148,7 +219,7 @@ class _Calls:
         self._now, self._mono = context.clock.wall(), context.clock.monotonic()
         self.found: list[Call] = []
 
-    def add(self, inbound: bool, start: int, end: int, attributes: Attributes) -> None:
+    def add(self, inbound: bool, start: int, end: int, attributes: Attributes, key: str) -> None:
         """Add one span; one that does not count is noted in the metrics."""
         context = self._context
         code = context.routes.code(
@@ -165,7 +236,7 @@ class _Calls:
         if not context.is_reportable(wall, self._now):
             return
         status = _number(_first(attributes, _STATUS))
-        size = _number(_first(attributes, _SIZES))
+        size = plausible_size(_number(_first(attributes, _SIZES)))
         session = session_id(str(attributes.get(SESSION, "")))
         notified = None
         if inbound and code == _FI_NOTIFICATION:
@@ -176,7 +247,7 @@ class _Calls:
             Call(
                 inbound, fip, code, wall, self._mono - (self._now - wall),
                 max(0, end - start) // _MILLION, status if status in _STATUSES else NO_STATUS,
-                size, session, notified,
+                size, session, notified, key,
             )
         )  # fmt: skip  # the fields in their order
 

@@ -3,11 +3,16 @@
     reporter = Reporter("http://127.0.0.1:4044")
     reporter.call("FIP-1", "/FI/request", took_ms=180, status=200, session="S-1")
 
-Reporting never waits, never raises and never grows: events wait in a bounded
-queue, a thread of its own sends them in arrays, and events beyond it are counted.
+Reporting never waits, never raises and never grows: of a body only what is counted is
+kept, events wait in a queue that is bounded by number and bytes, a thread of its own
+sends them in arrays, and events beyond it are counted. What the agent cannot take now
+waits; what it refuses is dropped, counted and logged once a minute.
 """
 
+import enum
+import logging
 import threading
+import time
 import uuid
 from collections import deque
 from dataclasses import dataclass, field
@@ -16,13 +21,34 @@ from typing import Final
 import httpx
 import msgspec
 
-from mudra.agent.clock import Clock, MachineClock
+from mudra.agent.clock import MINUTE, Clock, MachineClock
+from mudra.agent.sources.body import (
+    packets_in,
+    read_notification,
+    session_id,
+    session_in,
+    shortened_notification,
+)
+from mudra.agent.sources.route import Routes
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 MAX_QUEUED: Final = 10_000
+MAX_QUEUED_BYTES: Final = 16 << 20
 MAX_AT_ONCE: Final = 1_000
+MAX_BYTES_AT_ONCE: Final = 1 << 20
+"""Of one request: a proxy on the way takes no more, if it was left as it is installed."""
 SECONDS_BETWEEN: Final = 0.5
 MAX_BODY: Final = 1 << 20
 _OK: Final = 200
+_TOO_LARGE: Final = 413
+_LATER: Final = frozenset({408, 425, 429})
+_FIRST_SERVER_ERROR: Final = 500
+_FI_REQUEST: Final = RequestType.FI_REQUEST.value
+_FI_FETCH: Final = RequestType.FI_FETCH.value
+_FI_NOTIFICATION: Final = NotificationType.FI.value
+_NULL: Final = b"null"
+
+_LOG: Final = logging.getLogger("mudra.agent.reporter")
 
 
 @dataclass(slots=True)
@@ -44,7 +70,17 @@ class ReportedEvent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     peer_type: str = "FIP"
     method: str = ""
     http_status: int | None = None
-    body: msgspec.Raw = msgspec.Raw(b"null")
+    packet_bytes: int | None = None
+    body: msgspec.Raw = msgspec.Raw(_NULL)
+
+
+class _Outcome(enum.Enum):
+    """How a request ended."""
+
+    DONE = 0
+    BUSY = 1
+    """The agent answers, and takes it later."""
+    AWAY = 2
 
 
 @dataclass(slots=True)
@@ -55,9 +91,19 @@ class Reporter:
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=5))
     clock: Clock = field(default_factory=MachineClock)
     metrics: ReporterMetrics = field(default_factory=ReporterMetrics)
-    _queue: deque[ReportedEvent] = field(default_factory=deque)
+    _routes: Routes = field(default_factory=Routes)
+    _queue: deque[bytes] = field(default_factory=deque)
+    """Encoded events: their bytes are what the memory is bounded by."""
+    _queued_bytes: int = 0
+    _most_at_once: int = MAX_AT_ONCE
+    """Half after a request that was too large; one more after each that was accepted."""
+    _reason: str = ""
+    """Why events were dropped last."""
+    _logged: int = 0
+    _next_log: int = 0
     _wake: threading.Event = field(default_factory=threading.Event)
-    _closed: bool = False
+    _closing: threading.Event = field(default_factory=threading.Event)
+    _give_up_at: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _thread: threading.Thread | None = None
 
@@ -82,10 +128,9 @@ class Reporter:
         """
         end = self.clock.wall() if ended_at is None else round(ended_at * 1000)
         key = uuid.uuid4().hex
-        if session and not body:
-            body = msgspec.json.encode({"sessionId": session})
-        raw = msgspec.Raw(body if _is_json(body) else b"null")
-        none = msgspec.Raw(b"null")
+        code = self._routes.code(method, route, inbound=inbound)
+        counted, packets = _counted(code, body, session)
+        raw, none = msgspec.Raw(counted), msgspec.Raw(_NULL)
         first, second = ("requestIn", "responseOut") if inbound else ("requestOut", "responseIn")
         self._add(
             ReportedEvent(
@@ -94,24 +139,31 @@ class Reporter:
             ),
             ReportedEvent(
                 second, route, key, end, fip, method=method, http_status=status,
-                body=none if inbound else raw,
+                packet_bytes=packets, body=none if inbound else raw,
             ),
         )  # fmt: skip  # one event a paragraph
 
     def close(self, timeout: float = 5.0) -> None:
-        """Send what is queued and stop."""
-        self._closed = True
+        """Send what is queued and stop; what an agent does not take in this time is dropped."""
+        self._give_up_at = time.monotonic() + timeout
+        self._closing.set()
         self._wake.set()
         if self._thread is not None:
             self._thread.join(timeout)
         self.http.close()
 
     def _add(self, *events: ReportedEvent) -> None:
+        encoded = [msgspec.json.encode(event) for event in events]
+        size = sum(map(len, encoded))
         with self._lock:
-            if len(self._queue) + len(events) > MAX_QUEUED:
-                self.metrics.dropped += len(events)
+            if (
+                len(self._queue) + len(encoded) > MAX_QUEUED
+                or self._queued_bytes + size > MAX_QUEUED_BYTES
+            ):
+                self._drop(len(encoded), "the agent does not take them fast enough")
                 return
-            self._queue += events
+            self._queue += encoded
+            self._queued_bytes += size
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="mudra-agent", daemon=True)
                 self._thread.start()
@@ -119,41 +171,91 @@ class Reporter:
                 self._wake.set()
 
     def _run(self) -> None:
-        while not self._closed:
+        while not self._closing.is_set():
             self._wake.wait(SECONDS_BETWEEN)
             self._wake.clear()
-            while self._queue and self._send():
-                pass
-        self._send()
+            outcome = _Outcome.DONE
+            while self._queue and outcome is _Outcome.DONE:
+                outcome = self._send()
+            self._log_dropped()
+            if outcome is not _Outcome.DONE:
+                self._closing.wait(SECONDS_BETWEEN)
+        self._finish()
 
-    def _send(self) -> bool:
+    def _finish(self) -> None:
+        """Send what is queued; an agent that is busy is asked again until the time is over."""
+        while self._queue and time.monotonic() < self._give_up_at:
+            outcome = self._send()
+            if outcome is _Outcome.AWAY:
+                break
+            if outcome is _Outcome.BUSY:
+                time.sleep(SECONDS_BETWEEN)
         with self._lock:
-            batch = [self._queue[index] for index in range(min(MAX_AT_ONCE, len(self._queue)))]
-        if not batch:
-            return False
+            if self._queue:
+                self._drop(len(self._queue), "the program ended before the agent took them")
+                self._queue.clear()
+        self._next_log = 0
+        self._log_dropped()
+
+    def _send(self) -> _Outcome:
+        batch = self._batch()
         try:
             response = self.http.post(
                 f"{self.address}/sna/v1/aa",
-                content=msgspec.json.encode(batch),
+                content=b"[" + b",".join(batch) + b"]",
                 headers={"Content-Type": "application/json"},
             )
         except httpx.HTTPError:
-            return False  # sent again later, until the queue is full
+            return _Outcome.AWAY  # sent again later, until the queue is full
+        status = response.status_code
+        if status in _LATER or status >= _FIRST_SERVER_ERROR:
+            return _Outcome.BUSY
+        if status == _TOO_LARGE and len(batch) > 1:
+            self._most_at_once = len(batch) // 2
+            return _Outcome.DONE  # the next one is smaller
         with self._lock:
             for _ in batch:
-                self._queue.popleft()
-            if response.status_code == _OK:
+                self._queued_bytes -= len(self._queue.popleft())
+            if status == _OK:
                 self.metrics.sent += len(batch)
+                self._most_at_once = min(self._most_at_once + 1, MAX_AT_ONCE)
             else:
-                self.metrics.dropped += len(batch)
-        return True
+                self._drop(len(batch), f"the agent answered {status}")
+        return _Outcome.DONE
+
+    def _batch(self) -> list[bytes]:
+        """Return the next events that go in one request, at least one."""
+        batch: list[bytes] = []
+        size = 1
+        with self._lock:
+            for event in self._queue:
+                size += len(event) + 1
+                if batch and (size > MAX_BYTES_AT_ONCE or len(batch) >= self._most_at_once):
+                    break
+                batch.append(event)
+        return batch
+
+    def _drop(self, events: int, reason: str) -> None:
+        self.metrics.dropped += events
+        self._reason = reason
+
+    def _log_dropped(self) -> None:
+        """Log how many events were dropped since the last time, at most once a minute."""
+        now, dropped = self.clock.monotonic(), self.metrics.dropped
+        if dropped == self._logged or now < self._next_log:
+            return
+        _LOG.warning("%d events were not reported: %s", dropped - self._logged, self._reason)
+        self._logged, self._next_log = dropped, now + MINUTE
 
 
-def _is_json(body: bytes) -> bool:
-    if not body or len(body) > MAX_BODY:
-        return False
-    try:
-        msgspec.json.decode(body, type=msgspec.Raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-    return True
+def _counted(code: str, body: bytes, session: str) -> tuple[bytes, int | None]:
+    """Return what is counted of a body: itself shortened, and the bytes of its packets."""
+    if len(body) > MAX_BODY:
+        body = b""
+    if code == _FI_REQUEST:
+        found = session_in(body) or session_id(session)
+        return (msgspec.json.encode({"sessionId": found}) if found else _NULL), None
+    if code == _FI_NOTIFICATION:
+        notification = read_notification(body)
+        return (_NULL if notification is None else shortened_notification(notification)), None
+    return _NULL, (packets_in(body) if code == _FI_FETCH and body else None)

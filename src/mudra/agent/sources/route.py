@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mudra.agent.clock import Clock
-from mudra.agent.counting.window import MAX_AGE
+from mudra.agent.counting.event import MAX_AGE
 from mudra.metrics.payload.catalogue import notification_type_of, request_type_of
 from mudra.metrics.payload.report import ENTITY_ID
 

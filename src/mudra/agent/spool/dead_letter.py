@@ -2,9 +2,13 @@
 
 When the reason is gone, `agent resend` moves dead letters to the folder `resend`;
 the agent queues them from there, whether it runs at that moment or starts later.
-One that is sent twice is answered `duplicate`.
+One that is sent twice is answered `duplicate`. Both folders are the agent's own, also
+when an administrator runs `agent resend`.
 """
 
+import contextlib
+import errno
+import os
 from pathlib import Path
 from typing import Final
 
@@ -35,8 +39,7 @@ def write_dead_letter(
     directory: Path, queued: QueuedPayload, body: bytes, status: int, answer: str, now: int
 ) -> Path:
     """Write the dead letter durably and return its path; the same one twice is one."""
-    folder = directory / FOLDER
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = _made(directory / FOLDER)
     path = folder / f"{queued.window}-{queued.tag}-{queued.txn_id}.json"
     dead_letter = DeadLetter(
         queued.txn_id,
@@ -52,8 +55,8 @@ def write_dead_letter(
 
 
 def dead_letters(directory: Path) -> list[Path]:
-    """Return all dead letters, oldest window first."""
-    return sorted((directory / FOLDER).glob("*.json"))
+    """Return all dead letters, oldest window first. Raises OSError."""
+    return _files(directory / FOLDER)
 
 
 def request_resend(directory: Path, paths: list[Path], now: int) -> tuple[list[Path], list[Path]]:
@@ -61,8 +64,7 @@ def request_resend(directory: Path, paths: list[Path], now: int) -> tuple[list[P
 
     The operator accepts windows of the last 7 days (decisions part 5). Raises OSError.
     """
-    folder = directory / RESEND
-    folder.mkdir(mode=0o700, exist_ok=True)
+    folder = _made(directory / RESEND)
     recent = [path for path in paths if _window(path) > now - MAX_AGE]
     for path in recent:
         path.replace(folder / path.name)
@@ -71,7 +73,7 @@ def request_resend(directory: Path, paths: list[Path], now: int) -> tuple[list[P
 
 def requeue(directory: Path, spool: Spool) -> None:
     """Queue the dead letters that are to be sent again. Raises OSError."""
-    for path in sorted((directory / RESEND).glob("*.json")):
+    for path in _files(_made(directory / RESEND)):
         try:
             dead_letter = msgspec.json.decode(path.read_bytes(), type=DeadLetter)
         except msgspec.DecodeError:
@@ -81,6 +83,27 @@ def requeue(directory: Path, spool: Spool) -> None:
             Payload(_window(path), dead_letter.tag, dead_letter.txn_id, bytes(dead_letter.payload))
         )
         path.unlink()
+
+
+def _made(folder: Path) -> Path:
+    """Make a folder of the spool, if it is not there, and give it the owner of the spool.
+
+    The agent could not read one that root made.
+    """
+    if folder.is_symlink():  # root would move files and rights wherever it leads
+        raise NotADirectoryError(errno.ENOTDIR, "is a link and no folder", str(folder))
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if os.geteuid() == 0:
+        owner = folder.parent.stat()
+        os.chown(folder, owner.st_uid, owner.st_gid, follow_symlinks=False)
+    return folder
+
+
+def _files(folder: Path) -> list[Path]:
+    """Return the dead letters in a folder. Not by glob: it finds none in one it cannot read."""
+    with contextlib.suppress(FileNotFoundError):
+        return sorted(path for path in folder.iterdir() if path.suffix == ".json")
+    return []
 
 
 def _window(path: Path) -> int:

@@ -10,7 +10,7 @@ as the disk accepts writes again one snapshot replaces what the journal misses.
 import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,9 +21,11 @@ import msgspec
 from mudra.agent.clock import Clock, JumpWatch
 from mudra.agent.counting.counter import Counter, CounterState
 from mudra.agent.counting.event import Event, JournalEntry, LogPosition
-from mudra.agent.counting.payload import Reporter, payloads
+from mudra.agent.counting.payload import Reporter, format_time, payloads
 from mudra.agent.counting.window import WINDOW
+from mudra.agent.counting.window_holds import WindowHolds
 from mudra.agent.spool.spool import ClosedWindow, Spool
+from mudra.metrics.payload.catalogue import Tag
 
 MAX_JOURNAL: Final = 64 << 20
 """Bytes of journal after which a snapshot is taken before the window closes."""
@@ -42,6 +44,7 @@ class Snapshot(msgspec.Struct, array_like=True, frozen=True):
     positions: dict[str, LogPosition]
     counter: CounterState
     window_notes: dict[int, str] = {}
+    held_starts: dict[int, int] = {}
 
 
 @dataclass(slots=True)
@@ -61,6 +64,7 @@ class EventRecorder:
     last_event: int | None = None
     window_notes: dict[int, str] = field(default_factory=dict)
     """Windows that a jump of the clock cut, and by how much; sent with their payloads."""
+    holds: WindowHolds = field(default_factory=WindowHolds)
     _seq: int = 0
     _buffer: list[Event] = field(default_factory=list)
     _buffer_positions: dict[str, LogPosition] = field(default_factory=dict)
@@ -89,17 +93,19 @@ class EventRecorder:
                 saved = _SNAPSHOT.decode(found.snapshot)
                 if saved.boot != self.clock.boot:
                     shift = (mono - saved.mono) - (wall - saved.wall)
-                self.counter.restore(saved.counter, shift)
+                self.counter.restore(saved.counter, shift, mono)
                 self.positions.update(saved.positions)
                 self.window_notes.update(saved.window_notes)
+                self.holds.starts.update(saved.held_starts)
             for body in found.journal:
                 entry = _ENTRY.decode(body)
-                self.counter.apply(_shifted(event, shift) for event in entry.events)
+                self.counter.apply((_shifted(event, shift) for event in entry.events), mono)
                 self.positions.update(entry.positions)
         except msgspec.DecodeError as error:
             self.warn(f"the running window was stored by an older agent and is lost: {error}")
         unlisted = self.spool.discard_unfinished(windows.open.keys()) - windows.closed
         windows.closed |= unlisted
+        self.holds.recovered(windows.open, wall, mono)
         self._seq = found.seq
         self._watch = JumpWatch(wall, mono)
         closed = [ClosedWindow(start, []) for start in sorted(unlisted)]
@@ -110,9 +116,11 @@ class EventRecorder:
         self, events: Sequence[Event], positions: Mapping[str, LogPosition] | None = None
     ) -> bool:
         """Count these events; return once they are on the disk, False when it accepts no writes."""
-        self.counter.apply(events)
+        wall, mono = self.clock.wall(), self.clock.monotonic()
+        self.counter.apply(events, mono)
+        self.holds.arrived(events, self.counter.windows.open, wall, mono)
         if events:
-            self.last_event = self.clock.wall()
+            self.last_event = wall
         self._buffer += events
         if positions:
             self.positions.update(positions)
@@ -122,11 +130,10 @@ class EventRecorder:
         self._wake.set()
         return await asyncio.shield(self._batch)
 
-    async def write_forever(self) -> None:
-        """Write the journal, batch after batch."""
-        while True:
-            await self._wake.wait()
-            await self.write_batch()
+    async def write_next(self) -> None:
+        """Wait for events and write them to the journal."""
+        await self._wake.wait()
+        await self.write_batch()
 
     async def write_batch(self) -> None:
         """Write what has come so far to the journal."""
@@ -135,33 +142,49 @@ class EventRecorder:
             if self._batch is None:
                 return  # a snapshot included it
             batch, self._batch = self._batch, None
-            entry = _ENCODER.encode(JournalEntry(self._buffer, self._buffer_positions))
+            taken = JournalEntry(self._buffer, self._buffer_positions)
             self._buffer, self._buffer_positions = [], {}
             written = False
-            if not self._journal_incomplete:
-                self._seq += 1
-                written = await self._in_disk_thread(
-                    self._write, lambda: self.spool.write_journal(self._seq, entry)
-                )
-                self._journal_bytes += len(entry)
-            _resolve(batch, written=written)
+            try:
+                if not self._journal_incomplete:
+                    written = await self._write_journal(_ENCODER.encode(taken))
+            finally:
+                # Whatever went wrong: those who wait get their answer, and a snapshot will
+                # hold what the journal misses.
+                self._journal_incomplete |= not written
+                _resolve(batch, written=written)
 
-    async def tick(self, readable: int | None = None, *, observing: bool = True) -> list[int]:
+    async def _write_journal(self, entry: bytes) -> bool:
+        self._seq += 1
+        written = await self._in_disk_thread(
+            self._write, lambda: self.spool.write_journal(self._seq, entry)
+        )
+        self._journal_bytes += len(entry)
+        return written
+
+    async def tick(
+        self, readable: int | None = None, unreadable: Collection[Tag] = ()
+    ) -> list[int]:
         """Check the clock, give up overdue calls, close due windows; return those that closed.
 
         `readable` is how far log files have been read (wall time), None when
-        they are read to their end: windows that may still get lines stay open.
-        While `observing`, this window is reported even if no call comes in it.
+        they are read to their end: windows that may still get lines stay open, as
+        do those for which old events came lately (`window_holds.py`).
+        `unreadable` are the tags of logs that cannot be read: whether the AA is idle is
+        unknown then, and windows that close go without the payloads of these tags.
         """
         wall, mono = self.clock.wall(), self.clock.monotonic()
         self._check_clock(wall, mono)
         self.counter.expire(mono)
-        if observing:
+        if not unreadable:
             self.counter.windows.at(wall)
-        due = self.counter.windows.due(wall if readable is None else min(wall, readable))
+        opened = self.counter.windows
+        due = opened.due(wall if readable is None else min(wall, readable))
+        held = self.holds.held(due, opened.open, mono)
+        due = [start for start in due if start not in held]
         async with self._closing:
             for start in due:
-                await self._close(start)
+                await self._close(start, unreadable)
             if self._journal_incomplete or self._journal_bytes > MAX_JOURNAL:
                 await self.save()
         return due
@@ -171,14 +194,20 @@ class EventRecorder:
         async with self._disk:
             await self._write_snapshot()
 
-    async def _close(self, start: int) -> None:
+    async def _close(self, start: int, unreadable: Collection[Tag]) -> None:
         async with self._disk:
             tally = self.counter.close(start)
-            self._unwritten.append(ClosedWindow(start, payloads(start, tally, self.reporter)))
+            self.holds.release(start)
+            made = payloads(start, tally, self.reporter, without=unreadable)
+            self._unwritten.append(ClosedWindow(start, made))
             await self._write_snapshot()
             if len(self._unwritten) > MAX_UNWRITTEN:
                 self._unwritten.popleft()
                 self.dropped_unwritten += 1
+        for tag in unreadable:
+            self.warn(
+                f"{tag} of {format_time(start)} is not reported: a log of its calls cannot be read"
+            )
         for fip, session in self.counter.sessions.drain_recovered():
             self.warn(
                 f"{fip} reported success for FI session {session} after its failure had been "
@@ -228,6 +257,7 @@ class EventRecorder:
                 self.positions,
                 self.counter.state(),
                 self.window_notes,
+                self.holds.starts,
             )
         )
 

@@ -115,6 +115,23 @@ def test_calls_under_way_that_are_overdue_are_given_up(counter: Counter) -> None
     assert counter.pending == 1
 
 
+def test_a_call_of_long_ago_that_was_reported_now_waits_for_its_answer(counter: Counter) -> None:
+    counter.apply([_started()], mono=3_600_000)
+    counter.expire(3_601_000)
+
+    counter.apply([_ended(at=120)], mono=3_602_000)
+
+    assert counter.close(START).requests["FIP-1", "adisc"].counts[:2] == [1, 1]
+
+
+def test_a_whole_call_with_a_key_counts_once(counter: Counter) -> None:
+    call = Call(OUTBOUND, "FIP-1", "adisc", START, 0, 1, 200, key="trace-span")
+    counter.apply([call, call])
+
+    assert counter.close(START).requests["FIP-1", "adisc"].counts[:2] == [1, 1]
+    assert counter.metrics.repeated == 1
+
+
 def test_a_window_takes_no_more_fips_than_there_can_be(counter: Counter) -> None:
     counter.apply(
         Call(OUTBOUND, f"F-{number}", "hbt", START, 0, 1, 200) for number in range(MAX_FIPS + 7)

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from tests.support.manual_clock import START, MovedClock
 
@@ -127,3 +128,13 @@ def test_a_line_that_cannot_be_read_is_counted_and_stops_nothing(line: bytes) ->
 
     assert len(calls) == 1
     assert reader._context.metrics.unreadable == 1
+
+
+@pytest.mark.parametrize("kind", ["envoy", "haproxy"])
+def test_numbers_that_nothing_can_hold_are_bounded(kind: str) -> None:
+    took, size = {"envoy": ("duration", "bytes_sent"), "haproxy": ("ta", "bytes")}[kind]
+
+    (call,) = _reader(kind).calls([_line(kind, **{took: 1e300, size: 10**30})])
+
+    assert call.size == 0
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(call))

@@ -79,6 +79,15 @@ def test_the_size_of_fetched_packets_is_that_of_the_encrypted_texts(context: Sou
     assert events[0].size == 750
 
 
+def test_the_bytes_of_packets_may_be_sent_in_place_of_the_packets(context: SourceContext) -> None:
+    fetched = {"callType": "responseIn", "route": "/FI/Fetch", "httpStatus": 200}
+
+    events, _ = _read(context, _event(**fetched, packetBytes=750))
+
+    assert isinstance(events[0], CallEnded)
+    assert events[0].size == 750
+
+
 @pytest.mark.parametrize("status", [None, "", 0])
 def test_a_response_without_a_status_is_a_transport_failure(
     context: SourceContext, status: object
@@ -127,6 +136,8 @@ def test_calls_that_no_type_counts_are_only_noted(
         ({"timestamp": "yesterday"}, "timestamp must be"),
         ({"timestamp": "2026-03-01T00:00:00Z"}, "timestamp must lie"),
         ({"timestamp": "2026-04-01T10:02:00Z"}, "timestamp must lie"),
+        ({"callType": "responseIn", "packetBytes": -1}, "packetBytes must be"),
+        ({"callType": "responseIn", "packetBytes": 2**41}, "packetBytes must be"),
         ({"route": 5}, "route"),
     ],
 )

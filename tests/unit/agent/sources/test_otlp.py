@@ -12,6 +12,8 @@ from mudra.agent.counting.event import Call, FiStatus, Notification
 from mudra.agent.sources.otlp import UnreadableTraces, read_json, read_protobuf
 from mudra.agent.sources.route import Peers, SourceContext
 
+KEY = (b"t" * 16 + b"s" * 8).hex()
+
 
 @pytest.fixture
 def context() -> SourceContext:
@@ -40,7 +42,8 @@ def _request(
 def _as_json(request: ExportTraceServiceRequest, *, enums: bool) -> bytes:
     document = MessageToDict(request, use_integers_for_enums=not enums)
     span = document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
-    span["traceId"] = base64.b64decode(span["traceId"]).hex()
+    for name in ("traceId", "spanId"):
+        span[name] = base64.b64decode(span[name]).hex()
     return json.dumps(document).encode()
 
 
@@ -48,7 +51,8 @@ def _read_all(request: ExportTraceServiceRequest, context: SourceContext) -> lis
     found = read_protobuf(request.SerializeToString(), context)
     assert read_json(_as_json(request, enums=False), context) == found
     assert read_json(_as_json(request, enums=True), context) == found
-    return found
+    assert found.unreadable == 0
+    return found.calls
 
 
 def test_a_client_span_is_a_call_to_a_fip(context: SourceContext) -> None:
@@ -58,7 +62,7 @@ def test_a_client_span_is_a_call_to_a_fip(context: SourceContext) -> None:
     )  # fmt: skip
 
     assert _read_all(request, context) == [
-        Call(OUTBOUND, "FIP-1", "adisc", START, 5_000_000 - 5_000, 120, 404)
+        Call(OUTBOUND, "FIP-1", "adisc", START, 5_000_000 - 5_000, 120, 404, key=KEY)
     ]
 
 
@@ -138,7 +142,7 @@ def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(context: SourceCont
 def test_spans_that_are_not_counted_are_noted(
     context: SourceContext, attributes: dict[str, str | int], kind: int, figure: str
 ) -> None:
-    assert read_protobuf(_request(attributes, kind).SerializeToString(), context) == []
+    assert read_protobuf(_request(attributes, kind).SerializeToString(), context).calls == []
     assert getattr(context.metrics, figure) == 1
 
 
@@ -157,7 +161,7 @@ def test_spans_of_another_week_are_out_of_time(context: SourceContext) -> None:
         start=START - 8 * 86_400_000,
     )
 
-    assert read_protobuf(request.SerializeToString(), context) == []
+    assert read_protobuf(request.SerializeToString(), context).calls == []
     assert context.metrics.out_of_time == 1
 
 
@@ -168,3 +172,52 @@ def test_garbage_is_refused(context: SourceContext, body: bytes) -> None:
     if body[:1] == b"\xff":
         with pytest.raises(UnreadableTraces):
             read_protobuf(body, context)
+
+
+@pytest.mark.parametrize("size", [1 << 41, -1])
+def test_a_size_that_no_answer_can_have_is_not_counted(context: SourceContext, size: int) -> None:
+    sent = {"http.request.method": "POST", "url.path": "/FI/fetch", "aa.fip.id": "FIP-1"}
+
+    (call,) = _read_all(_request({**sent, "aa.packet.bytes": size}), context)
+
+    assert call.size == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"endTimeUnixNano": "9" * 32},
+        {"startTimeUnixNano": "9" * 32},
+        {"endTimeUnixNano": 10**32},
+        {"attributes": [{"key": "aa.packet.bytes", "value": {"intValue": "9" * 20}}]},
+    ],
+)
+def test_a_number_that_does_not_fit_its_field_refuses_its_span_alone(
+    context: SourceContext, changes: dict[str, object]
+) -> None:
+    request = _request(
+        {"http.request.method": "POST", "url.path": "/Consent", "aa.fip.id": "FIP-1"}
+    )
+    document = json.loads(_as_json(request, enums=False))
+    spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    spans.append({**spans[0], **changes})
+
+    found = read_json(json.dumps(document).encode(), context)
+
+    assert (len(found.calls), found.unreadable) == (1, 1)
+    assert context.metrics.unreadable == 1
+
+
+@pytest.mark.parametrize("ids", [{"spanId": ""}, {"traceId": "dHQ="}, {"spanId": "73"}])
+def test_a_span_without_two_ids_counts_and_has_no_key(
+    context: SourceContext, ids: dict[str, str]
+) -> None:
+    request = _request(
+        {"http.request.method": "POST", "url.path": "/Consent", "aa.fip.id": "FIP-1"}
+    )
+    document = json.loads(_as_json(request, enums=False))
+    document["resourceSpans"][0]["scopeSpans"][0]["spans"][0].update(ids)
+
+    (call,) = read_json(json.dumps(document).encode(), context).calls
+
+    assert call.key == ""

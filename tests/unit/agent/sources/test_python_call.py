@@ -2,29 +2,39 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 
 import httpx
+import pytest
 from tests.support.manual_clock import MovedClock
 
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.middleware import ReportingApp, ReportingTransport
-from mudra.agent.sources.python_call import MAX_QUEUED, Reporter
+from mudra.agent.sources.python_call import MAX_BODY, MAX_QUEUED, MAX_QUEUED_BYTES, Reporter
 from mudra.agent.sources.route import SourceContext
 
 
 class RecordingAgent:
     """An agent that records what it receives."""
 
-    def __init__(self, clock: MovedClock, status: int = 200) -> None:
+    def __init__(self, clock: MovedClock, *refusals: int, largest: int = 8 << 20) -> None:
         self.events: list[CallStarted | CallEnded] = []
-        self.status, self._context = status, SourceContext(clock)
+        self.requests = 0
+        self._refusals, self._largest = list(refusals), largest
+        self._context = SourceContext(clock)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
+        self.requests += 1
+        if len(request.content) > self._largest:
+            return httpx.Response(413)
+        if self._refusals:
+            return httpx.Response(self._refusals.pop(0))
         events, rejected = read_events(request.content, self._context)
         assert not rejected
         self.events += events
-        return httpx.Response(self.status, json={"message": "accepted"})
+        return httpx.Response(200, json={"message": "accepted"})
 
 
 def _reporter(agent: RecordingAgent, clock: MovedClock) -> Reporter:
@@ -46,19 +56,98 @@ def test_a_call_reaches_the_agent_with_its_duration_and_session() -> None:
     assert reporter.metrics.sent == 2
 
 
-def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> None:
+def _away() -> Reporter:
+    """A reporter of an agent that does not run."""
+
     def away(_: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("away")
 
-    reporter = Reporter(
-        "http://agent", httpx.Client(transport=httpx.MockTransport(away)), MovedClock()
-    )
+    return Reporter("http://agent", httpx.Client(transport=httpx.MockTransport(away)), MovedClock())
+
+
+def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> None:
+    reporter = _away()
 
     for _ in range(MAX_QUEUED):
         reporter.call("FIP-1", "/Consent", took_ms=1, status=200)
     reporter.close()
 
-    assert reporter.metrics.dropped == MAX_QUEUED
+    assert reporter.metrics.dropped == 2 * MAX_QUEUED
+    assert reporter.metrics.sent == 0
+
+
+def _fetched(size: int) -> bytes:
+    """The answer to an FI fetch, of so many bytes, most of them packets."""
+    empty = b'{"FI":[{"data":[{"encryptedFI":""}]}]}'
+    return empty.replace(b'""', b'"' + b"x" * (size - len(empty)) + b'"')
+
+
+@pytest.mark.parametrize("largest", [8 << 20, 2_000, 500])
+def test_calls_with_large_bodies_cost_no_other_call(largest: int) -> None:
+    """Also where a proxy in front of the agent takes less than the agent."""
+    clock = MovedClock()
+    agent = RecordingAgent(clock, largest=largest)
+    reporter = _reporter(agent, clock)
+
+    for _ in range(10):
+        reporter.call("FIP-1", "/FI/fetch", took_ms=1, status=200, body=_fetched(MAX_BODY))
+        reporter.call("FIP-1", "/Consent", took_ms=1, status=200, body=b'{"a":1}')
+    assert reporter._queued_bytes < 10_000
+    reporter.close()
+
+    assert (reporter.metrics.sent, reporter.metrics.dropped) == (40, 0)
+    assert len(agent.events) == 40
+    sizes = {event.size for event in agent.events if isinstance(event, CallEnded)}
+    assert sizes == {0, MAX_BODY - len(_fetched(0))}
+
+
+@pytest.mark.parametrize("busy", [408, 429, 500, 503])
+def test_what_a_busy_agent_does_not_take_is_sent_again(busy: int) -> None:
+    clock = MovedClock()
+    agent = RecordingAgent(clock, busy)
+    reporter = _reporter(agent, clock)
+
+    reporter.call("FIP-1", "/Consent", took_ms=1, status=200)
+    reporter.close()
+
+    assert (reporter.metrics.sent, reporter.metrics.dropped) == (2, 0)
+    assert agent.requests == 2
+
+
+def test_what_is_refused_is_dropped_and_logged_once_a_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    clock = MovedClock()
+    agent = RecordingAgent(clock, 401)
+    reporter = _reporter(agent, clock)
+
+    reporter.call("FIP-1", "/Consent", took_ms=1, status=200)
+    reporter.close()
+
+    assert (reporter.metrics.sent, reporter.metrics.dropped) == (0, 2)
+    assert [record.getMessage() for record in caplog.records if "mudra" in record.name] == [
+        "2 events were not reported: the agent answered 401"
+    ]
+
+
+def test_the_queue_is_bounded_in_bytes() -> None:
+    reporter = _away()
+
+    for _ in range(20):
+        reporter.call("FIP-1", "/" + "x" * (1 << 20), took_ms=1, status=200)
+    assert 0 < reporter._queued_bytes <= MAX_QUEUED_BYTES
+    reporter.close()
+
+    assert reporter.metrics.dropped == 40
+
+
+def test_the_library_needs_the_base_install_only() -> None:
+    code = (
+        "import sys; sys.modules |= dict.fromkeys(['hdrh', 'opentelemetry', 'uvicorn', 'typer']);"
+        "import mudra.agent.sources.middleware"
+    )
+
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_httpx_transport_reports_calls_and_leaves_bodies_alone() -> None:

@@ -78,7 +78,7 @@ def status(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> N
     read = _read(config)
     try:
         found = ask_status(read)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         typer.echo(no_spool(error, read), err=True)
         raise typer.Exit(1) from None
     typer.echo(msgspec.json.encode(found).decode() if as_json else _table(found))
@@ -167,15 +167,17 @@ def resend(
     Example: `mudra agent resend --config agent.toml`
     """
     directory = Path(_read(config).directory)
-    wanted = files or dead_letters(directory)
-    missing = [path for path in wanted if not path.is_file()]
+    missing = [path for path in files or () if not path.is_file()]
     if missing:
         typer.echo(f"{missing[0]} is not a dead letter; they are in {directory / FOLDER}", err=True)
         raise typer.Exit(2)
     try:
+        wanted = files or dead_letters(directory)
         sent, old = request_resend(directory, wanted, MachineClock().wall())
     except OSError as error:
-        typer.echo(f"{directory} cannot be written: {error.strerror}", err=True)
+        typer.echo(
+            f"{error.filename or directory} cannot be read or written: {error.strerror}", err=True
+        )
         raise typer.Exit(1) from None
     if as_json:
         result = {"resent": [one.name for one in sent], "tooOld": [one.name for one in old]}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import time
 from pathlib import Path
@@ -264,3 +265,57 @@ def test_dead_letters_that_are_too_old_stay_where_they_are(tmp_path: Path) -> No
     assert len(list(folder.iterdir())) == 1
     assert unknown.exit_code == 2
     assert str(folder) in unknown.output
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to another user")
+def test_what_root_has_sent_again_can_be_read_by_the_agent(tmp_path: Path) -> None:
+    spool, now = tmp_path / "spool", int(time.time() * 1000)
+    (spool / "dead-letters").mkdir(parents=True)
+    (spool / "dead-letters" / f"{now}-req-fipMetrics-aa-1.json").write_text("{}")
+    (spool / "resend").mkdir(mode=0o700)  # as an earlier release made it for root
+    os.chown(spool, 4044, 4045)
+
+    answer = CliRunner().invoke(app, ["resend", "--config", str(_file(tmp_path))])
+
+    assert answer.output == "1 will be sent again, 0 are too old\n"
+    status = (spool / "resend").stat()
+    assert (status.st_uid, status.st_gid) == (4044, 4045)
+
+
+def test_dead_letters_that_cannot_be_read_are_an_error_and_not_none(tmp_path: Path) -> None:
+    (tmp_path / "spool").mkdir()
+    (tmp_path / "spool" / "dead-letters").write_text("a file, where a folder is needed")
+
+    answer = CliRunner().invoke(app, ["resend", "--config", str(_file(tmp_path))])
+
+    assert answer.exit_code == 1
+    assert f"{tmp_path}/spool/dead-letters cannot be read" in answer.output
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path: Path) -> None:
+    """Root would move files of the agent's choice wherever it leads."""
+    spool, elsewhere, now = tmp_path / "spool", tmp_path / "elsewhere", int(time.time() * 1000)
+    (spool / "dead-letters").mkdir(parents=True)
+    (spool / "dead-letters" / f"{now}-req-fipMetrics-aa-1.json").write_text("{}")
+    elsewhere.mkdir()
+    (spool / "resend").symlink_to(elsewhere)
+
+    answer = CliRunner().invoke(app, ["resend", "--config", str(_file(tmp_path))])
+
+    assert answer.exit_code == 1
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_a_folder_that_the_agent_cannot_read_is_reported(tmp_path: Path) -> None:
+    async def story() -> None:
+        agent = agents.agent(tmp_path, MovedClock(), HostileOperator(1))
+        warned: list[str] = []
+        agent.pusher.warn = warned.append
+        (tmp_path / "spool" / "resend").write_text("a file, where a folder is needed")
+        await agent.push_once()
+
+        assert "cannot be queued" in warned[0]
+        assert "to the agent's user" in warned[0]
+        await agent.aclose()
+
+    asyncio.run(story())
