@@ -164,45 +164,13 @@ def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
 
 
 def _jobs(dependencies: Dependencies) -> list[Job]:
-    @contextlib.asynccontextmanager
-    async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
-        async with dependencies.database.transaction() as transaction:
-            yield dependencies.outbox(transaction), PostgresAuditLog(transaction)
-
-    async def send_mail() -> None:
-        url = dependencies.settings.smtp_url
-        if url is not None:
-            server = mail_server(
-                url, dependencies.settings.mail_from, dependencies.settings.network_name
-            )
-
-            async def send(mail: StoredEmail) -> Delivered | Undelivered:
-                return await deliver(
-                    server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at
-                )
-
-            await deliver_mail(open_outbox, send, lambda outcome: MAILS.labels(outcome).inc())
-        MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
-
     async def count_failed_sign_ins() -> None:
         SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies.unit_of_work))
 
     minute = timedelta(minutes=1)
     return [
-        Job(
-            name="keys",
-            every=10 * minute,
-            run=lambda: _keys(dependencies),
-            follows_clock=True,
-        ),
-        Job(
-            name="mail",
-            every=minute,
-            run=send_mail,
-            wake_on=OUTBOX_CHANGED,
-            follows_clock=True,
-            forget=lambda: MAILS_FAILING.set(nan),
-        ),
+        Job(name="keys", every=10 * minute, run=lambda: _keys(dependencies), follows_clock=True),
+        _mail_job(dependencies),
         Job(
             name="links",
             every=minute,
@@ -229,6 +197,37 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         *_jobs_of_registry(dependencies),
         *_jobs_of_proof(dependencies),
     ]
+
+
+def _mail_job(dependencies: Dependencies) -> Job:
+    @contextlib.asynccontextmanager
+    async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
+        async with dependencies.database.transaction() as transaction:
+            yield dependencies.outbox(transaction), PostgresAuditLog(transaction)
+
+    async def send_mail() -> None:
+        url = dependencies.settings.smtp_url
+        if url is not None:
+            server = mail_server(
+                url, dependencies.settings.mail_from, dependencies.settings.network_name
+            )
+
+            async def send(mail: StoredEmail) -> Delivered | Undelivered:
+                return await deliver(
+                    server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at
+                )
+
+            await deliver_mail(open_outbox, send, lambda outcome: MAILS.labels(outcome).inc())
+        MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
+
+    return Job(
+        name="mail",
+        every=timedelta(minutes=1),
+        run=send_mail,
+        wake_on=OUTBOX_CHANGED,
+        follows_clock=True,
+        forget=lambda: MAILS_FAILING.set(nan),
+    )
 
 
 def _jobs_of_subscribers(dependencies: Dependencies) -> list[Job]:

@@ -1,0 +1,230 @@
+"""What came of reports in a real database, and what a plain recount makes of the same."""
+
+import asyncio
+import uuid
+from collections import defaultdict
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import sqlalchemy as sa
+from hypothesis import strategies as st
+from tests.support.metrics.metrics_payloads import failing, request_metrics
+
+from mudra.audit.event import Caller
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import Notice
+from mudra.jobs.metrics_jobs import WORK_S
+from mudra.metrics.health.feed import REQUESTS_SHOWN
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.ingest_rule import IngestStatus
+from mudra.metrics.payload.push_report import PushService
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.metrics.ports import Pair
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.pair import add_pairs, is_good_in_sums, pair_sums
+from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
+from mudra.metrics.rollup.rollup_service import RollupService
+from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.database.database import Database
+from mudra.storage.identity.memberships import PostgresMemberships
+from mudra.storage.metrics.copy_rows import long_tag, storable
+from mudra.storage.metrics.held_reports import PostgresHeldReports
+from mudra.storage.metrics.receipts import OnboardedMembers
+from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
+from mudra.storage.metrics.rollups.recount import recount
+from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
+from mudra.storage.metrics.rollups.rollups import PostgresRollups
+
+DAY, HOUR = datetime(2026, 3, 4, tzinfo=UTC), timedelta(hours=1)
+AFTER = DAY + timedelta(days=3)
+
+
+class NoMail:
+    """An outbox for reports that are all plausible."""
+
+    async def post(self, notice: Notice) -> None:
+        raise AssertionError(notice.kind)
+
+
+class Store:
+    """The storage of metrics at a time of its own."""
+
+    def __init__(self, conninfo):
+        self.now = AFTER
+        real = datetime.now(UTC)
+        self.database = Database(conninfo, CacheInvalidation(conninfo), lambda: self.now - real)
+        self.partitions = KnownPartitions()
+        self.rows_together = MAX_ROWS_TOGETHER
+
+    async def push(self, payload):
+        checked = check_report(msgspec.json.encode(payload), self.now)
+        assert isinstance(checked, CheckedReport), checked
+        async with self.database.transaction() as tx:
+            reports = PostgresReports(tx, self.partitions)
+            pushes = PushService(
+                reports,
+                PostgresHeldReports(tx, reports),
+                NoticeService(PostgresMemberships(tx), NoMail()),
+                OnboardedMembers(tx, tx),
+                PostgresAuditLog(tx),
+            )
+            return await pushes.receive(storable(checked), str(uuid.uuid4()), Caller("entity:test"))
+
+    async def make_sums(self):
+        while await self.make_next_sums() is not None:
+            pass
+
+    async def make_next_sums(self):
+        async with self.database.transaction(within_s=WORK_S) as tx:
+            rollups = RollupService(PostgresRollups(tx, self.rows_together))
+            return await rollups.refresh_next(delayed=False)
+
+    async def totals(self, within, **part):
+        async with self.database.transaction() as tx:
+            return await PostgresRollupQueries(tx).totals(within, **part)
+
+    async def over_all_and_pairs_are_true(self, within):
+        """The sums over all AAs, of pairs and of windows heard are those of the cells of all."""
+        cells = await self.totals(within)
+        over, pairs, heard = defaultdict(list), {}, defaultdict(int)
+        for cell, sums in cells.items():
+            over[(cell.fip_id, cell.tag, cell.type)].append(coarse(sums))
+            if cell.tag is Tag.REQUESTS and cell.type not in {"sfireqnot", "ffireqnot"}:
+                key = Pair(cell.aa_id, cell.fip_id)
+                one = pair_sums(sums)
+                pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
+        async with self.database.transaction() as tx:
+            figures = PostgresRollupQueries(tx)
+            found = await figures.over_aas(within)
+            assert {
+                (c.fip_id, c.tag, c.type): merge_all([coarse(s)]) for c, s in found.items()
+            } == {key: merge_all(parts) for key, parts in over.items()}
+            assert await figures.pairs(within) == pairs
+            await contested_are_true(figures, within)
+            counted = await figures.received(within)
+        rows = await self.run(
+            "SELECT aa_id, tag, count(*) FROM metrics_receipt WHERE version = 1"
+            " AND window_at >= :start AND window_at < :end GROUP BY 1, 2",
+            start=within.start,
+            end=within.end,
+        )
+        for aa_id, tag, count in rows:
+            heard[(aa_id, long_tag(tag))] = count
+        assert dict(counted) == dict(heard)
+
+    async def empty(self):
+        for table in WRITTEN:
+            await self.run(f"DELETE FROM {table}")
+
+    async def run(self, sql, **values):
+        async with self.database.transaction() as tx:
+            return await tx.connection.execute(sa.text(sql), values)
+
+
+async def contested_are_true(figures, within):
+    """Of each API, contested pairs are whole rows of the matrix, and all that can be outvoted."""
+    contested = await figures.contested_pairs(within, REQUESTS_SHOWN)
+    for code in REQUESTS_SHOWN:
+        pairs = await figures.pairs(within, (code,))
+        fips = {pair.fip_id for pair in contested[code]}
+        assert contested[code] == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
+        left_out = [one for pair, one in pairs.items() if pair.fip_id not in fips]
+        assert all(map(is_good_in_sums, left_out))
+
+
+def with_store(conninfo, act):
+    async def acting():
+        store = Store(conninfo)
+        try:
+            return await act(store)
+        finally:
+            await store.database.close()
+
+    return asyncio.run(acting())
+
+
+def plain(payloads, within):
+    """A recount in memory of the contents that stand."""
+    found = defaultdict(list)
+    for payload in payloads:
+        start = datetime.fromisoformat(payload.from_date_time)
+        if within.start <= start < within.end:
+            for fip in payload.fips:
+                for block in fip.metrics:
+                    found[(payload.aa_id, fip.fip_id, block.type)].append(block)
+    return {key: coarse(rollup(blocks)) for key, blocks in found.items()}
+
+
+def comparable(totals):
+    return {
+        (cell.aa_id, cell.fip_id, cell.type): merge_all([coarse(sums)])
+        for cell, sums in totals.items()
+    }
+
+
+WRITTEN = (
+    *("metrics_push", "metrics_receipt", "metrics_raw", "metrics_previous", "metrics_stale"),
+    *("metrics_hour", "metrics_day", "metrics_pair_hour", "metrics_pair_day", "metrics_received"),
+    *("metrics_window", "metrics_pair_window"),
+)
+
+
+@st.composite
+def deliveries(draw, windows=2 * 144, aas=("aa-one", "aa-two")):
+    """Pushes of windows by some AAs, in any order, some again or with other content."""
+    places = draw(st.lists(st.integers(0, windows - 1), min_size=1, max_size=8, unique=True))
+    shown = []
+    for place in places:
+        for seed in draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)):
+            shown += [(draw(st.sampled_from(aas)), DAY + place * WINDOW, seed)]
+    order = draw(st.permutations(shown + draw(st.lists(st.sampled_from(shown), max_size=4))))
+    return order, draw(st.sets(st.integers(0, len(order) - 1), max_size=3))
+
+
+TWO_DAYS = (
+    TimeRange(DAY, DAY + timedelta(days=2)),
+    TimeRange(DAY + timedelta(minutes=50), DAY + timedelta(days=1, hours=2, minutes=30)),
+)
+LAST_HOURS = (
+    TimeRange(DAY + timedelta(hours=2), DAY + timedelta(hours=3)),
+    TimeRange(DAY + timedelta(minutes=50), DAY + timedelta(hours=1, minutes=50)),
+    TimeRange(DAY + timedelta(minutes=20), DAY + timedelta(hours=2, minutes=40)),
+)
+
+
+async def examine(store, case, ranges=TWO_DAYS):
+    order, make_after = case
+    await store.empty()  # examples on top of others would take longer and longer
+    current = {}
+    for place, (aa_id, window, seed) in enumerate(order):
+        payload = request_metrics(2, aa_id, str(uuid.uuid4()), window, seed)
+        payload = failing(payload) if seed > 3 else payload
+        done = await store.push(payload)
+        former = current.get((aa_id, window))
+        expected = (
+            IngestStatus.ACCEPTED
+            if former is None
+            else IngestStatus.DUPLICATE
+            if former.fips == payload.fips
+            else IngestStatus.REPLACED
+        )
+        assert done.status is expected
+        current[aa_id, window] = payload
+        if place in make_after:
+            await store.make_sums()
+    for within in ranges:
+        truth = plain(current.values(), within)
+        assert comparable(await store.totals(within)) == truth
+        await store.over_all_and_pairs_are_true(within)
+    await store.make_sums()
+    for within in ranges:
+        truth = plain(current.values(), within)
+        assert comparable(await store.totals(within)) == truth
+        one = {key: sums for key, sums in truth.items() if key[0] == "aa-one"}
+        assert comparable(await store.totals(within, aa_id="aa-one")) == one
+        await store.over_all_and_pairs_are_true(within)
+    async with store.database.transaction() as tx:
+        for day in (DAY, DAY + timedelta(days=1)):
+            assert not any(found.different for found in await recount(tx, day))
