@@ -34,8 +34,7 @@ from mudra.metrics.incidents.window_calls import Part, WindowCalls, calls_to_byt
 from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.reporting_times import FOREVER, ReportingTimes
+from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
 
 FIRST = 144 * 20_000
 """The first window, and that of the evidence, as its number since 1970."""

@@ -342,7 +342,10 @@ def test_the_charts_job_prepares_both_databases_and_a_node_needs_no_owner(
         "MUDRA_METRICS_DATABASE_URL": as_role(second, "chart_metrics_serving"),
         "MUDRA_METRICS_DATABASE_OWNER_URL": as_role(second, "chart_metrics_owning"),
     }
-    job = Path("deploy/helm/mudra/templates/prepare.yaml").read_text()
+    templates = Path("deploy/helm/mudra/templates")
+    job = (templates / "prepare.yaml").read_text()
+    assert 'include "mudra.owners"' in job
+    job += (templates / "_names.tpl").read_text()
     assert set(re.findall(r'"(MUDRA_\w+)"', job)) == of_both.keys()
 
     early = databases.cli("database", "prepare", check=False, **of_both)

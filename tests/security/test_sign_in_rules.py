@@ -20,7 +20,7 @@ from mudra.identity.sign_in.sign_in import (
     sign_in,
     throttle,
 )
-from mudra.identity.sign_in.throttle import FRESH, History
+from mudra.identity.sign_in.throttle import FRESH, Counted, History
 from mudra.shared.secret_text import SecretText
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ class InMemory:
 
     users: dict[str, User]
     at: datetime = NOW
-    counts: dict[str, History] = field(default_factory=dict)
+    counts: dict[tuple[Counted, str], History] = field(default_factory=dict)
     by_address: dict[str, list[datetime]] = field(default_factory=dict)
     acts: list[AuditEntry] = field(default_factory=list)
     entered: list[tuple[str, str, datetime]] = field(default_factory=list)
@@ -48,11 +48,11 @@ class InMemory:
     async def by_username(self, name: str) -> User | None:
         return self.users.get(name)
 
-    async def of_account(self, name: str, *, lock: bool) -> History:  # noqa: ARG002  # one thread
-        return self.counts.get(name, FRESH)
+    async def history(self, counted: Counted, name: str, *, lock: bool) -> History:  # noqa: ARG002  # one thread
+        return self.counts.get((counted, name), FRESH)
 
-    async def save(self, name: str, history: History) -> None:
-        self.counts[name] = history
+    async def save(self, counted: Counted, name: str, history: History) -> None:
+        self.counts[(counted, name)] = history
 
     async def of_address(self, address: str, since: datetime) -> list[datetime]:
         return [at for at in self.by_address.get(address, []) if at > since]
@@ -140,7 +140,7 @@ def test_exactly_one_hash_is_made_whatever_the_name(name: str) -> None:
 
     assert isinstance(outcome, SignInRefused)
     assert memory.hashes == 1
-    assert memory.counts[name.casefold()].failures == 1
+    assert memory.counts[Counted.PASSWORD, name.casefold()].failures == 1
 
 
 def test_after_a_hundred_failures_the_password_is_off_until_it_is_set_by_link() -> None:
@@ -151,8 +151,10 @@ def test_after_a_hundred_failures_the_password_is_off_until_it_is_set_by_link() 
         memory.at += timedelta(minutes=16)
 
     right_but_off = attempt(memory, ASHA.email, "right")
-    counted = memory.counts[ASHA.email].failures
-    memory.counts[ASHA.email] = FRESH  # what identity/accounts/set_password.py does
+    counted = memory.counts[Counted.PASSWORD, ASHA.email].failures
+    memory.counts[Counted.PASSWORD, ASHA.email] = (
+        FRESH  # what identity/accounts/set_password.py does
+    )
 
     assert isinstance(right_but_off, SignInRefused)
     assert counted == throttle.MAX_FAILURES
@@ -175,7 +177,7 @@ def test_a_right_password_within_a_wait_is_refused_and_not_hashed() -> None:
 def test_waits_never_exceed_fifteen_minutes() -> None:
     """A1: guesses are few and slow."""
     memory = InMemory({ASHA.email: ASHA})
-    memory.counts[ASHA.email] = History(99, NOW)
+    memory.counts[Counted.PASSWORD, ASHA.email] = History(99, NOW)
 
     outcome = attempt(memory, ASHA.email, "right")
 

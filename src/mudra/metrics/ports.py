@@ -16,10 +16,9 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
 from mudra.metrics.rollup.marks import DayMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
-from mudra.metrics.rollup.reporting_times import ReportingTimes
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import Recount, Stale
 from mudra.metrics.rollup.step import Step

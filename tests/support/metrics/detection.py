@@ -14,8 +14,7 @@ from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import WINDOW, Tag
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.reporting_times import FOREVER, ReportingTimes
+from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 AAS, FIPS = ("A-AA", "B-AA", "C-AA"), ("DOWN-BANK", "FLAPPING-BANK", "GOOD-BANK", "OTHER-BANK")

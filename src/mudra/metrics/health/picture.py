@@ -31,10 +31,9 @@ from mudra.metrics.payload.catalogue import (
     window_start,
 )
 from mudra.metrics.ports import Pair
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
 from mudra.metrics.rollup.pair import PairSums, status_of_pair
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
-from mudra.metrics.rollup.reporting_times import ReportingTimes
 from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})

@@ -29,8 +29,7 @@ from mudra.metrics.notifications.incident_notifications import (
 from mudra.metrics.notifications.notifier import Notifier
 from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.ports import Detections, Members, Silences
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.reporting_times import ReportingTimes
+from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
 
 if TYPE_CHECKING:
     from mudra.metrics.incidents.evaluation_run import EvaluationRun

@@ -9,8 +9,7 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.ports import Members, Receipts, RefusedPush
-from mudra.metrics.rollup.coverage import TimeRange, closed_before, gaps
-from mudra.metrics.rollup.reporting_times import ReportingTimes
+from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange, closed_before, gaps
 
 _MAX_REFUSED: Final = 20
 _LAST_DAY: Final = timedelta(days=1)

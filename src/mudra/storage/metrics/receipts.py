@@ -13,10 +13,10 @@ from mudra.identity.memberships.member import MemberStatus
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.ports import RefusedPush
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.reporting_times import (
+from mudra.metrics.rollup.coverage import (
     ReportingTimes,
     StatusChange,
+    TimeRange,
     reporting_times,
 )
 from mudra.registry.payload.vocabulary import shipped_vocabulary

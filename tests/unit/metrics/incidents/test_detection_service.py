@@ -14,8 +14,7 @@ from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.window_calls import calls_from_bytes
 from mudra.metrics.notifications.alarm import timeline_lines
 from mudra.metrics.payload.catalogue import WINDOW
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.reporting_times import FOREVER, ReportingTimes
+from mudra.metrics.rollup.coverage import FOREVER, ReportingTimes, TimeRange
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 

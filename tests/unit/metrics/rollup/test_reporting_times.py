@@ -3,11 +3,11 @@
 from datetime import UTC, datetime, timedelta
 
 from mudra.metrics.payload.catalogue import WINDOW
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.reporting_times import (
+from mudra.metrics.rollup.coverage import (
     FOREVER,
     ReportingTimes,
     StatusChange,
+    TimeRange,
     reporting_times,
 )
 
