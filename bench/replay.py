@@ -27,6 +27,7 @@ from bench.truth_network import Network, Settings
 from bench.watch import evidence_at, rows_of
 from mudra.metrics.attribution.evidence.evidence import Evidence
 from mudra.metrics.attribution.evidence.lanes import CALL_APIS, TIMED_APIS
+from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import DetectionService
 from mudra.metrics.incidents.incident import Ending, Fip
 from mudra.metrics.incidents.incident_change import Opened, Withdrawn
@@ -116,9 +117,9 @@ def calls_of(evidence: Evidence, aas: tuple[str, ...], fips: tuple[str, ...]) ->
 def judge(service: DetectionService, now: datetime) -> list[IncidentNotification]:
     """Every pass until nothing waits."""
     found: list[IncidentNotification] = []
-    more = True
+    days, more = DaysAgain(), True
     while more:
-        detected = asyncio.run(service.detect(now))
+        detected = asyncio.run(service.detect(now, days))
         found += detected.notifications
         more = detected.more
     return found

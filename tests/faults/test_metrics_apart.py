@@ -27,6 +27,7 @@ from tests.support.service import running_service
 
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.database.roles import as_role
@@ -122,7 +123,7 @@ def test_an_incident_is_notified_once_whichever_commit_is_lost(
 async def _detect_and_cut(network: ApartNetwork, databases: TwoDatabases, url: str) -> None:
     """Judge, and end the connections to one database before the commits."""
     async with network.dependencies.metrics_maintenance(within_s=60) as work:
-        await work.detection.detect(work.now)
+        await work.detection.detect(work.now, DaysAgain())
         databases.cut(url)
 
 

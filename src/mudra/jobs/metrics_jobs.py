@@ -17,6 +17,7 @@ from mudra.jobs.telemetry import (
     SUMS_MADE,
     WEBHOOK_MESSAGES,
 )
+from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.maintenance import OpenMaintenance
@@ -34,7 +35,7 @@ from mudra.unit_of_work import TRANSACTION_S
 WORK_S: Final = 60.0
 RECOUNT_S: Final = 600.0
 DETECT_S: Final = 600.0
-"""Reports of days ago let all windows since be evaluated again, in one transaction."""
+"""Most of it is the last step of judging days again, which stores their incidents."""
 CarryOver = Callable[[], Awaitable[int]]
 _log = structlog.get_logger()
 
@@ -171,10 +172,10 @@ async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -
 
 async def detect_incidents(open_work: OpenMaintenance, carry_over: CarryOver | None = None) -> None:
     """Judges windows, detects incidents and exports the last window's health."""
-    more = True
+    days, more = DaysAgain(), True
     while more:
         async with open_work(within_s=DETECT_S) as work:
-            detected = await work.detection.detect(work.now)
+            detected = await work.detection.detect(work.now, days)
         _count(detected.notifications)
         more = detected.more
     if carry_over is not None:

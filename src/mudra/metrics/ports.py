@@ -320,6 +320,10 @@ class Detections(Incidents, FipStateStore, PackedCallsStore, Protocol):
         """Deletes the stale marks of windows that were evaluated."""
         ...
 
+    async def are_left(self, marks: Sequence[int]) -> bool:
+        """Returns whether none of these marks was deleted."""
+        ...
+
     async def calls(self, within: TimeRange) -> Sequence[CallSums]:
         """Returns the counts of these windows from their raw rows."""
         ...

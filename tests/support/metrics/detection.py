@@ -9,7 +9,8 @@ from typing import Any
 from tests.support.metrics.detection_memory import DetectionMemory
 
 from mudra.metrics.health.fip_state import FipStates, states_from_bytes
-from mudra.metrics.incidents.detection_service import DetectionService
+from mudra.metrics.incidents.days_again import DaysAgain
+from mudra.metrics.incidents.detection_service import Detected, DetectionService
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.window_reports import CallSums, Received
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
@@ -125,12 +126,16 @@ class Detection:
 
     def at(self, now: datetime) -> Sequence[IncidentNotification]:
         found: list[IncidentNotification] = []
-        more = True
+        days, more = DaysAgain(), True
         while more:
-            detected = asyncio.run(self.service.detect(now))
+            detected = self.step(now, days)
             found += detected.notifications
             more = detected.more
         return found
+
+    def step(self, now: datetime, days: DaysAgain) -> Detected:
+        """Judge in one transaction, which another may follow."""
+        return asyncio.run(self.service.detect(now, days))
 
 
 def is_down(fip_id: str, since: datetime, until: datetime) -> Failing:

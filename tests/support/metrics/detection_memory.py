@@ -18,6 +18,8 @@ class DetectionMemory:
 
     def __init__(self) -> None:
         self.late: set[datetime] = set()
+        self.late_again: set[datetime] = set()
+        """Windows of which another report came since: each has a mark more."""
         self.stored: dict[str, StoredIncident] = {}
         self.journals: dict[datetime, bytes] = {}
         self.packed: dict[datetime, bytes] = {}
@@ -31,10 +33,21 @@ class DetectionMemory:
         pass
 
     async def stale_windows(self, _: datetime) -> Mapping[datetime, Sequence[int]]:
-        return {window: [int(window.timestamp())] for window in self.late}
+        marks: dict[datetime, list[int]] = {}
+        for window, mark in self._marks():
+            marks.setdefault(window, []).append(mark)
+        return marks
 
     async def clear(self, marks: Sequence[int]) -> None:
-        self.late -= {window for window in self.late if int(window.timestamp()) in marks}
+        self.late -= {window for window in self.late if _mark(window) in marks}
+        self.late_again -= {window for window in self.late_again if _mark(window) + 1 in marks}
+
+    async def are_left(self, marks: Sequence[int]) -> bool:
+        return set(marks) <= {mark for _, mark in self._marks()}
+
+    def _marks(self) -> list[tuple[datetime, int]]:
+        again = [(window, _mark(window) + 1) for window in self.late_again]
+        return [*((window, _mark(window)) for window in self.late), *again]
 
     async def packed_calls(self, _: TimeRange) -> Mapping[datetime, bytes]:
         return self.packed
@@ -94,3 +107,7 @@ class DetectionMemory:
 
     async def send(self, *_: object) -> None:
         pass
+
+
+def _mark(window: datetime) -> int:
+    return int(window.timestamp())

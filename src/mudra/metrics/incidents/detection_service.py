@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from mudra.metrics.incidents.days_again import DaysAgain, Marks
 from mudra.metrics.incidents.silence import Silence, maintained_in
 from mudra.metrics.incidents.window_reports import (
     CallSums,
@@ -41,7 +42,10 @@ FIP_HISTORY: Final = timedelta(hours=6)
 MAX_AT_ONCE: Final = 24
 """Windows that follow in one transaction; a longer backlog takes several."""
 SOON_AGAIN: Final = MAX_AT_ONCE * WINDOW
-"""Windows of so long ago are judged again before those that follow: it takes seconds."""
+"""Windows of so long ago are judged again before those that follow: it takes seconds.
+
+From further back they are judged so many at once, each time after those that follow.
+"""
 _READ_AT_ONCE: Final = 6
 _LONG_SILENCE: Final = timedelta(days=1)
 _LEAD: Final = timedelta(hours=1)
@@ -65,36 +69,64 @@ class DetectionService(Struct, frozen=True):
     notifier: Notifier
     new_id: Callable[[], str]
 
-    async def detect(self, now: datetime) -> Detected:
-        """Judges the windows that are complete, and again those whose reports changed."""
+    async def detect(self, now: datetime, days: DaysAgain) -> Detected:
+        """Judges the windows that are complete, and again those whose reports changed.
+
+        `days` keeps what takes several passes; while `more` is true the next one needs it.
+        """
         await self.store.lock(patient=False)
         marks = await self.store.stale_windows(now)
         changed = [window for window in marks if window >= now - WATCHED]
         last = await self.store.last_evaluated()
-        again = [window for window in changed if last is not None and window <= last]
-        if last is not None:
-            start = min([*again, last + WINDOW])
-            if last - start >= SOON_AGAIN and (live := await self._live_first(last, marks, now)):
-                return live
-            run = await self._run_from(start, frozenset(marks))
-            await self._evaluate_again(run, last, now)
-        else:
+        if last is None:
             first = await self._first_window(changed, now)
             if first is None:
                 await self._clear(marks, now, now)
                 return Detected((), more=False)
-            run = await self._run_from(first, frozenset(marks))
+            return await self._complete(await self._run_from(first, frozenset(marks)), marks, now)
+        start = min([last + WINDOW, *changed])
+        if await self._goes_on(days) or last - start >= SOON_AGAIN:
+            return await self._judge_days(start, last, marks, days, now)
+        run = await self._run_from(start, frozenset(marks))
+        await self._evaluate_again(run, last, now)
+        return await self._complete(run, marks, now)
+
+    async def _complete(self, run: "EvaluationRun", marks: Marks, now: datetime) -> Detected:
         more = await self._follow(run, now)
         await self._clear(marks, run.next_window, now)
         return Detected(await self._finish(run, now), more)
 
-    async def _live_first(
-        self, last: datetime, marks: Mapping[datetime, Sequence[int]], now: datetime
-    ) -> Detected | None:
-        """Judges the windows after the last one, if any is complete, and leaves others for later.
+    async def _goes_on(self, days: DaysAgain) -> bool:
+        """Returns whether days are being judged again, and no other process has done it since."""
+        read = [mark for found in days.marks.values() for mark in found]
+        if days.run is not None and not await self.store.are_left(read):
+            days.drop()
+        return days.run is not None
 
-        To judge days again takes minutes of one transaction, and may be cut off.
-        """
+    async def _judge_days(
+        self, start: datetime, last: datetime, marks: Marks, days: DaysAgain, now: datetime
+    ) -> Detected:
+        """Judges some windows of days ago again, or those after the last one if any is complete."""
+        if live := await self._live_first(last, marks, now):
+            return live
+        run = days.run or await self._run_from(start, frozenset(marks))
+        # Marks of windows that were read before are of later content: they stay for the next time.
+        days.know({at: found for at, found in marks.items() if run.next_window <= at <= last})
+        run.changed = frozenset(days.marks)
+        until = min(last, run.next_window + (MAX_AT_ONCE - 1) * WINDOW)
+        await self._evaluate_again(run, until, now)
+        if until < last:
+            days.keep(run)
+            return Detected((), more=True)
+        rest = {at: found for at, found in marks.items() if at > last or at < now - WATCHED}
+        known = {**days.marks, **rest}
+        days.drop()
+        return await self._complete(run, known, now)
+
+    async def _live_first(self, last: datetime, marks: Marks, now: datetime) -> Detected | None:
+        """Judges the windows after the last one, if any is complete; others wait."""
+        if window_start(now) <= last + WINDOW:
+            return None
         run = await self._run_from(last + WINDOW, frozenset(marks))
         await self._follow(run, now)
         if not run.evaluated:
@@ -210,9 +242,7 @@ class DetectionService(Struct, frozen=True):
             for window in within.windows
         ]
 
-    async def _clear(
-        self, marks: Mapping[datetime, Sequence[int]], evaluated_to: datetime, now: datetime
-    ) -> None:
+    async def _clear(self, marks: Marks, evaluated_to: datetime, now: datetime) -> None:
         """Deletes the marks of windows that are evaluated, or too old to be."""
         await self.store.clear(
             [

@@ -90,6 +90,13 @@ class PostgresDetections(PostgresIncidents):
                 sa.delete(metrics_stale).where(is_among(metrics_stale.c.id, marks))
             )
 
+    async def are_left(self, marks: Sequence[int]) -> bool:
+        """Returns whether none of these marks was deleted."""
+        left = await self._metrics.connection.scalar(
+            sa.select(sa.func.count()).where(is_among(metrics_stale.c.id, marks))
+        )
+        return left == len(marks)
+
     async def calls(self, within: TimeRange) -> Sequence[CallSums]:
         """Returns the counts of these windows from their raw rows."""
         c = metrics_raw.c

@@ -1,6 +1,5 @@
 """Detection stores each incident once, corrects it when reports change, and waits for reports."""
 
-import asyncio
 from collections import Counter
 from datetime import datetime, timedelta
 
@@ -8,6 +7,7 @@ import pytest
 from tests.support.metrics.detection import AAS, CALLS, START, Detection, is_down
 
 from mudra.metrics.health.health import Status
+from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting, Ending, Fip, FipApi, Path, Subject
 from mudra.metrics.incidents.incident_change import Opened
 from mudra.metrics.incidents.silence import Silence
@@ -90,16 +90,16 @@ def test_live_windows_do_not_wait_until_days_are_judged_again(detection: Detecti
     memory.reported_to = down + HOUR
     now = memory.reported_to + timedelta(minutes=2)
 
-    live = asyncio.run(detection.service.detect(now))
+    live = detection.step(now, DaysAgain())
 
     assert [type(one.change) for one in live.notifications] == [Opened]
     assert live.more
     assert memory.late == {late}
     assert min(one.start for one in memory.read[-6:]) >= down
 
-    again = asyncio.run(detection.service.detect(now))
+    again = detection.at(now)
 
-    assert (list(again.notifications), again.more) == ([], False)
+    assert list(again) == []
     assert memory.late == set()
     (incident,) = memory.incidents_of(Fip("DOWN-BANK"))
     assert incident.began == down
@@ -111,7 +111,7 @@ def test_windows_of_the_last_hours_are_judged_again_first(detection: Detection) 
     memory.late = {START + DAY - HOUR}
     memory.reported_to = START + DAY + HOUR
 
-    judged = asyncio.run(detection.service.detect(memory.reported_to + timedelta(minutes=2)))
+    judged = detection.step(memory.reported_to + timedelta(minutes=2), DaysAgain())
 
     assert not judged.more
     assert memory.late == set()
