@@ -16,6 +16,7 @@ from mudra.jobs.telemetry import (
     RECOUNTS,
     SUMS_MADE,
     WEBHOOK_MESSAGES,
+    count_from_zero,
 )
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.incident import AaReporting
@@ -51,7 +52,8 @@ def metrics_jobs(
 
     `carry_over` takes to the first database what metrics in another one mean for it.
     """
-    _count_from_zero()
+    count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
+    count_from_zero(WEBHOOK_MESSAGES, ("sent", "failed", "given up"))
 
     async def make_partitions() -> None:
         async with open_work(within_s=TRANSACTION_S) as work:
@@ -96,16 +98,6 @@ def metrics_jobs(
             run=lambda: recount_days(open_work),
         ),
     ]
-
-
-def _count_from_zero() -> None:
-    # Without a first value a dashboard would show "no data" instead of 0, and no rule would see
-    # the first one: a series that begins at 1 has not increased.
-    for grain in ("hour", "day"):
-        for outcome in ("equal", "different"):
-            RECOUNTS.labels(grain, outcome).inc(0)
-    for outcome in ("sent", "failed", "given up"):
-        WEBHOOK_MESSAGES.labels(outcome).inc(0)
 
 
 def _public_webhooks(open_work: OpenMaintenance, post: Post) -> Job:

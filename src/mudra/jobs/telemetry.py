@@ -4,6 +4,9 @@ Import this module only after `PROMETHEUS_MULTIPROC_DIR` is set: the library
 decides at import where its values live.
 """
 
+from collections.abc import Iterable
+from itertools import product
+
 from prometheus_client import Counter, Gauge
 
 MAILS_FAILING = Gauge(
@@ -111,3 +114,13 @@ METRICS_DATABASE_UP = Gauge(
     multiprocess_mode="livemostrecent",
 )
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
+
+
+def count_from_zero(counter: Counter, *labels: Iterable[str]) -> None:
+    """Shows 0 for every combination of these values of its labels, in their order.
+
+    Without a first value a dashboard would show "no data", and no rule would see the first
+    count: a series that begins at 1 has not increased.
+    """
+    for values in product(*labels):
+        counter.labels(*values).inc(0)

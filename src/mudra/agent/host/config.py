@@ -56,7 +56,7 @@ class CredentialSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The HTTP server for events, traces and the agent's own metrics."""
 
-    listen: tuple[Listen, ...] = ("127.0.0.1:4044",)
+    listen: Annotated[tuple[Listen, ...], Meta(min_length=1)] = ("127.0.0.1:4044",)
     acknowledge: Literal["on-disk", "at-once"] = "on-disk"
     """When an event is answered: once it survives a crash, or earlier."""
     hosts: tuple[HostName, ...] = ()
@@ -237,7 +237,7 @@ ALLOWED: Final = {  # by the last part of the key
     "fips": f"a table of hosts, each with {_ENTITY}",
     "token_url": _ADDRESS,
     "push_url": _ADDRESS,
-    "listen": 'a list of addresses such as "127.0.0.1:4044" or "unix:/run/mudra-agent/socket"',
+    "listen": 'one address or more, such as "127.0.0.1:4044" or "unix:/run/mudra-agent/socket"',
     "hosts": "a list of host names in lower case",
     "acknowledge": "on-disk or at-once",
     "format": "nginx, envoy or haproxy",

@@ -5,7 +5,7 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from functools import partial
 from math import nan
@@ -50,6 +50,7 @@ from mudra.jobs.telemetry import (
     STANDBY_BEHIND,
     STANDBY_FAULTS,
     STANDBYS,
+    count_from_zero,
 )
 from mudra.mail.mail_server import mail_server
 from mudra.mail.smtp import deliver
@@ -94,7 +95,8 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     runs = PostgresJobRuns(dependencies.database.direct)
     tracing = open_tracing(dependencies, "jobs")
     jobs = [*_jobs(dependencies), *_metrics_jobs(dependencies)]
-    _count_from_zero(jobs)
+    count_from_zero(JOB_RUNS, [job.name for job in jobs], ("succeeded", "failed"))
+    count_from_zero(MAILS, ("sent", "failed"))
     scheduler = Scheduler(
         jobs if tracing is None else tracing.jobs(jobs),
         runs,
@@ -114,15 +116,6 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     await dependencies.close()
     if tracing is not None:
         tracing.close()
-
-
-def _count_from_zero(jobs: Sequence[Job]) -> None:
-    """Show 0 first: a counter that begins at 1 has not increased, as far as a rule can see."""
-    for job in jobs:
-        for outcome in ("succeeded", "failed"):
-            JOB_RUNS.labels(job.name, outcome).inc(0)
-    for outcome in ("sent", "failed"):
-        MAILS.labels(outcome).inc(0)
 
 
 async def _beat_always(report: Report) -> None:

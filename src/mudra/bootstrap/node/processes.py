@@ -26,6 +26,7 @@ from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
 from mudra.demo.network import Demo
 from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys
+from mudra.jobs.telemetry import count_from_zero
 from mudra.mail.mail_server import mail_server
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.embedded.server import EmbeddedServerError
@@ -74,9 +75,7 @@ def run_node(
     if demo is Demo.ALIVE:
         supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, encryption)))
 
-    for child in supervisor.children:
-        for cause in ("died", "hung"):  # a counter that begins at 1 has not increased for a rule
-            RESTARTS.labels(child.name, cause).inc(0)
+    count_from_zero(RESTARTS, [child.name for child in supervisor.children], ("died", "hung"))
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))

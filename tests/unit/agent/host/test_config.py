@@ -72,6 +72,7 @@ def test_the_sample_file_is_good() -> None:
         ('directory = "/var/lib/mudra-agent"', 'directory = "here"', "directory must be an absolute path"),
         ('path = "/var/log/nginx/fips.json"', 'path = "x"', "log[0].path must be an absolute path"),
         ('listen = ["127.0.0.1:4044"]', 'listen = ["127.0.0.1"]', "http.listen"),
+        ('listen = ["127.0.0.1:4044"]', "listen = []", "http.listen must be one address or more"),
         ('listen = ["127.0.0.1:4044"]', 'listen = ["127.0.0.1:70000"]', "must end in a port"),
         ("https://operator.example/iam", "operator.example", "operator.token_url"),
         ("https://operator.example/iam", "https://user:pw@operator.example", "operator.token_url"),
