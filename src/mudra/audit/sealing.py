@@ -10,6 +10,8 @@ from mudra.audit.second_place import compare, to_copy
 from mudra.shared.refusal import Refusal
 
 BATCH = 1000
+AT_ONCE = frozenset({EventName.KEYS_SIGNING_DROP})
+"""What a restore must know of: the key of a leak would sign again."""
 
 
 class NothingToConfirm(Refusal, frozen=True):
@@ -20,6 +22,7 @@ async def seal_next(chain: AuditChain, audit_log: AuditLog, now: datetime) -> in
     """Seal one batch in order and sign a checkpoint when due; give the rows sealed.
 
     In another cluster than before (after a restore or a fail-over) it opens the next epoch.
+    A row `AT_ONCE` has its checkpoint now.
     """
     head = await chain.ledger.head()
     epochs = await chain.ledger.epochs()
@@ -33,7 +36,8 @@ async def seal_next(chain: AuditChain, audit_log: AuditLog, now: datetime) -> in
         await chain.ledger.keep_seals(rows, hashes)
         head = Checkpoint(head.count + len(rows), hashes[-1], now, epoch)
     last = await chain.checkpoints.last()
-    if checkpoint_due(last, head.count, now) or (head.count and last.epoch < epoch):
+    due = checkpoint_due(last, head.count, now) or any(row.event.event in AT_ONCE for row in rows)
+    if due or (head.count and last.epoch < epoch):
         await chain.checkpoints.add(Checkpoint(head.count, head.head, now, epoch))
     return len(rows)
 

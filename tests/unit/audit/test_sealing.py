@@ -6,6 +6,7 @@ from tests.support.audit.audit_rows import NOON, event
 
 from mudra.audit.acts import Acts
 from mudra.audit.chain import START, Checkpoint, Epoch, Intact, Row, SealedRow, verify
+from mudra.audit.event import EventName
 from mudra.audit.ports import AuditChain
 from mudra.audit.sealing import copy_checkpoints, seal_next
 
@@ -106,6 +107,20 @@ def test_sealing_goes_on_where_it_stopped_and_signs_a_checkpoint_when_due():
     assert sealed == [1000, 500, 0, 0]
     assert [c.count for c in shared.kept] == [1000, 1500]
     assert verify(table.chain, shared.kept) == Intact(1500, table.chain[-1].hash, 1500)
+
+
+def test_a_dropped_key_has_its_checkpoint_at_once():
+    table, shared = Table([event(n) for n in range(3)]), Shared()
+    seal(table, shared)
+    table.events.append(event(3))
+    seal(table, shared, 1)
+    table.events.append(event(4, event=EventName.KEYS_SIGNING_DROP))
+
+    seal(table, shared, 2)
+
+    table.events.append(event(5))
+    seal(table, shared, 3)
+    assert [c.count for c in shared.kept] == [3, 5]
 
 
 def test_with_nothing_new_nothing_is_signed():
