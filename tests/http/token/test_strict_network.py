@@ -1,10 +1,13 @@
 """A network that enforces listed addresses, with exemptions, and takes few proofs of a member."""
 
 import json
+import select
+import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
 import httpx
 import pytest
@@ -110,6 +113,48 @@ def test_the_network_s_setting_binds_those_that_list_addresses(strict: Service) 
     assert one.generate(client).status_code == 200, "as the operator had set"
     assert staff.post(path, binding="network", evenSo=True).json()["enforced"] is True
     assert one.generate(client).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/iam/v1/entity/token/generate", "/iam/oauth2/token"])
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_a_trailer_is_no_field_of_the_header(strict: Service, path: str, pieces: int) -> None:
+    one = member_with_entry(strict, "203.0.113.7")
+    form = urlencode({"id": one.entity_id, "secret": one.registry.secret})
+    if path.endswith("/oauth2/token"):
+        form = f"grant_type=client_credentials&client_id={one.entity_id}&client_secret={one.registry.secret}"
+
+    def status(proxy: str, trailer: str) -> int:
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+            "Content-Type: application/x-www-form-urlencoded\r\n"
+            f"Trailer: x-forwarded-for\r\nX-Forwarded-For: {proxy}\r\n\r\n"
+        )
+        body = f"{len(form):x}\r\n{form}\r\n0\r\nX-Forwarded-For: {trailer}\r\n\r\n"
+        whole = [head + body] if pieces == 1 else [head, body]
+        with socket.create_connection(("127.0.0.1", urlsplit(strict.issuer).port or 0)) as raw:
+            for piece in whole:
+                raw.sendall(piece.encode())
+            return int(raw.makefile("rb").readline().split()[1])
+
+    assert status("198.51.100.7", "203.0.113.7") == 401
+    assert status("203.0.113.7", "198.51.100.7") == 200
+
+
+@pytest.mark.parametrize("endless", [b"x-a: " + b"a" * 8000, b"x: y\r\n" * 1000])
+def test_a_trailer_has_an_end(strict: Service, endless: bytes) -> None:
+    head = (
+        b"POST /iam/v1/user/token/generate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+        b"Content-Type: application/x-www-form-urlencoded\r\n\r\n0\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", urlsplit(strict.issuer).port or 0)) as raw:
+        raw.sendall(head)
+        for _ in range(5):
+            raw.sendall(endless)
+            select.select([raw], [], [], 0.1)
+
+        answer = raw.makefile("rb").readline()
+
+    assert answer.startswith(b"HTTP/1.1 431")
 
 
 def test_a_member_beyond_its_proofs_waits_wherever_it_sends_one(strict: Service) -> None:

@@ -160,6 +160,7 @@ class _FastPathProtocol(LimitedProtocol):
         if self._held is None:
             super().on_body(body)
             return
+        self._has_reported = True
         self._held += body
         if len(self._held) > FORM_LIMITS.max_bytes:
             self._leave_fast_path()

@@ -67,6 +67,10 @@ class LimitedProtocol(HttpToolsProtocol):
     """Of the header being read, as far as the parser has reported its lines."""
     _bytes_in_header = 0
     """Received since it began, in reads after the one in which it began."""
+    _has_reported = False
+    """The parser has reported a line or a piece of a body in this read."""
+    _unreported_bytes = 0
+    """Of a chunk's extension, or of a trailer, that has no end yet."""
     _answered_now = False
     """The last read brought a request that was answered at once (`fast_path_protocol.py`)."""
 
@@ -94,6 +98,7 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self.shared.arrived()
         begun_before = self._headers_begun
+        self._has_reported = False
         self._parse(data)
         if self.transport.is_closing():
             return
@@ -110,11 +115,18 @@ class LimitedProtocol(HttpToolsProtocol):
                 self._refuse(header_too_large(self.shared.limits))
                 return
             self._expect_end_within(self.shared.limits.header_s)
+        elif self._in_message and self._is_without_end(data):
+            self._refuse(header_too_large(self.shared.limits))
         elif self._is_unanswered() or self._answered_now:
             self._forget_deadline()
         else:
             # Empty lines between requests, or the rest of a body that no one reads any more.
             self._expect_end_within(self.shared.limits.header_s)
+
+    def _is_without_end(self, data: bytes) -> bool:
+        """Count what the parser gathers behind a header without reporting it to anyone."""
+        self._unreported_bytes = 0 if self._has_reported else self._unreported_bytes + len(data)
+        return self._unreported_bytes > self.shared.limits.header_bytes
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio's may keep it open
         """Keep the connection of a client that only ended its side until it has its answer.
@@ -165,8 +177,14 @@ class LimitedProtocol(HttpToolsProtocol):
             self._stop_parser(header_too_large(self.shared.limits))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a line of the header."""
-        super().on_header(name, value)
+        """Take a line of the header; a trailer is counted with it, and read by no one.
+
+        Its fields are none of the header (RFC 9110 6.5.1): a proxy that sets or removes
+        X-Forwarded-For lets those of the client through.
+        """
+        self._has_reported = True
+        if self._in_header:
+            super().on_header(name, value)
         self._header_bytes += len(name) + len(value) + _LINE_OVERHEAD
         limits = self.shared.limits
         if self._header_bytes > limits.header_bytes or len(self.headers) > limits.header_fields:
@@ -199,6 +217,11 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _all_is_read(self) -> None:
         """Do what remains when the parser has seen all that came in this turn."""
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of the body."""
+        self._has_reported = True
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """Note that nothing more of this request comes."""
