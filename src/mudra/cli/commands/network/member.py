@@ -94,7 +94,10 @@ def restore(
 def retire(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
-    """End an entity's membership for good: its ID is never active again."""
+    """End an entity's membership for good: its ID is never active again.
+
+    Its registry entry stays in the directory until `mudra registry retire`.
+    """
     _set_status(entity_id, MemberStatus.RETIRED, reason, data_dir, as_json=as_json)
 
 
