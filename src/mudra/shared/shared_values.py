@@ -1,7 +1,9 @@
 """What many ask for at the same moment is made once, and again when what it is made of changes."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
+from contextlib import nullcontext
 from typing import Final, TypeVar, cast
 
 from msgspec import Struct
@@ -51,11 +53,21 @@ class SharedValues:
         self._monotonic = monotonic
         self._is_of_all = is_of_all
         self._places: OrderedDict[Hashable, _Place] = OrderedDict()
+        self._large = asyncio.Lock()
 
-    async def get(self, question: Hashable, made_of: object, make: Callable[[], Awaitable[T]]) -> T:
+    async def get(
+        self,
+        question: Hashable,
+        made_of: object,
+        make: Callable[[], Awaitable[T]],
+        *,
+        large: bool = False,
+    ) -> T:
         """Returns the value of a question, if it is not there already by `make`.
 
-        Who asks the same meanwhile waits for it, and fails with it when a database is gone.
+        Who asks the same meanwhile waits for it, and fails with it when a database is gone. Of
+        `large` values one is made at a time: several at once would share one processor, and hold
+        at the same time what each is made from.
         """
         self._drop_old()
         place = self._place(question)
@@ -63,7 +75,8 @@ class SharedValues:
             found = place.found
             if found is None or found.until <= self._monotonic() or found.made_of != made_of:
                 place.found = None
-                value = await make()
+                async with self._large if large else nullcontext():
+                    value = await make()
                 place.found = found = _Value(made_of, value, self._monotonic() + TTL_S)
             return cast("T", found.value)
 

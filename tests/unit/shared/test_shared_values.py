@@ -52,6 +52,28 @@ def test_it_is_made_again_when_what_it_is_made_of_has_changed_or_time_has_passed
     asyncio.run(act())
 
 
+def test_of_large_values_one_is_made_at_a_time():
+    async def act():
+        values, making, most = SharedValues(lambda: 0.0), set(), []
+
+        async def ask(question, *, large):
+            async def make():
+                making.add(question)
+                most.append(len(making))
+                await asyncio.sleep(0)
+                making.remove(question)
+                return question
+
+            return await values.get(question, 1, make, large=large)
+
+        large = await asyncio.gather(*(ask(number, large=True) for number in range(4)))
+        assert (large, max(most)) == ([0, 1, 2, 3], 1)
+        await asyncio.gather(*(ask(f"small {number}", large=False) for number in range(3)))
+        assert max(most) == 3
+
+    asyncio.run(act())
+
+
 def test_only_the_latest_questions_are_kept():
     async def act():
         asking = Asking()
