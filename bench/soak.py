@@ -22,7 +22,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
@@ -34,6 +34,7 @@ from tests.support.agent.killed_agent import KilledAgent, kill_again_and_again
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
 from tests.support.service import Service, running_service
+from tests.support.until import until
 
 from bench.entity_token import make_members
 from bench.nation import NETWORKS
@@ -74,6 +75,7 @@ RESET_EVERY_S = sized(330.0, 60.0)
 OLD_WINDOWS_S = 300.0
 """Of a run too short for windows of its own: twice in the 10 minutes of a window."""
 LIVE_FROM_S = 2400.0
+HEALED_S = 60.0
 PAST_WINDOWS = 6
 LOADING = timedelta(minutes=10)
 """So long the past of a run with windows of its own takes to be written and summed."""
@@ -152,6 +154,8 @@ class Soak:
         self.admins: list[Admin] = []
         self.held: list[list[Held]] = []
         """Of the start and of the end of the part without kills: of each process, the medians."""
+        self.failed = 0
+        """Errors of the part without kills."""
         self.began = 0.0
         self.steady_s = seconds - killing_s
 
@@ -185,6 +189,7 @@ class Soak:
         self.began = time.monotonic()
         self._steadily(service)
         self.journal.steady = False
+        self.failed = report_steady(self)
         while time.monotonic() < self.began + self._seconds:
             time.sleep(self._dice.uniform(*GAP_S))
             if self._kill(service):
@@ -196,7 +201,9 @@ class Soak:
             actor.join(max(0.1, deadline - time.monotonic()))
             said = dict(self.journal.statuses)
             assert not actor.is_alive(), f"one still waits for an answer: {said}, {self.kills}"
-        self.shown = {admin.entity_id: admin.shown() for admin in self.admins}
+        self.shown = {
+            admin.entity_id: until(admin.shown, HEALED_S, every_s=0.5) for admin in self.admins
+        }
         stack.close()
 
     def _actors(self, service: Service) -> list[Actor]:
@@ -302,16 +309,16 @@ def main() -> int:
         done, lost, doubled = soak.lost_and_doubled()
     kills = soak.kills + Counter({"agent": sum(one.kills for one in agents.found)})
     print("kills -9: " + ", ".join(f"{number} {kind}" for kind, number in kills.items()))
-    failed = report(soak)
+    show_statuses(soak, "with kills", steady=False)
     for one in agents.found:
         lost += one.lost
         doubled += one.doubled
     calls = sum(one.acknowledged for one in agents.found)
     print(
         f"{done} pushes and resets and {calls} calls reported to the agent acknowledged,"
-        f" lost {lost}, doubled {doubled}; errors while nothing was killed: {failed}"
+        f" lost {lost}, doubled {doubled}; errors while nothing was killed: {soak.failed}"
     )
-    return exit_code(met=not (lost or doubled or failed))
+    return exit_code(met=not (lost or doubled or soak.failed))
 
 
 class Agents(threading.Thread):
@@ -332,20 +339,12 @@ class Agents(threading.Thread):
             self.found.append(asyncio.run(kill_again_and_again(directory, AGENT_KILLS, seed)))
 
 
-def report(soak: Soak) -> int:
-    """Print statuses, drift and latencies; gives the errors of the part without kills."""
-    failed = 0
-    for steady, name in ((True, "nothing killed"), (False, "with kills")):
-        said = {
-            (kind, what): n
-            for (kind, when, what), n in soak.journal.statuses.items()
-            if when == steady
-        }
-        failed += steady * sum(n for (_, what), n in said.items() if not what.startswith("2"))
-        print(
-            f"{name}: "
-            + ", ".join(f"{kind} {what}: {n}" for (kind, what), n in sorted(said.items()))
-        )
+def report_steady(soak: Soak) -> int:
+    """Print statuses, drift and latencies of the part without kills; gives its errors.
+
+    Printed when it is over: what the kills bring must not cost the figures of an hour.
+    """
+    said = show_statuses(soak, "nothing killed", steady=True)
     for place, (first, last) in enumerate(zip(*soak.held, strict=True)):
         print(
             f"process {place}: memory (PSS) {first.pss_mb:.0f} MB, then {last.pss_mb:.0f} MB: drift"
@@ -358,8 +357,20 @@ def report(soak: Soak) -> int:
             f"p50 {percentile(p, 0.5) * 1000:.0f} p99 {percentile(p, 0.99) * 1000:.0f} ms"
             for p in parts
         ]
-        print(f"{kind}: first fifth {shown[0]}, last fifth {shown[1]}")
-    return failed
+        print(f"{kind}: first fifth {shown[0]}, last fifth {shown[1]}", flush=True)
+    return sum(number for (_, what), number in said.items() if not what.startswith("2"))
+
+
+def show_statuses(soak: Soak, name: str, *, steady: bool) -> Mapping[tuple[str, str], int]:
+    """Print how often each call had each status; gives the numbers."""
+    said = {
+        (kind, what): number
+        for (kind, when, what), number in list(soak.journal.statuses.items())
+        if when == steady
+    }
+    parts = [f"{kind} {what}: {number}" for (kind, what), number in sorted(said.items())]
+    print(f"{name}: {', '.join(parts)}", flush=True)
+    return said
 
 
 def fifths(soak: Soak, kind: str) -> Iterator[list[float]]:
