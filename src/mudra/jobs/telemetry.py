@@ -50,6 +50,11 @@ ALARMS_SILENCED = Counter("mudra_health_alarms_silenced_total", "Alarms that a s
 WEBHOOK_MESSAGES = Counter(
     "mudra_webhook_messages_total", "Messages of alarms sent to webhooks", ["outcome"]
 )
+STATUS_WEBHOOK_MESSAGES = Counter(
+    "mudra_status_webhook_messages_total",
+    "Messages of the public status sent to webhooks of strangers, challenges included",
+    ["outcome"],
+)
 _OF_API = ["fip", "api"]
 API_REQUESTS = Gauge(
     "mudra_fip_api_requests",
