@@ -11,7 +11,8 @@ from prometheus_client import Counter, Gauge
 
 MAILS_FAILING = Gauge(
     "mudra_mails_failing",
-    "Mails that the mail server refused for good or that have waited for over a day",
+    "Mails of the last two days that the mail server refused for good, and mails that have waited"
+    " for over a day",
     multiprocess_mode="livemostrecent",
 )
 SIGN_IN_FAILURES = Gauge(
