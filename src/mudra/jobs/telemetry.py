@@ -102,7 +102,9 @@ LAST_WINDOW = Gauge(
     multiprocess_mode="livemostrecent",
 )
 STANDBYS = Gauge(
-    "mudra_standbys", "Standbys that follow the primary", multiprocess_mode="livemostrecent"
+    "mudra_standbys",
+    "Standbys that follow the primary, of both databases where metrics are in a second one",
+    multiprocess_mode="livemostrecent",
 )
 STANDBY_BEHIND = Gauge(
     "mudra_standby_behind_bytes",

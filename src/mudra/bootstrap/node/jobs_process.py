@@ -23,6 +23,7 @@ from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.mail_jobs import mail_jobs
 from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
 from mudra.bootstrap.node.probe_runner import ProbeRunner
+from mudra.bootstrap.node.standby_watch import note_standbys
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import handover_job, metrics_jobs
@@ -43,9 +44,6 @@ from mudra.jobs.telemetry import (
     MAILS,
     METRICS_DATABASE_UP,
     SIGN_IN_FAILURES,
-    STANDBY_BEHIND,
-    STANDBY_FAULTS,
-    STANDBYS,
     count_from_zero,
 )
 from mudra.metrics.notifications.webhook import WaitingMessage
@@ -62,7 +60,6 @@ from mudra.storage.database.database import Database
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.database.retention import Days
-from mudra.storage.database.standbys import read_standbys
 from mudra.storage.identity.link_requests import LINK_ASKED
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 from mudra.storage.registry.probes import PROBE_ASKED
@@ -213,7 +210,8 @@ def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
 
 
 def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
-    minute = timedelta(minutes=1)
+    minute, own = timedelta(minutes=1), dependencies.metrics.own
+    second = None if own is None else own.direct
     return [
         Job(
             name="backup-age",
@@ -230,7 +228,7 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
         Job(
             name="standbys",
             every=minute,
-            run=lambda: _note_standbys(dependencies),
+            run=partial(note_standbys, dependencies.database.direct, second),
             on_every_node=True,
         ),
         Job(
@@ -290,13 +288,6 @@ async def _note_backup_age(dependencies: Dependencies) -> None:
 
 async def _note_room(dependencies: Dependencies) -> None:
     DISK_FREE.set(shutil.disk_usage(dependencies.settings.data_dir).free)
-
-
-async def _note_standbys(dependencies: Dependencies) -> None:
-    found = await asyncio.to_thread(read_standbys, dependencies.database.direct)
-    STANDBYS.set(found.following)
-    STANDBY_BEHIND.set(max((slot.behind for slot in found.slots), default=0))
-    STANDBY_FAULTS.set(len(found.faults()))
 
 
 async def _note_metrics_database(own: Database) -> None:
