@@ -24,7 +24,7 @@ from mudra.storage.database.embedded.server import embedded_server
 
 MEMBERS = 3
 MOMENTS = [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 1, 3, 4))]
-"""Powers of two: how many times 5 ms after the first reset something is killed."""
+"""Powers of two: how many times 5 ms after the first acknowledged reset something is killed."""
 
 
 @dataclass
@@ -36,8 +36,11 @@ class Journal:
     acknowledged: list[str] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
 
-    def reset_without_pause(self, stop: threading.Event) -> None:
-        """Ask for resets until asked to stop; most are refused, which is fine."""
+    def reset_without_pause(self, stop: threading.Event, first: threading.Event) -> None:
+        """Ask for resets until asked to stop; most are refused, which is fine.
+
+        Sets `first` once one is acknowledged.
+        """
         url = self.member.service.issuer + "/v1/entity/secret/reset"
         while not stop.is_set():
             try:
@@ -54,6 +57,7 @@ class Journal:
             self.statuses.append(answer.status_code)
             if answer.status_code == 200:
                 self.acknowledged.append(answer.json()["secret"])
+                first.set()
 
 
 def alive(pid: int) -> bool:
@@ -88,7 +92,8 @@ def wait_until_ready(service: Service) -> None:
 
 
 def check(journals: list[Journal], before: dict[str, str]) -> None:
-    """Compare what is there with what was acknowledged."""
+    """Compare what is there with what was acknowledged, which is one reset at least."""
+    assert any(journal.acknowledged for journal in journals)
     for journal in journals:
         member = journal.member
         shown = member.read(journal.headers).json()["secret"]
@@ -124,13 +129,16 @@ def rows_are_whole(service: Service) -> None:
 
 
 def kill_while_resetting(journals: list[Journal], kill: Callable[[], None], after_s: float) -> None:
-    stop = threading.Event()
+    """Kill so many seconds after the first acknowledged reset, while others are under way."""
+    stop, first = threading.Event(), threading.Event()
     threads = [
-        threading.Thread(target=journal.reset_without_pause, args=[stop]) for journal in journals
+        threading.Thread(target=journal.reset_without_pause, args=[stop, first])
+        for journal in journals
     ]
     for thread in threads:
         thread.start()
     try:
+        assert first.wait(30), "no reset is acknowledged"
         time.sleep(after_s)
         kill()
     finally:

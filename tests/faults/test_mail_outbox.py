@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 from datetime import timedelta
 from email.parser import BytesParser
 from email.policy import default
@@ -106,6 +107,7 @@ def test_a_refused_email_is_listed_alarmed_and_sent_on_retry(tmp_path: Path):
             _, email = onboard(service)
             eventually(lambda: queue(service))
             (failed,) = queue(service)
+            service.advance("PT1M")
             log = tmp_path / "data" / "mudra.log"
             eventually(lambda: "mail cannot be delivered" in log.read_text())
             sink.rcpt_answer = ""
@@ -141,6 +143,22 @@ def test_a_email_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_pa
     assert failed["state"] == "waiting"
     assert failed["attempts"] >= 1
     assert len(emails(sink, email)) == 1
+
+
+def test_a_mail_server_that_answers_nothing_holds_up_no_alarm(tmp_path: Path):
+    """F6: each attempt takes 20 s, so a run that sends many emails takes as long as it likes."""
+    silent = socket.create_server(("127.0.0.1", 0))
+    url = f"smtp://127.0.0.1:{silent.getsockname()[1]}"
+    log = tmp_path / "data" / "mudra.log"
+    with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service, silent:
+        onboard(service)
+        onboard(service)
+        service.advance("P1DT1M")
+        eventually(lambda: log.read_text().count("mail cannot be delivered") == 2)
+        attempts = [mail["attempts"] for mail in queue(service)]
+
+    assert log.read_text().count("mail cannot be delivered") == 2
+    assert "mail not delivered" not in log.read_text().partition("mail cannot be delivered")[0]
 
 
 @pytest.mark.slow

@@ -1,7 +1,8 @@
 """The network's health as Prometheus metrics for an operator's own dashboards.
 
 Set by the job that detects incidents, as of the last closed window. What is not
-known (no calls, or another node runs the job) is NaN: an old value would look like health.
+known (no calls, or another node runs the job) is NaN: an old value would look like health. The
+end of the last window stays, since an old one looks like what it is: detection has stopped.
 """
 
 from collections.abc import Sequence
@@ -61,9 +62,13 @@ async def export_health(work: MaintenanceWork) -> None:
 
 
 def forget_health() -> None:
-    """Sets all to NaN: another node runs the job, and shows what is so now."""
+    """Sets all but the last window's end to NaN: another node runs the job, and shows what is so.
+
+    The alarm reads the latest end of all nodes. With NaN on this one it would compare with
+    nothing, and stay silent, once the other node is gone and no run succeeds here.
+    """
     _forget_apis()
-    for gauge in (WINDOWS_MISSING, INCIDENTS_OPEN, LAST_WINDOW):
+    for gauge in (WINDOWS_MISSING, INCIDENTS_OPEN):
         gauge.set(nan)
     for labels in _causes:
         CAUSES.labels(*labels).set(nan)

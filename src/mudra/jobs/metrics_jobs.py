@@ -6,6 +6,7 @@ from functools import partial
 from typing import Final
 
 import structlog
+from prometheus_client import Counter
 
 from mudra.jobs.metrics_exporter import export_health, forget_health
 from mudra.jobs.retry_delay import pause_after, public_pause_after
@@ -14,6 +15,7 @@ from mudra.jobs.telemetry import (
     ALARMS,
     ALARMS_SILENCED,
     RECOUNTS,
+    STATUS_WEBHOOK_MESSAGES,
     SUMS_MADE,
     WEBHOOK_MESSAGES,
     count_from_zero,
@@ -37,6 +39,7 @@ WORK_S: Final = 60.0
 RECOUNT_S: Final = 600.0
 DETECT_S: Final = 600.0
 """Most of it is the last step of judging days again, which stores their incidents."""
+_OUTCOMES: Final = ("sent", "failed", "given up")
 CarryOver = Callable[[], Awaitable[int]]
 _log = structlog.get_logger()
 
@@ -53,7 +56,8 @@ def metrics_jobs(
     `carry_over` takes to the first database what metrics in another one mean for it.
     """
     count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
-    count_from_zero(WEBHOOK_MESSAGES, ("sent", "failed", "given up"))
+    count_from_zero(WEBHOOK_MESSAGES, _OUTCOMES)
+    count_from_zero(STATUS_WEBHOOK_MESSAGES, _OUTCOMES)
 
     async def make_partitions() -> None:
         async with open_work(within_s=TRANSACTION_S) as work:
@@ -74,15 +78,7 @@ def metrics_jobs(
             follows_clock=True,
             forget=forget_health,
         ),
-        Job(
-            name="metrics-webhooks",
-            every=minute / 3,
-            run=lambda: deliver_messages(
-                partial(open_work, within_s=TRANSACTION_S), post, pause_after, _report
-            ),
-            wake_on=WEBHOOKS_CHANGED,
-            follows_clock=True,
-        ),
+        _alarm_webhooks(open_work, post),
         _public_webhooks(open_work, post_to_public),
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
         Job(
@@ -100,6 +96,21 @@ def metrics_jobs(
     ]
 
 
+def _alarm_webhooks(open_work: OpenMaintenance, post: Post) -> Job:
+    return Job(
+        name="metrics-webhooks",
+        every=timedelta(seconds=20),
+        run=lambda: deliver_messages(
+            partial(open_work, within_s=TRANSACTION_S),
+            post,
+            pause_after,
+            partial(_report, WEBHOOK_MESSAGES),
+        ),
+        wake_on=WEBHOOKS_CHANGED,
+        follows_clock=True,
+    )
+
+
 def _public_webhooks(open_work: OpenMaintenance, post: Post) -> Job:
     return Job(
         name="status-webhooks",
@@ -108,7 +119,8 @@ def _public_webhooks(open_work: OpenMaintenance, post: Post) -> Job:
             partial(open_work, within_s=TRANSACTION_S),
             post,
             public_pause_after,
-            _report,
+            # A count of their own: a challenge that a stranger fails is no alarm that was lost.
+            partial(_report, STATUS_WEBHOOK_MESSAGES),
             of_public=True,
         ),
         wake_on=WEBHOOKS_CHANGED,
@@ -187,11 +199,11 @@ def _count(notifications: Sequence[IncidentNotification]) -> None:
             ALARMS_SILENCED.inc()
 
 
-def _report(delivery: Delivery) -> None:
+def _report(messages: Counter, delivery: Delivery) -> None:
     if not delivery.problem:
-        WEBHOOK_MESSAGES.labels("sent").inc()
+        messages.labels("sent").inc()
         return
-    WEBHOOK_MESSAGES.labels("given up" if delivery.gave_up else "failed").inc()
+    messages.labels("given up" if delivery.gave_up else "failed").inc()
     _log.warning(
         "webhook message not delivered",
         webhook_id=delivery.message.webhook_id,

@@ -34,7 +34,7 @@ async def remind_members(open_work: OpenUnitOfWork) -> None:
 
 
 async def raise_mail_alarms(open_work: OpenUnitOfWork) -> int:
-    """Logs each email once that cannot be delivered; returns how many there are."""
+    """Logs each email once that cannot be delivered; returns how many fail now."""
     async with open_work() as work:
         new, failing = await work.mail_queue.raise_alarms()
     for mail_id in new:

@@ -11,7 +11,8 @@ from prometheus_client import Counter, Gauge
 
 MAILS_FAILING = Gauge(
     "mudra_mails_failing",
-    "Mails that the mail server refused for good or that have waited for over a day",
+    "Mails of the last two days that the mail server refused for good, and mails that have waited"
+    " for over a day",
     multiprocess_mode="livemostrecent",
 )
 SIGN_IN_FAILURES = Gauge(
@@ -49,6 +50,11 @@ ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind"
 ALARMS_SILENCED = Counter("mudra_health_alarms_silenced_total", "Alarms that a silence held back")
 WEBHOOK_MESSAGES = Counter(
     "mudra_webhook_messages_total", "Messages of alarms sent to webhooks", ["outcome"]
+)
+STATUS_WEBHOOK_MESSAGES = Counter(
+    "mudra_status_webhook_messages_total",
+    "Messages of the public status sent to webhooks of strangers, challenges included",
+    ["outcome"],
 )
 _OF_API = ["fip", "api"]
 API_REQUESTS = Gauge(
@@ -96,7 +102,9 @@ LAST_WINDOW = Gauge(
     multiprocess_mode="livemostrecent",
 )
 STANDBYS = Gauge(
-    "mudra_standbys", "Standbys that follow the primary", multiprocess_mode="livemostrecent"
+    "mudra_standbys",
+    "Standbys that follow the primary, of both databases where metrics are in a second one",
+    multiprocess_mode="livemostrecent",
 )
 STANDBY_BEHIND = Gauge(
     "mudra_standby_behind_bytes",

@@ -87,7 +87,11 @@ class MailQueue(Protocol):
         ...
 
     async def raise_alarms(self) -> tuple[Sequence[str], int]:
-        """Return the emails that have failed since the last call, and how many fail in all."""
+        """Return the emails that have failed since the last call, and how many fail now.
+
+        Now: those that have waited for over a day, and those of the last two days that the mail
+        server refused for good.
+        """
         ...
 
 

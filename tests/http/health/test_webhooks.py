@@ -15,6 +15,7 @@ from tests.support.webhook_sink import webhook_sink
 PREFERENCES = "/v1/user/alarm/preferences"
 OWN = "/v1/user/alarm/webhooks"
 METRICS = "/metrics/perf/v1"
+_SHOWN = re.compile(r"<h2><code>([^<]*)</code>")
 _SECRET = re.compile(r"whsec_[A-Za-z0-9+/=]+")
 
 
@@ -149,10 +150,14 @@ def test_a_member_and_a_person_have_the_same_page(network: Network) -> None:
     browser = signed_in(network, member)
     paths = (f"/console/entity/{member.entity_id}/webhooks", "/console/account/webhooks")
     with webhook_sink() as sink:
-        for path in paths:
-            page = browser.act(path, path, url=f"{sink.url}{len(path)}", format="slack")
-            assert page.status_code == 200, page.text
-            assert f"{sink.url}{len(path)}" in page.text or "127.0.0.1" in page.text
+        address = f"{sink.url}/known-to-few"
+        of_member, of_person = (
+            browser.act(path, path, url=address, format="slack") for path in paths
+        )
+    assert (of_member.status_code, of_person.status_code) == (200, 200)
+    assert _SHOWN.findall(of_member.text) == [address]
+    assert _SHOWN.findall(of_person.text) == [sink.url.removesuffix("/alarms") + "/…"]
+    assert "known-to-few" not in of_person.text, "who knows the address of a chat can post to it"
 
     own = member.client.get(OWN, headers=member.bearer()).json()["webhooks"]
     its = member.client.get(

@@ -14,6 +14,7 @@ from tests.support.service import Service, in_own_store
 from mudra.audit.ports import AuditLog
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.ports import Notice, NoticeKind
+from mudra.jobs.notification_jobs import raise_mail_alarms
 from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, Undelivered, deliver_due
 from mudra.overview.mail_queue import StoredEmail
@@ -82,6 +83,14 @@ class Nodes:
                 sa.update(mail_outbox).values(taken_until=taken - timedelta(minutes=3))
             )
 
+    async def give_all_for_sent(self) -> None:
+        """Leave no email of another test that waits or was refused."""
+        async with self.dependencies.database.transaction() as transaction:
+            unsent = sa.update(mail_outbox).where(mail_outbox.c.sent_at.is_(None))
+            await transaction.connection.execute(
+                unsent.values(sent_at=sa.func.clock_timestamp(), next_attempt_at=None)
+            )
+
 
 def twice(sent: list[str]) -> list[str]:
     return [mail_id for mail_id, times in Counter(sent).items() if times > 1]
@@ -129,3 +138,31 @@ def test_what_a_node_took_is_sent_by_another_only_when_its_claim_is_over(
     assert len(set(sent)) == 2
     assert len(twice(sent)) <= 1
     assert sent[0] in twice(sent) or not twice(sent)
+
+
+@pytest.mark.parametrize(
+    ("answer", "days", "failing"),
+    [
+        (Undelivered(again=True, problem="try later"), 0.9, 0),
+        (Undelivered(again=True, problem="try later"), 1.1, 1),
+        (Undelivered(again=True, problem="try later"), 80, 1),
+        (Undelivered(again=False, problem="no such user"), 0, 1),
+        (Undelivered(again=False, problem="no such user"), 1.9, 1),
+        (Undelivered(again=False, problem="no such user"), 2.1, 0),
+    ],
+)
+def test_a_refused_email_is_an_alarm_for_two_days_and_one_that_waits_as_long_as_it_does(
+    service: Service, answer: Undelivered, days: float, failing: int
+) -> None:
+    async def counted(dependencies: Dependencies) -> int:
+        async def send(_: StoredEmail) -> Undelivered:
+            return answer
+
+        nodes = Nodes(dependencies)
+        await nodes.give_all_for_sent()
+        await nodes.queue(1)
+        await deliver_due(nodes.outbox, send, pause_after, lambda *_: None)
+        dependencies.clock.offset += timedelta(days=days)
+        return await raise_mail_alarms(dependencies.unit_of_work)
+
+    assert in_own_store(service, counted) == failing

@@ -179,6 +179,7 @@ NOT_RUN: Final = {
             "kubectl create secret generic mudra \\",
             "helm upgrade --install mudra deploy/helm/mudra -f values.yaml --wait",
             "kubectl exec -it mudra-0 -- mudra operator create chief@network.example",
+            """kubectl patch pvc data-mudra-0 -p '{"spec": {"resources": {"requests": {"storage": "4Gi"}}}}'""",
             "kubectl create job --from=cronjob/mudra-backup first-backup",
             "helm upgrade mudra deploy/helm/mudra -f values.yaml --set backup.pod=true --wait",
             "helm upgrade mudra deploy/helm/mudra -f values.yaml --set replicas=0 --set backup.pod=true --wait",

@@ -33,6 +33,7 @@ from tests.support.until import until
 
 from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import REFERENCE
+from mudra.bootstrap.diagnosis import MIN_FREE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
 from mudra.storage.database.roles import SERVICE, as_role
 
@@ -248,6 +249,17 @@ def answers(address: str) -> bool:
     with contextlib.suppress(httpx.TransportError):
         return httpx.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
     return False
+
+
+def test_the_volume_of_a_node_has_twice_the_room_below_which_it_pages() -> None:
+    rules = Path("deploy/prometheus/mudra.rules.yml").read_text()
+    paged = re.findall(r"mudra_disk_free_bytes < 2 \^ (\d+)", rules)
+    values = yaml.safe_load((HELM / "mudra" / "values.yaml").read_text())
+    gibibytes = re.fullmatch(r"(\d+)Gi", values["storage"]["size"])
+
+    assert [1 << int(power) for power in paged] == [MIN_FREE]
+    assert gibibytes is not None
+    assert int(gibibytes[1]) << 30 >= 2 * MIN_FREE
 
 
 def test_the_templates_set_only_settings_that_there_are() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -123,14 +124,20 @@ def _secret_file(config: Config) -> CheckResult:
     if not path:
         return CheckResult("secret", ok=True, found="comes from the environment or a command")
     try:
-        mode = Path(path).stat().st_mode
+        file = Path(path).stat()
     except OSError as error:
         fact = f"{path} cannot be read: {error.strerror}"
         return CheckResult("secret", ok=False, found=fact, way_out="put the entity secret there")
-    if mode & _FOR_OTHERS:
+    if _is_open_to_others(file):
         fact = f"{path} may be read by other users"
         return CheckResult("secret", ok=False, found=fact, way_out=f"chmod 600 {path}")
-    return CheckResult("secret", ok=True, found=f"only the agent's user may read {path}")
+    return CheckResult("secret", ok=True, found=f"no other user may read {path}")
+
+
+def _is_open_to_others(file: os.stat_result) -> bool:
+    """Kubernetes gives a Secret's files to root, for the group of the pod to read."""
+    is_of_own_group = file.st_gid in {os.getegid(), *os.getgroups()}
+    return bool(file.st_mode & _FOR_OTHERS & ~(stat.S_IRGRP if is_of_own_group else 0))
 
 
 def _disk(config: Config) -> CheckResult:

@@ -5,7 +5,6 @@ import contextlib
 import os
 import shutil
 import signal
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from functools import partial
 from math import nan
@@ -16,21 +15,20 @@ import uvloop
 
 from mudra.audit.archive import drop_archived
 from mudra.audit.packing import drop_over_age, pack_next
-from mudra.audit.ports import AuditLog
 from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
+from mudra.bootstrap.node.mail_jobs import mail_jobs
 from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
 from mudra.bootstrap.node.probe_runner import ProbeRunner
+from mudra.bootstrap.node.standby_watch import note_standbys
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import handover_job, metrics_jobs
 from mudra.jobs.notification_jobs import (
-    deliver_mail,
     notify_guessing,
-    raise_mail_alarms,
     remind_members,
     send_links,
     watch_sign_ins,
@@ -44,21 +42,13 @@ from mudra.jobs.telemetry import (
     DISK_FREE,
     JOB_RUNS,
     MAILS,
-    MAILS_FAILING,
     METRICS_DATABASE_UP,
     SIGN_IN_FAILURES,
-    STANDBY_BEHIND,
-    STANDBY_FAULTS,
-    STANDBYS,
     count_from_zero,
 )
-from mudra.mail.mail_server import mail_server
-from mudra.mail.smtp import deliver
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
-from mudra.overview.mail_delivery import Delivered, Undelivered
-from mudra.overview.mail_queue import StoredEmail
 from mudra.registry.lifecycle.register import put_due_live
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.anonymous import record_anonymous
@@ -70,9 +60,7 @@ from mudra.storage.database.database import Database
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.database.retention import Days
-from mudra.storage.database.standbys import read_standbys
 from mudra.storage.identity.link_requests import LINK_ASKED
-from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 from mudra.storage.registry.probes import PROBE_ASKED
 
@@ -163,7 +151,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
     minute = timedelta(minutes=1)
     return [
         Job(name="keys", every=10 * minute, run=lambda: _keys(dependencies), follows_clock=True),
-        _mail_job(dependencies),
+        *mail_jobs(dependencies),
         Job(
             name="links",
             every=minute,
@@ -190,37 +178,6 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         *_jobs_of_registry(dependencies),
         *_jobs_of_proof(dependencies),
     ]
-
-
-def _mail_job(dependencies: Dependencies) -> Job:
-    @contextlib.asynccontextmanager
-    async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
-        async with dependencies.database.transaction() as transaction:
-            yield dependencies.outbox(transaction), PostgresAuditLog(transaction)
-
-    async def send_mail() -> None:
-        url = dependencies.settings.smtp_url
-        if url is not None:
-            server = mail_server(
-                url, dependencies.settings.mail_from, dependencies.settings.network_name
-            )
-
-            async def send(mail: StoredEmail) -> Delivered | Undelivered:
-                return await deliver(
-                    server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at
-                )
-
-            await deliver_mail(open_outbox, send, lambda outcome: MAILS.labels(outcome).inc())
-        MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
-
-    return Job(
-        name="mail",
-        every=timedelta(minutes=1),
-        run=send_mail,
-        wake_on=OUTBOX_CHANGED,
-        follows_clock=True,
-        forget=lambda: MAILS_FAILING.set(nan),
-    )
 
 
 def _jobs_of_subscribers(dependencies: Dependencies) -> list[Job]:
@@ -253,7 +210,8 @@ def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
 
 
 def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
-    minute = timedelta(minutes=1)
+    minute, own = timedelta(minutes=1), dependencies.metrics.own
+    second = None if own is None else own.direct
     return [
         Job(
             name="backup-age",
@@ -270,7 +228,7 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
         Job(
             name="standbys",
             every=minute,
-            run=lambda: _note_standbys(dependencies),
+            run=partial(note_standbys, dependencies.database.direct, second),
             on_every_node=True,
         ),
         Job(
@@ -330,13 +288,6 @@ async def _note_backup_age(dependencies: Dependencies) -> None:
 
 async def _note_room(dependencies: Dependencies) -> None:
     DISK_FREE.set(shutil.disk_usage(dependencies.settings.data_dir).free)
-
-
-async def _note_standbys(dependencies: Dependencies) -> None:
-    found = await asyncio.to_thread(read_standbys, dependencies.database.direct)
-    STANDBYS.set(found.following)
-    STANDBY_BEHIND.set(max((slot.behind for slot in found.slots), default=0))
-    STANDBY_FAULTS.set(len(found.faults()))
 
 
 async def _note_metrics_database(own: Database) -> None:

@@ -19,6 +19,7 @@ The route is a template out of the closed set that the service has, or empty: wh
 caller invents never becomes a label.
 """
 
+_EVENT_STREAM: Final = b"text/event-stream"
 _LATE: Final = "mudra.late_fault"
 _ROUTE: Final = "mudra.route"
 
@@ -50,25 +51,31 @@ def with_route(app: ASGIApp) -> ASGIApp:
 
 
 def instrumented(app: ASGIApp, observe: ObserveRequest) -> ASGIApp:
-    """Observe every request that `app` answers."""
+    """Observe every request that `app` answers.
+
+    The seconds of an event stream are those until it begins: it lasts as long as its reader
+    stays, or until the node restarts, and that is not how slow the service is.
+    """
 
     async def watching(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
             await app(scope, receive, send)
             return
         started = perf_counter()
+        stream_began = None
         status = 0
         scope.setdefault("state", {})
         txn_id = ""
 
         def noting(message: Message) -> Awaitable[None]:
-            nonlocal status, txn_id
+            nonlocal status, txn_id, stream_began
             if message["type"] == "http.response.start":
                 status = message["status"]
                 for name, value in message["headers"]:
                     if name == b"x-request-id":
                         txn_id = value.decode("latin-1")
-                        break
+                    elif name == b"content-type" and value.startswith(_EVENT_STREAM):
+                        stream_began = perf_counter()
             return send(message)
 
         try:
@@ -80,7 +87,7 @@ def instrumented(app: ASGIApp, observe: ObserveRequest) -> ASGIApp:
                 scope["path"],
                 scope["state"].get(_ROUTE, ""),
                 scope["state"].get(_LATE, status),
-                perf_counter() - started,
+                (stream_began or perf_counter()) - started,
                 peer[0] if peer else "",
                 txn_id,
             )

@@ -13,6 +13,9 @@ from mudra.storage.identity.tables import mail_alarm
 from mudra.storage.mail.outbox import OUTBOX_CHANGED
 
 ALARM_AFTER: Final = timedelta(days=1)
+"""The age from which an email that still waits is failing."""
+REFUSED_FOR: Final = timedelta(days=2)
+"""The age up to which a refused email counts as failing: it is listed for as long as it is kept."""
 _COLUMNS: Final = (
     mail_outbox.c.mail_id,
     mail_outbox.c.recipient,
@@ -84,25 +87,30 @@ class PostgresMailQueue:
         return mail_id
 
     async def raise_alarms(self) -> tuple[Sequence[str], int]:
-        """Return the emails that have failed since the last call, and how many fail in all."""
+        """Return the emails that have failed since the last call, and how many fail now.
+
+        An email that the mail server refused for good counts for two days after it was written:
+        one wrong address would otherwise hide every later failure.
+        """
         now = await self._tx.now()
         c = mail_outbox.c
-        failing = (
-            await self._tx.connection.scalars(sa.select(c.mail_id).where(self._failed(now)))
-        ).all()
+        rows = await self._tx.connection.execute(
+            sa.select(c.mail_id, self._fails_now(now)).where(self._failed(now))
+        )
+        failed = dict(rows.all())
         known = set(
             (
                 await self._tx.connection.scalars(
-                    sa.select(mail_alarm.c.mail_id).where(mail_alarm.c.mail_id.in_(failing))
+                    sa.select(mail_alarm.c.mail_id).where(mail_alarm.c.mail_id.in_(list(failed)))
                 )
             ).all()
         )
-        new = [mail_id for mail_id in failing if mail_id not in known]
+        new = [mail_id for mail_id in failed if mail_id not in known]
         if new:
             await self._tx.connection.execute(
                 sa.insert(mail_alarm), [{"mail_id": mail_id, "at": now} for mail_id in new]
             )
-        return new, len(failing)
+        return new, sum(failed.values())
 
     @staticmethod
     def _failed(now: datetime) -> sa.ColumnElement[bool]:
@@ -111,3 +119,8 @@ class PostgresMailQueue:
             c.sent_at.is_(None),
             sa.or_(c.next_attempt_at.is_(None), c.created_at < now - ALARM_AFTER),
         )
+
+    @staticmethod
+    def _fails_now(now: datetime) -> sa.ColumnElement[bool]:
+        c = mail_outbox.c
+        return sa.or_(c.next_attempt_at.is_not(None), c.created_at >= now - REFUSED_FOR)

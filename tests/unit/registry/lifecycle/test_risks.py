@@ -1,6 +1,9 @@
 """What changes of an entry affect, in one line."""
 
-from mudra.registry.lifecycle.difference import Risk, in_one_line
+import re
+from pathlib import Path
+
+from mudra.registry.lifecycle.difference import NEEDS_APPROVAL, Risk, in_one_line
 
 
 def test_risks_are_one_sentence() -> None:
@@ -9,3 +12,10 @@ def test_risks_are_one_sentence() -> None:
         " members must allow new IP addresses"
     )
     assert in_one_line([]) == ""
+
+
+def test_the_reference_names_each_field_whose_change_needs_approval() -> None:
+    reference = Path("docs/reference/registry.md").read_text()
+    (named,) = re.findall(r"update; pending until approved when it changes ([^|]*)", reference)
+
+    assert tuple(re.findall(r"`(\w+)`", named)) == NEEDS_APPROVAL

@@ -84,6 +84,33 @@ def test_each_thing_that_is_wrong_is_named_with_the_way_out(tmp_path: Path) -> N
     assert "s3cret" not in str(found)
 
 
+@pytest.mark.parametrize(
+    ("mode", "ok"),
+    [(0o400, True), (0o600, True), (0o440, True), (0o460, False), (0o444, False), (0o604, False)],
+    ids=oct,
+)
+def test_the_secret_may_be_read_by_the_agents_own_group_as_kubernetes_mounts_it(
+    tmp_path: Path, mode: int, ok: bool
+) -> None:
+    config = agents.config(tmp_path)
+    (tmp_path / "secret").chmod(mode)
+    operator, clock = HostileOperator(1), MovedClock()
+    found = asyncio.run(check(config, clock, random.uniform, operator.transport))
+
+    assert [one.ok for one in found if one.name == "secret"] == [ok]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file to a group of others")
+def test_the_secret_may_not_be_read_by_a_group_of_others(tmp_path: Path) -> None:
+    config = agents.config(tmp_path)
+    (tmp_path / "secret").chmod(0o440)
+    os.chown(tmp_path / "secret", -1, 54_321)
+    operator, clock = HostileOperator(1), MovedClock()
+    found = asyncio.run(check(config, clock, random.uniform, operator.transport))
+
+    assert [one.ok for one in found if one.name == "secret"] == [False]
+
+
 def test_a_secret_in_its_grace_period_is_a_warning_of_check(tmp_path: Path) -> None:
     operator = HostileOperator(1, secret="new", old_secret="s3cret")
 

@@ -1,0 +1,63 @@
+"""The jobs of the outbox: one sends what is due, one raises the alarms of what is not sent."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from math import nan
+
+from mudra.audit.ports import AuditLog
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.jobs.notification_jobs import deliver_mail, raise_mail_alarms
+from mudra.jobs.scheduler import Job
+from mudra.jobs.telemetry import MAILS, MAILS_FAILING
+from mudra.mail.mail_server import mail_server
+from mudra.mail.smtp import deliver
+from mudra.overview.mail_delivery import Delivered, Undelivered
+from mudra.overview.mail_queue import StoredEmail
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
+
+
+def mail_jobs(dependencies: Dependencies) -> list[Job]:
+    """Return both jobs.
+
+    The alarms are apart: a run that sends to a server that drops packets takes 20 s for each
+    email, and with enough of them never ends.
+    """
+
+    async def count_failing() -> None:
+        MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
+
+    return [
+        Job(
+            name="mail",
+            every=timedelta(minutes=1),
+            run=lambda: _send(dependencies),
+            wake_on=OUTBOX_CHANGED,
+            follows_clock=True,
+        ),
+        Job(
+            name="mail-alarms",
+            every=timedelta(minutes=1),
+            run=count_failing,
+            follows_clock=True,
+            forget=lambda: MAILS_FAILING.set(nan),
+        ),
+    ]
+
+
+async def _send(dependencies: Dependencies) -> None:
+    url = dependencies.settings.smtp_url
+    if url is None:
+        return
+    server = mail_server(url, dependencies.settings.mail_from, dependencies.settings.network_name)
+
+    @contextlib.asynccontextmanager
+    async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
+        async with dependencies.database.transaction() as transaction:
+            yield dependencies.outbox(transaction), PostgresAuditLog(transaction)
+
+    async def send(mail: StoredEmail) -> Delivered | Undelivered:
+        return await deliver(server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at)
+
+    await deliver_mail(open_outbox, send, lambda outcome: MAILS.labels(outcome).inc())
