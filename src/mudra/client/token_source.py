@@ -72,10 +72,22 @@ class EntityTokenSource:
 
     def token(self) -> str:
         """Return a valid token; raises a MudraClientError when there is none."""
+        return self._token(waits=False)
+
+    def token_instead_of(self, refused: str) -> str:
+        """Return another token than the one that a peer refused; the same while there is none.
+
+        It waits for a renewal by another thread, so that no thread keeps the refused one. Raises
+        as `token` does.
+        """
+        self.token_was_refused(refused)
+        return self._token(waits=True)
+
+    def _token(self, *, waits: bool) -> str:
         need = self._renewal.need(self._steady())
         current = self._renewal.valid_token(self._steady())
         if need is not RenewalNeed.NONE and self._renewing.acquire(
-            blocking=need is RenewalNeed.REQUIRED
+            blocking=waits or need is RenewalNeed.REQUIRED
         ):
             try:
                 # Another thread may have renewed it while this one waited.
@@ -90,7 +102,10 @@ class EntityTokenSource:
         return f"{DPOP if self.dpop else BEARER} " + self.token()
 
     def token_was_refused(self, token: str) -> None:
-        """Report that a peer answered 401 to this token: the next call gets another."""
+        """Report that a peer answered 401 to this token: the next call asks for another.
+
+        While the token service gives none, the token stays in use: other peers may accept it.
+        """
         self._renewal.token_was_refused(token, self._steady())
 
     def close(self) -> None:
