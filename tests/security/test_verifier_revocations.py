@@ -230,3 +230,25 @@ def test_who_insists_on_a_recent_list_asks_an_issuer_without_one_again_soon(issu
     steady.now += 5
 
     assert verifier.verify(issuer.token()).jti == "jti-1"
+
+
+def no_thread(_):
+    raise RuntimeError("can't start new thread")
+
+
+def test_without_a_thread_for_it_the_list_is_read_again_later(
+    issuer, verifier, steady, monkeypatch, caplog
+):
+    issuer.publish_revocations()
+    token = issuer.token()
+    before = is_accepted(verifier, token)
+    issuer.publish_revocations(revoked=["jti-1"])
+
+    steady.now += 15
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", no_thread)
+        meanwhile = is_accepted(verifier, token)
+
+    assert (before, meanwhile) == (True, True)
+    assert "can't start new thread" in caplog.text
+    assert not after_refresh(verifier, steady, token)

@@ -1,7 +1,6 @@
 """Keeps a valid Entity Access Token, for programs with threads."""
 
 import random
-import threading
 from collections.abc import Callable
 
 import httpx
@@ -18,6 +17,7 @@ from mudra.client.errors import (
 )
 from mudra.client.grant import BEARER, DPOP, GraceWarning, Grant, read_response
 from mudra.client.renewal import PAUSE_SECONDS, Renewal, RenewalNeed
+from mudra.shared.fork_lock import ForkLock
 from mudra.shared.secret_text import SecretText
 
 
@@ -58,7 +58,7 @@ class EntityTokenSource:
         self._renewal = Renewal(on_warning)
         self.dpop = dpop
         """The key that its tokens are bound to, if they are."""
-        self._renewing = threading.Lock()
+        self._renewing = ForkLock()
 
     @property
     def warning(self) -> GraceWarning | None:
