@@ -140,9 +140,9 @@ def test_a_warning_is_reported_once_and_the_secret_is_read_again(caplog):
 
 @pytest.mark.parametrize(
     ("token", "now", "need"),
-    [("t", 30, RenewalNeed.REQUIRED), ("t", 29, RenewalNeed.NONE), ("other", 30, RenewalNeed.NONE)],
+    [("t", 30, RenewalNeed.DUE), ("t", 29, RenewalNeed.NONE), ("other", 30, RenewalNeed.NONE)],
 )
-def test_a_token_refused_by_a_peer_is_dropped_unless_young_or_another(token, now, need):
+def test_a_token_refused_by_a_peer_is_due_unless_young_or_another(token, now, need):
     state = Renewal(None)
     state.succeeded(grant(), SECRET)
 

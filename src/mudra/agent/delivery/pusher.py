@@ -170,7 +170,8 @@ class Pusher:
             case NotNow(reason, retry_after):
                 self._failed(queued, reason, retry_after)
             case TokenRefused(reason):
-                self._failed(queued, reason)
+                error = self.tokens.error
+                self._failed(queued, reason if error is None else f"{reason}; {error}")
             case _:
                 assert_never(outcome)
 
