@@ -155,9 +155,10 @@ def test_without_registry_and_file_a_lookup_says_so(program: Program) -> None:
         lambda text: text.replace(b'"upto":', b'"upto":1', 1),
         lambda text: text.replace(b"https://", b"https://evil.", 1),
         lambda text: text.replace(b"/cr/v2", b"/cr/v3", 1),
+        lambda text: text.replace(b"/cr/v2", b"/cr/\xff2", 1),
         lambda _: b"",
     ],
-    ids=["cut", "number", "address", "registry", "empty"],
+    ids=["cut", "number", "address", "registry", "byte", "empty"],
 )
 def test_a_damaged_file_is_read_again_from_the_registry(program: Program, fip, damage) -> None:
     entity_id = fip[0].member.entity_id

@@ -69,7 +69,9 @@ def test_no_one_is_sent_to_reset_a_secret_that_is_right(code, way_out):
     assert "reset" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b'{"errorCode":"<b>"}', b'{"errorCode":1}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b'{"errorCode":"<b>"}', b'{"errorCode":1}', b'{"errorCode":"\xff"}']
+)
 def test_an_unreadable_refusal_is_not_repeated(body):
     with pytest.raises(ServiceUnavailable, match=r"502 \(no errorCode\)"):
         read_response(502, {}, body, 0, 0)
