@@ -155,9 +155,10 @@ def test_without_registry_and_file_a_lookup_says_so(program: Program) -> None:
         lambda text: text.replace(b'"upto":', b'"upto":1', 1),
         lambda text: text.replace(b"https://", b"https://evil.", 1),
         lambda text: text.replace(b"/cr/v2", b"/cr/v3", 1),
+        lambda text: text.replace(b"/cr/v2", b"/cr/\xff2", 1),
         lambda _: b"",
     ],
-    ids=["cut", "number", "address", "registry", "empty"],
+    ids=["cut", "number", "address", "registry", "byte", "empty"],
 )
 def test_a_damaged_file_is_read_again_from_the_registry(program: Program, fip, damage) -> None:
     entity_id = fip[0].member.entity_id
@@ -213,11 +214,23 @@ def test_a_registry_out_of_reach_is_asked_again_after_a_pause(program: Program, 
     assert program.directory.age == 0
 
 
-def test_a_file_that_cannot_be_written_is_said(program: Program, fip, tmp_path: Path) -> None:
+def test_a_copy_that_cannot_be_written_is_used_said_and_written_later(
+    program: Program, fip, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     program.file = tmp_path / "absent" / "copy.json"
+    directory = program.started()
 
-    with pytest.raises(DirectoryUnavailable, match="No such file"):
-        program.started().refresh()
+    with pytest.raises(DirectoryUnavailable, match=r"could not be saved: .*No such file"):
+        directory.refresh()
+    found = directory.entry(fip[0].member.entity_id)
+    program.file.parent.mkdir()
+    directory.refresh()
+    program.wire.cut = True
+
+    assert found is not None
+    assert "in use, but not saved" in caplog.text
+    assert directory.age == 0
+    assert program.started().entry(found.entity_id) == found
 
 
 def test_a_body_is_checked_by_the_sender_s_registered_key(program: Program, service: Service):

@@ -158,6 +158,56 @@ def test_a_token_that_a_peer_refused_is_replaced(program):
     assert program.tokens.token() == "token-2"
 
 
+@pytest.mark.parametrize("status", [401, 429, 503])
+def test_a_token_that_one_peer_refused_stays_in_use_without_the_service(issuer, program, status):
+    token = program.tokens.token()
+    issuer.token_status = status
+
+    for program.steady.now in (60, 61, 70, LIFE - 1):
+        assert program.tokens.token_instead_of(token) == token
+        assert program.tokens.token() == token
+
+    issuer.token_status, program.steady.now = 200, LIFE - 0.5 + 5
+    assert program.tokens.token() != token
+
+
+def test_who_was_refused_waits_for_the_token_that_another_gets(issuer, program):
+    token = program.tokens.token()
+    program.steady.now = 60
+    issuer.hold.clear()
+    seen = []
+    threads = [
+        threading.Thread(target=lambda: seen.append(program.tokens.token_instead_of(token)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    while threads[0].is_alive() and len(issuer.requests) < 2:
+        threads[0].join(0.001)
+
+    assert program.tokens.token() == token
+    issuer.hold.set()
+    for thread in threads:
+        thread.join()
+
+    assert seen == ["token-2"] * 4
+    assert len(issuer.requests) == 2
+
+
+def test_a_task_whose_token_was_refused_keeps_it_until_there_is_another(issuer):
+    async def ask():
+        program = Program(issuer, AsyncEntityTokenSource)
+        token = await program.tokens.token()
+        program.steady.now, issuer.token_status = 60, 503
+        seen = [await program.tokens.token_instead_of(token), await program.tokens.token()]
+        program.steady.now, issuer.token_status = 66, 200
+        seen += await asyncio.gather(*(program.tokens.token_instead_of(token) for _ in range(4)))
+        await program.tokens.aclose()
+        return seen
+
+    assert asyncio.run(ask()) == ["token-1"] * 2 + ["token-3"] * 4
+
+
 def test_many_threads_cause_one_request(issuer, program):
     issuer.hold.clear()
     seen = []

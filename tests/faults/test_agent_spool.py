@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from mudra.agent.counting.payload import Payload
+from mudra.agent.spool.dead_letter import request_resend, requeue, write_dead_letter
+from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.agent.spool.spool import ClosedWindow, Spool, SpoolInUse
 from mudra.metrics.payload.catalogue import Tag
 
@@ -120,6 +122,23 @@ def test_a_write_ahead_log_cut_at_any_place_gives_every_commit_before_the_cut(
         seen.add(len(closed))
         spool.close()
     assert len(seen) > 8
+
+
+@pytest.mark.parametrize("damage", [b"\xff", b'{"txnId":"\xff"}', b'{"txnId":' + b"[" * 100_000])
+def test_a_damaged_dead_letter_is_set_aside_and_stops_no_other(
+    tmp_path: Path, damage: bytes
+) -> None:
+    spool = Spool(tmp_path)
+    good, bad = (QueuedPayload(window, Tag.REQUESTS, "t", 2) for window in (WINDOW, 0))
+    paths = [write_dead_letter(tmp_path, one, b"{}", 409, "why", WINDOW) for one in (good, bad)]
+    request_resend(tmp_path, paths, WINDOW)
+    (tmp_path / "resend" / paths[1].name).write_bytes(damage)
+
+    requeue(tmp_path, spool)
+
+    assert [one.window for one in spool.queued()] == [WINDOW]
+    assert [one.suffix for one in (tmp_path / "resend").iterdir()] == [".unreadable"]
+    spool.close()
 
 
 def test_the_damaged_journal_is_kept_next_to_the_new_one(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 
+import httpx
 import pytest
 from tests.support.issuer import Hands, Issuer
 
@@ -279,6 +280,57 @@ def test_many_tasks_cause_one_fetch(issuer, steady):
 
     assert len(asyncio.run(check())) == 8
     assert issuer.requests == [CERTS]
+
+
+class SlowIssuer(httpx.AsyncBaseTransport):
+    """Answers as the issuer does, once it is let go on."""
+
+    def __init__(self, issuer):
+        self.issuer = issuer
+        self.was_asked, self.goes_on = asyncio.Event(), asyncio.Event()
+
+    async def handle_async_request(self, request):
+        self.issuer.requests.append(request.url.path)
+        self.was_asked.set()
+        await self.goes_on.wait()
+        status, headers, body = self.issuer.get(request.url.path)
+        return httpx.Response(status, headers=headers, content=body)
+
+    def verifier(self, steady):
+        http = httpx.AsyncClient(transport=self)
+        return AsyncTokenVerifier(
+            self.issuer.url, wall=Hands(), steady=steady, revocations=False, http=http
+        )
+
+
+def test_a_cancelled_call_leaves_the_keys_to_the_next(issuer, steady):
+    async def check():
+        slow = SlowIssuer(issuer)
+        verifier = slow.verifier(steady)
+        impatient = asyncio.create_task(verifier.verify(issuer.token()))
+        await slow.was_asked.wait()
+        impatient.cancel()
+        await asyncio.wait([impatient])
+        slow.goes_on.set()
+        token = await verifier.verify(issuer.token(jti="jti-2"))
+        await verifier.aclose()
+        return impatient.cancelled(), token.jti
+
+    assert asyncio.run(check()) == (True, "jti-2")
+    assert issuer.requests == [CERTS]
+
+
+def test_who_closes_a_verifier_ends_its_fetch(issuer, steady):
+    async def check():
+        slow = SlowIssuer(issuer)
+        verifier = slow.verifier(steady)
+        waiting = asyncio.create_task(verifier.verify(issuer.token()))
+        await slow.was_asked.wait()
+        await verifier.aclose()
+        await asyncio.wait([waiting], timeout=5)
+        return waiting.cancelled()
+
+    assert asyncio.run(check())
 
 
 def test_the_metadata_can_say_where_the_keys_are(issuer, steady):

@@ -201,3 +201,54 @@ def test_many_tasks_read_one_list_and_all_wait_for_the_first(issuer, steady):
 
     assert asyncio.run(check()) == [None] * 8
     assert issuer.requests.count(LIST) == 1
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_an_issuer_that_had_a_list_is_asked_again_soon_after_a_404(
+    issuer, verifier, steady, status, caplog
+):
+    issuer.publish_revocations()
+    token = issuer.token()
+    before = is_accepted(verifier, token)
+    issuer.revocations = status, {}, b""
+    after_refresh(verifier, steady, token)
+    issuer.publish_revocations(revoked=["jti-1"])
+
+    steady.now += 5 - 15
+
+    assert before
+    assert not after_refresh(verifier, steady, token)
+    assert f"the answer was {status}" in caplog.text
+
+
+def test_who_insists_on_a_recent_list_asks_an_issuer_without_one_again_soon(issuer, steady):
+    verifier = TokenVerifier(issuer.url, max_revocation_age=60, wall=Hands(), steady=steady)
+    with pytest.raises(RevocationsUnavailable):
+        verifier.verify(issuer.token())
+
+    issuer.publish_revocations()
+    steady.now += 5
+
+    assert verifier.verify(issuer.token()).jti == "jti-1"
+
+
+def no_thread(_):
+    raise RuntimeError("can't start new thread")
+
+
+def test_without_a_thread_for_it_the_list_is_read_again_later(
+    issuer, verifier, steady, monkeypatch, caplog
+):
+    issuer.publish_revocations()
+    token = issuer.token()
+    before = is_accepted(verifier, token)
+    issuer.publish_revocations(revoked=["jti-1"])
+
+    steady.now += 15
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", no_thread)
+        meanwhile = is_accepted(verifier, token)
+
+    assert (before, meanwhile) == (True, True)
+    assert "can't start new thread" in caplog.text
+    assert not after_refresh(verifier, steady, token)

@@ -9,7 +9,7 @@ import httpx
 from joserfc.jwk import RSAKey
 
 from mudra.client.entity_token import EntityToken
-from mudra.client.verification.revocations import ListRefused, Revocations, check_answer, check_size
+from mudra.client.verification.revocations import ListRefused, Revocations, check_size
 
 _log = logging.getLogger("mudra.client")
 
@@ -50,7 +50,7 @@ class AsyncRevocationFollower:
             async with self._http.stream(
                 "GET", self._revocations.url, follow_redirects=False
             ) as answer:
-                absent = check_answer(answer.status_code)
+                absent = self._revocations.is_absent(answer.status_code)
                 body = b""
                 async for chunk in answer.aiter_bytes():
                     body += chunk

@@ -64,10 +64,22 @@ class AsyncEntityTokenSource:
 
     async def token(self) -> str:
         """Return a valid token; raises a MudraClientError when there is none."""
+        return await self._token(waits=False)
+
+    async def token_instead_of(self, refused: str) -> str:
+        """Return another token than the one that a peer refused; the same while there is none.
+
+        It waits for a renewal by another task, so that no task keeps the refused one. Raises as
+        `token` does.
+        """
+        self.token_was_refused(refused)
+        return await self._token(waits=True)
+
+    async def _token(self, *, waits: bool) -> str:
         need = self._renewal.need(self._steady())
         current = self._renewal.valid_token(self._steady())
         if need is RenewalNeed.REQUIRED or (
-            need is RenewalNeed.DUE and not self._renewing.locked()
+            need is RenewalNeed.DUE and (waits or not self._renewing.locked())
         ):
             async with self._renewing:
                 # Another task may have renewed it while this one waited.
@@ -80,7 +92,10 @@ class AsyncEntityTokenSource:
         return f"{DPOP if self.dpop else BEARER} " + await self.token()
 
     def token_was_refused(self, token: str) -> None:
-        """Report that a peer answered 401 to this token: the next call gets another."""
+        """Report that a peer answered 401 to this token: the next call asks for another.
+
+        While the token service gives none, the token stays in use: other peers may accept it.
+        """
         self._renewal.token_was_refused(token, self._steady())
 
     async def aclose(self) -> None:

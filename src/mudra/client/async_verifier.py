@@ -1,6 +1,7 @@
 """Verifies Entity Access Tokens offline, for programs on an event loop."""
 
 import asyncio
+import contextlib
 import logging
 
 import httpx
@@ -52,7 +53,7 @@ class AsyncTokenVerifier:
             if revocations
             else None
         )
-        self._fetching = asyncio.Lock()
+        self._fetching: asyncio.Task[None] | None = None
 
     async def verify(self, token: str, proof: PresentedProof | None = None) -> EntityToken:
         """Return the content of a valid token; raises as TokenVerifier.verify does."""
@@ -76,15 +77,24 @@ class AsyncTokenVerifier:
         """Close the connections to the issuer."""
         if self._revocations is not None:
             await self._revocations.aclose()
+        if self._fetching is not None:
+            self._fetching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._fetching
         await self._http.aclose()
 
     async def _refresh(self, kid: str) -> None:
-        # With an old but valid key there is no need to wait for another task's fetch.
-        if self._fetching.locked() and self._verification.has_key(kid):
-            return
-        async with self._fetching:
-            if self._verification.must_fetch(kid):
-                await self._fetch(kid)
+        if self._fetching is not None:
+            # With an old but valid key there is no need to wait for another call's fetch.
+            if self._verification.has_key(kid):
+                return
+            await asyncio.shield(self._fetching)
+            if not self._verification.must_fetch(kid):
+                return
+        # A task of its own: a call that is cancelled leaves the keys to those who wait for them.
+        if self._fetching is None:
+            self._fetching = asyncio.create_task(self._fetch(kid), name="mudra-keys")
+        await asyncio.shield(self._fetching)
 
     async def _fetch(self, kid: str) -> None:
         failed = True
@@ -100,6 +110,7 @@ class AsyncTokenVerifier:
             _log.warning("keys of %s not refreshed: %s", self._location.issuer, error)
         finally:
             self._verification.fetched(kid, failed=failed)
+            self._fetching = None
 
     async def _get(self, url: str) -> tuple[bytes, str]:
         async with self._http.stream("GET", url, follow_redirects=False) as answer:

@@ -72,7 +72,7 @@ def read_response(
         _raise_refusal(status, headers, body)
     try:
         answer = msgspec.json.decode(body, type=_TokenResponse)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UnexpectedResponse("200 without a token in it", _CHECK_ADDRESS) from error
     if not answer.accessToken or answer.expiresIn <= 0:
         raise UnexpectedResponse("200 with an empty or expired token", _CHECK_ADDRESS)
@@ -106,7 +106,7 @@ _NOT_THE_SECRET: Final = {
 
 def _raise_refusal(status: int, headers: Mapping[str, str], body: bytes) -> None:
     code = _error_code(body)
-    pause = _retry_after(headers)
+    pause = retry_after(headers)
     if status == HTTPStatus.UNAUTHORIZED:
         way_out = _NOT_THE_SECRET.get(code, _OTHERWISE)
         raise SecretRefused(f"the token service refused this entity and secret ({code})", way_out)
@@ -127,12 +127,13 @@ def _error_code(body: bytes) -> str:
     """Return the service's error code (spec 7) if there is one, and nothing else."""
     try:
         code = msgspec.json.decode(body, type=_ErrorResponse).errorCode
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "no errorCode"
     return code if _CODE.fullmatch(code) else "no errorCode"
 
 
-def _retry_after(headers: Mapping[str, str]) -> float:
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Return the seconds to wait that an answer asks for, an hour at most; 5 if it does not."""
     text = headers.get("retry-after", "")
     return min(float(text), _MAX_PAUSE_SECONDS) if text.isdecimal() else _PAUSE_SECONDS
 

@@ -37,17 +37,19 @@ class Renewal:
         """Why the last renewal failed; None after a success."""
         self._on_warning = on_warning
         self._grant: Grant | None = None
+        self._refused: SecretText | None = None
+        """A token that a peer refused: in use until there is another, since others accept it."""
         self._not_before = float("-inf")
 
     def need(self, now: float) -> RenewalNeed:
         """Return what to do; raises the last error while its pause lasts and no token is valid."""
-        if self._grant is None or now >= self._grant.ends_at:
-            if self.error is not None and now < self._not_before:
-                raise self.error
+        grant, error = self._grant, self.error  # other threads replace them meanwhile
+        if grant is None or now >= grant.ends_at:
+            if error is not None and now < self._not_before:
+                raise error
             return RenewalNeed.REQUIRED
-        if now >= self._grant.renew_at and now >= self._not_before:
-            return RenewalNeed.DUE
-        return RenewalNeed.NONE
+        is_due = now >= grant.renew_at or grant.token == self._refused
+        return RenewalNeed.DUE if is_due and now >= self._not_before else RenewalNeed.NONE
 
     def valid_token(self, now: float) -> SecretText | None:
         """Return the current token, unless it has expired."""
@@ -86,11 +88,11 @@ class Renewal:
             _log.warning("token not renewed, the current one stays in use: %s", error)
 
     def token_was_refused(self, token: str, now: float) -> None:
-        """Drop the token that a peer refused, unless it is so young that the peer must be wrong."""
+        """Make the token due that a peer refused, unless it is so young that the peer is wrong."""
         grant = self._grant
         if (
             grant is not None
             and grant.token == SecretText(token)
             and now - grant.obtained_at >= MIN_AGE_SECONDS
         ):
-            self._grant = None
+            self._refused = grant.token

@@ -8,7 +8,8 @@ import httpx
 from joserfc.jwk import RSAKey
 
 from mudra.client.entity_token import EntityToken
-from mudra.client.verification.revocations import ListRefused, Revocations, check_answer, check_size
+from mudra.client.verification.revocations import ListRefused, Revocations, check_size
+from mudra.shared.fork_lock import ForkLock
 
 _log = logging.getLogger("mudra.client")
 
@@ -22,7 +23,7 @@ class RevocationFollower:
         self._revocations = revocations
         self._http = http
         self._find_key = find_key
-        self._fetching = threading.Lock()
+        self._fetching = ForkLock()
 
     def check(self, token: EntityToken) -> None:
         """Raise TokenRevoked for a token that ended early, RevocationsUnavailable if none knows."""
@@ -33,8 +34,16 @@ class RevocationFollower:
             if self._revocations.is_empty:
                 self._fetch()
             else:
-                threading.Thread(target=self._fetch, name="mudra-revocations", daemon=True).start()
+                self._fetch_meanwhile()
         self._revocations.check(token)
+
+    def _fetch_meanwhile(self) -> None:
+        try:
+            threading.Thread(target=self._fetch, name="mudra-revocations", daemon=True).start()
+        except RuntimeError as error:  # the system gives this process no more threads
+            _log.warning("list %s not refreshed: %s", self._revocations.url, error)
+            self._revocations.fetched(failed=True)
+            self._fetching.release()
 
     def _fetch(self) -> None:
         try:
@@ -48,7 +57,7 @@ class RevocationFollower:
         failed, absent = True, False
         try:
             with self._http.stream("GET", self._revocations.url, follow_redirects=False) as answer:
-                absent = check_answer(answer.status_code)
+                absent = self._revocations.is_absent(answer.status_code)
                 body = b""
                 for chunk in answer.iter_bytes():
                     body += chunk

@@ -1,7 +1,6 @@
 """Keeps a valid Entity Access Token, for programs with threads."""
 
 import random
-import threading
 from collections.abc import Callable
 
 import httpx
@@ -18,6 +17,7 @@ from mudra.client.errors import (
 )
 from mudra.client.grant import BEARER, DPOP, GraceWarning, Grant, read_response
 from mudra.client.renewal import PAUSE_SECONDS, Renewal, RenewalNeed
+from mudra.shared.fork_lock import ForkLock
 from mudra.shared.secret_text import SecretText
 
 
@@ -58,7 +58,7 @@ class EntityTokenSource:
         self._renewal = Renewal(on_warning)
         self.dpop = dpop
         """The key that its tokens are bound to, if they are."""
-        self._renewing = threading.Lock()
+        self._renewing = ForkLock()
 
     @property
     def warning(self) -> GraceWarning | None:
@@ -72,10 +72,22 @@ class EntityTokenSource:
 
     def token(self) -> str:
         """Return a valid token; raises a MudraClientError when there is none."""
+        return self._token(waits=False)
+
+    def token_instead_of(self, refused: str) -> str:
+        """Return another token than the one that a peer refused; the same while there is none.
+
+        It waits for a renewal by another thread, so that no thread keeps the refused one. Raises
+        as `token` does.
+        """
+        self.token_was_refused(refused)
+        return self._token(waits=True)
+
+    def _token(self, *, waits: bool) -> str:
         need = self._renewal.need(self._steady())
         current = self._renewal.valid_token(self._steady())
         if need is not RenewalNeed.NONE and self._renewing.acquire(
-            blocking=need is RenewalNeed.REQUIRED
+            blocking=waits or need is RenewalNeed.REQUIRED
         ):
             try:
                 # Another thread may have renewed it while this one waited.
@@ -90,7 +102,10 @@ class EntityTokenSource:
         return f"{DPOP if self.dpop else BEARER} " + self.token()
 
     def token_was_refused(self, token: str) -> None:
-        """Report that a peer answered 401 to this token: the next call gets another."""
+        """Report that a peer answered 401 to this token: the next call asks for another.
+
+        While the token service gives none, the token stays in use: other peers may accept it.
+        """
         self._renewal.token_was_refused(token, self._steady())
 
     def close(self) -> None:

@@ -1,7 +1,6 @@
 """Verifies Entity Access Tokens offline, for programs with threads."""
 
 import logging
-import threading
 
 import httpx
 
@@ -15,6 +14,7 @@ from mudra.client.verification.key_location import KeyFetchError, check_size, ch
 from mudra.client.verification.revocations import Revocations
 from mudra.client.verification.verification import Verification
 from mudra.shared.dpop_proof import PresentedProof
+from mudra.shared.fork_lock import ForkLock
 
 _log = logging.getLogger("mudra.client")
 
@@ -67,7 +67,7 @@ class TokenVerifier:
             if revocations
             else None
         )
-        self._fetching = threading.Lock()
+        self._fetching = ForkLock()
 
     def verify(self, token: str, proof: PresentedProof | None = None) -> EntityToken:
         """Return the content of a valid token; one that is bound to a key needs its `proof`.

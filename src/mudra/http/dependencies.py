@@ -195,6 +195,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     """The faults of a sandbox; None anywhere else."""
     fault_keys: FaultKeys | None = None
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
+    revoke_turns: KeyedLock = field(default_factory=KeyedLock)
     registry_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(2, 300, monotonic))
     link_rate: KeyedRateLimit = field(default_factory=lambda: KeyedRateLimit(1 / 60, 30, monotonic))
     """Requests for a link to set a password, by network address (IPv6 by /64) in this process."""

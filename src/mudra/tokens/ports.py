@@ -10,6 +10,7 @@ from msgspec import Struct
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import Claims, TokenKind
+from mudra.tokens.revocation.revocation_limit import ListedTokens
 from mudra.tokens.secrets.address_binding import ChosenBinding, Network
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 from mudra.tokens.secrets.old_secret_use import SecretUse
@@ -184,6 +185,9 @@ class IssuedTokens(Protocol):
 
     async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
         """End one token of a user; False when it is not theirs or has ended already."""
+
+    async def lock_listed_tokens(self, entity_id: str) -> ListedTokens:
+        """Count what the revocation list has, and let no other call revoke for this entity."""
 
     async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
         """Store an entity token as revoked; False when it was already."""

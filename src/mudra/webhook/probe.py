@@ -8,6 +8,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Final
 
@@ -30,6 +31,7 @@ _MAX_TEXT: Final = 200
 _MAX_NAMES: Final = 10
 _MAX_SIGNATURE: Final = 4096
 _HTTPS: Final = 443
+_NAMES: Final = ThreadPoolExecutor(2, thread_name_prefix="probe-names")
 _NOT_ASKED: Final = "the server was not asked"
 
 
@@ -57,7 +59,7 @@ async def probe(
     try:
         async with asyncio.timeout(within_s):
             url = httpx.URL(challenge.url)
-            addresses = await resolved(url)
+            addresses = await resolved(url, _NAMES)
             for one in addresses:
                 fault = reach.ip_fault(one)
                 if fault is not None:

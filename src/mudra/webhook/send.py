@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from datetime import datetime
 from functools import cache, partial
 from typing import Final
@@ -31,6 +31,7 @@ _WHOLE_S: Final = 10.0
 _MAX_ADDRESSES: Final = 4
 _HTTPS: Final = 443
 _HTTP: Final = 80
+_NAMES: Final = ThreadPoolExecutor(4, thread_name_prefix="alarm-names")
 
 
 class Terms(Struct, frozen=True):
@@ -38,8 +39,8 @@ class Terms(Struct, frozen=True):
 
     may_call: Callable[[str], bool] = lambda _: True
     """Counts a call to an IP address; returns whether there were not too many."""
-    lookups: Executor | None = None
-    """Where names are resolved: servers of names that never answer delay no other calls."""
+    lookups: Executor = _NAMES
+    """Where names are resolved: servers of names that never answer delay no other work."""
     is_answer: Callable[[bytes, bytes], bool] | None = None
     """Returns whether a body is answered rightly; without it, answers are not read."""
     max_answer: int = 0
@@ -85,8 +86,11 @@ async def post(
         return why_failed(error)
 
 
-async def resolved(url: httpx.URL, lookups: Executor | None = None) -> Sequence[AnyIp]:
-    """Returns the addresses of a URL's host, not checked yet."""
+async def resolved(url: httpx.URL, lookups: Executor) -> Sequence[AnyIp]:
+    """Returns the addresses of a URL's host, not checked yet.
+
+    `lookups` are threads for this alone: those of the loop are for the judging of reports too.
+    """
     literal = literal_ip(url.host)
     if literal is not None:
         return [literal]

@@ -1,10 +1,12 @@
 """The revocation list: signed, seconds old, and complete from the commit of each change."""
 
 import json
+import uuid
 from datetime import timedelta
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from joserfc import jws
 from joserfc.jwk import KeySet
 from tests.support.service import Member, Service, in_own_store, new_member
@@ -13,6 +15,8 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_status import set_member_status
+from mudra.storage.database.tables import revoked_entity_token
+from mudra.tokens.revocation.revocation_limit import MAX_OF_ENTITY
 
 
 def fetched(service: Service) -> httpx.Response:
@@ -126,3 +130,41 @@ def test_a_token_that_is_issued_after_a_short_suspension_is_valid(
     assert isinstance(issued_at, int)
     assert fetched(service).json()["notBefore"][member.entity_id] <= issued_at
     assert is_active(member, token, member, secret)
+
+
+def test_an_entity_that_filled_its_room_revokes_no_more_and_others_do(service: Service) -> None:
+    full, other = new_member(service), new_member(service)
+    secret, others = full.secret(), other.secret()
+    in_own_store(service, lambda dependencies: fill(dependencies, full.entity_id))
+
+    refused = revoke(full, token_of(full, secret), secret)
+    by_other = revoke(other, token_of(other, others), others)
+    set_status(full, MemberStatus.SUSPENDED)
+
+    assert (refused.status_code, refused.json()["error"]) == (429, "temporarily_unavailable")
+    assert "use one token for its 24 hours" in refused.json()["error_description"]
+    assert 3500 < int(refused.headers["Retry-After"]) <= 3600
+    assert by_other.status_code == 200
+    assert full.entity_id in fetched(service).json()["notBefore"]
+
+
+def revoke(member: Member, token: str, secret: str) -> httpx.Response:
+    return member.client.post(
+        "/oauth2/revoke", data={"token": token}, auth=(member.entity_id, secret)
+    )
+
+
+async def fill(dependencies: Dependencies, entity_id: str) -> None:
+    """Revoke as many tokens of the entity, of an hour, as it may."""
+    async with dependencies.database.transaction() as transaction:
+        now = await transaction.now()
+        rows = [
+            {
+                "jti": str(uuid.uuid4()),
+                "entity_id": entity_id,
+                "revoked_at": now,
+                "expires_at": now + timedelta(hours=1),
+            }
+            for _ in range(MAX_OF_ENTITY)
+        ]
+        await transaction.connection.execute(sa.insert(revoked_entity_token), rows)

@@ -16,7 +16,11 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.retry_delay import pause_after
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.webhook import Owner, WaitingMessage, Webhook
-from mudra.metrics.notifications.webhook_delivery import OpenMessages, deliver_messages
+from mudra.metrics.notifications.webhook_delivery import (
+    AT_ONCE_TO_ONE,
+    OpenMessages,
+    deliver_messages,
+)
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
@@ -95,9 +99,9 @@ def test_a_clock_that_is_moved_while_a_message_is_on_its_way_sends_no_second(
     service: Service,
 ) -> None:
     async def race(dependencies: Dependencies) -> None:
-        await hooked(dependencies, sink, 3)
+        await hooked(dependencies, sink, 2)
         first = asyncio.create_task(node(dependencies))
-        await until(sink, 3)
+        await until(sink, 2)
         dependencies.clock.offset += timedelta(hours=1)
         second = asyncio.create_task(node(dependencies))
         with contextlib.suppress(TimeoutError):  # it ends at once when there is nothing to take
@@ -108,7 +112,23 @@ def test_a_clock_that_is_moved_while_a_message_is_on_its_way_sends_no_second(
     with webhook_sink() as sink:
         sink.may_answer.clear()
         in_own_store(service, race)
-    assert (len(sink.posted), twice(sink)) == (3, [])
+    assert (len(sink.posted), twice(sink)) == (2, [])
+
+
+def test_a_receiver_that_answers_late_delays_its_own_messages_alone(service: Service) -> None:
+    async def race(dependencies: Dependencies) -> tuple[int, int]:
+        await hooked(dependencies, slow, MESSAGES)
+        await hooked(dependencies, sink, MESSAGES)
+        delivering = asyncio.create_task(node(dependencies))
+        await until(sink, MESSAGES)
+        waiting = len(slow.posted)
+        slow.may_answer.set()
+        await delivering
+        return waiting, len(slow.posted)
+
+    with webhook_sink() as sink, webhook_sink() as slow:
+        slow.may_answer.clear()
+        assert in_own_store(service, race) == (AT_ONCE_TO_ONE, MESSAGES)
 
 
 def test_a_database_that_is_gone_after_the_post_is_retried_until_it_knows(
@@ -146,7 +166,7 @@ def test_what_a_killed_node_had_taken_is_posted_by_another(service: Service, pos
             sink.may_answer.set()
         else:
             async with dependencies.metrics_maintenance(within_s=5.0) as work:
-                await work.messages.take_due(1, of_public=False)
+                await work.messages.take_due(1, at_once_to_one=1, of_public=False)
         async with dependencies.database.transaction() as transaction:
             await transaction.connection.execute(
                 sa.update(webhook_message).values(
@@ -183,7 +203,7 @@ def test_a_message_whose_attempt_breaks_the_code_delays_no_other_and_waits(
         with pytest.raises(ZeroDivisionError):
             await deliver_messages(opened, post, pause_after, lambda _: None)
         async with opened() as work:
-            due = await work.messages.take_due(MESSAGES, of_public=False)
+            due = await work.messages.take_due(MESSAGES, at_once_to_one=MESSAGES, of_public=False)
         assert [one for one in due if one.url == poisoned.url] == []
         return await left(dependencies, bad), await left(dependencies, good)
 

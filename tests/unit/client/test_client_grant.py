@@ -69,7 +69,9 @@ def test_no_one_is_sent_to_reset_a_secret_that_is_right(code, way_out):
     assert "reset" not in str(refusal.value)
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b'{"errorCode":"<b>"}', b'{"errorCode":1}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b'{"errorCode":"<b>"}', b'{"errorCode":1}', b'{"errorCode":"\xff"}']
+)
 def test_an_unreadable_refusal_is_not_repeated(body):
     with pytest.raises(ServiceUnavailable, match=r"502 \(no errorCode\)"):
         read_response(502, {}, body, 0, 0)
@@ -140,9 +142,9 @@ def test_a_warning_is_reported_once_and_the_secret_is_read_again(caplog):
 
 @pytest.mark.parametrize(
     ("token", "now", "need"),
-    [("t", 30, RenewalNeed.REQUIRED), ("t", 29, RenewalNeed.NONE), ("other", 30, RenewalNeed.NONE)],
+    [("t", 30, RenewalNeed.DUE), ("t", 29, RenewalNeed.NONE), ("other", 30, RenewalNeed.NONE)],
 )
-def test_a_token_refused_by_a_peer_is_dropped_unless_young_or_another(token, now, need):
+def test_a_token_refused_by_a_peer_is_due_unless_young_or_another(token, now, need):
     state = Renewal(None)
     state.succeeded(grant(), SECRET)
 

@@ -1,5 +1,9 @@
 """The suite against implementations that do nothing right: it neither breaks nor is satisfied."""
 
+import base64
+import json
+from collections.abc import Callable
+
 import httpx
 import pytest
 
@@ -38,6 +42,10 @@ def run_against(answer: httpx.Response | None) -> list[Result]:
             raise httpx.ConnectError("no one there")
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
+    return run_with(respond)
+
+
+def run_with(respond: Callable[[httpx.Request], httpx.Response]) -> list[Result]:
     redaction = Redaction()
     with httpx.Client(transport=httpx.MockTransport(respond)) as client:
         one = Implementation(TARGET, client, redaction, lambda _: None, clock.wall)
@@ -78,6 +86,31 @@ def test_a_limit_is_no_verdict() -> None:
 
     assert not [one for one in results if one.verdict is Verdict.PASSED]
     assert sum(one.verdict is Verdict.SKIPPED for one in results) > 200
+
+
+def to_an_aa(request: httpx.Request) -> httpx.Response:
+    """Grant tokens of an AA, list what is no entry, and refuse all else."""
+    if request.url.path.endswith("/entity/token/generate"):
+        parts = ({"alg": "RS256"}, {"roles": "AA"})
+        encoded = (base64.urlsafe_b64encode(json.dumps(one).encode()).decode() for one in parts)
+        token = ".".join([*(one.rstrip("=") for one in encoded), "c2ln"])
+        return httpx.Response(200, json={"accessToken": token, "expiresIn": 86400})
+    if "/entityInfo/" in request.url.path:
+        return httpx.Response(200, json=["x"])
+    return httpx.Response(401, json=ERROR)
+
+
+def test_whether_an_entity_that_is_no_aa_may_push_is_not_proven_by_an_aa() -> None:
+    verdicts = {one.check_id: one.verdict for one in run_with(to_an_aa)}
+
+    assert verdicts["M-D5-10"] is Verdict.SKIPPED
+
+
+@pytest.mark.parametrize("check_id", ["R-D4-1", "R-2.7-1", "R-2.7-2", "R-2.7-3", "R-D4-9"])
+def test_a_listing_without_objects_is_none(check_id: str) -> None:
+    verdicts = {one.check_id: one.verdict for one in run_with(to_an_aa)}
+
+    assert verdicts[check_id] is Verdict.FAILED
 
 
 def test_checks_have_ids_lines_and_parts_of_their_own() -> None:

@@ -3,12 +3,17 @@
 import asyncio
 import ipaddress
 import socket
+import threading
 
 import pytest
 from tests.support.webhook_sink import webhook_sink
 
+from mudra.audit.event import Caller
 from mudra.registry.payload.fields.url_rules import AddressPolicy
+from mudra.registry.probe.challenge import Challenge
+from mudra.registry.probe.probe import WaitingProbe
 from mudra.shared.rate_limit import KeyedRateLimit
+from mudra.webhook.probe import probe
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import Terms, post
 
@@ -82,6 +87,39 @@ def test_the_call_goes_to_the_judged_address_under_the_name(monkeypatch):
         assert outcome == ""
         assert sink.posted[0].path == "/x?a=1"
         assert sink.posted[0].headers["host"] == f"alarms.network.example:{port}"
+
+
+def called(_):
+    return post("https://alarms.network.example/x", b"{}", {}, PUBLIC)
+
+
+def probed(_):
+    url = "https://fip.example.org/aa"
+    waiting = WaitingProbe("p", "KAVERI-FIP", 1, url, {}, Caller("operator:tests"))
+    challenge = Challenge(url, "https://iam.example.org/iam", "n" * 43, b"{}")
+    return probe(waiting, challenge, "signature", PUBLIC)
+
+
+@pytest.mark.parametrize("call", [called, probed])
+def test_servers_of_names_that_never_answer_take_no_threads_of_others(monkeypatch, call):
+    answers = threading.Event()
+
+    def look_up(*_, **__):
+        answers.wait(10)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+    async def judged_meanwhile():
+        calls = asyncio.gather(*map(call, range(40)))
+        await asyncio.sleep(0)
+        try:
+            return await asyncio.wait_for(asyncio.to_thread(threading.active_count), 5)
+        finally:
+            answers.set()
+            await calls
+
+    assert asyncio.run(judged_meanwhile())
 
 
 @pytest.mark.parametrize("status", [200, 301, 307, 400, 410, 500])

@@ -21,6 +21,8 @@ BETWEEN_STARTS: Final = SECOND // 2
 MAX_RETRY_AFTER: Final = 60 * MINUTE
 """A longer `Retry-After` is taken as this: an agent must not be silenced for days."""
 RETRIED: Final = frozenset({408, 425, 429})
+OF_A_PAYLOAD: Final = frozenset({400, 409, 413, 415, 422})
+"""What an operator answers about a payload; 403 to 405 are about the address or a proxy's rules."""
 _UNAUTHORIZED: Final = 401
 _OK: Final = 200
 
@@ -77,7 +79,11 @@ PushOutcome = Delivered | Refused | NotNow | TokenRefused
 def classify_response(
     status: int, headers: Mapping[str, str], body: bytes, now: int
 ) -> PushOutcome:
-    """Return what a response to a push means. A 200 without a receipt is no delivery."""
+    """Return what a response to a push means. A 200 without a receipt is no delivery.
+
+    Only an error of the operator itself, which has an `errorCode` (spec 7), refuses a payload: a
+    page of a proxy or of a wrong address says nothing about it.
+    """
     if status == _OK:
         try:
             receipt = msgspec.json.decode(body, type=Receipt)
@@ -87,19 +93,23 @@ def classify_response(
             return NotNow("the operator answered 200 with an incomplete receipt")
         return Delivered(receipt)
     if status == _UNAUTHORIZED:
-        return TokenRefused(f"the operator refused the token ({_code(body)})")
-    if status in RETRIED or not 400 <= status <= 499:  # noqa: PLR2004 - the class of 4xx
-        return NotNow(f"the operator answered {status}", parse_retry_after(headers, now))
-    return Refused(status, body[:4096].decode("utf-8", "replace"))
+        return TokenRefused(f"the operator refused the token ({f'401 {_code(body)}'.strip()})")
+    code = _code(body)
+    if status in OF_A_PAYLOAD and code:
+        return Refused(status, body[:4096].decode("utf-8", "replace"))
+    reason = f"the operator answered {status}"
+    if status not in RETRIED and 400 <= status <= 499:  # noqa: PLR2004 - the class of 4xx
+        reason += f" {code}" if code else " without an errorCode"
+    return NotNow(reason, parse_retry_after(headers, now))
 
 
 def _code(body: bytes) -> str:
-    """Return the status with the operator's error code, if it has one."""
+    """Return the operator's error code; empty without one."""
     try:
         code = msgspec.json.decode(body, type=_Error).errorCode
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "401"
-    return f"401 {code}" if _CODE.fullmatch(code) else "401"
+        return ""
+    return code if _CODE.fullmatch(code) else ""
 
 
 def parse_retry_after(headers: Mapping[str, str], now: int) -> int | None:

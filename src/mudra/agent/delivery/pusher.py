@@ -170,7 +170,8 @@ class Pusher:
             case NotNow(reason, retry_after):
                 self._failed(queued, reason, retry_after)
             case TokenRefused(reason):
-                self._failed(queued, reason)
+                error = self.tokens.error
+                self._failed(queued, reason if error is None else f"{reason}; {error}")
             case _:
                 assert_never(outcome)
 
@@ -219,7 +220,7 @@ class Pusher:
         self.metrics.last_error = reason
 
     async def _enforce_limits(self) -> None:
-        now, spool = self.clock.wall(), self.recorder.spool
+        spool = self.recorder.spool
         try:
             await self.recorder.on_disk(lambda: requeue(self.directory, spool))
         except OSError as error:
@@ -227,7 +228,7 @@ class Pusher:
                 f"the dead letters to be sent again cannot be queued: {error}; give the folder "
                 "and its files to the agent's user"
             )
-        dropped = await self.recorder.on_disk(lambda: spool.enforce_limits(now, self.max_bytes))
+        dropped = await self.recorder.on_disk(lambda: spool.enforce_limits(self.max_bytes))
         if dropped:
             self.metrics.dropped_full += dropped
             self.warn(

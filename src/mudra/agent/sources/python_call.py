@@ -6,11 +6,13 @@
 Reporting never waits, never raises and never grows: of a body only what is counted is
 kept, events wait in a queue that is bounded by number and bytes, a thread of its own
 sends them in arrays, and events beyond it are counted. What the agent cannot take now
-waits; what it refuses is dropped, counted and logged once a minute.
+waits; what it refuses is dropped, counted and logged once a minute. A process that is forked
+reports what it adds itself; what its parent had queued is the parent's.
 """
 
 import enum
 import logging
+import os
 import threading
 import time
 import uuid
@@ -31,6 +33,7 @@ from mudra.agent.sources.body import (
 )
 from mudra.agent.sources.route import Routes
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.shared.fork_lock import ForkLock
 
 MAX_QUEUED: Final = 10_000
 MAX_QUEUED_BYTES: Final = 16 << 20
@@ -39,6 +42,7 @@ MAX_BYTES_AT_ONCE: Final = 1 << 20
 """Of one request: a proxy on the way takes no more, if it was left as it is installed."""
 SECONDS_BETWEEN: Final = 0.5
 MAX_BODY: Final = 1 << 20
+_MAX_REASON: Final = 200
 _OK: Final = 200
 _TOO_LARGE: Final = 413
 _LATER: Final = frozenset({408, 425, 429})
@@ -74,6 +78,25 @@ class ReportedEvent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
     body: msgspec.Raw = msgspec.Raw(_NULL)
 
 
+class _Rejected(msgspec.Struct, frozen=True):
+    """An event that the agent did not accept, and why."""
+
+    message: str = ""
+
+
+class _Accepted(msgspec.Struct, frozen=True):
+    """The agent's answer to events; those that it did not accept are named."""
+
+    rejected: list[_Rejected] = []
+
+
+class _OwnClient(httpx.Client):
+    """The client of a reporter that was given none: a forked process makes one of its own."""
+
+    def __init__(self) -> None:
+        super().__init__(timeout=5)
+
+
 class _Outcome(enum.Enum):
     """How a request ended."""
 
@@ -88,7 +111,7 @@ class Reporter:
     """Sends events to one agent. Safe to use from every thread; `close` it at the end."""
 
     address: str
-    http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=5))
+    http: httpx.Client = field(default_factory=_OwnClient)
     clock: Clock = field(default_factory=MachineClock)
     metrics: ReporterMetrics = field(default_factory=ReporterMetrics)
     _routes: Routes = field(default_factory=Routes)
@@ -104,8 +127,9 @@ class Reporter:
     _wake: threading.Event = field(default_factory=threading.Event)
     _closing: threading.Event = field(default_factory=threading.Event)
     _give_up_at: float = 0.0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: ForkLock = field(default_factory=ForkLock)
     _thread: threading.Thread | None = None
+    _process: int = field(default_factory=os.getpid)
 
     def call(  # noqa: PLR0913 - the parts of one call, all but three by name
         self,
@@ -156,6 +180,11 @@ class Reporter:
         encoded = [msgspec.json.encode(event) for event in events]
         size = sum(map(len, encoded))
         with self._lock:
+            if self._process != os.getpid():
+                self._leave_parent()
+            if self._closing.is_set():
+                self._drop(len(encoded), "the reporter is closed")
+                return
             if (
                 len(self._queue) + len(encoded) > MAX_QUEUED
                 or self._queued_bytes + size > MAX_QUEUED_BYTES
@@ -164,11 +193,23 @@ class Reporter:
                 return
             self._queue += encoded
             self._queued_bytes += size
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="mudra-agent", daemon=True)
                 self._thread.start()
             if len(self._queue) >= MAX_AT_ONCE:
                 self._wake.set()
+
+    def _leave_parent(self) -> None:
+        """Begin without what belongs to the process that this one was forked from."""
+        self._process, self._thread = os.getpid(), None
+        self._queue.clear()
+        self._queued_bytes = 0
+        is_closed = self._closing.is_set()
+        self._wake, self._closing = threading.Event(), threading.Event()
+        if is_closed:
+            self._closing.set()
+        if isinstance(self.http, _OwnClient):
+            self.http = _OwnClient()  # two processes on one connection read each other's answers
 
     def _run(self) -> None:
         while not self._closing.is_set():
@@ -217,7 +258,11 @@ class Reporter:
             for _ in batch:
                 self._queued_bytes -= len(self._queue.popleft())
             if status == _OK:
-                self.metrics.sent += len(batch)
+                rejected = _rejected(response.content)[: len(batch)]
+                self.metrics.sent += len(batch) - len(rejected)
+                if rejected:
+                    reason = rejected[0].message[:_MAX_REASON]
+                    self._drop(len(rejected), f"the agent did not accept them: {reason}")
                 self._most_at_once = min(self._most_at_once + 1, MAX_AT_ONCE)
             else:
                 self._drop(len(batch), f"the agent answered {status}")
@@ -246,6 +291,14 @@ class Reporter:
             return
         _LOG.warning("%d events were not reported: %s", dropped - self._logged, self._reason)
         self._logged, self._next_log = dropped, now + MINUTE
+
+
+def _rejected(answer: bytes) -> list[_Rejected]:
+    """Return the events that an answer with 200 names as not accepted."""
+    try:
+        return msgspec.json.decode(answer, type=_Accepted).rejected
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return []
 
 
 def _counted(code: str, body: bytes, session: str) -> tuple[bytes, int | None]:

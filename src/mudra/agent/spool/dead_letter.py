@@ -76,7 +76,7 @@ def requeue(directory: Path, spool: Spool) -> None:
     for path in _files(_made(directory / RESEND)):
         try:
             dead_letter = msgspec.json.decode(path.read_bytes(), type=DeadLetter)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             path.replace(path.with_suffix(".unreadable"))
             continue
         spool.requeue(

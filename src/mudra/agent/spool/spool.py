@@ -28,7 +28,6 @@ import zstandard
 
 from mudra.agent.clock import DAY
 from mudra.agent.counting.payload import Payload
-from mudra.agent.counting.window import WINDOW
 from mudra.agent.spool.payload_files import Backlog, PayloadFiles, QueuedPayload, sync_folder
 
 MAX_AGE: Final = 7 * DAY
@@ -199,17 +198,26 @@ class Spool:
         """Queue a payload again, once. Raises OSError."""
         self._files.add(self._files.write(payload))
 
-    def enforce_limits(self, now: int, max_bytes: int = MAX_BYTES) -> int:
-        """Drop payloads over 7 days or beyond the room, oldest first; return how many."""
-        total, dropped = 0, 0
+    def enforce_limits(self, max_bytes: int = MAX_BYTES) -> int:
+        """Drop payloads over 7 days or beyond the room, oldest first; return how many.
+
+        They are as old as the newest window says, which took ten minutes to close: a clock that
+        jumps ahead for a moment must not cost the backlog.
+        """
+        total, dropped, newest = 0, 0, self._newest_window()
         for queued in reversed(self.queued()):
             total += queued.size
-            if total > max_bytes or queued.window + WINDOW < now - MAX_AGE:
+            if total > max_bytes or queued.window <= newest - MAX_AGE:
                 self._files.remove(queued)
                 dropped += 1
         if dropped:
             self._count("dropped_full", dropped)
         return dropped
+
+    def _newest_window(self) -> int:
+        """Return the start of the newest window that is closed or waits; 0 without any."""
+        closed = self._db.execute("SELECT max(window) FROM closed").fetchone()[0]
+        return max([closed or 0, *(queued.window for queued in self.queued())])
 
     def fact(self, name: str) -> Fact | None:
         """Return what was stored under this name."""

@@ -12,9 +12,9 @@ from mudra.client.async_verifier import AsyncTokenVerifier
 from mudra.client.directory.copy import DirectoryEntry, PageRefused
 from mudra.client.directory.following import (
     Following,
+    check_answer,
     check_body,
     check_size,
-    check_status,
     role_of,
 )
 from mudra.client.errors import MudraClientError
@@ -72,9 +72,8 @@ class AsyncDirectory:
     async def refresh(self) -> None:
         """Bring the copy up to date now; raises DirectoryUnavailable if that fails."""
         async with self._refreshing:
-            problem = await self._ask()
-        if problem:
-            raise self._following.failure(problem)
+            failure = await self._ask()
+        self._following.check_refresh(failure)
 
     async def aclose(self) -> None:
         """Close the connections to the registry."""
@@ -91,9 +90,9 @@ class AsyncDirectory:
             if self._following.must_refresh():
                 await self._ask()
 
-    async def _ask(self) -> str:
-        """Refresh the copy; return why that failed, or nothing."""
-        problem = "it was interrupted"
+    async def _ask(self) -> Exception | None:
+        """Refresh the copy; return why that failed."""
+        failure: Exception | None = InterruptedError("it was interrupted")
         try:
             self._following.begin()
             try:
@@ -102,12 +101,12 @@ class AsyncDirectory:
                 # The registry may have been restored from a backup: all entries prove themselves.
                 self._following.begin_again()
                 await self._follow()
-            problem = ""
-        except (httpx.HTTPError, MudraClientError, PageRefused, OSError) as error:
-            problem = str(error) or type(error).__name__
+            failure = None
+        except (httpx.HTTPError, MudraClientError, PageRefused) as error:
+            failure = error
         finally:
-            self._following.asked(problem)
-        return problem
+            self._following.asked(failure)
+        return failure
 
     async def _follow(self) -> None:
         while self._following.take(await self._page()):
@@ -117,7 +116,7 @@ class AsyncDirectory:
         async with self._http.stream(
             "GET", self._following.url, auth=self._auth, follow_redirects=False
         ) as answer:
-            check_status(answer.status_code)
+            check_answer(answer.status_code, answer.headers)
             body = bytearray()
             async for chunk in answer.aiter_bytes():
                 body += chunk

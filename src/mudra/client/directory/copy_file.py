@@ -25,7 +25,7 @@ def load(file: Path, registry: str) -> DirectoryCopy:
     """
     try:
         stored = msgspec.json.decode(file.read_bytes(), type=_Stored)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return DirectoryCopy()
     copy = DirectoryCopy(stored.upto, stored.entries, proven=True)
     intact = stored.registry == registry and copy.hash() == stored.hash

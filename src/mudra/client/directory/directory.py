@@ -1,6 +1,5 @@
 """A copy of the registry for programs with threads."""
 
-import threading
 from pathlib import Path
 
 import httpx
@@ -10,9 +9,9 @@ from mudra.client.address import checked_url
 from mudra.client.directory.copy import DirectoryEntry, PageRefused
 from mudra.client.directory.following import (
     Following,
+    check_answer,
     check_body,
     check_size,
-    check_status,
     role_of,
 )
 from mudra.client.errors import MudraClientError
@@ -20,6 +19,7 @@ from mudra.client.signing.body_signature import SIGNATURE_HEADER
 from mudra.client.token_source import EntityTokenSource
 from mudra.client.verifier import TokenVerifier
 from mudra.client.web.httpx_auth import EntityTokenAuth
+from mudra.shared.fork_lock import ForkLock
 
 
 class Directory:
@@ -54,7 +54,7 @@ class Directory:
         self._auth = EntityTokenAuth(tokens, allow_http=allow_http)
         self._verifier = verifier
         self._http = http or httpx.Client(timeout=30)
-        self._refreshing = threading.Lock()
+        self._refreshing = ForkLock()
 
     @property
     def age(self) -> float:
@@ -84,9 +84,8 @@ class Directory:
     def refresh(self) -> None:
         """Bring the copy up to date now; raises DirectoryUnavailable if that fails."""
         with self._refreshing:
-            problem = self._ask()
-        if problem:
-            raise self._following.failure(problem)
+            failure = self._ask()
+        self._following.check_refresh(failure)
 
     def close(self) -> None:
         """Close the connections to the registry."""
@@ -104,9 +103,9 @@ class Directory:
             finally:
                 self._refreshing.release()
 
-    def _ask(self) -> str:
-        """Refresh the copy; return why that failed, or nothing."""
-        problem = "it was interrupted"
+    def _ask(self) -> Exception | None:
+        """Refresh the copy; return why that failed."""
+        failure: Exception | None = InterruptedError("it was interrupted")
         try:
             self._following.begin()
             try:
@@ -115,12 +114,12 @@ class Directory:
                 # The registry may have been restored from a backup: all entries prove themselves.
                 self._following.begin_again()
                 self._follow()
-            problem = ""
-        except (httpx.HTTPError, MudraClientError, PageRefused, OSError) as error:
-            problem = str(error) or type(error).__name__
+            failure = None
+        except (httpx.HTTPError, MudraClientError, PageRefused) as error:
+            failure = error
         finally:
-            self._following.asked(problem)
-        return problem
+            self._following.asked(failure)
+        return failure
 
     def _follow(self) -> None:
         while self._following.take(self._page()):
@@ -130,7 +129,7 @@ class Directory:
         with self._http.stream(
             "GET", self._following.url, auth=self._auth, follow_redirects=False
         ) as answer:
-            check_status(answer.status_code)
+            check_answer(answer.status_code, answer.headers)
             body = bytearray()
             for chunk in answer.iter_bytes():
                 body += chunk

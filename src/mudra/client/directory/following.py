@@ -1,6 +1,8 @@
 """When to ask the registry for changes, and what of its answers is taken over. No I/O."""
 
 import logging
+from collections.abc import Mapping
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +12,14 @@ from mudra.client.clock import Seconds
 from mudra.client.directory import copy_file
 from mudra.client.directory.copy import DirectoryCopy, DirectoryEntry, Page, PageRefused
 from mudra.client.entity_token import Role
-from mudra.client.errors import DirectoryUnavailable, SignatureRefused
+from mudra.client.errors import (
+    DirectoryUnavailable,
+    RetryableError,
+    ServiceUnavailable,
+    SignatureRefused,
+    UnexpectedResponse,
+)
+from mudra.client.grant import retry_after
 from mudra.client.signing.body_signature import MAX_BODY_BYTES, RegisteredKey
 
 PAUSE_SECONDS: Final = 5.0
@@ -33,6 +42,8 @@ class Following:
         self.copy = DirectoryCopy() if file is None else copy_file.load(file, registry)
         self._draft, self._pages = self.copy, 0
         self._proven_at = self._next_at = float("-inf")
+        self._is_saved = True
+        self._not_saved_because = ""
 
     @property
     def age(self) -> float:
@@ -59,11 +70,12 @@ class Following:
     def take(self, body: bytes) -> bool:
         """Take over a page whose signature was checked; return whether more follow.
 
-        Raises PageRefused, OSError when the copy cannot be written to the disk.
+        Raises PageRefused. A proven copy is used also when it cannot be written to the disk; that
+        is tried again with the next refresh.
         """
         try:
             page = msgspec.json.decode(body, type=Page)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise PageRefused(f"its form is wrong ({type(error).__name__})") from error
         self._draft = self._draft.after(page)
         self._pages += 1
@@ -71,23 +83,47 @@ class Following:
             raise PageRefused(f"more than {MAX_PAGES} pages follow one another")
         if page.more:
             return True
-        if self._file is not None and (page.complete or page.upto != self.copy.upto):
-            copy_file.save(self._file, self.registry, self._draft)
+        if page.complete or page.upto != self.copy.upto:
+            self._is_saved = False
         self.copy, self._proven_at = self._draft, self._steady()
+        self._save()
         return False
 
-    def asked(self, problem: str = "") -> None:
-        """Record that the registry was asked, and why that failed."""
-        self._next_at = self._steady() + (PAUSE_SECONDS if problem else self._refresh_seconds)
-        if problem:
-            _log.warning("copy of %s not refreshed: %s", self.registry, problem)
+    def _save(self) -> None:
+        if self._file is None or self._is_saved:
+            return
+        try:
+            copy_file.save(self._file, self.registry, self.copy)
+        except OSError as error:
+            self._not_saved_because = str(error)
+            _log.warning("copy of %s in use, but not saved: %s", self.registry, error)
+        else:
+            self._is_saved, self._not_saved_because = True, ""
 
-    def failure(self, problem: str) -> DirectoryUnavailable:
-        """Return the error for a caller who asked for a refresh."""
-        return DirectoryUnavailable(
-            f"the copy of {self.registry} could not be refreshed: {problem}",
-            "lookups go on with the last proven copy; try again later",
-        )
+    def asked(self, failure: Exception | None) -> None:
+        """Record that the registry was asked, and why that failed: it is asked again later."""
+        pause = self._refresh_seconds
+        if failure is not None:
+            pause = failure.retry_after if isinstance(failure, RetryableError) else PAUSE_SECONDS
+            _log.warning("copy of %s not refreshed: %s", self.registry, _text(failure))
+        self._next_at = self._steady() + pause
+
+    def check_refresh(self, failure: Exception | None) -> None:
+        """Raise DirectoryUnavailable for a caller whose refresh failed, or could not be saved."""
+        if failure is not None:
+            raise DirectoryUnavailable(
+                f"the copy of {self.registry} could not be refreshed: {_text(failure)}",
+                "lookups go on with the last proven copy; try again later",
+            ) from failure
+        if self._not_saved_because:
+            raise DirectoryUnavailable(
+                f"the new copy of {self.registry} could not be saved: {self._not_saved_because}",
+                "lookups use it; make room, or let this program write the file",
+            )
+
+
+def _text(failure: Exception) -> str:
+    return str(failure) or type(failure).__name__
 
 
 def check_size(size: int) -> None:
@@ -96,10 +132,17 @@ def check_size(size: int) -> None:
         raise PageRefused(f"it has more than {MAX_BODY_BYTES} bytes")
 
 
-def check_status(status: int) -> None:
-    """Raise PageRefused unless the answer is a 200; redirects are not followed."""
-    if status != 200:  # noqa: PLR2004 -- the status OK
-        raise PageRefused(f"the answer was {status}")
+def check_answer(status: int, headers: Mapping[str, str]) -> None:
+    """Raise unless the answer is a 200; redirects are not followed.
+
+    ServiceUnavailable for a registry that wants to be asked later, UnexpectedResponse for the rest.
+    """
+    if status == HTTPStatus.OK:
+        return
+    diagnosis = f"the registry answered {status}"
+    if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise ServiceUnavailable(diagnosis, "try again later", retry_after(headers))
+    raise UnexpectedResponse(diagnosis, "check its address, and that this entity may read it")
 
 
 def check_body(entry: DirectoryEntry | None, entity_id: str, body: bytes, signature: str) -> None:

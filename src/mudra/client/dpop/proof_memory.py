@@ -1,6 +1,5 @@
 """The proofs that a process saw: each is accepted once (RFC 9449 11.1)."""
 
-import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
@@ -10,6 +9,7 @@ import msgspec
 
 from mudra.client.errors import TooManyProofs
 from mudra.shared.dpop_proof import WINDOW
+from mudra.shared.fork_lock import ForkLock
 
 PER_PEER: Final = 50_000
 """Proofs of one peer at a time, 11 MB: 400 requests a second, each kept for 2 minutes."""
@@ -47,7 +47,7 @@ class ProofMemory:
         # By the second in which they end: what has ended is found without a look at all of them.
         self._ending: dict[int, list[ProofUse]] = {}
         self._dropped_before = 0
-        self._lock = threading.Lock()
+        self._lock = ForkLock()
 
     def __call__(self, use: ProofUse) -> bool:
         """Remember a proof; False when it is known. Raises TooManyProofs for one peer's flood."""

@@ -53,7 +53,7 @@ class KeyProof(msgspec.Struct, frozen=True):
         """
         try:
             asked = msgspec.json.decode(question, type=_Question)
-        except (msgspec.MsgspecError, RecursionError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise KeyProofRefused("the question is not of the registry's form", _WAY_OUT) from error
         now = datetime.fromtimestamp(self.wall(), UTC)
         problem = self._problem(asked, now)

@@ -100,7 +100,7 @@ def _age(cache_control: str) -> float:
 def _usable(body: bytes) -> dict[str, RSAKey]:
     try:
         members = msgspec.json.decode(body, type=_Jwks).keys
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return {}
     found = [(kid, key) for member in members if (key := _key(member)) and (kid := key.kid)]
     return {kid: key for kid, key in found if _is_unique(kid, found)}

@@ -2,6 +2,7 @@
 
 Read again every 15 seconds while tokens are verified, so that a token that was revoked, or whose
 entity was suspended, is refused within a minute. Without the issuer the last list stays in use.
+An issuer that has sent a list once has one: a 404 of it is a failure like any other.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,15 +28,6 @@ MAX_BYTES: Final = 8 * 1024 * 1024
 
 class ListRefused(Exception):
     """The response is no list of this issuer that is valid now; the text says why, for the log."""
-
-
-def check_answer(status: int) -> bool:
-    """Return whether the issuer has no such list; raises ListRefused unless it sent one."""
-    if status in {404, 410}:
-        return True
-    if status != 200:  # noqa: PLR2004 -- the status OK
-        raise ListRefused(f"the answer was {status}")
-    return False
 
 
 def check_size(size: int) -> None:
@@ -72,6 +64,14 @@ class Revocations:
     def must_fetch(self) -> bool:
         """Return whether to ask for the list before the next token is checked."""
         return self._steady() >= self._next_at
+
+    def is_absent(self, status: int) -> bool:
+        """Return whether the issuer has no such list; raises ListRefused unless it sent one."""
+        if status in {404, 410} and self._list is None and self._max_age is None:
+            return True
+        if status != 200:  # noqa: PLR2004 -- the status OK
+            raise ListRefused(f"the answer was {status}")
+        return False
 
     def fetched(self, *, failed: bool, absent: bool = False) -> None:
         """Record that the issuer was asked, so that it is asked again after a pause."""

@@ -75,8 +75,7 @@ class EntityTokenAuth(_TokenAuth[EntityTokenSource]):
         token = self._source.token()
         response = yield self._prepared(request, token)
         if response.status_code == _UNAUTHORIZED:
-            self._source.token_was_refused(token)
-            another = self._source.token()
+            another = self._source.token_instead_of(token)
             if another != token:
                 yield self._prepared(request, another)
 
@@ -96,7 +95,6 @@ class AsyncEntityTokenAuth(_TokenAuth[AsyncEntityTokenSource]):
         token = await self._source.token()
         response = yield self._prepared(request, token)
         if response.status_code == _UNAUTHORIZED:
-            self._source.token_was_refused(token)
-            another = await self._source.token()
+            another = await self._source.token_instead_of(token)
             if another != token:
                 yield self._prepared(request, another)

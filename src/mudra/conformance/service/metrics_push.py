@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from mudra.conformance.answer import Answer
-from mudra.conformance.check import Need, Steps, decided, specified
+from mudra.conformance.check import Need, Skip, Steps, decided, specified
 from mudra.conformance.expectation import equal, error, is_text, kind, status, that
 from mudra.conformance.service.implementation import Implementation
 from mudra.conformance.service.payloads import (
@@ -147,9 +147,10 @@ def _other_aa(one: Implementation) -> Steps:
 @decided("M-D5-10", "metrics by an entity that is no AA: 401", _CALLER, *_NEEDS, Need.ENTITY)
 def _no_aa(one: Implementation) -> Steps:
     yield status(one.entity_answer, 200)
-    if one.type_of(one.entity_bearer) != "AA":
-        document = request_metrics(one.entity.entity_id, window(one, 8))
-        yield from error(push(one, document, one.entity_bearer), 401)
+    if one.type_of(one.entity_bearer) == "AA":
+        yield Skip("the given entity is an AA; give --entity-id of a FIP or FIU")
+    document = request_metrics(one.entity.entity_id, window(one, 8))
+    yield from error(push(one, document, one.entity_bearer), 401)
 
 
 @decided("M-D5-11", "a window in the future: 400", "A window in the future or more than 7 days "

@@ -33,8 +33,17 @@ def _entries(answer: Answer) -> list[dict[str, object]]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
+def _listed(answer: Answer) -> Steps:
+    found = answer.document
+    yield that(isinstance(found, list), "a JSON array", kind(found))
+    others = (
+        [kind(one) for one in found if not isinstance(one, dict)] if isinstance(found, list) else []
+    )
+    yield that(not others, "objects in the array", "".join(others[:1]))
+
+
 def _some(answer: Answer) -> Steps:
-    yield that(isinstance(answer.document, list), "a JSON array", kind(answer.document))
+    yield from _listed(answer)
     if answer.document == []:
         yield Skip("the listing is empty")
 
@@ -44,7 +53,7 @@ def _array(one: Implementation) -> Steps:
     yield status(one.entity_answer, 200)
     answer = _listing(one)
     yield status(answer, 200)
-    yield that(isinstance(answer.document, list), "a JSON array", kind(answer.document))
+    yield from _listed(answer)
 
 
 @specified("R-2.7-1", "entries have the required fields of the root",

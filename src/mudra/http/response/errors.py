@@ -105,6 +105,7 @@ from mudra.tokens.authentication.secret_check import (
     SecretUnknown,
 )
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
+from mudra.tokens.revocation.revocation_limit import TooManyRevocations
 from mudra.tokens.revocation.revoke_token import AnotherClientsToken
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret_service import NothingInGrace, SecretChanged
@@ -146,6 +147,14 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             AssertionInvalid, lambda refused: unauthorized(f"client_assertion: {refused.problem}")
         ),
         error_row(AnotherClientsToken, lambda _: invalid("token was issued to another client")),
+        error_row(
+            TooManyRevocations,
+            lambda r: rate_limited(
+                r.retry_after_s,
+                "too many revoked tokens of this entity have not expired; "
+                f"use one token for its 24 hours, and {WAIT_TEXT}",
+            ),
+        ),
         error_row(
             NoAuthorization,
             lambda _: unauthorized("Authorization must hold 'Bearer' and a token"),

@@ -40,6 +40,7 @@ from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, Token
 from mudra.tokens.issuing.issue_bound_token import BoundTokenOutcome
 from mudra.tokens.issuing.issue_entity_token import BEARER, DPOP
 from mudra.tokens.ports import EntityCredentials
+from mudra.tokens.revocation.revocation_limit import TooManyRevocations
 from mudra.tokens.revocation.revoke_token import revoke_entity_token, revoke_user_token
 from mudra.tokens.secrets.address_binding import AddressNotListed
 
@@ -166,10 +167,12 @@ async def revoke(request: AnyRequest, dependencies: InjectedDependencies) -> Res
         return client_id.response()
     if isinstance(found, VerifiedToken):
         caller = Caller(f"entity:{client_id}", address, txn_id)
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.revoke_turns.of(client_id), dependencies.unit_of_work() as work:
             refused = await revoke_entity_token(
                 found, client_id, caller, work.tokens, work.audit_log
             )
+        if isinstance(refused, TooManyRevocations):
+            return _too_many(refused, problem_of(refused).sentence).response()
         if refused is not None:
             return OAuthError(400, "invalid_grant", problem_of(refused).sentence).response()
     return Response(b"", media_type="application/json", headers=_PRIVATE)
@@ -210,10 +213,14 @@ def _client_refused(
     if isinstance(refused, AssertionInvalid | AddressNotListed):
         return OAuthError(401, "invalid_client", problem_of(refused).sentence)
     if isinstance(refused, RateLimited | TooManyProofs):
-        return OAuthError(
-            429, "temporarily_unavailable", "too many requests", refused.retry_after_s
-        )
+        return _too_many(refused, "too many requests")
     return _BAD_CLIENT
+
+
+def _too_many(
+    refused: RateLimited | TooManyProofs | TooManyRevocations, sentence: str
+) -> OAuthError:
+    return OAuthError(429, "temporarily_unavailable", sentence, refused.retry_after_s)
 
 
 def _presented(

@@ -12,7 +12,10 @@ from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.notifications.webhook_ports import WebhookMessages
 from mudra.shared.unavailable import DatabaseUnavailable
 
-BATCH: Final = 20
+AT_ONCE: Final = 20
+"""Messages on their way at a time."""
+AT_ONCE_TO_ONE: Final = 2
+"""Of them to one webhook: a receiver that answers late must not take the places of others."""
 WEBHOOKS_CHANGED: Final = "webhooks"
 """The change that storage announces when messages were queued."""
 GIVE_UP_AFTER: Final = timedelta(hours=24)
@@ -57,7 +60,7 @@ async def deliver_messages(
     *,
     of_public: bool = False,
 ) -> None:
-    """Delivers every due message, several at once, so that a slow receiver delays few.
+    """Delivers every due message, several at once; a slow receiver delays its own alone.
 
     `of_public` are those of subscriptions: apart, so that they delay no alarm.
     Each is claimed and completed in separate transactions: a process that dies in between, or a
@@ -82,15 +85,38 @@ async def deliver_messages(
         if fault is not None:
             raise fault
 
-    failures: list[BaseException] = []
-    more = True
-    while more:
+    async def take(places: int) -> set[asyncio.Task[None]]:
         async with open_work() as work:
-            claimed = await work.messages.take_due(BATCH, of_public=of_public)
-        # One that fails must not leave the others posted but not completed, nor stop those due.
-        ended = await asyncio.gather(*map(deliver, claimed), return_exceptions=True)
-        failures += [one for one in ended if isinstance(one, BaseException)]
-        more = len(claimed) == BATCH
+            claimed = await work.messages.take_due(
+                places, at_once_to_one=AT_ONCE_TO_ONE, of_public=of_public
+            )
+        return {asyncio.create_task(deliver(one)) for one in claimed}
+
+    await _all_done(take)
+
+
+async def _all_done(take: Callable[[int], Awaitable[set[asyncio.Task[None]]]]) -> None:
+    """Start what is due whenever places get free, until nothing is; raises the first failure."""
+    failures: list[BaseException] = []
+    running: set[asyncio.Task[None]] = set()
+    is_taking = True
+    try:
+        while True:
+            if is_taking and len(running) < AT_ONCE:
+                try:
+                    running |= await take(AT_ONCE - len(running))
+                except Exception as error:  # noqa: BLE001  # raised again once all are completed
+                    failures.append(error)
+                    is_taking = False
+            if not running:
+                break
+            ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            # One that fails must not leave others posted but not completed, nor stop those due.
+            failures += [error for one in ended if (error := one.exception()) is not None]
+    finally:
+        for one in running:
+            one.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
     if failures:
         raise failures[0]
 

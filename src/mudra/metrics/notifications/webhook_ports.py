@@ -61,8 +61,13 @@ class WebhookMessages(Protocol):
         """Queues one message for this webhook."""
         ...
 
-    async def take_due(self, limit: int, *, of_public: bool) -> Sequence[WaitingMessage]:
-        """Takes due messages of alarms or of the public, so that no other process delivers them."""
+    async def take_due(
+        self, limit: int, *, at_once_to_one: int, of_public: bool
+    ) -> Sequence[WaitingMessage]:
+        """Takes due messages of alarms or of the public, so that no other process delivers them.
+
+        Of one webhook so many that `at_once_to_one` are on their way to it, by all processes.
+        """
         ...
 
     async def still_taken(self, message: WaitingMessage) -> bool:

@@ -143,6 +143,10 @@ class CacheInvalidation:
             return False
         return not self._fences.is_fenced(key, now)
 
+    def are_valid(self, prefixes: tuple[str, ...]) -> bool:
+        """Return whether what memory has of all keys that begin so is valid right now."""
+        return self.is_valid(prefixes[0]) and not self._fences.is_any_fenced(prefixes, monotonic())
+
     def is_usable_for_tokens(self, key: str) -> bool:
         """Return whether an entity token may rest on what memory has of `key`."""
         now = monotonic()

@@ -29,3 +29,7 @@ class Fences:
         """Return whether a change has fenced this key and may not be over."""
         fences = self._until.get(key)
         return fences is not None and any(now <= until for until in fences.values())
+
+    def is_any_fenced(self, prefixes: tuple[str, ...], now: float) -> bool:
+        """Return whether a change has fenced a key that begins so and may not be over."""
+        return any(key.startswith(prefixes) and self.is_fenced(key, now) for key in self._until)

@@ -16,8 +16,6 @@ from mudra.tokens.ports import SignedList, Signer
 from mudra.tokens.revocation.revocation_list import EndedTokens, revocation_list
 
 _LIFE_S: Final = 10.0
-_CHANGE_S: Final = 10.0
-"""A change that was announced may not be committed yet: for so long, every read asks storage."""
 _PREFIXES: Final = (entity_key(""), revoked_key(""))
 
 
@@ -56,9 +54,9 @@ class RevocationListCache:
             self._list, self._changed_at = None, monotonic()
 
     def _cached(self) -> SignedList | None:
-        now = monotonic()
-        settled = now - self._changed_at > _CHANGE_S and now - self._read_at < _LIFE_S
-        return self._list if settled and self._invalidation.is_valid(_PREFIXES[0]) else None
+        # Each of these changes is fenced: until its commit is announced, every call asks storage.
+        is_current = self._changed_at < self._read_at and monotonic() - self._read_at < _LIFE_S
+        return self._list if is_current and self._invalidation.are_valid(_PREFIXES) else None
 
     async def current(self) -> SignedList:
         """Return a list that is seconds old at most and has every committed revocation."""

@@ -218,9 +218,15 @@ class PostgresWebhooks:
             await self._tx.connection.execute(sa.insert(webhook_message), rows)
             await self._tx.changing(WEBHOOKS_CHANGED)
 
-    async def take_due(self, limit: int, *, of_public: bool) -> Sequence[WaitingMessage]:
-        """Takes due messages of alarms or of the public, so that no other process delivers them."""
+    async def take_due(
+        self, limit: int, *, at_once_to_one: int, of_public: bool
+    ) -> Sequence[WaitingMessage]:
+        """Takes due messages of alarms or of the public, so that no other process delivers them.
+
+        Of one webhook so many that `at_once_to_one` are on their way to it, by all processes.
+        """
         now = await self._tx.now()
+        places = _places(now)
         rows = (
             await self._tx.connection.execute(
                 sa.select(
@@ -229,7 +235,9 @@ class PostgresWebhooks:
                     _W.subscription_id,
                 )
                 .join(health_webhook, _W.webhook_id == _M.webhook_id)
+                .join(places, places.c.message_id == _M.message_id)
                 .where(
+                    places.c.place <= at_once_to_one,
                     _W.subscription_id.is_not(None) if of_public else _W.subscription_id.is_(None),
                     _M.next_attempt_at <= now,
                     sa.or_(_M.taken_until.is_(None), _M.taken_until <= sa.func.clock_timestamp()),
@@ -354,6 +362,18 @@ def _owned_by(owner: Owner | None) -> sa.ColumnElement[bool]:
     if owner.user_id:
         return _W.user_id == owner.user_id
     return sa.and_(_OF_ALARMS, _W.entity_id == owner.entity_id)
+
+
+def _places(now: datetime) -> sa.Subquery:
+    """Number the due messages of each webhook, those first that are on their way."""
+    is_taken = sa.func.coalesce(_M.taken_until > sa.func.clock_timestamp(), sa.false())
+    place = sa.func.row_number().over(
+        partition_by=_M.webhook_id,
+        order_by=(is_taken.desc(), _M.next_attempt_at, _M.message_id),
+    )
+    return (
+        sa.select(_M.message_id, place.label("place")).where(_M.next_attempt_at <= now).subquery()
+    )
 
 
 def _message(webhook_id: str, event: str, body: bytes, now: datetime) -> dict[str, object]:

@@ -23,6 +23,7 @@ from mudra.storage.registry.tables import registry_version
 from mudra.storage.tokens.entity_status import entity_accepts
 from mudra.storage.tokens.registered_keys import ips_of
 from mudra.tokens.ports import EntityCredentials, SecretHolding, StoredSecret, UserTokenRecord
+from mudra.tokens.revocation.revocation_limit import ListedTokens
 from mudra.tokens.secrets.address_binding import (
     AddressBinding,
     Network,
@@ -311,6 +312,26 @@ class PostgresIssuedTokens:
             .values(revoked_at=now)
         )
         return done.rowcount
+
+    async def lock_listed_tokens(self, entity_id: str) -> ListedTokens:
+        """Count what the revocation list has, and let no other call revoke for this entity."""
+        # Not the entity's row: a suspension must not wait for those who revoke.
+        await self._tx.connection.execute(
+            sa.select(
+                sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"revoke:{entity_id}", 0))
+            )
+        )
+        now, c = await self._tx.now(), revoked_entity_token.c
+        own = c.entity_id == entity_id
+        found = await self._tx.connection.execute(
+            sa.select(
+                sa.func.count().filter(own),
+                sa.func.count(),
+                sa.func.min(c.expires_at).filter(own),
+            ).where(c.expires_at > now)
+        )
+        of_entity, of_all, next_expiry = found.one()
+        return ListedTokens(of_entity, of_all, next_expiry or now, now)
 
     async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
         """Store an entity token as revoked; False when it was already."""

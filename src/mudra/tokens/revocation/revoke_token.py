@@ -6,6 +6,7 @@ from mudra.identity.ports import People
 from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.ports import IssuedTokens
+from mudra.tokens.revocation.revocation_limit import TooManyRevocations, check_room
 
 
 class AnotherClientsToken(Refusal, frozen=True):
@@ -18,20 +19,26 @@ async def revoke_entity_token(
     caller: Caller,
     tokens: IssuedTokens,
     audit_log: AuditLog,
-) -> AnotherClientsToken | None:
+) -> AnotherClientsToken | TooManyRevocations | None:
     """Revoke a token of the calling entity; None when it is revoked, now or earlier."""
+    refused: AnotherClientsToken | TooManyRevocations | None
     if token.subject != client_id:
+        refused, reason = AnotherClientsToken(), "another-client"
+    else:
+        refused = check_room(await tokens.lock_listed_tokens(client_id))
+        reason = "too-many-revocations"
+    if refused is not None:
         await audit_log.append(
             AuditEntry(
                 EventName.ENTITY_TOKEN_REVOKE,
                 caller,
                 client_id,
-                reason="another-client",
+                reason=reason,
                 detail={"jti": token.jti},
                 outcome=Outcome.REFUSED,
             )
         )
-        return AnotherClientsToken()
+        return refused
     if await tokens.revoke_entity_token(token.jti, token.subject, token.expires_at):
         await audit_log.append(
             AuditEntry(

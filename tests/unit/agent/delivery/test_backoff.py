@@ -21,6 +21,7 @@ from mudra.agent.delivery.backoff import (
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.metrics.payload.catalogue import Tag
 
+WRONG = b'{"errorCode":"InvalidRequest","errorMsg":"why"}'
 GOOD = b'{"status":"accepted","receiptId":"r-1"}'
 
 
@@ -41,12 +42,30 @@ def _queued(window: int) -> QueuedPayload:
         (201, GOOD, NotNow), (204, b"", NotNow), (301, b"", NotNow), (307, b"", NotNow),
         (401, b"", TokenRefused),
         (408, b"", NotNow), (425, b"", NotNow), (429, b"", NotNow),
-        (400, b"why", Refused), (403, b"", Refused), (404, b"", Refused), (409, b"", Refused), (422, b"", Refused),
+        (400, WRONG, Refused), (409, WRONG, Refused), (413, WRONG, Refused), (415, WRONG, Refused),
+        (422, WRONG, Refused),
+        (400, b"<html>", NotNow), (400, b'{"errorCode":""}', NotNow), (413, b"\xff", NotNow),
+        (409, b'{"errorCode":"\xff"}', NotNow), (422, b"[" * 100_000, NotNow),
+        (403, b"", NotNow), (403, WRONG, NotNow), (404, b"<html>", NotNow), (404, WRONG, NotNow),
+        (405, WRONG, NotNow), (410, b"", NotNow),
         (500, b"", NotNow), (503, b"", NotNow), (599, b"", NotNow),
     ],
 )  # fmt: skip
 def test_every_answer_has_its_meaning(status: int, body: bytes, kind: type) -> None:
     assert isinstance(classify_response(status, {}, body, START), kind)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason"),
+    [
+        (404, b"<html>", "the operator answered 404 without an errorCode"),
+        (404, b'{"errorCode":"NotFound"}', "the operator answered 404 NotFound"),
+        (503, b"", "the operator answered 503"),
+        (429, b"", "the operator answered 429"),
+    ],
+)
+def test_what_is_tried_again_names_the_answer(status: int, body: bytes, reason: str) -> None:
+    assert classify_response(status, {}, body, START) == NotNow(reason)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import sys
 
 import httpx
 import pytest
+from tests.support.forked_child import says_yes
 from tests.support.manual_clock import MovedClock
 
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus
@@ -54,6 +55,65 @@ def test_a_call_reaches_the_agent_with_its_duration_and_session() -> None:
     assert ended.mono - started.mono == 180
     assert (ended.status, ended.session) == (200, "S-1")
     assert reporter.metrics.sent == 2
+
+
+def test_what_the_agent_does_not_accept_is_dropped_and_its_reason_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def half(_: httpx.Request) -> httpx.Response:
+        rejected = [{"index": 1, "message": "peerId is missing"}]
+        return httpx.Response(200, json={"message": "accepted", "rejected": rejected})
+
+    http = httpx.Client(transport=httpx.MockTransport(half))
+    reporter = Reporter("http://agent", http, MovedClock())
+
+    reporter.call("FIP-1", "/FI/request", took_ms=180, status=200)
+    reporter.close()
+
+    assert (reporter.metrics.sent, reporter.metrics.dropped) == (1, 1)
+    assert "1 events were not reported: the agent did not accept them: peerId" in caplog.text
+
+
+@pytest.mark.parametrize("answer", [b"", b"accepted", b'{"rejected":"\xff"}', b"[" * 100_000])
+def test_an_answer_that_names_nothing_is_a_yes(answer: bytes) -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=answer))
+    reporter = Reporter("http://agent", httpx.Client(transport=transport), MovedClock())
+
+    reporter.call("FIP-1", "/FI/request", took_ms=180, status=200)
+    reporter.close()
+
+    assert (reporter.metrics.sent, reporter.metrics.dropped) == (2, 0)
+
+
+def sessions(agent: RecordingAgent) -> list[str]:
+    return [one.session for one in agent.events if isinstance(one, CallEnded)]
+
+
+def test_a_forked_process_reports_its_own_calls_alone() -> None:
+    clock = MovedClock()
+    agent = RecordingAgent(clock)
+    reporter = _reporter(agent, clock)
+
+    def reported() -> bool:
+        agent.events.clear()
+        reporter.call("FIP-1", "/FI/request", took_ms=180, status=200, session="of the child")
+        reporter.close()
+        return sessions(agent) == ["of the child"]
+
+    reporter.call("FIP-1", "/FI/request", took_ms=180, status=200, session="of the parent")
+    assert says_yes(reported)
+    reporter.close()
+
+    assert sessions(agent) == ["of the parent"]
+
+
+def test_a_call_after_the_end_is_counted_as_dropped() -> None:
+    reporter = _away()
+    reporter.close()
+
+    reporter.call("FIP-1", "/FI/request", took_ms=180, status=200)
+
+    assert reporter.metrics.dropped == 2
 
 
 def _away() -> Reporter:
