@@ -56,7 +56,7 @@ from mudra.identity.passkeys.manage_passkeys import (
 from mudra.identity.ports import HashingBusy
 from mudra.identity.second_factor.after_password import CodeMissing, EnrollFirst, TokensOff
 from mudra.identity.second_factor.check_code import CodeRefused
-from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor
+from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor, SetUpEnded
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.identity.single_sign_on.claims import SignOnRefused
 from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff
@@ -120,6 +120,12 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         lambda _: unauthorized("this account needs a second factor: set it up in the console"),
     ),
     error_row(NoSecondFactor, lambda _: conflict(translatable("there is no such second factor"))),
+    error_row(
+        SetUpEnded,
+        lambda _: conflict(
+            translatable("this set-up has ended: begin again on the page of the second factor")
+        ),
+    ),
     error_row(
         PasskeyRefused,
         lambda _: unauthorized(

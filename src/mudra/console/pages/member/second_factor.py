@@ -87,6 +87,7 @@ async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
         enrollment = await begin_enrollment(
             page_context.work,
             page_context.user,
+            page_context.session.key,
             dependencies.settings.network_name,
             dependencies.random_bytes,
         )
@@ -105,12 +106,15 @@ async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _P
         codes = await confirm_enrollment(
             work,
             user,
+            session.key,
             SecretText(fields.get("new_code", "")),
             page_context.caller,
             dependencies.random_bytes,
         )
         if isinstance(codes, Refusal):
-            enrollment = await pending_enrollment(work, user, dependencies.settings.network_name)
+            enrollment = await pending_enrollment(
+                work, user, session.key, dependencies.settings.network_name
+            )
             return enrollment if isinstance(enrollment, Refusal) else _setup(enrollment, codes)
         await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
         begun.append(
