@@ -105,6 +105,8 @@ async def _with_scopes(
         wanted = wanted if last is None else wanted | {Scope.MEMBERS}
     if wanted != held:
         await work.memberships.set_scopes(user.user_id, wanted)
+        if not wanted:
+            await work.address_changes.remove(user.user_id)
         names = " ".join(sorted(scope.value for scope in wanted))
         await work.audit_log.append(
             AuditEntry(
