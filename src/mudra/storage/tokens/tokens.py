@@ -304,6 +304,13 @@ class PostgresIssuedTokens:
 
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
         """End all tokens of a user and return how many; sessions of the console end too."""
+        # One that is being replaced is waited for here: the statement after sees what replaced it.
+        await self._tx.connection.execute(
+            sa.select(console_session.c.key)
+            .where(console_session.c.user_id == user_id)
+            .order_by(console_session.c.key)
+            .with_for_update()
+        )
         await self._tx.connection.execute(
             sa.delete(console_session).where(console_session.c.user_id == user_id)
         )
