@@ -86,6 +86,7 @@ class PostgresPeople:
             read_names=tuple(one["entity_name"] for one in mine if one["reads"]),
             language=row["language"] or "",
             display_zone=row["display_zone"] or "browser",
+            password_set_at=row["password_set_at"],
         )
         return read if row["user_id"] is not None else None
 
