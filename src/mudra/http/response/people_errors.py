@@ -86,6 +86,9 @@ _SIGN_ON_TEXTS: Final[Mapping[str, str]] = {
         "no operator here has the email address of your account at the provider"
     ),
     "no-scopes": translatable("your account at the provider has no group that gives rights here"),
+    "no-scope-claim": translatable(
+        "the provider did not send the groups that give rights here: ask who manages it"
+    ),
     "account-disabled": translatable("your account here is disabled"),
     "email-not-verified": translatable("the provider did not verify your email address"),
 }
