@@ -20,7 +20,7 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
-from mudra.identity.accounts.send_link import send_link
+from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import Invitee, TooManyInvitations
 from mudra.identity.memberships.invite import end_invitations_of, invite
@@ -260,15 +260,13 @@ async def _add_directly(
     user = await work.people.by_username(address)
     if user is not None and await work.memberships.scopes(user.user_id):
         return WrongAccountKind()
-    is_new = user is None
     if user is None:
         user = await create_admin_account(
             work, caller, member.entity_id, member.name, address, full_name
         )
     await work.people.add_admin(member.entity_id, user.user_id)
     await record_change(work, caller, member.entity_id, user.user_id, "admin-added")
-    if is_new:
-        await send_link(work, user, caller)
+    await send_missing_link(work, user.user_id, caller)
     return await admins_after(work, member.entity_id, address, changed=True)
 
 
