@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -21,6 +22,8 @@ from tests.support.service import (
     set_password,
 )
 
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.accounts.user import AddressChange
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import (
     LastOperator,
@@ -182,12 +185,59 @@ def test_a_second_operator_confirms_an_address_but_no_account_made_for_it(
     assert not still_signed_in(target)
 
 
+def confirmed(service: Service, target: Person) -> int:
+    """The answer to a confirmation by the link that the person got last."""
+    token = {"token": latest_link(service, target.email).rpartition("/")[2]}
+    return target.client.post("/v1/user/link/confirm", json=token).status_code
+
+
 def test_a_change_that_no_one_confirms_ends_after_a_day(service: Service, chief: Operator) -> None:
     target = person(service, chief, {"health"})
     act(chief, target.user_id, "email")
-    token = {"token": latest_link(service, target.email).rpartition("/")[2]}
     service.advance("PT24H1S")
-    assert target.client.post("/v1/user/link/confirm", json=token).status_code == 401
+    assert confirmed(service, target) == 401
+
+
+def test_a_change_of_address_ends_with_the_account_and_is_not_revived(
+    service: Service, chief: Operator
+) -> None:
+    target = person(service, chief, {"health"})
+    act(chief, target.user_id, "email")
+    act(chief, target.user_id, "disable")
+    act(chief, target.user_id, "enable")
+
+    assert confirmed(service, target) == 401
+
+
+def test_a_change_of_address_ends_with_the_last_scope(service: Service, chief: Operator) -> None:
+    target = person(service, chief, {"health"})
+    act(chief, target.user_id, "email")
+
+    emptied = chief.post("/operators", email=target.email, scopes=[])
+
+    assert emptied.status_code == 200
+    assert confirmed(service, target) == 401
+
+
+def test_a_change_of_address_ends_with_another_one(service: Service, chief: Operator) -> None:
+    """One that waited since the person was an operator, on a node of a release before."""
+    target = person(service, chief, set())
+
+    async def left_waiting(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
+            now = await work.people.now()
+            waiting = AddressChange(
+                target.user_id, "first@evil.example", "", now, now + timedelta(days=1), b"left"
+            )
+            await work.address_changes.request(waiting)
+
+    async def still_waiting(dependencies: Dependencies) -> AddressChange | None:
+        async with dependencies.unit_of_work() as work:
+            return await work.address_changes.of_user(target.user_id)
+
+    service.in_store(left_waiting)
+    assert act(chief, target.user_id, "email").status_code == 200
+    assert service.in_store(still_waiting) is None
 
 
 def test_scopes_cannot_be_cut_down_to_what_the_caller_holds(

@@ -17,6 +17,7 @@ from mudra.bootstrap.config import Settings
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.routes import console_pages
 from mudra.http.app import _litestar
+from mudra.http.server.connection_limits import framing_refused
 
 ODD = (
     "", "\0", "a\0b", "\u202e", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),
@@ -60,6 +61,68 @@ def targets(path: str) -> list[str]:
         return [re.sub(r"\{.*?\}", lambda _, text=text: text, path) for text in texts]
     every = "&".join(f"{name}={{0}}" for name in NAMES)
     return [f"{path}?{every.format(text)}" for text in texts]
+
+
+ODD_REQUESTS = [
+    ("GET", "/nowhere", {"Host": "x:99999"}, 400),
+    ("GET", "/console/account", {"Host": "["}, 400),
+    ("GET", "/console/account", {"HX-Request": "true", "HX-Current-URL": "http://["}, 204),
+    ("POST", "/console/sign-in", {"Origin": "http://["}, 403),
+    ("GET", f"/iam/static/{'a' * 260}.css", {}, 404),
+    ("GET", f"/docs/{'a' * 260}.html", {}, 404),
+    ("GET", "/docs/%00.html", {}, 404),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "headers", "status"), ODD_REQUESTS)
+def test_an_odd_header_or_name_is_no_fault(
+    service: Service, method: str, path: str, headers: dict[str, str], status: int
+) -> None:
+    answer = service.client().request(method, service.root + path, headers=headers)
+
+    assert answer.status_code == status, answer.text[-300:]
+
+
+@pytest.mark.parametrize("entity_id", ["%E0%A4%A8", "%0D%0AX%3A%20y", "%3F", "FIP-1~@"])
+def test_the_address_of_a_form_leads_to_its_page_whatever_it_names(
+    service: Service, entity_id: str
+) -> None:
+    answer = service.client().get(f"{service.root}/console/entity/{entity_id}/secret/show")
+
+    assert answer.status_code == 303
+    assert answer.headers["location"] == f"/console/entity/{entity_id}/secret"
+
+
+def test_a_token_that_no_one_can_hold_is_not_found(service: Service, member: Member) -> None:
+    browser = reader(service)
+    browser.sign_in(member.email)
+
+    sent = browser.act("/console/account", "/console/account/token", jti="x")
+
+    assert sent.headers["location"].endswith("told=nothing")
+
+
+HOSTS = (
+    b"mudra.example", b"mudra.example:", b"mudra_1:8080", b"127.0.0.1:65535", b"[::1]", b"",
+    b"[2001:db8::7]:443", b"[fe80::1%25eth0]:8080", b"[::ffff:192.0.2.1]",
+)  # fmt: skip  # a list of texts
+NO_HOSTS = (
+    b"x:99999", b"x:65536", b"x:-1", b"x:1:2", b"x:8o", b"[", b"[::1", b"::1", b"[1]", b"[::g]",
+    b"a b", b"a/b", b"user@x", b"a?b", b"a#b", b"a\\b", b"\xe0\xa4\xa8",
+)  # fmt: skip  # a list of texts
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_host_that_an_address_can_name_passes(host: bytes) -> None:
+    assert framing_refused([(b"host", host)], "1.1") is None
+
+
+@pytest.mark.parametrize("host", NO_HOSTS)
+def test_a_host_that_no_address_can_name_is_refused(host: bytes) -> None:
+    refused = framing_refused([(b"host", host)], "1.1")
+
+    assert refused is not None
+    assert refused.status == 400
 
 
 @pytest.mark.slow

@@ -1,8 +1,10 @@
 """Ways into an account that must end when another was used, or the account was disabled."""
 
+import asyncio
 import os
 import uuid
 
+import psycopg
 import pytest
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
@@ -16,17 +18,62 @@ from tests.support.service import (
     onboard,
     set_password,
 )
+from tests.support.until import until
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.sessions.session import begin_session
+from mudra.identity.accounts.user import User
+from mudra.identity.sessions.session import (
+    BegunSession,
+    Session,
+    Stage,
+    begin_session,
+    complete_session,
+    session_key,
+)
+from mudra.identity.sign_in.sign_in import Admitted, admit, settle
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.unit_of_work import UnitOfWork
 
 OTHER = "granite otter velvet moon"
+STRANGER = Caller("nobody", "192.0.2.7")
 
 
 @pytest.fixture(scope="module")
 def chief(service: Service) -> Operator:
     return new_operator(service, "members")
+
+
+async def begin(work: UnitOfWork, who: str, stage: Stage = Stage.FULL) -> BegunSession:
+    """Begin a session of a person."""
+    return await begin_session(
+        who,
+        Caller(f"user:{who}"),
+        await work.people.now(),
+        sessions=work.sessions,
+        audit_log=work.audit_log,
+        random_bytes=os.urandom,
+        stage=stage,
+    )
+
+
+async def waiting_for_code(work: UnitOfWork, who: str) -> Session:
+    """Begin a session that waits for its second step."""
+    waiting = await work.sessions.find(session_key((await begin(work, who, Stage.CODE)).cookie))
+    assert waiting is not None
+    return waiting
+
+
+async def complete(work: UnitOfWork, waiting: Session) -> BegunSession | None:
+    """Replace a session after its second step."""
+    return await complete_session(
+        waiting,
+        STRANGER,
+        await work.people.now(),
+        sessions=work.sessions,
+        audit_log=work.audit_log,
+        random_bytes=os.urandom,
+    )
 
 
 def signs_in(service: Service, email: str, password: str = PASSWORD) -> bool:
@@ -84,15 +131,7 @@ def test_a_sign_in_that_was_under_way_opens_nothing_once_the_account_is_enabled(
 
     async def store_session(dependencies: Dependencies) -> str:
         async with dependencies.unit_of_work() as work:
-            begun = await begin_session(
-                who,
-                Caller(f"user:{who}"),
-                await work.people.now(),
-                sessions=work.sessions,
-                audit_log=work.audit_log,
-                random_bytes=os.urandom,
-            )
-        return begun.cookie.reveal()
+            return (await begin(work, who)).cookie.reveal()
 
     assert chief.post(f"/users/{who}/disable").status_code == 200
     browser.client.cookies.set("mudra", service.in_store(store_session))
@@ -104,3 +143,84 @@ def test_a_sign_in_that_was_under_way_opens_nothing_once_the_account_is_enabled(
     assert browser.get("/console/account").status_code == 200, "a session of an enabled account"
     assert chief.post(f"/users/{who}/enable").status_code == 200
     assert browser.get("/console/account").status_code == 200, "nothing was disabled"
+
+
+def _waits_for(service: Service, statement: str) -> None:
+    """Return once a session of the database waits for a lock in such a statement."""
+    waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE %s"
+    with (
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+    ):
+        until(lambda: watching.execute(waits, [f"{statement}%"]).rowcount)
+
+
+@pytest.fixture
+def link(service: Service, chief: Operator, member: Member) -> str:
+    """A link by which the member's admin sets a new password."""
+    assert chief.post(f"/users/{user_id(service, member.email)}/invite").status_code == 200
+    return latest_link(service, member.email)
+
+
+def test_a_sign_in_that_is_under_way_ends_with_its_password(
+    service: Service, member: Member, link: str
+) -> None:
+    """It has checked the password before that is changed, and stores its session after."""
+    browser = reader(service)
+
+    async def race(dependencies: Dependencies) -> tuple[str, int]:
+        async with dependencies.unit_of_work() as work:
+            admitted = await admit(work, member.email, STRANGER, origin="", hourly=1000)
+        assert isinstance(admitted, Admitted)
+        async with dependencies.unit_of_work() as work:
+            user = await settle(work, admitted, STRANGER, matches=True, hourly=1000)
+            assert isinstance(user, User)
+            changing = asyncio.create_task(
+                asyncio.to_thread(set_password, member.client, link, OTHER)
+            )
+            await asyncio.to_thread(_waits_for, service, "INSERT INTO throttle")
+            begun = await begin(work, user.user_id)
+        return begun.cookie.reveal(), (await changing).status_code
+
+    cookie, changed = service.in_store(race)
+
+    assert changed == 200
+    browser.client.cookies.set("mudra", cookie)
+    assert browser.get("/console/account").status_code == 303
+
+
+def test_a_session_that_is_being_replaced_ends_with_the_password(
+    service: Service, member: Member, link: str
+) -> None:
+    """Its code was right before the password is changed, and its new cookie is stored after."""
+    browser, who = reader(service), user_id(service, member.email)
+
+    async def race(dependencies: Dependencies) -> tuple[str, int]:
+        async with dependencies.unit_of_work() as work:
+            waiting = await waiting_for_code(work, who)
+        async with dependencies.unit_of_work() as work:
+            completed = await complete(work, waiting)
+            assert completed is not None
+            changing = asyncio.create_task(
+                asyncio.to_thread(set_password, member.client, link, OTHER)
+            )
+            await asyncio.to_thread(_waits_for, service, "%console_session")
+        return completed.cookie.reveal(), (await changing).status_code
+
+    cookie, changed = service.in_store(race)
+
+    assert changed == 200
+    browser.client.cookies.set("mudra", cookie)
+    assert browser.get("/console/account").status_code == 303
+
+
+def test_a_session_that_has_ended_is_replaced_by_none(service: Service, member: Member) -> None:
+    who = user_id(service, member.email)
+
+    async def ended(dependencies: Dependencies) -> tuple[BegunSession | None, int]:
+        async with dependencies.unit_of_work() as work:
+            waiting = await waiting_for_code(work, who)
+            await work.tokens.revoke_user_tokens(who, await work.people.now())
+            return await complete(work, waiting), len(await work.sessions.of_user(who))
+
+    assert service.in_store(ended) == (None, 0)

@@ -25,7 +25,13 @@ from mudra.shared.secret_text import SecretText
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ASHA = User(
-    "u-1", "asha@finsight.example", "Asha Rao", UserState.ACTIVE, "hash-of-right", ("FINSIGHT-FIU",)
+    "u-1",
+    "asha@finsight.example",
+    "Asha Rao",
+    UserState.ACTIVE,
+    "hash-of-right",
+    ("FINSIGHT-FIU",),
+    password_set_at=NOW - timedelta(days=1),
 )
 
 
@@ -40,6 +46,8 @@ class InMemory:
     acts: list[AuditEntry] = field(default_factory=list)
     entered: list[tuple[str, str, datetime]] = field(default_factory=list)
     hashes: int = 0
+    meanwhile: dict[str, User] = field(default_factory=dict)
+    """Who is stored as the password is hashed."""
     guesses: list[object] = field(default_factory=list)
 
     async def now(self) -> datetime:
@@ -81,6 +89,7 @@ class InMemory:
 
     async def verify(self, stored: str | None, password: SecretText, **_: str) -> bool:
         self.hashes += 1
+        self.users.update(self.meanwhile)
         return stored == f"hash-of-{password.reveal()}"
 
     @contextlib.asynccontextmanager
@@ -183,3 +192,27 @@ def test_waits_never_exceed_fifteen_minutes() -> None:
 
     assert isinstance(outcome, TooManyAttempts)
     assert outcome.retry_at == NOW + timedelta(minutes=15)
+
+
+def test_a_right_password_is_right_although_it_is_hashed_again_meanwhile() -> None:
+    """Of several sign-ins at once after a change of the parameters, the first hashes it again."""
+    again = replace(ASHA, password_hash="another-hash-of-right")
+    memory = InMemory({ASHA.email: ASHA}, meanwhile={ASHA.email: again})
+
+    assert attempt(memory, ASHA.email, "right") == again
+    assert memory.counts == {}
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        replace(ASHA, password_hash="hash-of-new", password_set_at=NOW),
+        replace(ASHA, user_id="u-2", password_hash="hash-of-theirs"),
+    ],
+    ids=["a new password", "another person with the address"],
+)
+def test_a_password_that_is_none_any_more_is_refused_and_counted(meanwhile: User) -> None:
+    memory = InMemory({ASHA.email: ASHA}, meanwhile={ASHA.email: meanwhile})
+
+    assert attempt(memory, ASHA.email, "right") == SignInRefused()
+    assert memory.counts[Counted.PASSWORD, ASHA.email].failures == 1

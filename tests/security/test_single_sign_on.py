@@ -259,6 +259,20 @@ def test_the_last_who_manages_operators_keeps_that_right(
         assert scopes_of(served, who) == scopes
 
 
+def test_an_answer_without_the_claim_signs_no_one_in_and_takes_no_scope(
+    served: Service, idp: Provider, chief: str
+) -> None:
+    who, browser = user_id(served, chief), reader(served)
+    sign_in(browser, idp)
+    idp.without = ("realm_access",)
+
+    refused = sign_in(reader(served), idp)
+
+    assert (refused.status_code, is_open(browser)) == (401, False)
+    assert "did not send the groups" in refused.text
+    assert "members" in scopes_of(served, who)
+
+
 def test_an_operator_is_made_at_its_first_sign_in_and_has_no_password(
     served: Service, idp: Provider, chief: str
 ) -> None:

@@ -171,6 +171,9 @@ class Links(Protocol):
     async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:
         """Return the times at which links were sent to a user."""
 
+    async def is_any_valid(self, user_id: str, now: datetime) -> bool:
+        """Return whether a link of a user still works."""
+
 
 class AddressChanges(Protocol):
     """Changes of operators' addresses that wait to be confirmed."""

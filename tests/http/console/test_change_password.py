@@ -20,6 +20,7 @@ from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in.sign_in import SignInRefused
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.password_hash import Argon2Passwords
+from mudra.unit_of_work import UnitOfWork
 
 PAGE, FORM = "/console/account", "/console/account/password"
 NEW = "copper lantern 17 quiet rivers"
@@ -141,22 +142,29 @@ class SlowPasswords:
         return self.real.needs_rehash(stored)
 
 
-def test_an_account_that_is_disabled_during_the_change_stays_disabled(resident: Member) -> None:
-    """The change had begun as the operator disabled the account, and ends after it."""
+Meanwhile = Callable[[UnitOfWork, User], Awaitable[object]]
 
-    async def person(dependencies: Dependencies) -> User:
+
+def person(resident: Member) -> User:
+    """The member's admin as stored."""
+
+    async def read(dependencies: Dependencies) -> User:
         async with dependencies.unit_of_work() as work:
             found = await work.people.by_username(resident.email)
         assert found is not None
         return found
 
-    async def change_while_disabled(dependencies: Dependencies) -> object:
-        user = await person(dependencies)
+    return resident.service.in_store(read)
 
-        async def disable() -> None:
+
+def changed_while(resident: Member, meanwhile: Meanwhile) -> object:
+    """Change the password; something else happens while it is hashed."""
+    user = person(resident)
+
+    async def change_it(dependencies: Dependencies) -> object:
+        async def happens() -> None:
             async with dependencies.unit_of_work() as work:
-                done = await disable_account(work, owner(Caller("operator:tests")), user.user_id)
-            assert isinstance(done, AccountChanged)
+                await meanwhile(work, user)
 
         with cheap_hashes():
             real = Argon2Passwords(dependencies.encryption.password_pepper, 19)
@@ -164,15 +172,38 @@ def test_an_account_that_is_disabled_during_the_change_stays_disabled(resident: 
                 user,
                 SecretText(NEW),
                 Caller(f"user:{user.user_id}"),
-                hasher=SlowPasswords(real, disable),
+                hasher=SlowPasswords(real, happens),
                 open_work=dependencies.unit_of_work,
             )
             real.close()
         return outcome
 
-    outcome = resident.service.in_store(change_while_disabled)
+    return resident.service.in_store(change_it)
+
+
+def test_an_account_that_is_disabled_during_the_change_stays_disabled(resident: Member) -> None:
+    """The change had begun as the operator disabled the account, and ends after it."""
+
+    async def disable(work: UnitOfWork, user: User) -> None:
+        done = await disable_account(work, owner(Caller("operator:tests")), user.user_id)
+        assert isinstance(done, AccountChanged)
+
+    outcome = changed_while(resident, disable)
 
     assert outcome == SignInRefused()
-    assert resident.service.in_store(person).state is UserState.DISABLED
+    assert person(resident).state is UserState.DISABLED
     for password in (PASSWORD, NEW):
         assert reader(resident.service).sign_in(resident.email, password).status_code == 401
+
+
+def test_a_password_that_is_hashed_again_during_the_change_is_still_the_same(
+    resident: Member,
+) -> None:
+    """As the sign-in that proves who changes it does, after a change of the parameters."""
+
+    async def hash_again(work: UnitOfWork, user: User) -> None:
+        stored = user.password_hash or ""
+        assert await work.people.replace_hash(user.user_id, stored, f"{stored} ")
+
+    assert changed_while(resident, hash_again) is None
+    assert reader(resident.service).sign_in(resident.email, NEW).status_code == 303

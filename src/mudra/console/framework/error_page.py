@@ -2,6 +2,7 @@
 
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import quote
 
 from litestar import Response
 from litestar.exceptions import MethodNotAllowedException
@@ -79,7 +80,7 @@ def not_found_page(
     The address of a form leads to the page that it is on: a browser that is reloaded after a
     sign-in opens it.
     """
-    path = request.url.path
+    path = request.scope["path"]
     if path.startswith(_OF_PROGRAMS) or not path.startswith((f"{CONSOLE}/", f"{_STATUS}/")):
         return None
     if not isinstance(error, MethodNotAllowedException):
@@ -89,5 +90,5 @@ def not_found_page(
         return no_such_page(dependencies, public=path.startswith(f"{_STATUS}/"))
     if request.method not in {"GET", "HEAD"}:
         return None
-    above = path.rstrip("/").rpartition("/")[0]
+    above = quote(path.rstrip("/").rpartition("/")[0], safe="/@~")
     return Response("", status_code=HTTPStatus.SEE_OTHER, headers={"Location": above})

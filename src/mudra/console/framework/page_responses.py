@@ -115,14 +115,23 @@ def not_signed_in(context: RequestContext) -> Response[str]:
     """
     request = context.request
     asks = request.method in {"GET", "HEAD"}
-    url, notice = str(request.url), "" if asks else "&told=ended"
+    path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
+    notice = "" if asks else "&told=ended"
     if request.headers.get("hx-request"):
         if not asks:
             return Response("", status_code=_FORBIDDEN, headers={"Cache-Control": "no-store"})
-        url = request.headers.get("hx-current-url", "")
-    at = urlsplit(url)
-    back = at.path + (f"?{at.query}" if at.query else "")
+        path, query = _path_and_query(request.headers.get("hx-current-url", ""))
+    back = path + (f"?{query}" if query else "")
     return redirect(context, f"{SIGN_IN}?to={quote(back, safe='')}{notice}")
+
+
+def _path_and_query(url: str) -> tuple[str, str]:
+    """Return both parts of an address; nothing of a text that is none."""
+    try:
+        at = urlsplit(url)
+    except ValueError:
+        return "", ""
+    return at.path, at.query
 
 
 def after_sign_in(stage: Stage, to: str) -> str:

@@ -5,6 +5,7 @@ browser may keep it for a year. What `make assets` builds (static/built) may be 
 while the service runs; pages then do without.
 """
 
+import errno
 import gzip
 import hashlib
 from importlib.resources import files
@@ -24,6 +25,7 @@ _MEDIA: Final = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
 }
+_NOT_THERE: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 _MIN_PACKED: Final = 500
 """Bytes below which packing saves nothing."""
 
@@ -48,15 +50,19 @@ class AssetStore:
 
     def find(self, name: str) -> StaticAsset | None:
         """Give a file by its path within the folder, read again when it has changed."""
-        path = (self._folder / name).resolve()
-        if not path.is_relative_to(self._folder) or path.suffix not in _MEDIA:
-            return None
         try:
+            path = (self._folder / name).resolve()
+            if not path.is_relative_to(self._folder) or path.suffix not in _MEDIA:
+                return None
             changed = path.stat().st_mtime_ns
             kept = self._kept.get(path)
             if kept is None or kept.changed != changed:
                 kept = self._kept[path] = _read(path, changed)
-        except (FileNotFoundError, NotADirectoryError):
+        except ValueError:
+            return None  # a name that no file can have
+        except OSError as error:
+            if error.errno not in _NOT_THERE:
+                raise
             return None
         return kept
 

@@ -56,7 +56,7 @@ from mudra.identity.passkeys.manage_passkeys import (
 from mudra.identity.ports import HashingBusy
 from mudra.identity.second_factor.after_password import CodeMissing, EnrollFirst, TokensOff
 from mudra.identity.second_factor.check_code import CodeRefused
-from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor
+from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor, SetUpEnded
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.identity.single_sign_on.claims import SignOnRefused
 from mudra.identity.single_sign_on.local_sign_in import LocalSignInOff
@@ -86,6 +86,9 @@ _SIGN_ON_TEXTS: Final[Mapping[str, str]] = {
         "no operator here has the email address of your account at the provider"
     ),
     "no-scopes": translatable("your account at the provider has no group that gives rights here"),
+    "no-scope-claim": translatable(
+        "the provider did not send the groups that give rights here: ask who manages it"
+    ),
     "account-disabled": translatable("your account here is disabled"),
     "email-not-verified": translatable("the provider did not verify your email address"),
 }
@@ -120,6 +123,12 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
         lambda _: unauthorized("this account needs a second factor: set it up in the console"),
     ),
     error_row(NoSecondFactor, lambda _: conflict(translatable("there is no such second factor"))),
+    error_row(
+        SetUpEnded,
+        lambda _: conflict(
+            translatable("this set-up has ended: begin again on the page of the second factor")
+        ),
+    ),
     error_row(
         PasskeyRefused,
         lambda _: unauthorized(

@@ -1,10 +1,11 @@
 """What one connection, and one address with all its connections, may ask for."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address
 from typing import Final
 
 from msgspec import Struct
@@ -91,17 +92,40 @@ def header_too_large(limits: ConnectionLimits) -> RawError:
     return RawError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, INVALID, sentence)
 
 
+_HOST: Final = re.compile(
+    rb"(?:\[([0-9A-Fa-f:.]+)(?:%[\w.~-]+)?\]|[\w.~!$&'()*+,;=%-]*)(?::([0-9]{0,5}))?"
+)
+"""What an address may name before its path (RFC 3986 3.2.2), with a port or without."""
+_MAX_PORT: Final = 65535
+
+
+def _is_host(value: bytes) -> bool:
+    found = _HOST.fullmatch(value)
+    if found is None or int(found[2] or 0) > _MAX_PORT:
+        return False
+    return found[1] is None or _is_ipv6(found[1].decode())
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def framing_refused(headers: Sequence[tuple[bytes, bytes]], http_version: str) -> RawError | None:
     """Refuse a request whose end, or whose host, two readers could see differently.
 
     RFC 9112, 3.2 and 6.3. The parser refuses most of these too; a proxy in
     front that does not must meet the refusal here, whatever parser is used.
     """
-    lengths = hosts = 0
+    lengths = 0
+    hosts: list[bytes] = []
     codings: list[bytes] = []
     for name, value in headers:
         if name == b"host":
-            hosts += 1
+            hosts.append(value)
         elif name == b"content-length":
             lengths += 1
         elif name == b"transfer-encoding":
@@ -113,8 +137,14 @@ def framing_refused(headers: Sequence[tuple[bytes, bytes]], http_version: str) -
             return _bad("Content-Length and Transfer-Encoding must not be sent together")
         if codings != [b"chunked"] or http_version == "1.0":
             return _bad("Transfer-Encoding must be chunked, once, and only in HTTP/1.1")
-    if hosts > 1 or (http_version == "1.1" and not hosts):
+    return _host_refused(hosts, http_version)
+
+
+def _host_refused(hosts: Sequence[bytes], http_version: str) -> RawError | None:
+    if len(hosts) > 1 or (http_version == "1.1" and not hosts):
         return _bad("Host must be sent once")
+    if hosts and not _is_host(hosts[0]):
+        return _bad("Host must be a host name or an address, with a port up to 65535 or none")
     return None
 
 

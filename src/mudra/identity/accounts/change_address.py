@@ -157,7 +157,6 @@ async def _confirmed(
 ) -> AccountChanged | AddressTaken:
     if await work.people.by_username(change.email) is not None:
         return AddressTaken()
-    await work.address_changes.remove(user.user_id)
     return await _move(work, user, change.email, caller)
 
 
@@ -167,6 +166,7 @@ async def _move(
     await work.memberships.set_email(user.user_id, address, UserState.INVITED)
     moved = await work.people.by_id(user.user_id)
     assert moved is not None
+    await work.address_changes.remove(user.user_id)
     facts = {"user_name": user.name, "old_address": user.email, "new_address": address}
     for recipient in (user.email, address):
         await work.outbox.post(Notice(recipient, NoticeKind.ADDRESS_CHANGED, facts))

@@ -42,8 +42,7 @@ async def change_password(
     async with open_work() as work:
         await work.memberships.lock_operators()  # who disables the person holds it too
         current = await work.people.by_id(user.user_id)
-        is_unchanged = current is not None and current.password_hash == user.password_hash
-        if current is None or not (current.may_sign_in and is_unchanged):
+        if current is None or not (current.may_sign_in and current.has_password_of(user)):
             return SignInRefused()
         await put_password(work, current, hashed, caller)
     return None

@@ -35,12 +35,16 @@ class AccountChanged(Struct, frozen=True):
 async def disable_account(
     work: IdentityUnitOfWork, by: ActingOperator, user_id: str
 ) -> AccountChanged | NoSuchUser | ActRefused:
-    """Disable an account; its tokens, links and invitations end, and enabling revives none."""
+    """Disable an account; its tokens, links and invitations end, and enabling revives none.
+
+    So does a change of its address that waits to be confirmed.
+    """
     user = await authorize_act(work, by, user_id, PersonAct.DISABLE)
     if not isinstance(user, User):
         return user
     await work.memberships.set_state(user_id, UserState.DISABLED)
     await work.links.void(user_id, await work.people.now())
+    await work.address_changes.remove(user_id)
     for entity_id in user.administers:
         await end_invitations_of(work, entity_id, user_id, user.email)
     return await account_changed(work, user, by.caller, "disabled")

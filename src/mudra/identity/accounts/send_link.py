@@ -61,6 +61,17 @@ async def send_link(work: IdentityUnitOfWork, user: User, caller: Caller) -> Non
     )
 
 
+async def send_missing_link(work: IdentityUnitOfWork, user_id: str, caller: Caller) -> bool:
+    """Send a link to a person who has no password and no link that still works; say whether."""
+    user = await work.people.by_id(user_id)
+    if user is None or user.state is not UserState.INVITED:
+        return False
+    if await work.links.is_any_valid(user_id, await work.people.now()):
+        return False
+    await send_link(work, user, caller)
+    return True
+
+
 async def request_link(work: IdentityUnitOfWork, username: str, caller: Caller) -> None:
     """Queue a "forgot password": nothing here depends on whether the name is known."""
     typed = normalize_username(username)

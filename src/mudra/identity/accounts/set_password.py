@@ -132,6 +132,8 @@ async def put_password(
 
     The state stays as it is: a new password alone makes no account active.
     """
+    # A sign-in with the password so far holds it until its session is stored, which ends below.
+    await work.attempts.history(Counted.PASSWORD, user.email, lock=True)
     now = await work.people.now()
     caller = replace(caller, actor=f"user:{user.user_id}")
     await work.links.void(user.user_id, now)  # an invitation to an entity is another link

@@ -33,6 +33,8 @@ class User(Struct, frozen=True):
     reads: tuple[str, ...] = ()
     """The entities of which they are a reader: they see, and change nothing (0132)."""
     read_names: tuple[str, ...] = ()
+    password_set_at: datetime | None = None
+    """When the password was set; another hash of the same one does not change it."""
 
     @property
     def is_of_a_member(self) -> bool:
@@ -47,6 +49,13 @@ class User(Struct, frozen=True):
     def may_sign_in(self) -> bool:
         """Return whether the right password lets this user sign in."""
         return self.state is UserState.ACTIVE and self.password_hash is not None
+
+    def has_password_of(self, earlier: "User") -> bool:
+        """Return whether this person's password is still the one that `earlier` was read with.
+
+        Its hash may be another one: a sign-in hashes it again when the parameters have changed.
+        """
+        return (self.user_id, self.password_set_at) == (earlier.user_id, earlier.password_set_at)
 
 
 class AddressChange(Struct, frozen=True):

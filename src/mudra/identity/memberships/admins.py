@@ -20,7 +20,7 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
-from mudra.identity.accounts.send_link import send_link
+from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import Invitee, TooManyInvitations
 from mudra.identity.memberships.invite import end_invitations_of, invite
@@ -110,7 +110,7 @@ async def add_admin(
     whether or not the person has an account. An operator adds, and admins only; a person without
     an account gets a link by email.
     """
-    member = await authorized_member(work, requester, entity_id)
+    member = await member_to_join(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     if requester.user is None and invitee.role is Role.READER:
@@ -193,6 +193,20 @@ async def authorized_member(
     return member
 
 
+async def member_to_join(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str
+) -> Member | Forbidden:
+    """Lock a member that someone is to join, as `authorized_member` does.
+
+    An operator adds at once, and so that no operator's account becomes an admin's at the same
+    moment waits for acts on people: before the member, as who accepts an invitation does. Else
+    each of the two could hold what the other waits for.
+    """
+    if requester.user is None:
+        await work.memberships.lock_operators()
+    return await authorized_member(work, requester, entity_id)
+
+
 async def _record_denied(work: IdentityUnitOfWork, caller: Caller, entity_id: str) -> None:
     """Record that someone asked about an entity that is not theirs, whether or not it exists."""
     await work.audit_log.append(
@@ -209,7 +223,7 @@ async def _record_denied(work: IdentityUnitOfWork, caller: Caller, entity_id: st
 async def add_or_invite(
     work: IdentityUnitOfWork, requester: Requester, member: Member, invitee: Invitee
 ) -> AdminsChanged | ValueRefused | WrongAccountKind | TooManyInvitations:
-    """Add an admin for an operator, invite one for an admin; the member is locked by the caller."""
+    """Add an admin for an operator, invite one for an admin; the caller has `member_to_join`."""
     address = normalize_email(invitee.email)
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
@@ -243,20 +257,16 @@ async def _add_directly(
     full_name = display_name(name or address)
     if isinstance(full_name, NameRefused):
         return ValueRefused("name", full_name.problem)
-    # So that no operator's account becomes an admin's at the same moment.
-    await work.memberships.lock_operators()
     user = await work.people.by_username(address)
     if user is not None and await work.memberships.scopes(user.user_id):
         return WrongAccountKind()
-    is_new = user is None
     if user is None:
         user = await create_admin_account(
             work, caller, member.entity_id, member.name, address, full_name
         )
     await work.people.add_admin(member.entity_id, user.user_id)
     await record_change(work, caller, member.entity_id, user.user_id, "admin-added")
-    if is_new:
-        await send_link(work, user, caller)
+    await send_missing_link(work, user.user_id, caller)
     return await admins_after(work, member.entity_id, address, changed=True)
 
 

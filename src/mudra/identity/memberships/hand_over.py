@@ -17,6 +17,7 @@ from mudra.identity.memberships.admins import (
     admins_after,
     authorized_member,
     end_role,
+    member_to_join,
     record_change,
 )
 from mudra.identity.memberships.invitation import Invitation, Invitee, TooManyInvitations
@@ -47,7 +48,7 @@ async def hand_over(  # who asks, and the facts of the change
     An admin invites a successor for its own role, and keeps it until the invitation is accepted.
     An operator says who leaves, and the role moves at once.
     """
-    member = await authorized_member(work, requester, entity_id)
+    member = await member_to_join(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
     # All is checked before anything is changed: a refusal leaves no half-made change.

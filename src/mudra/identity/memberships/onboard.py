@@ -16,7 +16,7 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
-from mudra.identity.accounts.send_link import send_link
+from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import create_admin_account
 from mudra.identity.memberships.member import Member
@@ -58,7 +58,7 @@ OnboardResult = Onboarded | OnboardRefused
 
 
 async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Caller) -> OnboardResult:
-    """Store the member, its admin and its first secret; invite an admin who has no account."""
+    """Store the member, its admin and its first secret; invite an admin who has no password."""
     checked = checked_member(new)
     if isinstance(checked, ValueRefused):
         return checked
@@ -73,7 +73,6 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
         return refused
     admin = await work.people.by_username(checked.admin_email)
     await work.people.add_member(entity_id, checked.entity_type, name, status)
-    invited = admin is None
     if admin is None:
         admin = await create_admin_account(
             work, caller, entity_id, name, checked.admin_email, checked.admin_name
@@ -88,8 +87,7 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
             detail={"type": checked.entity_type, "name": name},
         )
     )
-    if invited:
-        await send_link(work, admin, caller)
+    invited = await send_missing_link(work, admin.user_id, caller)
     await work.first_secret.create(entity_id, caller, await work.people.now())
     member = await work.people.member(entity_id)
     assert member is not None

@@ -106,7 +106,10 @@ async def change_scopes(  # who asks, and the facts of the change
 async def save_operator(
     work: IdentityUnitOfWork, email: str, name: str, scopes: frozenset[Scope], caller: Caller
 ) -> SaveResult:
-    """Create an operator or change its scopes; a new one is invited by email."""
+    """Create an operator or change its scopes; a new one is invited by email.
+
+    Without scopes a change of address ends that waits to be confirmed: it was an operator's.
+    """
     await work.memberships.lock_operators()
     address = normalize_email(email)
     if isinstance(address, AddressRefused):
@@ -127,6 +130,8 @@ async def save_operator(
         user = User(work.people.new_id(), address, full_name, UserState.INVITED, None, ())
         await work.people.add_user(user)
     await work.memberships.set_scopes(user.user_id, scopes)
+    if not scopes:
+        await work.address_changes.remove(user.user_id)
     event = EventName.OPERATOR_ACCOUNT_CREATE if invited else EventName.OPERATOR_ACCOUNT_CHANGE
     names = " ".join(sorted(scope.value for scope in scopes))
     await work.audit_log.append(

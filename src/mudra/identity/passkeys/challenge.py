@@ -23,7 +23,8 @@ LIFE: Final = timedelta(minutes=5)
 ALGORITHMS: Final = (-8, -7, -257)
 """EdDSA, ECDSA with SHA-256, RSA with SHA-256, in the order of preference (IANA COSE)."""
 MAX_WAITING: Final = 10_000
-"""Challenges of browsers that are not signed in, over all addresses."""
+"""Challenges of browsers that are not signed in, over all addresses; one more takes the place of
+one of the busiest address (0182)."""
 MAX_WAITING_OF_ADDRESS: Final = 50
 _BYTES: Final = 32
 
@@ -115,11 +116,13 @@ async def ask_to_sign_in(
     party: RelyingParty,
     random_bytes: Callable[[int], bytes],
 ) -> str | TooManyAttempts:
-    """Store a challenge for anyone; at most so many wait of an address, and of all."""
+    """Store a challenge for anyone; an address of which fifty wait gets no other."""
     now = await work.people.now()
     of_address, of_all = await work.second_factors.passkeys.waiting(address, now)
-    if of_address >= MAX_WAITING_OF_ADDRESS or of_all >= MAX_WAITING:
+    if of_address >= MAX_WAITING_OF_ADDRESS:
         return TooManyAttempts(now + LIFE, now)
+    if of_all >= MAX_WAITING:
+        await work.second_factors.passkeys.make_room(now)
     value = await _new(work, holder, Purpose.SIGN_IN, random_bytes, address)
     return _json(_Request(_base64(value), party.rp_id, (), _timeout_ms()))
 

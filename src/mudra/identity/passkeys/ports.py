@@ -103,3 +103,6 @@ class Passkeys(Protocol):
 
     async def waiting(self, address: str, now: datetime) -> tuple[int, int]:
         """Count the challenges of browsers that are not signed in: of an address, and of all."""
+
+    async def make_room(self, now: datetime) -> None:
+        """Delete the oldest of these challenges of the address that has the most."""

@@ -1,9 +1,13 @@
 """Set up, replace and remove a person's own authenticator app, and their recovery codes.
 
 The edge asks for a proof first: the password of who has no second factor, a code of who has one.
+What is set up belongs to the session that gave the proof, for ten minutes: no other session of
+the person confirms it, or sees its secret (0181).
 """
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Final
 
 from msgspec import Struct
 
@@ -13,20 +17,30 @@ from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import (
     CodeRefused,
     FactorChange,
-    forget_wrong_codes,
+    FactorKind,
+    counted,
     notify,
 )
 from mudra.identity.second_factor.policy import FactorRoles, is_required
 from mudra.identity.second_factor.recovery_codes import new_recovery_codes
-from mudra.identity.second_factor.totp import matching_step, new_totp_secret, provisioning_uri
+from mudra.identity.second_factor.totp import matching_step, provisioning_uri
+from mudra.identity.sign_in.sign_in import TooManyAttempts
+from mudra.identity.sign_in.throttle import Counted
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
-_NO_STEP = -1
+SET_UP_WITHIN: Final = timedelta(minutes=10)
+"""For so long the first code of a new app is accepted."""
+_VALUE_BYTES: Final = 32
+_NO_STEP: Final = -1
 
 
 class NoSecondFactor(Refusal, frozen=True):
-    """The person has no such second factor, or is not setting one up."""
+    """The person has no such second factor."""
+
+
+class SetUpEnded(Refusal, frozen=True):
+    """This session sets up no app, or began to more than ten minutes ago."""
 
 
 class FactorRequired(Refusal, frozen=True):
@@ -41,44 +55,60 @@ class Enrollment(Struct, frozen=True):
 
 
 async def begin_enrollment(
-    work: IdentityUnitOfWork, user: User, network: str, random_bytes: Callable[[int], bytes]
+    work: IdentityUnitOfWork,
+    user: User,
+    session_key: bytes,
+    network: str,
+    random_bytes: Callable[[int], bytes],
 ) -> Enrollment:
     """Make the secret of a new app. An app in use stays so until the new one is confirmed."""
-    secret = new_totp_secret(random_bytes)
-    await work.second_factors.begin_totp(user.user_id, secret)
+    expires_at = await work.people.now() + SET_UP_WITHIN
+    value = random_bytes(_VALUE_BYTES)
+    secret = await work.second_factors.begin_totp(user.user_id, session_key, value, expires_at)
     return Enrollment(secret, provisioning_uri(secret, user.email, network))
 
 
 async def pending_enrollment(
-    work: IdentityUnitOfWork, user: User, network: str
-) -> Enrollment | NoSecondFactor:
-    """Return what `begin_enrollment` did, while it waits for its first code."""
-    factor = await work.second_factors.totp(user.user_id, confirmed=False)
-    if factor is None:
-        return NoSecondFactor()
-    return Enrollment(factor.secret, provisioning_uri(factor.secret, user.email, network))
+    work: IdentityUnitOfWork, user: User, session_key: bytes, network: str
+) -> Enrollment | SetUpEnded:
+    """Return what `begin_enrollment` did in this session, while it waits for its first code."""
+    now = await work.people.now()
+    secret = await work.second_factors.pending_totp(user.user_id, session_key, now)
+    if secret is None:
+        return SetUpEnded()
+    return Enrollment(secret, provisioning_uri(secret, user.email, network))
 
 
-async def confirm_enrollment(
+async def confirm_enrollment(  # who confirms what, and its collaborators
     work: IdentityUnitOfWork,
     user: User,
+    session_key: bytes,
     code: SecretText,
     caller: Caller,
     random_bytes: Callable[[int], bytes],
-) -> Sequence[SecretText] | CodeRefused | NoSecondFactor:
-    """Put the new app into use once it has shown a right code; returns new recovery codes.
+) -> Sequence[SecretText] | CodeRefused | TooManyAttempts | SetUpEnded:
+    """Put the app that this session sets up into use once it has shown a right code.
 
-    The code is used up by it. Wrong ones are not counted: the page that asks shows the secret.
+    Returns new recovery codes. The code is used up by it; a wrong one counts as at a sign-in.
     """
-    factor = await work.second_factors.totp(user.user_id, confirmed=False)
-    if factor is None:
-        return NoSecondFactor()
-    typed = SecretText(code.reveal().replace(" ", ""))
-    step = matching_step(factor.secret, typed, await work.people.now(), _NO_STEP)
-    if step is None:
-        return CodeRefused()
-    await work.second_factors.confirm_totp(user.user_id, step)
-    await forget_wrong_codes(work, user.user_id)
+    # In the turn of the count from here on: of two equal confirmations at once one is accepted.
+    await work.attempts.history(Counted.SECOND_FACTOR, user.user_id, lock=True)
+    now, factors = await work.people.now(), work.second_factors
+    secret = await factors.pending_totp(user.user_id, session_key, now)
+    if secret is None:
+        return SetUpEnded()
+    step = matching_step(secret, SecretText(code.reveal().replace(" ", "")), now, _NO_STEP)
+
+    async def attempt() -> FactorKind | str:
+        if step is None:
+            return "wrong-code"
+        await factors.confirm_totp(user.user_id, session_key, secret, step)
+        return FactorKind.APP
+
+    # The session has shown a factor or the password: a hundred wrong codes do not stop it.
+    done = await counted(work, user, caller, attempt, guessable=False)
+    if not isinstance(done, FactorKind):
+        return CodeRefused() if done is None else done
     await _record(work, user, caller, EventName.USER_FACTOR_ADD, FactorChange.ADDED)
     return await new_codes(work, user, random_bytes)
 

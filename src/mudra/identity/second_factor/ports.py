@@ -1,6 +1,7 @@
 """What second factors ask of storage, in the caller's transaction."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
@@ -39,14 +40,29 @@ class SecondFactors(Protocol):
     async def enrolled(self, user_id: str) -> EnrolledFactors:
         """Return which second factors a person has."""
 
-    async def totp(self, user_id: str, *, confirmed: bool = True) -> TotpFactor | None:
-        """Find a person's app, the one in use or the one being set up, and hold its lock."""
+    async def totp(self, user_id: str) -> TotpFactor | None:
+        """Find the app that a person uses, and hold its lock."""
 
-    async def begin_totp(self, user_id: str, secret: SecretText) -> None:
-        """Store the secret of an app that is being set up; it replaces an earlier one."""
+    async def begin_totp(
+        self, user_id: str, session_key: bytes, value: bytes, expires_at: datetime
+    ) -> SecretText:
+        """Begin to set up an app in a session; returns its secret, which `value` gives.
 
-    async def confirm_totp(self, user_id: str, step: int) -> None:
-        """Put the app being set up into use, with its first step used; it replaces the earlier."""
+        It replaces the one that the same session began before.
+        """
+
+    async def pending_totp(
+        self, user_id: str, session_key: bytes, now: datetime
+    ) -> SecretText | None:
+        """Return the secret of the app that this very session sets up; None once it expired."""
+
+    async def confirm_totp(
+        self, user_id: str, session_key: bytes, secret: SecretText, step: int
+    ) -> None:
+        """Put the app that the session sets up into use, with its first step used.
+
+        It replaces the person's earlier one.
+        """
 
     async def step_used(self, factor_id: str, step: int) -> None:
         """Record the last used step."""

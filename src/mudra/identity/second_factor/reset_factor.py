@@ -12,6 +12,7 @@ from mudra.identity.operators.person_rule import (
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import FactorChange, forget_wrong_codes, notify
 from mudra.identity.second_factor.enroll import NoSecondFactor
+from mudra.identity.sign_in.throttle import Counted
 
 
 async def reset_factor(
@@ -21,6 +22,8 @@ async def reset_factor(
     user = await authorize_act(work, by, user_id, PersonAct.SECOND_FACTOR)
     if not isinstance(user, User):
         return user
+    # Before the factor's own lock, as who shows a code takes them.
+    await work.attempts.history(Counted.SECOND_FACTOR, user_id, lock=True)
     if not await work.second_factors.remove(user_id):
         return NoSecondFactor()
     await forget_wrong_codes(work, user_id)

@@ -172,12 +172,14 @@ async def complete_session(  # its collaborators, each named
     sessions: Sessions,
     audit_log: AuditLog,
     random_bytes: Callable[[int], bytes],
-) -> BegunSession:
+) -> BegunSession | None:
     """Replace a session after its second step by one with another cookie.
 
-    Who planted the first cookie in a browser does not hold the one that is signed in.
+    Who planted the first cookie in a browser does not hold the one that is signed in. None when
+    it has ended meanwhile, as all do with a new password: nothing is begun then.
     """
-    await sessions.end(waiting.key)
+    if not await sessions.end(waiting.key):
+        return None
     return await begin_session(
         waiting.user_id,
         caller,

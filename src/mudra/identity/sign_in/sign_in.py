@@ -133,11 +133,8 @@ async def settle(
         await work.audit_log.append(_refused(caller, "too-many-attempts"))
         return refusal
     user = await work.people.by_username(username)
-    unchanged = (
-        user is not None
-        and admitted.user is not None
-        and user.password_hash == admitted.user.password_hash
-    )
+    earlier = admitted.user
+    unchanged = user is not None and earlier is not None and user.has_password_of(earlier)
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
         often = await too_often(work.attempts, username, now, hourly)
         if often is not None:

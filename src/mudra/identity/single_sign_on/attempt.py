@@ -18,6 +18,7 @@ from mudra.shared.secret_text import SecretText
 
 LIFE: Final = timedelta(minutes=10)
 MAX_WAITING: Final = 10_000
+"""Attempts over all addresses; one more takes the place of one of the busiest address (0182)."""
 MAX_WAITING_OF_ADDRESS: Final = 50
 _BYTES: Final = 32
 
@@ -31,11 +32,16 @@ async def begin_attempt(  # its collaborators, each named
     *,
     fresh: bool,
 ) -> tuple[SecretText, SignOnRequest] | TooManyAttempts:
-    """Store an attempt; return the cookie of the browser and what it takes to the provider."""
+    """Store an attempt; return the cookie of the browser and what it takes to the provider.
+
+    An address that has begun fifty within ten minutes waits.
+    """
     now = await work.people.now()
     of_address, of_all = await work.single_sign_on.waiting(address, now)
-    if of_address >= MAX_WAITING_OF_ADDRESS or of_all >= MAX_WAITING:
+    if of_address >= MAX_WAITING_OF_ADDRESS:
         return TooManyAttempts(now + LIFE, now)
+    if of_all >= MAX_WAITING:
+        await work.single_sign_on.make_room(now)
     cookie, state = SecretText(_text(random_bytes(_BYTES))), _text(random_bytes(_BYTES))
     await work.single_sign_on.put_attempt(
         SignOnAttempt(_hash(cookie.reveal()), _hash(state), path, address, now + LIFE)

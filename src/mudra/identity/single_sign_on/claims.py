@@ -25,8 +25,9 @@ class SignOnRefused(Refusal, frozen=True):
 class ProvidedIdentity(Struct, frozen=True):
     """Who a provider says has signed in there.
 
-    `scopes` is None where no claim decides on them; `proven_before` is how long ago the person
-    showed themselves to the provider, None when it does not say.
+    `scopes` is None where no claim decides on them; with `lacks_scopes` one does, and the answer
+    leaves it out. `proven_before` is how long ago the person showed themselves to the provider,
+    None when it does not say.
     """
 
     subject: str
@@ -35,6 +36,7 @@ class ProvidedIdentity(Struct, frozen=True):
     scopes: frozenset[Scope] | None
     has_second_factor: bool
     proven_before: timedelta | None
+    lacks_scopes: bool = False
 
 
 def read_identity(
@@ -59,6 +61,7 @@ def read_identity(
         scopes,
         any(value in _texts(claims.get(claim)) for claim, value in terms.factor_claims),
         _proven_before(claims.get("auth_time"), now),
+        lacks_scopes=bool(terms.scope_claim) and scopes is None,
     )
 
 
@@ -71,12 +74,24 @@ def scopes_after(
     return given if sets else held & given
 
 
-def _scopes(claims: Mapping[str, object], terms: SignOnTerms) -> frozenset[Scope] | SignOnRefused:
+def _scopes(
+    claims: Mapping[str, object], terms: SignOnTerms
+) -> frozenset[Scope] | SignOnRefused | None:
+    """Return what the claim gives; None when the answer has none, or leaves it at another place.
+
+    Some providers leave out a claim with many values, or name its place in `_claim_names` (OpenID
+    Connect Core 5.6.2): that says nothing about a person's groups.
+    """
+    first, elsewhere = terms.scope_claim.split(".")[0], claims.get("_claim_names")
+    if isinstance(elsewhere, Mapping) and {first, terms.scope_claim} & elsewhere.keys():
+        return None
     found: object = claims.get(terms.scope_claim)
     if found is None:
         found = claims
         for part in terms.scope_claim.split("."):
             found = found.get(part) if isinstance(found, Mapping) else None
+    if found is None:
+        return None
     values = _texts(found)
     if len(values) > MAX_VALUES:
         return SignOnRefused("too-many-groups")

@@ -75,6 +75,9 @@ class SingleSignOn(Protocol):
     async def waiting(self, address: str, now: datetime) -> tuple[int, int]:
         """Count the attempts that wait: of an address, and of all."""
 
+    async def make_room(self, now: datetime) -> None:
+        """Delete the oldest attempt that waits of the address that has the most."""
+
     async def allow_password(self, user_id: str, until: datetime) -> None:
         """Let an operator sign in with a password until then, whatever the setting says."""
 

@@ -1,7 +1,8 @@
 """Sign an operator in whom a provider names: find or create the account, and set its scopes.
 
 Admins of members do not sign in so. The last operator who manages operators keeps that scope,
-whatever the provider says: else no one could repair a wrong claim.
+whatever the provider says: else no one could repair a wrong claim. An answer without the claim
+that decides on scopes signs no one in, and changes none (0183).
 """
 
 from msgspec.structs import replace
@@ -33,6 +34,8 @@ async def sign_in_by_provider(
     fault = _fault(user, held, identity, terms)
     if fault:
         return await refused(work, caller, fault, user)
+    if identity.lacks_scopes:
+        return await _without_scope_claim(work, caller, user)
     user = user or await _created(work, identity, caller)
     left = await _with_scopes(work, user, held, identity, terms, caller)
     if not left:
@@ -50,6 +53,23 @@ async def sign_in_by_provider(
     own = replace(caller, actor=f"user:{user.user_id}")
     await work.audit_log.append(AuditEntry(EventName.USER_SIGN_IN_SUCCEED, own, detail=detail))
     return user
+
+
+async def _without_scope_claim(
+    work: SignOnUnitOfWork, caller: Caller, user: User | None
+) -> SignOnRefused:
+    """Refuse a person of whose rights the provider says nothing; what they have open ends."""
+    if user is not None:
+        ended = await work.tokens.revoke_user_tokens(user.user_id, await work.people.now())
+        await work.audit_log.append(
+            AuditEntry(
+                EventName.USER_TOKEN_REVOKE,
+                caller,
+                user_id=user.user_id,
+                detail={"tokens_ended": ended},
+            )
+        )
+    return await refused(work, caller, "no-scope-claim", user)
 
 
 async def refused(
@@ -77,7 +97,7 @@ def _fault(
         return "account-disabled"
     if not held and not (terms.creates and terms.sets_scopes):
         return "not-an-operator"
-    return "" if held or identity.scopes else "no-scopes"
+    return "" if held or identity.scopes or identity.lacks_scopes else "no-scopes"
 
 
 async def _created(work: SignOnUnitOfWork, identity: ProvidedIdentity, caller: Caller) -> User:
@@ -105,6 +125,8 @@ async def _with_scopes(
         wanted = wanted if last is None else wanted | {Scope.MEMBERS}
     if wanted != held:
         await work.memberships.set_scopes(user.user_id, wanted)
+        if not wanted:
+            await work.address_changes.remove(user.user_id)
         names = " ".join(sorted(scope.value for scope in wanted))
         await work.audit_log.append(
             AuditEntry(

@@ -12,6 +12,8 @@ from mudra.storage.database.primary import SupersededPrimary
 
 _BY_SQLSTATE: Final = {
     "25006": Outage.READ_ONLY,
+    "40001": Outage.TOO_SLOW,
+    "40P01": Outage.TOO_SLOW,
     "53100": Outage.DISK_FULL,
     "53300": Outage.ALL_IN_USE,
     "55P03": Outage.TOO_SLOW,

@@ -115,7 +115,12 @@ RULES: Final[Mapping[str, Rule]] = {
     "admin_invitation": Aged(i.admin_invitation.c.expires_at, _DAY),
     "console_session": Aged(i.console_session.c.started_at, LIFE),
     "user_token": Aged(t.user_token.c.expires_at, _DAY),
-    "totp_factor": Kept("two for each person at most; deleted with the factor"),
+    "totp_factor": Aged(
+        i.totp_factor.c.created_at,
+        timedelta(hours=1),
+        i.totp_factor.c.confirmed.is_(False),
+        "where a release before left it unconfirmed; others, one a person, until removed",
+    ),
     "passkey": Kept("ten for each person at most; deleted with the factor"),
     "passkey_challenge": Aged(i.passkey_challenge.c.expires_at, timedelta(hours=1)),
     "sign_on_attempt": Aged(i.sign_on_attempt.c.expires_at, timedelta(hours=1)),

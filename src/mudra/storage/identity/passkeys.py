@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.identity.passkeys.ports import Challenge, Passkey, Purpose
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.tables import passkey, passkey_challenge
+from mudra.storage.identity.waiting import oldest_of_busiest
 
 
 class PostgresPasskeys:
@@ -101,6 +102,12 @@ class PostgresPasskeys:
             )
         ).one()
         return int(row[0]), int(row[1])
+
+    async def make_room(self, now: datetime) -> None:
+        """Delete the oldest of these challenges of the address that has the most."""
+        c = passkey_challenge.c
+        waits = sa.and_(c.expires_at > now, c.purpose == Purpose.SIGN_IN.value)
+        await self._tx.connection.execute(oldest_of_busiest(passkey_challenge, waits))
 
     async def _read(self, query: sa.Select[tuple[object, ...]]) -> list[Passkey]:
         rows = await self._tx.connection.execute(

@@ -86,6 +86,7 @@ class PostgresPeople:
             read_names=tuple(one["entity_name"] for one in mine if one["reads"]),
             language=row["language"] or "",
             display_zone=row["display_zone"] or "browser",
+            password_set_at=row["password_set_at"],
         )
         return read if row["user_id"] is not None else None
 
@@ -277,3 +278,14 @@ class PostgresLinks:
             sa.select(c.created_at).where(c.user_id == user_id, c.created_at > since)
         )
         return found.all()
+
+    async def is_any_valid(self, user_id: str, now: datetime) -> bool:
+        """Return whether a link of a user still works."""
+        c = email_link.c
+        valid = sa.exists().where(
+            c.user_id == user_id,
+            c.used_at.is_(None),
+            c.voided_at.is_(None),
+            c.expires_at > now,
+        )
+        return bool(await self._tx.connection.scalar(sa.select(valid)))

@@ -1,22 +1,37 @@
 """Second factors in PostgreSQL: implements identity/second_factor/ports.py.
 
-Secrets of apps are encrypted; of recovery codes only a keyed hash is stored.
+Secrets of apps are encrypted; of recovery codes only a keyed hash is stored. The secret of an app
+that is being set up is stored nowhere: it is a keyed hash of a challenge of the session (0181).
 """
 
+import hashlib
 from collections.abc import Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 
+from mudra.identity.passkeys.ports import Challenge, Purpose
 from mudra.identity.second_factor.ports import EnrolledFactors, TotpFactor
 from mudra.identity.second_factor.recovery_codes import canonical
+from mudra.identity.second_factor.totp import new_totp_secret
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.passkeys import PostgresPasskeys
-from mudra.storage.identity.tables import passkey, recovery_code, totp_factor
+from mudra.storage.identity.tables import (
+    passkey,
+    passkey_challenge,
+    recovery_code,
+    totp_factor,
+)
 
 PLACE = ("totp_factor", "sealed_secret")
+
+
+def _holder(session_key: bytes) -> bytes:
+    """Name a session among the holders of challenges, apart from its challenge for a passkey."""
+    return hashlib.sha256(b"authenticator app:" + session_key).digest()
 
 
 class PostgresSecondFactors:
@@ -38,13 +53,13 @@ class PostgresSecondFactors:
         row = (await self._tx.connection.execute(sa.select(app, keys))).one()
         return EnrolledFactors(bool(row[0]), int(row[1]))
 
-    async def totp(self, user_id: str, *, confirmed: bool = True) -> TotpFactor | None:
-        """Find a person's app, the one in use or the one being set up, and hold its lock."""
+    async def totp(self, user_id: str) -> TotpFactor | None:
+        """Find the app that a person uses, and hold its lock."""
         c = totp_factor.c
         row = (
             await self._tx.connection.execute(
                 sa.select(c.factor_id, c.sealed_secret, c.last_step)
-                .where(c.user_id == user_id, c.confirmed.is_(confirmed))
+                .where(c.user_id == user_id, c.confirmed)
                 .with_for_update()
             )
         ).first()
@@ -57,34 +72,52 @@ class PostgresSecondFactors:
             row.last_step,
         )
 
-    async def begin_totp(self, user_id: str, secret: SecretText) -> None:
-        """Store the secret of an app that is being set up; it replaces an earlier one."""
-        c, factor_id = totp_factor.c, fresh_id()
-        table, column = PLACE
-        await self._tx.connection.execute(
-            sa.delete(totp_factor).where(c.user_id == user_id, c.confirmed.is_(False))
+    async def begin_totp(
+        self, user_id: str, session_key: bytes, value: bytes, expires_at: datetime
+    ) -> SecretText:
+        """Begin to set up an app in a session; returns its secret, which `value` gives.
+
+        It replaces the one that the same session began before.
+        """
+        await self.passkeys.put_challenge(
+            Challenge(_holder(session_key), Purpose.ADD, value, expires_at)
         )
+        return self._derived(user_id, value)
+
+    async def pending_totp(
+        self, user_id: str, session_key: bytes, now: datetime
+    ) -> SecretText | None:
+        """Return the secret of the app that this very session sets up; None once it expired."""
+        c = passkey_challenge.c
+        value = await self._tx.connection.scalar(
+            sa.select(c.value).where(
+                c.holder == _holder(session_key),
+                c.purpose == Purpose.ADD.value,
+                c.expires_at > now,
+            )
+        )
+        return None if value is None else self._derived(user_id, bytes(value))
+
+    async def confirm_totp(
+        self, user_id: str, session_key: bytes, secret: SecretText, step: int
+    ) -> None:
+        """Put the app that the session sets up into use, with its first step used.
+
+        It replaces the person's earlier one.
+        """
+        now, factor_id = await self._tx.now(), fresh_id()
+        table, column = PLACE
+        await self.passkeys.take_challenge(_holder(session_key), Purpose.ADD, now)
+        await self.remove_totp(user_id)
         await self._tx.connection.execute(
             sa.insert(totp_factor).values(
                 factor_id=factor_id,
                 user_id=user_id,
                 sealed_secret=self._encryption.encrypt_text(secret, table, column, factor_id),
-                confirmed=False,
-                last_step=0,
-                created_at=await self._tx.now(),
+                confirmed=True,
+                last_step=step,
+                created_at=now,
             )
-        )
-
-    async def confirm_totp(self, user_id: str, step: int) -> None:
-        """Put the app being set up into use, with its first step used; it replaces the earlier."""
-        c = totp_factor.c
-        await self._tx.connection.execute(
-            sa.delete(totp_factor).where(c.user_id == user_id, c.confirmed)
-        )
-        await self._tx.connection.execute(
-            sa.update(totp_factor)
-            .where(c.user_id == user_id)
-            .values(confirmed=True, last_step=step)
         )
 
     async def step_used(self, factor_id: str, step: int) -> None:
@@ -134,6 +167,11 @@ class PostgresSecondFactors:
             sa.select(sa.func.count()).where(recovery_code.c.user_id == user_id)
         )
         return int(found or 0)
+
+    def _derived(self, user_id: str, value: bytes) -> SecretText:
+        # Not encrypted: a change of the master key meanwhile has nothing to encrypt again.
+        secret = self._encryption.kind_mac("authenticator-app", f"{user_id}:{value.hex()}")
+        return new_totp_secret(lambda size: secret[:size])
 
     def _mac(self, user_id: str, code: SecretText) -> bytes:
         letters = canonical(code)

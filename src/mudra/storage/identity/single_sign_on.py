@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.identity.single_sign_on.ports import SignOnAttempt
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.tables import local_sign_in, sign_on_attempt
+from mudra.storage.identity.waiting import oldest_of_busiest
 
 
 class PostgresSingleSignOn:
@@ -56,6 +57,11 @@ class PostgresSingleSignOn:
             )
         ).one()
         return int(row[0]), int(row[1])
+
+    async def make_room(self, now: datetime) -> None:
+        """Delete the oldest attempt that waits of the address that has the most."""
+        waits = sign_on_attempt.c.expires_at > now
+        await self._tx.connection.execute(oldest_of_busiest(sign_on_attempt, waits))
 
     async def allow_password(self, user_id: str, until: datetime) -> None:
         """Let an operator sign in with a password until then, whatever the setting says."""

@@ -296,13 +296,22 @@ class PostgresIssuedTokens:
 
     async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
         """End one token of a user; False when it is not theirs or has ended already."""
-        record = await self.user_token(jti)
-        if record is None or record.user_id != user_id:
-            return False
-        return await self.revoke_user_token(jti, now)
+        c = user_token.c
+        found = await self._tx.connection.scalar(
+            # As text: what a form names may be no UUID at all.
+            sa.select(c.jti).where(c.user_id == user_id, sa.cast(c.jti, sa.Text) == jti)
+        )
+        return found is not None and await self.revoke_user_token(jti, now)
 
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
         """End all tokens of a user and return how many; sessions of the console end too."""
+        # One that is being replaced is waited for here: the statement after sees what replaced it.
+        await self._tx.connection.execute(
+            sa.select(console_session.c.key)
+            .where(console_session.c.user_id == user_id)
+            .order_by(console_session.c.key)
+            .with_for_update()
+        )
         await self._tx.connection.execute(
             sa.delete(console_session).where(console_session.c.user_id == user_id)
         )

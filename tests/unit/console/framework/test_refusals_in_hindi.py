@@ -23,7 +23,7 @@ from mudra.identity.passkeys.manage_passkeys import (
 )
 from mudra.identity.ports import HashingBusy
 from mudra.identity.second_factor.check_code import CodeRefused
-from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor
+from mudra.identity.second_factor.enroll import FactorRequired, NoSecondFactor, SetUpEnded
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.localization.language import ENGLISH, written_in
 from mudra.localization.languages import Languages
@@ -55,7 +55,7 @@ REFUSALS: list[Refusal] = [
     CrossSiteForm(), ProofTooOld(), StaleForm(), PasskeyRefused(), PasskeyNameRefused(),
     PasskeysOff(), TooManyPasskeys(), HashingBusy(2), CodeRefused(), FactorRequired(),
     NoSecondFactor(), SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
-    NoOwnWebhook(), NothingInGrace(), NoSuchWebhook(), MessageWaits(),
+    SetUpEnded(), NoOwnWebhook(), NothingInGrace(), NoSuchWebhook(), MessageWaits(),
     Unexpected(),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),

@@ -46,6 +46,7 @@ def test_the_verified_address_names_the_person() -> None:
         "Chief",
     )
     assert found.scopes is None
+    assert not found.lacks_scopes
     assert not found.has_second_factor
     assert identity().name == ""
     assert identity(name=7).name == ""
@@ -76,13 +77,35 @@ def test_claims_without_a_person_are_refused(claims: dict[str, object], reason: 
         ({"realm_access.roles": ["chiefs"]}, {Scope.MEMBERS, Scope.KEYS}),
         ({"realm_access": {"roles": "noc"}}, {Scope.HEALTH}),
         ({"realm_access": {"roles": ["noc", "chiefs"]}}, {Scope.HEALTH, Scope.MEMBERS, Scope.KEYS}),
-        ({"realm_access": ["noc"]}, set()),
         ({"realm_access": {"roles": {"noc": 1}}}, set()),
-        ({}, set()),
+        ({"realm_access": {"roles": []}}, set()),
     ],
 )
 def test_groups_give_scopes(claims: dict[str, object], scopes: set[Scope]) -> None:
-    assert identity(GROUPS, **claims).scopes == scopes
+    found = identity(GROUPS, **claims)
+
+    assert found.scopes == scopes
+    assert not found.lacks_scopes
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {},
+        {"realm_access": {}},
+        {"realm_access": ["noc"]},
+        {"realm_access": {"roles": None}},
+        {"_claim_names": {"realm_access": "src1"}, "realm_access": {"roles": ["noc"]}},
+        {"_claim_names": {"realm_access.roles": "src1"}, "realm_access.roles": []},
+    ],
+)
+def test_an_answer_that_leaves_the_claim_out_says_nothing_of_scopes(
+    claims: dict[str, object],
+) -> None:
+    found = identity(GROUPS, **claims)
+
+    assert found.scopes is None
+    assert found.lacks_scopes
 
 
 def test_too_many_groups_are_refused_not_cut() -> None:

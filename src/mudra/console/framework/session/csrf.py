@@ -6,12 +6,14 @@ there the first check alone decides and must not be silent.
 """
 
 import secrets
+from typing import Final
 from urllib.parse import urlsplit
 
 from mudra.http.dependencies import HttpSettings
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.sessions.session import Session
 
+_NO_SITE: Final = ("", "")
 CSRF_FIELD = "csrf_token"
 
 
@@ -23,10 +25,19 @@ def is_same_origin(request: AnyRequest, settings: HttpSettings) -> bool | None:
     origin = request.headers.get("origin")
     if origin is None:
         return None
-    sent, ours = urlsplit(origin), urlsplit(settings.issuer)
-    return (sent.scheme, sent.netloc) == (ours.scheme, ours.netloc) or (
-        bool(sent.netloc) and sent.netloc == request.headers.get("host")
+    sent = _site(origin)
+    return sent == _site(settings.issuer) or (
+        bool(sent[1]) and sent[1] == request.headers.get("host")
     )
+
+
+def _site(address: str) -> tuple[str, str]:
+    """Return scheme and host of an address; of a text that is none, nothing that is ours."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return _NO_SITE
+    return parts.scheme, parts.netloc
 
 
 def token_matches(session: Session, sent: str) -> bool:

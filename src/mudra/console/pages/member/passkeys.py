@@ -9,6 +9,7 @@ from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import SECOND_FACTOR
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, own_form, own_form_with_proof
+from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.session.cookie import set_session_cookie
@@ -98,19 +99,20 @@ async def add(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES
             facts = {"options": "", "name": "", "problem": sentence(problem.sentence)}
             return RenderedPage("passkey_setup.html", facts, problem.status)
         await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
-        begun.append(
-            await complete_session(
-                session,
-                page_context.caller,
-                page_context.now,
-                sessions=work.sessions,
-                audit_log=work.audit_log,
-                random_bytes=dependencies.random_bytes,
-            )
+        completed = await complete_session(
+            session,
+            page_context.caller,
+            page_context.now,
+            sessions=work.sessions,
+            audit_log=work.audit_log,
+            random_bytes=dependencies.random_bytes,
         )
+        if completed is None:
+            return GoTo(f"{SIGN_IN}?told=ended")
+        begun.append(completed)
         if not codes:
             return GoTo(f"{SECOND_FACTOR}?told=passkey-added")
-        return shown_codes(codes, gettext("The passkey was added."), begun[0])
+        return shown_codes(codes, gettext("The passkey was added."), completed)
 
     await dependencies.passkeys.load()
     response = await own_form(request, dependencies, handle, enrolling=True)

@@ -19,6 +19,7 @@ from mudra.console.framework.page_guards import (
     own_form_with_proof,
     own_page,
 )
+from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.qr_code import qr_code
 from mudra.console.framework.render import sentence
@@ -87,6 +88,7 @@ async def begin(request: AnyRequest, dependencies: InjectedDependencies) -> _PAG
         enrollment = await begin_enrollment(
             page_context.work,
             page_context.user,
+            page_context.session.key,
             dependencies.settings.network_name,
             dependencies.random_bytes,
         )
@@ -105,25 +107,29 @@ async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _P
         codes = await confirm_enrollment(
             work,
             user,
+            session.key,
             SecretText(fields.get("new_code", "")),
             page_context.caller,
             dependencies.random_bytes,
         )
         if isinstance(codes, Refusal):
-            enrollment = await pending_enrollment(work, user, dependencies.settings.network_name)
+            enrollment = await pending_enrollment(
+                work, user, session.key, dependencies.settings.network_name
+            )
             return enrollment if isinstance(enrollment, Refusal) else _setup(enrollment, codes)
         await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
-        begun.append(
-            await complete_session(
-                session,
-                page_context.caller,
-                page_context.now,
-                sessions=work.sessions,
-                audit_log=work.audit_log,
-                random_bytes=dependencies.random_bytes,
-            )
+        completed = await complete_session(
+            session,
+            page_context.caller,
+            page_context.now,
+            sessions=work.sessions,
+            audit_log=work.audit_log,
+            random_bytes=dependencies.random_bytes,
         )
-        return shown_codes(codes, gettext("The authenticator app is set up."), begun[0])
+        if completed is None:
+            return GoTo(f"{SIGN_IN}?told=ended")
+        begun.append(completed)
+        return shown_codes(codes, gettext("The authenticator app is set up."), completed)
 
     response = await own_form(request, dependencies, handle, enrolling=True)
     if begun and isinstance(response.content, str):

@@ -65,9 +65,10 @@ _ADMIN_CHANGES: Final[Mapping[str, type[AdminChangeRequest]]] = {
 }
 NOTICES: Final = {
     "onboarded": "Member onboarded. Its admin was invited by email.",
+    "uninvited": "Member onboarded. Its admin has a password or a valid link: no email was sent.",
     "known": "This member already exists with this type, name and admin; nothing was changed.",
     "status": "Status changed on every node.",
-    "added": "Admin added. An admin without a password gets an email with a link.",
+    "added": "Admin added. An admin without a password has an email with a link.",
     "removed": "Admin removed. Their rights ended immediately.",
     "invited": "Link sent. Older links no longer work.",
     "contact": "Backup contact saved.",

@@ -132,7 +132,9 @@ async def onboard(
         outcome = await onboard_member(page_context.work, body.new_member(), page_context.caller)
         if isinstance(outcome, Refusal):
             return _form(fields, outcome)
-        notice = "onboarded" if outcome.created else "known"
+        notice = "known"
+        if outcome.created:
+            notice = "onboarded" if outcome.invited else "uninvited"
         return GoTo(operator_path(f"members/{body.entity_id}?told={notice}"))
 
     return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)

@@ -60,7 +60,7 @@ async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) ->
         return sign_in_form(context, CONSOLE, refusal=CrossSiteForm())
     if isinstance(fields, Mapping) and fields.get("passkey"):
         await dependencies.passkeys.load()
-    outcome: BegunSession | Refusal
+    outcome: BegunSession | Refusal | None
     async with dependencies.unit_of_work() as work:
         waiting = await waiting_for_code(request, dependencies, work)
         if waiting is None:
@@ -75,6 +75,8 @@ async def enter_code(request: AnyRequest, dependencies: InjectedDependencies) ->
     to = own_page_path(fields.get("to", "")) if isinstance(fields, Mapping) else own_page_path("")
     if isinstance(outcome, Refusal):
         return _form(context, waiting, enrolled, to, outcome)
+    if outcome is None:
+        return redirect(context, f"{SIGN_IN}?told=ended")
     response = redirect(context, to)
     set_session_cookie(response, outcome.cookie, dependencies.settings)
     return response
@@ -95,7 +97,7 @@ async def waiting_for_code(
 
 async def _checked(
     context: RequestContext, work: UnitOfWork, waiting: SignedIn, fields: Mapping[str, str]
-) -> BegunSession | Refusal:
+) -> BegunSession | Refusal | None:
     caller = context.caller(f"user:{waiting.user.user_id}")
     verifier, key = context.dependencies.passkeys, waiting.session.key
     shown = await second_factor_shown(work, waiting.user, key, fields, caller, verifier)
