@@ -8,15 +8,36 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.audit.audited_nodes import AuditedNodes, Server, audit_server, audited_nodes
+from tests.support.audit.audited_nodes import (
+    AuditedNodes,
+    Server,
+    audit_server,
+    audited_nodes,
+    seal_as_the_job_does,
+)
 from tests.support.documents.blocks import blocks_of
 
 from mudra.audit.verdict import AuditState
+from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server, programs
 
 ROWS = 20
 LOST = 48
+MANY = 3000
+FEW = 200
+_WRITE_MANY = f"""
+DO $$ BEGIN
+    FOR i IN 1..{MANY} LOOP
+        INSERT INTO audit_event
+            (at, event, outcome, actor, entity_id, address, txn_id, reason, detail)
+        VALUES (clock_timestamp(), 'entity:secret:read', 'success', 'user:asha', 'KAVERI-FIP',
+            '', 't', '', '{{}}');
+        COMMIT;
+    END LOOP;
+END $$
+"""
+_ANALYZE = ("ANALYZE audit_event", "ANALYZE audit_seal")
 
 
 @pytest.fixture
@@ -153,3 +174,67 @@ def test_a_fail_over_that_lost_nothing_is_no_fault(tmp_path: Path) -> None:
         for verdict in nodes.verdicts():
             assert (verdict.state, verdict.notes) == (AuditState.INTACT, ()), verdict
             assert verdict.vouched >= ROWS + 10
+
+
+def states(nodes: AuditedNodes) -> set[AuditState]:
+    return {verdict.state for verdict in nodes.verdicts()}
+
+
+def read_at_each_step(nodes: AuditedNodes) -> list[int]:
+    """Seal, measure the delay and seal what that left: count the rows of the audit read by each."""
+    return [
+        nodes.rows_read(lambda _, work: seal_as_the_job_does(work)),
+        nodes.rows_read(lambda transaction, _: sealing_delay(transaction)),
+        nodes.rows_read(lambda _, work: seal_as_the_job_does(work)),
+        nodes.rows_read(lambda transaction, _: sealing_delay(transaction)),
+    ]
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Iterator[Server]:
+    """A server with many sealed events, each of a transaction of its own."""
+    with audit_server(tmp_path / "original") as server:
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute(_WRITE_MANY.encode())
+        with audited_nodes(server.url, tmp_path, server.encryption) as nodes:
+            nodes.seal()
+            nodes.sql(*_ANALYZE)
+        yield server
+
+
+def test_entering_a_cluster_reads_what_is_not_sealed_alone(large: Server, tmp_path: Path) -> None:
+    """A scan of all events takes longer than a statement may, once there are millions."""
+    with large.copy() as url, audited_nodes(url, tmp_path, large.encryption) as nodes:
+        read = read_at_each_step(nodes)
+        nodes.seal()
+
+        assert max(read) < FEW
+        assert states(nodes) == {AuditState.INTACT}
+
+
+def test_a_restored_audit_is_not_read_over_and_over(large: Server, tmp_path: Path) -> None:
+    """In the new cluster transactions have smaller numbers than in what came along."""
+    dump(large, tmp_path)
+    with embedded_server(tmp_path / "restored") as url:
+        by_the_page("pg_restore", tmp_path, url)
+        with audited_nodes(url, tmp_path, large.encryption) as nodes:
+            nodes.sql(*_ANALYZE)
+            nodes.write(3)
+            entering = read_at_each_step(nodes)
+            nodes.write(3)
+            later = read_at_each_step(nodes)
+            nodes.seal()
+
+            assert max(*entering, *later) < FEW
+            assert states(nodes) == {AuditState.INTACT}
+
+    with (
+        recovered(tmp_path / "restored") as url,
+        audited_nodes(url, tmp_path, large.encryption) as nodes,
+    ):
+        nodes.write(3)
+        failed_over = read_at_each_step(nodes)
+        nodes.seal()
+
+        assert max(failed_over) < FEW
+        assert states(nodes) == {AuditState.INTACT}
