@@ -238,3 +238,47 @@ def test_a_restored_audit_is_not_read_over_and_over(large: Server, tmp_path: Pat
 
         assert max(failed_over) < FEW
         assert states(nodes) == {AuditState.INTACT}
+
+
+@pytest.fixture
+def before_fail_overs(tmp_path: Path) -> Iterator[AuditedNodes]:
+    """A backup, put back after two fail-overs: the second place knows what it lost of each."""
+    with audit_server(tmp_path / "original") as server:
+        with audited_nodes(server.url, tmp_path, server.encryption) as nodes:
+            nodes.write(ROWS)
+            nodes.seal()
+        server.run("CREATE DATABASE second TEMPLATE mudra")
+        with audited_nodes(server.named("second"), tmp_path, server.encryption) as nodes:
+            nodes.write(LOST)
+            nodes.seal()
+        server.run("CREATE DATABASE third TEMPLATE second")
+        with audited_nodes(server.named("third"), tmp_path, server.encryption) as nodes:
+            nodes.write(LOST)
+            nodes.seal()
+        with (
+            server.copy() as backup,
+            audited_nodes(backup, tmp_path, server.encryption) as nodes,
+        ):
+            yield nodes
+
+
+def test_a_restore_to_before_fail_overs_is_no_intrusion(before_fail_overs: AuditedNodes) -> None:
+    nodes = before_fail_overs
+
+    before = states(nodes)
+    nodes.write(5)
+    nodes.seal()
+
+    assert before == states(nodes) == {AuditState.RESTORED}
+    assert nodes.copy() == [True, True]
+
+
+def test_a_restore_to_before_fail_overs_is_confirmed_once(before_fail_overs: AuditedNodes) -> None:
+    nodes = before_fail_overs
+
+    nodes.confirm()
+    nodes.write(5)
+    nodes.seal()
+
+    assert states(nodes) == {AuditState.INTACT}
+    assert nodes.copy() == [True, True]

@@ -6,7 +6,7 @@ from datetime import datetime
 from mudra.audit.chain import Checkpoint, CheckpointForged, Epoch, checkpoint_due, enter, seal
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditChain, AuditLog
-from mudra.audit.second_place import compare, to_copy
+from mudra.audit.second_place import compare, next_epoch, to_copy
 from mudra.shared.refusal import Refusal
 
 BATCH = 1000
@@ -50,10 +50,13 @@ async def _enter_cluster(  # what the sealer has just read
     cluster: str,
     now: datetime,
 ) -> tuple[Sequence[Epoch], Checkpoint]:
-    found = head.count
+    found, number = head.count, 1
     if epochs:
-        head = await _seal_what_came_along(chain, head, epochs, now)
-    number = epochs[-1].number + 1 if epochs else 1
+        newest = _newest(chain)
+        # The previous cluster is known to have written until then; the rest is of this one.
+        until = newest.at if newest else now
+        head = await _seal_what_came_along(chain, head, epochs, until)
+        number = next_epoch(epochs, [newest] if newest else [])
     opened = Epoch(number, cluster, found, head.count, now)
     await chain.ledger.add_epoch(opened)
     if epochs:
@@ -62,24 +65,23 @@ async def _enter_cluster(  # what the sealer has just read
 
 
 async def _seal_what_came_along(
-    chain: AuditChain, head: Checkpoint, epochs: Sequence[Epoch], now: datetime
+    chain: AuditChain, head: Checkpoint, epochs: Sequence[Epoch], until: datetime
 ) -> Checkpoint:
     """Seal the rows that the previous cluster had written and not yet sealed, as its own."""
-    previous, until = epochs[-1].number, _known_until(chain, now)
+    previous = epochs[-1].number
     while rows := await chain.ledger.next_restored(head.count, previous, until, BATCH):
         hashes = seal(rows, enter(head.head, [e for e in epochs if e.number > head.epoch]))
         await chain.ledger.keep_seals(rows, hashes)
-        head = Checkpoint(head.count + len(rows), hashes[-1], now, previous)
+        head = Checkpoint(head.count + len(rows), hashes[-1], head.at, previous)
     return head
 
 
-def _known_until(chain: AuditChain, now: datetime) -> datetime:
-    """Until when the previous cluster is known to have written; the rest is of this one."""
+def _newest(chain: AuditChain) -> Checkpoint | None:
+    """Read the newest checkpoint of the second place, as far as it can be read."""
     try:
-        newest = chain.witness.newest()
+        return chain.witness.newest()
     except CheckpointForged:  # a verification names it; sealing goes on
-        return now
-    return newest.at if newest else now
+        return None
 
 
 async def confirm_restore(
@@ -104,7 +106,7 @@ async def confirm_restore(
     known = set(stored)
     agreed = max((one.count for one in witnessed if one in known), default=0)
     opened = Epoch(
-        epochs[-1].number + 1,
+        next_epoch(epochs, witnessed),
         cluster,
         agreed if contradicted else head.count,
         head.count,
