@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.support.audit.audit_rows import NOON
 from tests.support.audit.audited_nodes import (
     AuditedNodes,
     Server,
@@ -15,10 +16,17 @@ from tests.support.audit.audited_nodes import (
     audited_nodes,
     seal_as_the_job_does,
 )
+from tests.support.database.template_database import prepare
 from tests.support.documents.blocks import blocks_of
 
+from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditState
+from mudra.bootstrap.backup.recovery import rolled_back
+from mudra.bootstrap.config import Settings
+from mudra.cli.local.program import CommandFailed
+from mudra.overview.rollback import Origin
 from mudra.storage.audit.sealing_delay import sealing_delay
+from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server, programs
 
@@ -282,3 +290,14 @@ def test_a_restore_to_before_fail_overs_is_confirmed_once(before_fail_overs: Aud
 
     assert states(nodes) == {AuditState.INTACT}
     assert nodes.copy() == [True, True]
+
+
+def test_a_second_place_that_cannot_be_read_is_named_with_the_way_out(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    prepare(data)
+    with embedded_server(data) as url:
+        load_data_encryption(url, data, create=True)
+    (data / "audit-checkpoints.jsonl").write_text("no checkpoint\n")
+
+    with pytest.raises(CommandFailed, match=r"line 1 of .*audit-checkpoints\.jsonl .*again"):
+        rolled_back(Settings(data_dir=data), Origin("a-backup", NOON), Caller("operator:rao"))
