@@ -4,6 +4,7 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -19,13 +20,16 @@ from tests.support.audit.audited_nodes import (
 from tests.support.database.template_database import prepare
 from tests.support.documents.blocks import blocks_of
 
-from mudra.audit.event import Caller
+from mudra.audit.acts import Act, Acts
+from mudra.audit.chain import Checkpoint
+from mudra.audit.event import Caller, EventName
 from mudra.audit.verdict import AuditState
 from mudra.bootstrap.backup.recovery import rolled_back
 from mudra.bootstrap.config import Settings
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.rollback import Origin
 from mudra.storage.audit.sealing_delay import sealing_delay
+from mudra.storage.audit.witness import open_witness
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server, programs
@@ -301,3 +305,30 @@ def test_a_second_place_that_cannot_be_read_is_named_with_the_way_out(tmp_path: 
 
     with pytest.raises(CommandFailed, match=r"line 1 of .*audit-checkpoints\.jsonl .*again"):
         rolled_back(Settings(data_dir=data), Origin("a-backup", NOON), Caller("operator:rao"))
+
+
+@pytest.mark.parametrize(("newest", "listed"), [("0 days", 1), ("2 days", 2)])
+def test_a_rollback_acts_on_what_was_lost_since_the_database_stops(
+    tmp_path: Path, newest: str, listed: int
+) -> None:
+    """What an earlier restore took back was dealt with then; a wrong `--to` hides nothing."""
+    data, now = tmp_path / "data", datetime.now(UTC)
+    reset = EventName.ENTITY_SECRET_RESET.value
+    acts = [
+        Act(row_id, now - timedelta(days=days), reset, "KAVERI-FIP", "user:asha")
+        for row_id, days in ((90, 1), (91, 0))
+    ]
+    prepare(data)
+    with embedded_server(data) as url, psycopg.connect(url) as connection:
+        encryption = load_data_encryption(url, data, create=True)
+        connection.execute(
+            "INSERT INTO audit_event"
+            " (at, event, outcome, actor, entity_id, address, txn_id, reason, detail) VALUES"
+            f" (now() - interval '{newest}', '{reset}', 'success', 'a', '', '', 't', '', '{{}}')"
+        )
+    place = open_witness("file", data, encryption)
+    place.publish(Checkpoint(99, bytes(32), now), Acts(tuple(acts)))
+
+    _, lost = rolled_back(Settings(data_dir=data), Origin("a-backup", now), Caller("operator:rao"))
+
+    assert lost == acts[-listed:]

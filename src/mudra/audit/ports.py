@@ -84,6 +84,10 @@ class Ledger(Protocol):
         """Return which of these rows there are, each with its time."""
         ...
 
+    async def latest(self) -> datetime | None:
+        """Return the time of the newest event; None when there is none."""
+        ...
+
     async def reached(self) -> Reached:
         """Return how far the sealer came. Ask before `unsealed`."""
         ...

@@ -199,6 +199,12 @@ class PostgresLedger:
         )
         return frozenset((seq, at.astimezone(UTC)) for seq, at in rows)
 
+    async def latest(self) -> datetime | None:
+        """Return the time of the newest event; None when there is none."""
+        c = audit_event.c
+        at = await self._tx.connection.scalar(sa.select(c.at).order_by(c.seq.desc()).limit(1))
+        return at.astimezone(UTC) if at is not None else None
+
     async def reached(self) -> Reached:
         """Return how far the sealer came. Ask before `unsealed`."""
         epochs = await self.epochs()
