@@ -116,6 +116,10 @@ class Checkpoints(Protocol):
         """Every checkpoint in order; raises CheckpointForged."""
         ...
 
+    async def since(self, known: Checkpoint) -> Sequence[Checkpoint]:
+        """Give the last checkpoint up to this one, and those after it; raises CheckpointForged."""
+        ...
+
     async def add(self, checkpoint: Checkpoint) -> None:
         """Sign and store a checkpoint, and wake the nodes that copy it to their second place."""
         ...

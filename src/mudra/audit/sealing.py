@@ -1,5 +1,6 @@
 """The sealer's use cases: run by one process at a time, so requests never wait for it."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -119,9 +120,13 @@ async def confirm_restore(
 
 
 async def copy_checkpoints(chain: AuditChain) -> bool:
-    """Write to this node's second place what it lacks; False when it contradicts the database."""
-    newest = chain.witness.newest()
-    stored = await chain.checkpoints.all()
+    """Write to this node's second place what it lacks; False when it contradicts the database.
+
+    The second place may be far away, and slow: other work goes on meanwhile.
+    """
+    newest = await asyncio.to_thread(chain.witness.newest)
+    checkpoints = chain.checkpoints
+    stored = await (checkpoints.since(newest) if newest else checkpoints.all())
     missing = to_copy(stored, newest, await chain.ledger.epochs())
     if missing is None:
         return False
@@ -129,7 +134,7 @@ async def copy_checkpoints(chain: AuditChain) -> bool:
     for checkpoint in stored:
         if checkpoint in wanted:
             acts = await chain.ledger.acts(before, checkpoint.count)
-            chain.witness.publish(checkpoint, acts)
+            await asyncio.to_thread(chain.witness.publish, checkpoint, acts)
         before = checkpoint.count
     return True
 

@@ -158,8 +158,8 @@ class DirectoryWitness:
 
     def newest(self) -> Checkpoint | None:
         """Read the last file; raises CheckpointForged."""
-        files = self._files()
-        return self._read(files[-1])[0] if files else None
+        last = max(self._path.glob("*.json"), default=None)
+        return self._read(last)[0] if last else None
 
     def publish(self, checkpoint: Checkpoint, acts: Acts = NO_ACTS) -> None:
         """Write the checkpoint, on disk before this returns; another node may have done it."""
