@@ -4,19 +4,52 @@ import contextlib
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.audit.audited_nodes import AuditedNodes, Server, audit_server, audited_nodes
+from tests.support.audit.audit_rows import NOON
+from tests.support.audit.audited_nodes import (
+    AuditedNodes,
+    Server,
+    audit_server,
+    audited_nodes,
+    seal_as_the_job_does,
+)
+from tests.support.database.template_database import prepare
 from tests.support.documents.blocks import blocks_of
 
+from mudra.audit.acts import Act, Acts
+from mudra.audit.chain import Checkpoint
+from mudra.audit.event import Caller, EventName
 from mudra.audit.verdict import AuditState
+from mudra.bootstrap.backup.recovery import rolled_back
+from mudra.bootstrap.config import Settings
+from mudra.cli.local.program import CommandFailed
+from mudra.overview.rollback import Origin
+from mudra.storage.audit.sealing_delay import sealing_delay
+from mudra.storage.audit.witness import open_witness
+from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import embedded_server, programs
 
 ROWS = 20
 LOST = 48
+MANY = 3000
+FEW = 200
+_WRITE_MANY = f"""
+DO $$ BEGIN
+    FOR i IN 1..{MANY} LOOP
+        INSERT INTO audit_event
+            (at, event, outcome, actor, entity_id, address, txn_id, reason, detail)
+        VALUES (clock_timestamp(), 'entity:secret:read', 'success', 'user:asha', 'KAVERI-FIP',
+            '', 't', '', '{{}}');
+        COMMIT;
+    END LOOP;
+END $$
+"""
+_ANALYZE = ("ANALYZE audit_event", "ANALYZE audit_seal")
 
 
 @pytest.fixture
@@ -153,3 +186,149 @@ def test_a_fail_over_that_lost_nothing_is_no_fault(tmp_path: Path) -> None:
         for verdict in nodes.verdicts():
             assert (verdict.state, verdict.notes) == (AuditState.INTACT, ()), verdict
             assert verdict.vouched >= ROWS + 10
+
+
+def states(nodes: AuditedNodes) -> set[AuditState]:
+    return {verdict.state for verdict in nodes.verdicts()}
+
+
+def read_at_each_step(nodes: AuditedNodes) -> list[int]:
+    """Seal, measure the delay and seal what that left: count the rows of the audit read by each."""
+    return [
+        nodes.rows_read(lambda _, work: seal_as_the_job_does(work)),
+        nodes.rows_read(lambda transaction, _: sealing_delay(transaction)),
+        nodes.rows_read(lambda _, work: seal_as_the_job_does(work)),
+        nodes.rows_read(lambda transaction, _: sealing_delay(transaction)),
+    ]
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Iterator[Server]:
+    """A server with many sealed events, each of a transaction of its own."""
+    with audit_server(tmp_path / "original") as server:
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute(_WRITE_MANY.encode())
+        with audited_nodes(server.url, tmp_path, server.encryption) as nodes:
+            nodes.seal()
+            nodes.sql(*_ANALYZE)
+        yield server
+
+
+def test_entering_a_cluster_reads_what_is_not_sealed_alone(large: Server, tmp_path: Path) -> None:
+    """A scan of all events takes longer than a statement may, once there are millions."""
+    with large.copy() as url, audited_nodes(url, tmp_path, large.encryption) as nodes:
+        read = read_at_each_step(nodes)
+        nodes.seal()
+
+        assert max(read) < FEW
+        assert states(nodes) == {AuditState.INTACT}
+
+
+def test_a_restored_audit_is_not_read_over_and_over(large: Server, tmp_path: Path) -> None:
+    """In the new cluster transactions have smaller numbers than in what came along."""
+    dump(large, tmp_path)
+    with embedded_server(tmp_path / "restored") as url:
+        by_the_page("pg_restore", tmp_path, url)
+        with audited_nodes(url, tmp_path, large.encryption) as nodes:
+            nodes.sql(*_ANALYZE)
+            nodes.write(3)
+            entering = read_at_each_step(nodes)
+            nodes.write(3)
+            later = read_at_each_step(nodes)
+            nodes.seal()
+
+            assert max(*entering, *later) < FEW
+            assert states(nodes) == {AuditState.INTACT}
+
+    with (
+        recovered(tmp_path / "restored") as url,
+        audited_nodes(url, tmp_path, large.encryption) as nodes,
+    ):
+        nodes.write(3)
+        failed_over = read_at_each_step(nodes)
+        nodes.seal()
+
+        assert max(failed_over) < FEW
+        assert states(nodes) == {AuditState.INTACT}
+
+
+@pytest.fixture
+def before_fail_overs(tmp_path: Path) -> Iterator[AuditedNodes]:
+    """A backup, put back after two fail-overs: the second place knows what it lost of each."""
+    with audit_server(tmp_path / "original") as server:
+        with audited_nodes(server.url, tmp_path, server.encryption) as nodes:
+            nodes.write(ROWS)
+            nodes.seal()
+        server.run("CREATE DATABASE second TEMPLATE mudra")
+        with audited_nodes(server.named("second"), tmp_path, server.encryption) as nodes:
+            nodes.write(LOST)
+            nodes.seal()
+        server.run("CREATE DATABASE third TEMPLATE second")
+        with audited_nodes(server.named("third"), tmp_path, server.encryption) as nodes:
+            nodes.write(LOST)
+            nodes.seal()
+        with (
+            server.copy() as backup,
+            audited_nodes(backup, tmp_path, server.encryption) as nodes,
+        ):
+            yield nodes
+
+
+def test_a_restore_to_before_fail_overs_is_no_intrusion(before_fail_overs: AuditedNodes) -> None:
+    nodes = before_fail_overs
+
+    before = states(nodes)
+    nodes.write(5)
+    nodes.seal()
+
+    assert before == states(nodes) == {AuditState.RESTORED}
+    assert nodes.copy() == [True, True]
+
+
+def test_a_restore_to_before_fail_overs_is_confirmed_once(before_fail_overs: AuditedNodes) -> None:
+    nodes = before_fail_overs
+
+    nodes.confirm()
+    nodes.write(5)
+    nodes.seal()
+
+    assert states(nodes) == {AuditState.INTACT}
+    assert nodes.copy() == [True, True]
+
+
+def test_a_second_place_that_cannot_be_read_is_named_with_the_way_out(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    prepare(data)
+    with embedded_server(data) as url:
+        load_data_encryption(url, data, create=True)
+    (data / "audit-checkpoints.jsonl").write_text("no checkpoint\n")
+
+    with pytest.raises(CommandFailed, match=r"line 1 of .*audit-checkpoints\.jsonl .*again"):
+        rolled_back(Settings(data_dir=data), Origin("a-backup", NOON), Caller("operator:rao"))
+
+
+@pytest.mark.parametrize(("newest", "listed"), [("0 days", 1), ("2 days", 2)])
+def test_a_rollback_acts_on_what_was_lost_since_the_database_stops(
+    tmp_path: Path, newest: str, listed: int
+) -> None:
+    """What an earlier restore took back was dealt with then; a wrong `--to` hides nothing."""
+    data, now = tmp_path / "data", datetime.now(UTC)
+    reset = EventName.ENTITY_SECRET_RESET.value
+    acts = [
+        Act(row_id, now - timedelta(days=days), reset, "KAVERI-FIP", "user:asha")
+        for row_id, days in ((90, 1), (91, 0))
+    ]
+    prepare(data)
+    with embedded_server(data) as url, psycopg.connect(url) as connection:
+        encryption = load_data_encryption(url, data, create=True)
+        connection.execute(
+            "INSERT INTO audit_event"
+            " (at, event, outcome, actor, entity_id, address, txn_id, reason, detail) VALUES"
+            f" (now() - interval '{newest}', '{reset}', 'success', 'a', '', '', 't', '', '{{}}')"
+        )
+    place = open_witness("file", data, encryption)
+    place.publish(Checkpoint(99, bytes(32), now), Acts(tuple(acts)))
+
+    _, lost = rolled_back(Settings(data_dir=data), Origin("a-backup", now), Caller("operator:rao"))
+
+    assert lost == acts[-listed:]

@@ -143,3 +143,18 @@ def test_the_job_drops_rows_whose_token_blocks_are_gone_first(tmp_path: Path) ->
         for verdict in nodes.verdicts():
             assert (verdict.state, verdict.problem) == (AuditState.INTACT, "")
             assert (verdict.archived, verdict.token_blocks, verdict.dropped_blocks) == (4, 1, 0)
+
+
+def test_the_shortest_period_waits_until_the_database_lets_rows_go(tmp_path: Path) -> None:
+    """The newest event is a while old: the database counts its 30 days from there."""
+    with (
+        audit_server(tmp_path / "data") as server,
+        audited_nodes(server.url, tmp_path, server.encryption) as nodes,
+    ):
+        nodes.write(3)
+        nodes.sql("UPDATE audit_event SET at = at - interval '30 days'")
+        nodes.seal(days_ago=30)
+        nodes.archive(tmp_path / "files", days_old=30)
+        nodes.sql("UPDATE audit_event SET at = at - interval '1 hour' WHERE seq > 3")
+
+        assert nodes.drop_archived(days=30) == 0

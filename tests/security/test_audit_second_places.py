@@ -94,6 +94,39 @@ def test_a_copy_that_was_altered_is_named(
         place.all()
 
 
+@pytest.mark.parametrize("torn", [1, 40, -1])
+def test_a_line_that_was_half_written_counts_for_nothing_and_is_written_again(
+    torn: int, tmp_path: Path, encryption: DataEncryption
+) -> None:
+    """As a full disk or a power cut leaves it."""
+    place = open_witness("file", tmp_path, encryption)
+    for checkpoint in CHECKPOINTS[:2]:
+        place.publish(checkpoint)
+    (file,) = tmp_path.glob("*.jsonl")
+    first, second = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(first + second[:torn])
+
+    assert place.newest() == CHECKPOINTS[0]
+    assert list(place.all()) == CHECKPOINTS[:1]
+    for checkpoint in CHECKPOINTS[1:]:
+        place.publish(checkpoint)
+    assert list(place.all()) == CHECKPOINTS
+    assert file.read_bytes().startswith(first + second)
+
+
+def test_a_first_line_that_was_half_written_leaves_an_empty_place(
+    tmp_path: Path, encryption: DataEncryption
+) -> None:
+    place = open_witness("file", tmp_path, encryption)
+    place.publish(CHECKPOINTS[0])
+    (file,) = tmp_path.glob("*.jsonl")
+    file.write_bytes(file.read_bytes()[:40])
+
+    assert (place.newest(), list(place.all())) == (None, [])
+    place.publish(CHECKPOINTS[1])
+    assert list(place.all()) == CHECKPOINTS[1:2]
+
+
 @pytest.mark.parametrize("value", ["tape", "directory", "directory:", "syslog:", "syslog:host:x"])
 def test_a_second_place_that_is_none_is_refused(value: str) -> None:
     with pytest.raises(ConfigError, match="MUDRA_AUDIT_CHECKPOINTS must be file, file:PATH"):

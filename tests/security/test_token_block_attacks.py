@@ -1,6 +1,7 @@
 """Attacks on the packed issues of tokens by one who may write anything to the database (L4)."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -145,3 +146,18 @@ def test_blocks_over_age_are_dropped_signed_and_no_fault(packed: AuditedNodes) -
         assert verdict.state is AuditState.BROKEN
     for verdict in packed.verdicts("DELETE FROM audit_token_drop"):
         assert verdict.state is AuditState.BROKEN
+
+
+def test_the_shortest_period_drops_what_the_database_lets_go_and_no_more(tmp_path: Path) -> None:
+    """The newest block is a while old: the database counts its 30 days from there."""
+    with (
+        audit_server(tmp_path / "data") as server,
+        audited_nodes(server.url, tmp_path, server.encryption) as nodes,
+    ):
+        for age in ("32 days", "30 days 1 minute", "1 hour"):
+            nodes.issue(2)
+            nodes.sql(f"UPDATE audit_token_issue SET at = at - interval '{age}'")
+            nodes.pack()
+
+        assert nodes.drop(30) == 1
+        assert nodes.drop(30) == 0

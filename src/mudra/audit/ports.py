@@ -84,6 +84,10 @@ class Ledger(Protocol):
         """Return which of these rows there are, each with its time."""
         ...
 
+    async def latest(self) -> datetime | None:
+        """Return the time of the newest event; None when there is none."""
+        ...
+
     async def reached(self) -> Reached:
         """Return how far the sealer came. Ask before `unsealed`."""
         ...
@@ -110,6 +114,10 @@ class Checkpoints(Protocol):
 
     async def all(self) -> Sequence[Checkpoint]:
         """Every checkpoint in order; raises CheckpointForged."""
+        ...
+
+    async def since(self, known: Checkpoint) -> Sequence[Checkpoint]:
+        """Give the last checkpoint up to this one, and those after it; raises CheckpointForged."""
         ...
 
     async def add(self, checkpoint: Checkpoint) -> None:

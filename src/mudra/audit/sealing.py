@@ -1,12 +1,13 @@
 """The sealer's use cases: run by one process at a time, so requests never wait for it."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 
 from mudra.audit.chain import Checkpoint, CheckpointForged, Epoch, checkpoint_due, enter, seal
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditChain, AuditLog
-from mudra.audit.second_place import compare, to_copy
+from mudra.audit.second_place import compare, next_epoch, to_copy
 from mudra.shared.refusal import Refusal
 
 BATCH = 1000
@@ -50,10 +51,13 @@ async def _enter_cluster(  # what the sealer has just read
     cluster: str,
     now: datetime,
 ) -> tuple[Sequence[Epoch], Checkpoint]:
-    found = head.count
+    found, number = head.count, 1
     if epochs:
-        head = await _seal_what_came_along(chain, head, epochs, now)
-    number = epochs[-1].number + 1 if epochs else 1
+        newest = _newest(chain)
+        # The previous cluster is known to have written until then; the rest is of this one.
+        until = newest.at if newest else now
+        head = await _seal_what_came_along(chain, head, epochs, until)
+        number = next_epoch(epochs, [newest] if newest else [])
     opened = Epoch(number, cluster, found, head.count, now)
     await chain.ledger.add_epoch(opened)
     if epochs:
@@ -62,24 +66,23 @@ async def _enter_cluster(  # what the sealer has just read
 
 
 async def _seal_what_came_along(
-    chain: AuditChain, head: Checkpoint, epochs: Sequence[Epoch], now: datetime
+    chain: AuditChain, head: Checkpoint, epochs: Sequence[Epoch], until: datetime
 ) -> Checkpoint:
     """Seal the rows that the previous cluster had written and not yet sealed, as its own."""
-    previous, until = epochs[-1].number, _known_until(chain, now)
+    previous = epochs[-1].number
     while rows := await chain.ledger.next_restored(head.count, previous, until, BATCH):
         hashes = seal(rows, enter(head.head, [e for e in epochs if e.number > head.epoch]))
         await chain.ledger.keep_seals(rows, hashes)
-        head = Checkpoint(head.count + len(rows), hashes[-1], now, previous)
+        head = Checkpoint(head.count + len(rows), hashes[-1], head.at, previous)
     return head
 
 
-def _known_until(chain: AuditChain, now: datetime) -> datetime:
-    """Until when the previous cluster is known to have written; the rest is of this one."""
+def _newest(chain: AuditChain) -> Checkpoint | None:
+    """Read the newest checkpoint of the second place, as far as it can be read."""
     try:
-        newest = chain.witness.newest()
+        return chain.witness.newest()
     except CheckpointForged:  # a verification names it; sealing goes on
-        return now
-    return newest.at if newest else now
+        return None
 
 
 async def confirm_restore(
@@ -104,7 +107,7 @@ async def confirm_restore(
     known = set(stored)
     agreed = max((one.count for one in witnessed if one in known), default=0)
     opened = Epoch(
-        epochs[-1].number + 1,
+        next_epoch(epochs, witnessed),
         cluster,
         agreed if contradicted else head.count,
         head.count,
@@ -117,9 +120,13 @@ async def confirm_restore(
 
 
 async def copy_checkpoints(chain: AuditChain) -> bool:
-    """Write to this node's second place what it lacks; False when it contradicts the database."""
-    newest = chain.witness.newest()
-    stored = await chain.checkpoints.all()
+    """Write to this node's second place what it lacks; False when it contradicts the database.
+
+    The second place may be far away, and slow: other work goes on meanwhile.
+    """
+    newest = await asyncio.to_thread(chain.witness.newest)
+    checkpoints = chain.checkpoints
+    stored = await (checkpoints.since(newest) if newest else checkpoints.all())
     missing = to_copy(stored, newest, await chain.ledger.epochs())
     if missing is None:
         return False
@@ -127,7 +134,7 @@ async def copy_checkpoints(chain: AuditChain) -> bool:
     for checkpoint in stored:
         if checkpoint in wanted:
             acts = await chain.ledger.acts(before, checkpoint.count)
-            chain.witness.publish(checkpoint, acts)
+            await asyncio.to_thread(chain.witness.publish, checkpoint, acts)
         before = checkpoint.count
     return True
 

@@ -1,6 +1,6 @@
 """What checkpoints in the second place say about the chain in the database: pure rules."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -74,11 +74,25 @@ def _loss(epoch: Epoch, newest: Checkpoint, epochs: Sequence[Epoch]) -> Loss:
     return Loss(epoch, kept, newest, confirmed)
 
 
-def not_yet_opened(epochs: Sequence[Epoch], cluster: str, count: int, now: datetime) -> list[Epoch]:
+def next_epoch(epochs: Sequence[Epoch], witnessed: Iterable[Checkpoint]) -> int:
+    """Return the number of the epoch after these: none that a restore took back comes again.
+
+    Else the checkpoints of a lost epoch would be required of the one with its number.
+    """
+    return max([epochs[-1].number, *(one.epoch for one in witnessed)]) + 1
+
+
+def not_yet_opened(
+    epochs: Sequence[Epoch],
+    witnessed: Sequence[Checkpoint],
+    cluster: str,
+    count: int,
+    now: datetime,
+) -> list[Epoch]:
     """Give the epoch that the sealer will open when the database is in another cluster now."""
     if not epochs or epochs[-1].cluster == cluster:
         return []
-    return [Epoch(epochs[-1].number + 1, cluster, count, count, now)]
+    return [Epoch(next_epoch(epochs, witnessed), cluster, count, count, now)]
 
 
 def to_copy(

@@ -45,7 +45,7 @@ async def _verdict(chain: AuditChain, also: Sequence[Checkpoint]) -> AuditVerdic
         # In this order: what is in the second place was in the database before.
         witnessed = [*chain.witness.all(), *also]
         stored = await chain.checkpoints.all()
-        epochs = await _epochs(chain.ledger)
+        epochs = await _epochs(chain.ledger, witnessed)
         compared = compare(stored, witnessed, epochs)
         start, last_block = await archived_start(chain, [*stored, *witnessed])
         blocks = BlockCheck(chain.token_issues, last_block)
@@ -67,13 +67,10 @@ async def _verdict(chain: AuditChain, also: Sequence[Checkpoint]) -> AuditVerdic
     )
 
 
-async def _epochs(ledger: Ledger) -> Sequence[Epoch]:
+async def _epochs(ledger: Ledger, witnessed: Sequence[Checkpoint]) -> Sequence[Epoch]:
     epochs = await ledger.epochs()
-    now = await ledger.now()
-    return [
-        *epochs,
-        *not_yet_opened(epochs, await ledger.cluster(), await ledger.count(), now),
-    ]
+    now, cluster, count = await ledger.now(), await ledger.cluster(), await ledger.count()
+    return [*epochs, *not_yet_opened(epochs, witnessed, cluster, count, now)]
 
 
 async def _verify_rows(

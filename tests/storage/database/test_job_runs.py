@@ -121,3 +121,53 @@ def test_a_failure_is_recorded_and_its_slot_is_run_again_after_a_pause(two_nodes
     assert recorded == (1, "ValueError", None)
     assert later is not None
     assert cleared == (0, "")
+
+
+@pytest.mark.parametrize("ahead", ["5 hours 30 min", "400 days"])
+def test_a_slot_that_a_fast_clock_recorded_does_not_stop_its_job(two_nodes, conninfo, ahead):
+    first, _ = two_nodes
+
+    async def steps():
+        slot = await first.begin("mail", HOUR, timedelta())
+        await first.end("mail", slot, "")
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("UPDATE job_run SET slot = slot + %s::interval", [ahead])
+        again = await first.begin("mail", HOUR, timedelta())
+        await first.end("mail", again, "")
+        afterwards = await first.begin("mail", HOUR, timedelta())
+        await first.close()
+        return slot, again, afterwards
+
+    slot, again, afterwards = run(steps())
+    assert again in {slot, slot + HOUR}
+    assert afterwards is None
+
+
+def test_a_failure_that_a_fast_clock_recorded_is_run_again(two_nodes, conninfo):
+    first, _ = two_nodes
+
+    async def steps():
+        slot = await first.begin("mail", HOUR, timedelta())
+        await first.end("mail", slot, "ValueError")
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("UPDATE job_run SET started_at = started_at + interval '5 h'")
+        again = await first.begin("mail", HOUR, timedelta())
+        await first.close()
+        return again
+
+    assert run(steps()) is not None
+
+
+def test_a_slot_that_a_slightly_faster_clock_began_is_not_run_twice(two_nodes, conninfo):
+    first, _ = two_nodes
+
+    async def steps():
+        slot = await first.begin("mail", HOUR, timedelta())
+        await first.end("mail", slot, "")
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("UPDATE job_run SET slot = slot + interval '1 h'")
+        again = await first.begin("mail", HOUR, timedelta())
+        await first.close()
+        return again
+
+    assert run(steps()) is None

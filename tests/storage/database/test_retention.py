@@ -31,6 +31,12 @@ def purge(conninfo: str, folder: Path) -> dict[str, int]:
     return asyncio.run(act())
 
 
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directory with the master key of the database."""
+    return tmp_path_factory.mktemp("keys")
+
+
 def test_every_table_of_the_database_has_a_rule(conninfo: str) -> None:
     with psycopg.connect(conninfo) as connection:
         found = connection.execute(
@@ -50,10 +56,9 @@ def test_a_rule_is_about_a_time_of_its_own_table(name: str) -> None:
     assert rule.period(DAYS) > timedelta()
 
 
-def test_rows_over_age_are_deleted_in_batches_and_no_others(conninfo: str, tmp_path: Path) -> None:
+def test_rows_over_age_are_deleted_in_batches_and_no_others(conninfo: str, keys: Path) -> None:
     """Emails that were never sent, disabled passwords and open incidents stay, however old."""
     many = 2 * BATCH + 100
-    tmp_path.chmod(0o700)
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute(
             "INSERT INTO mail_outbox (mail_id, recipient, subject, sealed_email, created_at,"
@@ -77,7 +82,7 @@ def test_rows_over_age_are_deleted_in_batches_and_no_others(conninfo: str, tmp_p
             " (gen_random_uuid(), now() - interval '59 minutes')"
         )
 
-        first, second = purge(conninfo, tmp_path), purge(conninfo, tmp_path)
+        first, second = purge(conninfo, keys), purge(conninfo, keys)
 
         left = connection.execute(
             "SELECT (SELECT string_agg(subject, ' ' ORDER BY subject) FROM mail_outbox),"
@@ -88,6 +93,29 @@ def test_rows_over_age_are_deleted_in_batches_and_no_others(conninfo: str, tmp_p
     assert first == {"mail_outbox": 2, "token_day": many, "throttle": 1, "node": 1}
     assert second == {}
     assert left == ("sent waits", 1, "100", 1)
+
+
+def test_marks_of_a_current_secret_stay_so_that_its_end_is_written_once(
+    conninfo: str, keys: Path
+) -> None:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("INSERT INTO entity VALUES ('E', 'FIP', 'E', 'active', now())")
+        connection.execute(
+            "INSERT INTO entity_secret (entity_id, version, state, mac, created_at, expires_at)"
+            " SELECT 'E', v, state, sha256(state::bytea), now() - interval '600 days',"
+            " now() - interval '420 days' FROM (VALUES (1, 'ended'), (2, 'current')) s (v, state)"
+        )
+        connection.execute(
+            "INSERT INTO secret_reminder SELECT 'E', v, 0, now() - interval '401 days', true"
+            " FROM (VALUES (1), (2)) s (v)"
+        )
+
+        deleted = purge(conninfo, keys)
+
+        left = connection.execute("SELECT version FROM secret_reminder").fetchall()
+
+    assert deleted == {"secret_reminder": 1}
+    assert left == [(2,)]
 
 
 def test_the_job_of_a_service_deletes_by_its_settings(tmp_path: Path) -> None:

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import psycopg
+import sqlalchemy as sa
 from tests.support.database.template_database import prepare
 
 from mudra.audit.archive import archive_next, check_archives, drop_archived
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.packing import drop_over_age, pack_next
-from mudra.audit.ports import AuditChain, AuditLog
+from mudra.audit.ports import AuditChain, AuditLog, AuditWork
 from mudra.audit.sealing import confirm_restore, copy_checkpoints, seal_next
 from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
@@ -25,10 +26,15 @@ from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import load_data_encryption
+from mudra.storage.database.database import Transaction
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
+_ROWS_READ = sa.text(
+    "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_xact_user_tables"
+    " WHERE relname IN ('audit_event', 'audit_seal')"
+)
 
 
 class AuditedNodes:
@@ -171,6 +177,19 @@ class AuditedNodes:
 
         return self._loop.run_until_complete(run())
 
+    def rows_read(self, act: Callable[[Transaction, AuditWork], Awaitable[object]]) -> int:
+        """Act in one transaction of node A; count the rows of the audit that it reads."""
+
+        async def run() -> int:
+            dependencies = self._nodes["a"]
+            async with dependencies.database.transaction(within_s=60) as transaction:
+                before = await transaction.connection.scalar(_ROWS_READ)
+                chain, log = dependencies.audit_chain(transaction), PostgresAuditLog(transaction)
+                await act(transaction, _Work(log, chain))
+                return int(await transaction.connection.scalar(_ROWS_READ)) - int(before)
+
+        return self._loop.run_until_complete(run())
+
     def tampered(self, node: str, statements: Sequence[str]) -> AuditVerdict:
         """Verify in a transaction that has just run these statements, and roll it back."""
 
@@ -193,7 +212,7 @@ class _Work:
     audit_chain: AuditChain
 
 
-async def seal_as_the_job_does(work: UnitOfWork, ago: timedelta = timedelta()) -> int:
+async def seal_as_the_job_does(work: AuditWork, ago: timedelta = timedelta()) -> int:
     """Seal one batch, as if so long ago."""
     now = await work.audit_chain.ledger.now()
     return await seal_next(work.audit_chain, work.audit_log, now - ago)

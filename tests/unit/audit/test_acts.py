@@ -1,9 +1,16 @@
 """Which acts are written to the second place, where there are more than fit."""
 
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
 from tests.support.audit.audit_rows import NOON
 
-from mudra.audit.acts import MAX_ACTS, RECORDED, Act, acts_to_write
+from mudra.audit.acts import MAX_ACTS, RECORDED, Act, Acts, acts_to_write
+from mudra.audit.chain import Checkpoint
 from mudra.audit.event import EventName
+from mudra.audit.lost_acts import lost_acts
+from mudra.audit.ports import AuditChain
 
 
 def act(row_id: int, event: EventName) -> Act:
@@ -40,3 +47,29 @@ def test_a_dropped_key_is_written_though_hundreds_of_entries_were_imported_befor
 
     assert list(written.listed) == [*imported[: MAX_ACTS - 2], revoked, dropped]
     assert written.more == 402
+
+
+class _Restored:
+    """A chain in memory whose every checkpoint but those of the second place is gone."""
+
+    def __init__(self, *witnessed: Act) -> None:
+        self._witnessed = witnessed
+
+    async def all(self) -> Sequence[Checkpoint]:
+        return []
+
+    def acts(self) -> Sequence[tuple[Checkpoint, Acts]]:
+        return [(Checkpoint(9, bytes(32), NOON), Acts(self._witnessed))]
+
+    async def present(self, _: Sequence[int]) -> frozenset[tuple[int, datetime]]:
+        return frozenset()
+
+
+def test_a_restore_acts_on_what_it_lost_itself_not_on_what_an_earlier_one_did() -> None:
+    earlier = act(1, EventName.ENTITY_SECRET_RESET)
+    own = Act(2, NOON + timedelta(days=1), EventName.ENTITY_SECRET_RESET.value, "", "user:asha")
+    restored = _Restored(earlier, own)
+    chain = AuditChain(restored, restored, restored, None, None)  # type: ignore[arg-type]
+
+    assert asyncio.run(lost_acts(chain)) == [earlier, own]
+    assert asyncio.run(lost_acts(chain, since=NOON + timedelta(hours=1))) == [own]

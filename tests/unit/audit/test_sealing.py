@@ -55,12 +55,21 @@ class Shared:
     """Checkpoints in memory."""
 
     kept: list = field(default_factory=list)
+    given: list = field(default_factory=list)
 
     async def last(self):
         return self.kept[-1] if self.kept else START
 
     async def all(self):
+        self.given += self.kept
         return list(self.kept)
+
+    async def since(self, known):
+        place = (known.epoch, known.count)
+        before = [c for c in self.kept if (c.epoch, c.count) <= place]
+        found = [*before[-1:], *(c for c in self.kept if (c.epoch, c.count) > place)]
+        self.given += found
+        return found
 
     async def add(self, checkpoint):
         self.kept.append(checkpoint)
@@ -97,6 +106,10 @@ class Log:
 def seal(table, shared, minute=0, log=None):
     chain = AuditChain(table, shared, Place(), None, None)
     return asyncio.run(seal_next(chain, log or Log(), NOON + timedelta(minutes=minute)))
+
+
+def checkpoint_at(count):
+    return Checkpoint(count, bytes([count]) * 32, NOON + timedelta(minutes=count))
 
 
 def test_sealing_goes_on_where_it_stopped_and_signs_a_checkpoint_when_due():
@@ -157,3 +170,17 @@ def test_the_second_place_gets_what_it_lacks_and_nothing_that_contradicts_it():
     shared.kept = [Checkpoint(3, bytes(32), NOON), Checkpoint(4, bytes(32), NOON)]
     assert not asyncio.run(copy_checkpoints(chain))
     assert len(place.published) == 1
+
+
+def test_what_the_second_place_has_is_not_read_again():
+    shared, place = Shared(), Place()
+    table = Table([event(n) for n in range(9)], listed={3, 5, 9})
+    chain = AuditChain(table, shared, place, None, None)
+    shared.kept = [checkpoint_at(count) for count in (3, 5, 8)]
+    asyncio.run(copy_checkpoints(chain))
+    shared.kept.append(checkpoint_at(9))
+    shared.given.clear()
+
+    assert asyncio.run(copy_checkpoints(chain))
+    assert [c.count for c in shared.given] == [8, 9]
+    assert [acts.listed for acts in place.acts] == [(3,), (5,), (), (9,)]

@@ -85,6 +85,14 @@ def test_systemd_waits_for_the_answer_and_looks_after_the_node() -> None:
     assert seconds[0] >= MIN_WATCHDOG_S
 
 
+@pytest.mark.parametrize("name", ["mudra.service", "mudra-agent.service"])
+def test_systemd_starts_what_keeps_times_once_the_clock_is_right(name: str) -> None:
+    lines = (SYSTEMD / name).read_text().splitlines()
+
+    assert "After=network-online.target time-sync.target" in lines
+    assert "Wants=network-online.target time-sync.target" in lines
+
+
 def test_systemd_takes_the_timer_of_the_backup() -> None:
     said = subprocess.run(
         [program("systemd-analyze"), "calendar", "*-*-* 00/6:30:00"],

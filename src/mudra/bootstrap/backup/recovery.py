@@ -1,11 +1,15 @@
 """The rollback after a restore or a recovery: what must not come back with the database."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from mudra.audit.acts import Act
+from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import Caller
 from mudra.audit.lost_acts import lost_acts
+from mudra.audit.place import TOLERANCE
+from mudra.audit.ports import AuditChain
 from mudra.bootstrap.backup.place import alone, refuse_users
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
@@ -61,7 +65,7 @@ async def _roll_back(
     dependencies: Dependencies, origin: Origin, caller: Caller
 ) -> tuple[RolledBack, list[Act]]:
     async with dependencies.database.transaction(within_s=_ROLLBACK_S) as transaction:
-        lost = list(await lost_acts(dependencies.audit_chain(transaction)))
+        lost = await _lost(dependencies.audit_chain(transaction), origin)
         audit_log = PostgresAuditLog(transaction)
         service = RollbackService(
             PostgresRestoredStore(transaction),
@@ -72,4 +76,21 @@ async def _roll_back(
         done = await service.roll_back(
             origin=origin, lost=lost, caller=caller, now=await transaction.now()
         )
-    return done, lost
+    return done, list(lost)
+
+
+async def _lost(chain: AuditChain, origin: Origin) -> Sequence[Act]:
+    """List what was lost since the backup; what an earlier restore took back was dealt with then.
+
+    The newest event says when the database stops, whatever an operator says. Raises CommandFailed
+    where the second place cannot be read.
+    """
+    latest = await chain.ledger.latest() or origin.made_at
+    try:
+        return await lost_acts(chain, since=min(origin.made_at, latest) - TOLERANCE)
+    except CheckpointForged as error:
+        raise CommandFailed(
+            f"{error}: what must be revoked and dropped again is not known. If it is a file of the "
+            "second place of the audit, put a good copy in its place, or move it away if there is "
+            "none; then run this command again"
+        ) from error

@@ -9,9 +9,11 @@ import sqlalchemy as sa
 
 from mudra.audit.chain import Checkpoint, CheckpointForged
 from mudra.audit.ports import Archive
-from mudra.storage.audit.tables import audit_archive
+from mudra.storage.audit.tables import audit_archive, audit_seal
+from mudra.storage.audit.token_issues import KEPT
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import audit_event
 
 _BATCH: Final = 5000
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -56,9 +58,17 @@ class PostgresArchives:
         )
 
     async def drop(self, until: int) -> int:
-        """Delete the oldest rows up to this number, a batch of them; give their number."""
-        dropped = sa.func.audit_archived_drop(sa.literal(until, sa.BigInteger), _BATCH)
-        return int(await self._tx.connection.scalar(sa.select(dropped)) or 0)
+        """Delete the oldest rows up to this number, a batch of them; give their number.
+
+        None while the database keeps the last of them: it counts its days to the newest event.
+        """
+        e, s = audit_event.c, audit_seal.c
+        newest = sa.select(e.at).order_by(e.seq.desc()).limit(1).scalar_subquery()
+        last = sa.select(e.at).join(audit_seal, s.seq == e.seq).where(s.number == until)
+        dropped = sa.select(
+            sa.func.audit_archived_drop(sa.literal(until, sa.BigInteger), _BATCH)
+        ).where(last.scalar_subquery() <= newest - sa.literal(KEPT, sa.Interval))
+        return int(await self._tx.connection.scalar(dropped) or 0)
 
 
 def _statement(archive: Archive) -> bytes:

@@ -35,11 +35,17 @@ CLUSTER: Final = (
     " 'audit_event'::regclass::oid) FROM pg_control_system()"
 )
 _BEHIND: Final = "(audit_event.xid, audit_event.seq) > (cast(cast(:xid AS text) AS xid8), :seq)"
+_NEWER: Final = f"({_BEHIND} OR audit_event.seq > :newest)"
+"""Rows of the cluster that sealed last, and rows of one after it, whose transactions may have
+smaller numbers: the series of `seq` goes on in every cluster that a database comes to."""
+_NO_SEAL: Final = "(SELECT number FROM audit_seal WHERE audit_seal.seq = audit_event.seq) IS NULL"
+"""As a question about each row found: a join might read all seals first."""
+_XID_ORDER: Final = sa.text("audit_event.xid")
+_OWN_ORDER: Final = sa.text("audit_event.xid::text::bigint")
+"""The same order, but of no index, which might be read whole to find few rows in order."""
 _COMMITTED: Final = "audit_event.xid < cast(cast(:before AS text) AS xid8)"
-_RESTORED: Final = (
-    f"({_COMMITTED} AND audit_event.at <= :until"
-    " OR audit_event.xid >= cast(cast(:next AS text) AS xid8))"
-)
+_KNOWN: Final = f"({_COMMITTED} AND audit_event.at <= :until)"
+_RESTORED: Final = f"({_KNOWN} OR audit_event.xid >= cast(cast(:next AS text) AS xid8))"
 _UNSEALED: Final = sa.text(
     "SELECT e.seq, e.xid::text::bigint, e.at,"
     " e.seq <= (SELECT last_value FROM audit_event_seq_seq)"
@@ -52,6 +58,9 @@ _LONG: Final = sa.text("SELECT set_config('statement_timeout', '300s', true)")
 _RUNNING: Final = sa.text(
     "SELECT count(*) FROM node WHERE proven_at > clock_timestamp() - interval '10 seconds'"
 )
+_ENTERING_S: Final = 100
+"""Seconds for a statement that finds the first rows of an epoch: after a restore PostgreSQL knows
+nothing of its tables yet, and may read all rows."""
 _OTHERS: Final = 2
 """Processes on the list of nodes: the one that asks is on it."""
 
@@ -126,7 +135,11 @@ class PostgresLedger:
         Their transactions may have any number; those that this cluster has in use come later.
         """
         horizon = await read_horizon(self._tx.connection)
-        return await self._next(_RESTORED, horizon, after, epoch, limit, until)
+        came_from = [one.cluster for one in await self.epochs() if one.number == epoch]
+        # After a fail-over the numbers go on: greater ones are of a cluster before, and sealed.
+        go_on = [tables_of(one) for one in came_from] == [tables_of(await self.cluster())]
+        which = _KNOWN if go_on else _RESTORED
+        return await self._next(which, horizon, after, epoch, limit, until)
 
     async def _next(  # one query
         self,
@@ -137,17 +150,23 @@ class PostgresLedger:
         limit: int,
         until: datetime | None = None,
     ) -> Sequence[Row]:
-        last = await self._last_of(epoch)
+        sealed, last = await self._last_sealed()
+        if until is not None or sealed != epoch:
+            await self._tx.take_time(_ENTERING_S)
         values: dict[str, object] = {"xid": str(last.xid), "seq": last.row_id}
         values["before"] = str(horizon.open_from)
         if until is not None:
             values |= {"next": str(horizon.next_xid), "until": until}
+        behind, order = _BEHIND, _XID_ORDER
+        if sealed not in {epoch, 0}:
+            behind, order = _NEWER, _OWN_ORDER
+            newest = sa.select(sa.func.max(audit_seal.c.seq))
+            values["newest"] = await self._tx.connection.scalar(newest)
         rows = (
             await self._tx.connection.execute(
                 sa.select(audit_event, _XID)
-                .outerjoin(audit_seal, audit_seal.c.seq == audit_event.c.seq)
-                .where(audit_seal.c.seq.is_(None), sa.text(_BEHIND), sa.text(which))
-                .order_by(sa.text("audit_event.xid"), audit_event.c.seq)
+                .where(sa.text(behind), sa.text(which), sa.text(_NO_SEAL))
+                .order_by(order, audit_event.c.seq)
                 .limit(limit),
                 values,
             )
@@ -180,12 +199,23 @@ class PostgresLedger:
         )
         return frozenset((seq, at.astimezone(UTC)) for seq, at in rows)
 
+    async def latest(self) -> datetime | None:
+        """Return the time of the newest event; None when there is none."""
+        c = audit_event.c
+        at = await self._tx.connection.scalar(sa.select(c.at).order_by(c.seq.desc()).limit(1))
+        return at.astimezone(UTC) if at is not None else None
+
     async def reached(self) -> Reached:
         """Return how far the sealer came. Ask before `unsealed`."""
         epochs = await self.epochs()
         return await self._last_of(epochs[-1].number) if epochs else _NOTHING
 
     async def _last_of(self, epoch: int) -> Reached:
+        sealed, last = await self._last_sealed()
+        return last if sealed == epoch else _NOTHING
+
+    async def _last_sealed(self) -> tuple[int, Reached]:
+        """Return the last sealed row and its epoch; 0 when there is none."""
         row = (
             await self._tx.connection.execute(
                 sa.select(audit_seal.c.epoch, _XID, audit_event.c.seq)
@@ -194,7 +224,7 @@ class PostgresLedger:
                 .limit(1)
             )
         ).first()
-        return Reached(row[1], row[2]) if row and row[0] == epoch else _NOTHING
+        return (row[0], Reached(row[1], row[2])) if row else (0, _NOTHING)
 
     async def keep_seals(self, rows: Sequence[Row], hashes: Sequence[bytes]) -> None:
         """Store number, epoch and hash of each row."""
@@ -251,6 +281,12 @@ class PostgresLedger:
     async def is_service_running(self) -> bool:
         """Return whether another process of the service is connected to this database."""
         return int(await self._tx.connection.scalar(_RUNNING) or 0) >= _OTHERS
+
+
+def tables_of(cluster: str) -> str:
+    """Return what of a cluster's name is about the tables themselves: all but the timeline."""
+    system, _, rest = cluster.partition("/")
+    return f"{system}/{rest.partition('/')[2]}"
 
 
 def _row(number: int, epoch: int, row: Mapping[str, object]) -> Row:

@@ -40,6 +40,15 @@ class PostgresCheckpoints:
         c = audit_checkpoint.c
         return await self._read(sa.select(audit_checkpoint).order_by(c.epoch, c.count))
 
+    async def since(self, known: Checkpoint) -> Sequence[Checkpoint]:
+        """Give the last checkpoint up to this one, and those after it; raises CheckpointForged."""
+        c = audit_checkpoint.c
+        place, here = sa.tuple_(c.epoch, c.count), sa.tuple_(known.epoch, known.count)
+        ordered = sa.select(audit_checkpoint)
+        last = ordered.where(place <= here).order_by(c.epoch.desc(), c.count.desc()).limit(1)
+        later = ordered.where(place > here).order_by(c.epoch, c.count)
+        return [*await self._read(last), *await self._read(later)]
+
     async def add(self, checkpoint: Checkpoint) -> None:
         """Sign and store a checkpoint, and wake the nodes that copy it to their second place."""
         await self._tx.connection.execute(

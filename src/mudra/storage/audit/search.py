@@ -6,7 +6,9 @@ from datetime import UTC, datetime, time
 import sqlalchemy as sa
 
 from mudra.audit.event import EventName
+from mudra.audit.place import TOLERANCE
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.storage.audit.tables import audit_checkpoint, audit_seal
 from mudra.storage.audit.token_search import token_rows
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event, user_account
@@ -37,10 +39,26 @@ def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
     if which.jti:
         found.append(c.detail["jti"].astext == which.jti)
     if which.since is not None:
-        found.append(c.at >= which.since)
+        found += [c.at >= which.since, c.seq > _last_before(which.since)]
     if which.until is not None:
         found.append(c.at < which.until)
     return found
+
+
+def _last_before(since: datetime) -> sa.ColumnElement[int]:
+    """Return a number that every event since then is greater than: 0, or one of not long before.
+
+    The events that a checkpoint counts were there when it was made. No index has their times.
+    """
+    p, s = audit_checkpoint.c, audit_seal.c
+    count = (
+        sa.select(p["count"])
+        .where(p.at + sa.literal(TOLERANCE, sa.Interval) < since)
+        .order_by(p.epoch.desc(), p["count"].desc())
+        .limit(1)
+    )
+    sealed = sa.select(s.seq).where(s.number == count.scalar_subquery())
+    return sa.func.coalesce(sealed.scalar_subquery(), 0)
 
 
 def _by(actor: str) -> sa.ColumnElement[bool]:
@@ -66,7 +84,7 @@ class PostgresAuditSearch:
         day = sa.cast(sa.func.timezone("UTC", c.at), sa.Date).label("day")
         refused = (
             sa.select(day, sa.func.coalesce(c.detail["count"].as_integer(), 1).label("count"))
-            .where(c.entity_id == entity_id, c.at >= since)
+            .where(c.entity_id == entity_id, c.at >= since, c.seq > _last_before(since))
             .where(c.event == EventName.ENTITY_TOKEN_REFUSE.value)
             .subquery()
         )

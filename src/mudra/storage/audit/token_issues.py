@@ -21,6 +21,8 @@ _PACKER_LOCK: Final = 0x6D75647261 + 7
 _COLUMNS: Final = ("at", "entity_id", "address", "txn_id", "credential", "version", "jtis")
 _INSERT: Final = bulk_insert(audit_token_issue, *_COLUMNS)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+KEPT: Final = timedelta(days=30)
+"""So long the database keeps blocks, and archived rows, whatever the settings are."""
 
 
 async def add_issues(
@@ -106,11 +108,16 @@ class PostgresTokenIssues:
         return await self._time(sa.select(b.first_at).order_by(b.number).limit(1))
 
     async def until(self, before: datetime, limit: int) -> int:
-        """Return the last of the oldest blocks that end before this time; 0 when none does."""
+        """Return the last of the oldest blocks that end before this time; 0 when none does.
+
+        What the database keeps is none of them: it counts its days from the end of the newest.
+        """
         b = audit_token_block.c
+        newest = sa.select(sa.func.max(b.last_at)).scalar_subquery()
+        end = sa.func.least(sa.literal(before), newest - sa.literal(KEPT, sa.Interval))
         oldest = sa.select(b.number, b.last_at).order_by(b.number).limit(limit).subquery()
         # A block that ends later is the limit, whatever those after it say of themselves.
-        young = sa.select(sa.func.min(oldest.c.number)).where(oldest.c.last_at >= before)
+        young = sa.select(sa.func.min(oldest.c.number)).where(oldest.c.last_at >= end)
         highest = sa.select(sa.func.max(oldest.c.number)).where(
             oldest.c.number < sa.func.coalesce(young.scalar_subquery(), sa.literal(1 << 62))
         )

@@ -4,6 +4,7 @@ The setting MUDRA_AUDIT_CHECKPOINTS names it. Each checkpoint is a line of JSON 
 the same keyed hash as in the database.
 """
 
+import fcntl
 import logging
 import os
 from collections.abc import Iterable, Sequence
@@ -83,7 +84,10 @@ def _statement(checkpoint: Checkpoint, acts: Acts) -> bytes:
 
 
 class FileWitness:
-    """A file to which lines are added, next to the data by default."""
+    """A file to which lines are added, next to the data by default.
+
+    What a full disk or a power cut leaves of a line, without its end, counts for nothing.
+    """
 
     def __init__(self, path: Path, encryption: DataEncryption) -> None:
         self._path = path
@@ -99,7 +103,7 @@ class FileWitness:
             return []
         return [
             self._lines.read_with_acts(text, f"line {number} of {self._path}")
-            for number, text in enumerate(self._path.read_bytes().splitlines(), start=1)
+            for number, text in enumerate(_whole_lines(self._path.read_bytes()), start=1)
         ]
 
     def newest(self) -> Checkpoint | None:
@@ -107,16 +111,30 @@ class FileWitness:
         if not self._path.exists():
             return None
         with self._path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-            lines = file.read().splitlines()
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 2 * _TAIL))
+            lines = _whole_lines(file.read())
         return self._lines.read(lines[-1], f"the last line of {self._path}") if lines else None
 
     def publish(self, checkpoint: Checkpoint, acts: Acts = NO_ACTS) -> None:
         """Append the checkpoint, on disk before this returns."""
         with _private(self._path, os.O_APPEND) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # a command may publish, too
+            file.truncate(_end_of_lines(self._path))
             file.write(self._lines.write(checkpoint, acts) + b"\n")
             file.flush()
             os.fsync(file.fileno())
+
+
+def _whole_lines(text: bytes) -> list[bytes]:
+    return text[: text.rfind(b"\n") + 1].splitlines()
+
+
+def _end_of_lines(path: Path) -> int:
+    """Return where the last whole line ends, in bytes."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        begin = file.seek(max(0, size - _TAIL))
+        return begin + file.read().rfind(b"\n") + 1
 
 
 class DirectoryWitness:
@@ -140,8 +158,8 @@ class DirectoryWitness:
 
     def newest(self) -> Checkpoint | None:
         """Read the last file; raises CheckpointForged."""
-        files = self._files()
-        return self._read(files[-1])[0] if files else None
+        last = max(self._path.glob("*.json"), default=None)
+        return self._read(last)[0] if last else None
 
     def publish(self, checkpoint: Checkpoint, acts: Acts = NO_ACTS) -> None:
         """Write the checkpoint, on disk before this returns; another node may have done it."""

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert
 from mudra.audit.acts import Act
 from mudra.audit.event import EventName
 from mudra.overview.backups import BackupDetails
-from mudra.storage.audit.chain import CLUSTER
+from mudra.storage.audit.chain import CLUSTER, tables_of
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
     email_link,
@@ -195,7 +195,7 @@ class Contents(Struct, frozen=True):
     @property
     def copy(self) -> str:
         """Return the backup with the tables that were made from it: another time, others."""
-        return f"{self.restored_from} {_tables_of(self.cluster)}"
+        return f"{self.restored_from} {tables_of(self.cluster)}"
 
 
 def look(conninfo: str) -> Contents:
@@ -219,7 +219,7 @@ def look(conninfo: str) -> Contents:
     found = facts.get(_MADE)
     origin = msgspec.json.decode(found, type=BackupMark) if found else None
     # A fail-over or a recovery begins another timeline of the same tables: that is no copy.
-    is_copy = origin is not None and _tables_of(origin.cluster) != _tables_of(str(here[0]))
+    is_copy = origin is not None and tables_of(origin.cluster) != tables_of(str(here[0]))
     return Contents(
         empty=empty,
         restored_from=origin.backup_id if origin and is_copy else "",
@@ -235,12 +235,6 @@ def clear(conninfo: str) -> None:
     """Drop the tables and functions of a database that is `empty`, for a dump that makes them."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         connection.execute(_DROP_ALL)
-
-
-def _tables_of(cluster: str) -> str:
-    """Return what names the tables themselves: all but the timeline."""
-    system, _, rest = cluster.partition("/")
-    return f"{system}/{rest.partition('/')[2]}"
 
 
 def _is(connection: psycopg.Connection[tuple[object, ...]], query: str) -> bool:

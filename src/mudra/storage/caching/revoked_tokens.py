@@ -9,6 +9,7 @@ from mudra.storage.caching.cache_invalidation import CacheInvalidation, revoked_
 from mudra.storage.database.database import Database
 from mudra.storage.database.tables import revoked_entity_token
 from mudra.storage.tokens.tokens import PostgresIssuedTokens
+from mudra.tokens.revocation.revocation_list import accepted_beyond
 
 _PREFIX: Final = revoked_key("")
 _MAX_COUNT: Final = 50_000
@@ -65,8 +66,9 @@ class RevokedTokenCache:
         changes = self._changes
         c = revoked_entity_token.c
         async with self._database.transaction() as transaction:
+            expired = accepted_beyond(await transaction.now())
             rows = await transaction.connection.scalars(
-                sa.select(c.jti).where(c.expires_at > await transaction.now()).limit(_MAX_COUNT + 1)
+                sa.select(c.jti).where(c.expires_at > expired).limit(_MAX_COUNT + 1)
             )
             found = frozenset(str(jti) for jti in rows)
         # What changed during the read is not cached: it may be the previous state.

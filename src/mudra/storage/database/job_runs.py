@@ -23,8 +23,10 @@ _UNLOCK: Final = "SELECT pg_advisory_unlock(hashtextextended('job:' || %s, 0))"
 _START: Final = """
 INSERT INTO job_run AS known (name, started_at) VALUES (%(name)s, clock_timestamp())
 ON CONFLICT (name) DO UPDATE SET started_at = EXCLUDED.started_at
-WHERE (known.slot IS NULL OR known.slot < date_bin(%(every)s, clock_timestamp(), %(origin)s))
-  AND (known.failures = 0 OR known.started_at < clock_timestamp() - %(retry_after)s)
+WHERE (known.slot IS NULL OR known.slot < date_bin(%(every)s, clock_timestamp(), %(origin)s)
+       OR known.slot > date_bin(%(every)s, clock_timestamp(), %(origin)s) + %(every)s)
+  AND (known.failures = 0 OR known.started_at < clock_timestamp() - %(retry_after)s
+       OR known.started_at > clock_timestamp())
 RETURNING date_bin(%(every)s, clock_timestamp(), %(origin)s)
 """
 _SUCCEEDED: Final = """
@@ -49,7 +51,8 @@ class PostgresJobRuns:
         """Claim the run of the current time slot; None when it is done, or another node has it.
 
         Slots begin at whole multiples of `every`, plus `offset`, in UTC. A run that failed is
-        due again after 5 minutes, or in the next slot when that comes first.
+        due again after 5 minutes, or in the next slot when that comes first. What a clock recorded
+        that was ahead by more than a slot counts for nothing.
         """
         values = {
             "name": name,

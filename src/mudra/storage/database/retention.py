@@ -129,7 +129,16 @@ RULES: Final[Mapping[str, Rule]] = {
     "user_token_use": ByJob("deleted with its row of `user_token`"),
     # Tokens
     "entity_secret": Kept("one for each reset, five a day at most; ended ones hold a hash only"),
-    "secret_reminder": Aged(k.secret_reminder.c.done_at, 400 * _DAY),
+    "secret_reminder": Aged(
+        k.secret_reminder.c.done_at,
+        400 * _DAY,
+        ~sa.exists().where(
+            t.entity_secret.c.entity_id == k.secret_reminder.c.entity_id,
+            t.entity_secret.c.version == k.secret_reminder.c.version,
+            t.entity_secret.c.state == "current",
+        ),
+        "where the secret is not the current one",
+    ),
     "secret_use": Aged(k.secret_use.c.last_used_at, 400 * _DAY),
     "token_day": Aged(k.token_day.c.day, "sums"),
     "revoked_entity_token": Aged(t.revoked_entity_token.c.expires_at, _DAY),

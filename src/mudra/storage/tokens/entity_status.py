@@ -10,6 +10,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, revoked_entity_token
 from mudra.tokens.revocation.revocation_list import (
     EndedTokens,
+    accepted_beyond,
     accepts_tokens_from,
     ends_tokens_until,
     still_counts_after,
@@ -50,11 +51,11 @@ async def entity_accepts(transaction: Transaction, entity_id: str, issued_at: da
 
 
 async def ended_tokens(transaction: Transaction) -> EndedTokens:
-    """Read what ended early and would not have expired by now."""
+    """Read what ended early and would otherwise be accepted now."""
     now = await transaction.now()
     r, e = revoked_entity_token.c, entity.c
     revoked = await transaction.connection.scalars(
-        sa.select(r.jti).where(r.expires_at > now).order_by(r.jti)
+        sa.select(r.jti).where(r.expires_at > accepted_beyond(now)).order_by(r.jti)
     )
     not_before = await transaction.connection.execute(
         sa.select(e.entity_id, e.tokens_not_before).where(

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from mudra.tokens.authentication.token_check import LEEWAY_S
 from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE
 
 LIST_LIFE: Final = timedelta(seconds=60)
@@ -21,7 +22,7 @@ _VERSION: Final = "1.0.0"
 
 
 class EndedTokens(Struct, frozen=True):
-    """What storage has of tokens that ended early and would not have expired by now."""
+    """What storage has of tokens that ended early and that someone would still accept."""
 
     revoked: Sequence[str]
     """The `jti` of each token that was revoked by itself."""
@@ -77,6 +78,14 @@ def accepts_tokens_from(restored_at: datetime) -> datetime:
     return restored_at - CLOCK_TOLERANCE
 
 
+def accepted_beyond(now: datetime) -> datetime:
+    """Return the `exp` up to which no one accepts a token any more: after its leeway, by any clock.
+
+    A token that ended early stays in the list until then.
+    """
+    return now - timedelta(seconds=LEEWAY_S) - CLOCK_TOLERANCE
+
+
 def still_counts_after(now: datetime) -> datetime:
-    """Return the earliest `not before` time that any token can still be older than."""
-    return now - ENTITY_TOKEN_LIFE - CLOCK_TOLERANCE
+    """Return the earliest `not before` time that an accepted token can still be older than."""
+    return accepted_beyond(now) - ENTITY_TOKEN_LIFE

@@ -50,6 +50,8 @@ class MetricsDatabase:
         """
         if self.own is None:
             async with open_first(within_s=within_s) as transaction:
+                if within_s > IDLE_S:
+                    await transaction.stay_open(within_s)
                 yield Both(transaction, transaction)
             return
         replica = self.replica if reads else None

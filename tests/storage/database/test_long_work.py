@@ -1,0 +1,36 @@
+"""Work that takes long elsewhere, reading a file say, keeps its transaction."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import build_dependencies
+from mudra.storage.crypto.encryption_keys import load_data_encryption
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directory with the master key of the database."""
+    return tmp_path_factory.mktemp("keys")
+
+
+@pytest.mark.parametrize(("within_s", "idle"), [(3, "30s"), (1800, "30min")])
+def test_a_unit_of_work_may_be_idle_as_long_as_it_may_take(
+    conninfo: str, keys: Path, within_s: float, idle: str
+) -> None:
+    encryption = load_data_encryption(conninfo, keys, create=True)
+    dependencies = build_dependencies(Settings(data_dir=keys), conninfo, encryption)
+
+    async def shown() -> object:
+        opening = dependencies.metrics.both(dependencies.database.transaction, within_s=within_s)
+        async with opening as both:
+            found = await both.first.connection.scalar(
+                sa.text("SHOW idle_in_transaction_session_timeout")
+            )
+        await dependencies.database.close()
+        return found
+
+    assert asyncio.run(shown()) == idle
