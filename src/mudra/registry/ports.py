@@ -71,8 +71,8 @@ class Registry(Protocol):
         """
         ...
 
-    async def due(self, now: dt.datetime) -> Sequence[Record]:
-        """Return the entities with an approved version whose time has come."""
+    async def due(self, now: dt.datetime) -> Sequence[str]:
+        """Return the IDs of entities with an approved version whose time has come."""
         ...
 
     async def keep(self, decision: Decision) -> None:

@@ -64,9 +64,9 @@ class MemoryRegistry:
                 return entity_id
         return ""
 
-    async def due(self, now: dt.datetime) -> Sequence[Record]:
+    async def due(self, now: dt.datetime) -> Sequence[str]:
         return [
-            one
+            one.entity_id
             for one in self.records.values()
             if one.pending and one.pending.goes_live_at and one.pending.goes_live_at <= now
         ]

@@ -115,14 +115,15 @@ async def decide(registry: Registry, command: Command) -> Outcome:
     return await _keep(registry, command.action, command.entity_id, command.actor, outcome)
 
 
-async def put_due_live(registry: Registry) -> int:
-    """Put every version live whose time has come; returns their number."""
+async def put_live_if_due(registry: Registry, entity_id: str) -> bool:
+    """Put an entity's scheduled version live if its time has come; returns whether it did."""
     now = await registry.lock()
-    decisions = [go_live(record, now) for record in await registry.due(now)]
-    due = [decision for decision in decisions if decision is not None]
-    for decision in due:
-        await registry.keep(decision)
-    return len(due)
+    record = await registry.record(entity_id)
+    decision = None if record is None else go_live(record, now)
+    if decision is None:
+        return False
+    await registry.keep(decision)
+    return True
 
 
 def _barred(command: Command) -> RegistryRefusal | None:

@@ -123,16 +123,15 @@ class PostgresRegistry:
             modulus_holder=modulus_holder or "",
         )
 
-    async def due(self, now: dt.datetime) -> Sequence[Record]:
-        """Return the entities with an approved version whose time has come."""
+    async def due(self, now: dt.datetime) -> Sequence[str]:
+        """Return the IDs of entities with an approved version whose time has come, in its order."""
         c = registry_version.c
         ids = await self._tx.connection.scalars(
             sa.select(c.entity_id)
             .where(c.status == VersionStatus.APPROVED.value, c.goes_live_at <= now)
             .order_by(c.goes_live_at, c.entity_id)
         )
-        records = [await self.record(entity_id) for entity_id in ids]
-        return [record for record in records if record is not None]
+        return ids.all()
 
     async def keep(self, decision: Decision) -> None:
         """Carry out a decision, all of it in this transaction."""

@@ -35,7 +35,7 @@ from mudra.registry.lifecycle.refusal import (
     VersionMoved,
     WrongType,
 )
-from mudra.registry.lifecycle.register import put_due_live
+from mudra.registry.lifecycle.register import put_live_if_due
 from mudra.registry.lifecycle.submission import Repeat
 from mudra.shared.entity_type import EntityType
 
@@ -241,11 +241,11 @@ def test_a_scheduled_version_goes_live_at_its_time_and_not_before(registry):
 
     approved = order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
     registry.now = LATER - dt.timedelta(milliseconds=1)
-    early = asyncio.run(put_due_live(registry))
+    early = asyncio.run(put_live_if_due(registry, "FIP-0"))
     registry.now = LATER
-    due = asyncio.run(put_due_live(registry))
+    due = asyncio.run(put_live_if_due(registry, "FIP-0"))
 
-    assert (approved.status, early, due) == ("approved", 0, 1)
+    assert (approved.status, early, due) == ("approved", False, True)
     record = registry.records["FIP-0"]
     assert (record.live.number, record.live.live_from, record.live.goes_live_at) == (
         2,
@@ -253,7 +253,7 @@ def test_a_scheduled_version_goes_live_at_its_time_and_not_before(registry):
         LATER,
     )
     assert record.versions[0].live_until == LATER
-    assert asyncio.run(put_due_live(registry)) == 0
+    assert not asyncio.run(put_live_if_due(registry, "FIP-0"))
 
 
 def test_a_first_entry_can_be_scheduled_too(registry):
@@ -263,7 +263,7 @@ def test_a_first_entry_can_be_scheduled_too(registry):
 
     assert (status(registry), shown(registry)) == (EntityStatus.UNLISTED, set())
     registry.now = LATER
-    asyncio.run(put_due_live(registry))
+    asyncio.run(put_live_if_due(registry, "FIP-0"))
     assert (status(registry), shown(registry)) == (EntityStatus.LIVE, {"FIP-0"})
 
 
