@@ -122,8 +122,8 @@ class DirectoryLog(Protocol):
         """Return the log's rows after `since` in order, at most that many."""
         ...
 
-    async def until(self, moment: dt.datetime) -> Sequence[Change]:
-        """Return the log's rows up to a moment, in order."""
+    async def last_until(self, moment: dt.datetime) -> Sequence[Change]:
+        """Return the last change of each entity up to a moment, in order of their numbers."""
         ...
 
     async def opened_at(self) -> int:

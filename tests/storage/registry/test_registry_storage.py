@@ -274,6 +274,47 @@ def test_the_directory_as_it_was_at_a_moment(empty):
     asyncio.run(story())
 
 
+def a_log_of_years(conninfo, rows, earlier_type="FIP"):
+    """Write changes of ten entries, the tenth of which left; the last two of each are of FIPs."""
+    with psycopg.connect(conninfo) as connection:
+        connection.execute(
+            "INSERT INTO registry_change (sequence, at, type, entity_id, body)"
+            " SELECT n, '2026-01-01Z'::timestamptz + n * interval '1 minute',"
+            " CASE WHEN n > %(rows)s - 20 THEN 'FIP' ELSE %(earlier_type)s::text END,"
+            " 'FIP-' || n %% 10, CASE WHEN n %% 10 > 0 THEN convert_to(n::text, 'UTF8') END"
+            " FROM generate_series(1, %(rows)s) n",
+            {"rows": rows, "earlier_type": earlier_type},
+        )
+
+
+def test_a_process_reads_the_last_change_of_each_entry_and_none_before(empty):
+    a_log_of_years(empty, 1500, earlier_type="what no reader knows")
+
+    async def story():
+        async with registry_node(empty) as node:
+            now = await node.log.current()
+            assert (now.sequence, len(now.listed), len(now.changed_at)) == (1500, 9, 10)
+            then = await directory_at(node.log, now.changed_at["FIP-9"])
+            assert (then.sequence, then.listed) == (1499, now.listed)
+
+    asyncio.run(story())
+
+
+def test_a_process_that_missed_very_many_changes_begins_again(empty):
+    async def story():
+        async with registry_node(empty) as node:
+            await node.run(submit_entry, checked(aa(0)), OPERATOR, approved=True)
+            await node.log.current()
+            with psycopg.connect(empty) as connection:
+                connection.execute("UPDATE registry_change SET sequence = 0")
+            a_log_of_years(empty, 1500)
+            await news_of_a_fail_over(node)
+
+            assert len((await node.log.current()).listed) == 10
+
+    asyncio.run(story())
+
+
 def mirror_run(conninfo, changes, seed):
     """Let three mirrors follow random acts, forgetting and restarting now and then."""
 
