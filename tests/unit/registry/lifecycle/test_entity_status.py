@@ -185,7 +185,8 @@ def test_an_entity_may_return_to_its_own_former_key(registry):
     live(registry)
     update(registry, with_key(fip(), 1), approved=True)
 
-    assert isinstance(update(registry, with_key(fip(), 0)), Decision)
+    back = fip() | {"txnid": str(uuid.uuid4())}
+    assert isinstance(update(registry, back), Decision)
 
 
 def test_an_approval_in_one_step_is_all_or_nothing(registry):

@@ -216,6 +216,28 @@ def test_a_repeated_update_is_recognised(registry):
     assert len(registry.records["FIP-0"].versions) == 2
 
 
+def test_what_is_sent_again_takes_no_later_change_back(registry):
+    live(registry)
+    update(registry, fip(name="New"), ENTITY)
+    update(registry, with_key(fip(name="New"), 1), ENTITY)
+    order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
+
+    again = update(registry, fip(), approved=True)
+
+    assert isinstance(again, Repeat)
+    assert (again.version, again.status) == (1, "superseded")
+    assert registry.records["FIP-0"].pending.number == 3
+
+
+def test_a_return_to_former_content_has_another_txnid(registry):
+    live(registry)
+    update(registry, fip(name="New"), ENTITY)
+
+    back = update(registry, fip() | {"txnid": str(uuid.uuid4())}, ENTITY)
+
+    assert (back.status, back.version) == ("live", 3)
+
+
 def test_a_newer_update_withdraws_the_one_that_waits(registry):
     live(registry)
     update(registry, with_key(fip(), 1), ENTITY)
