@@ -5,7 +5,7 @@ the registry is decided while no one else can take the same value.
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import sqlalchemy as sa
@@ -23,13 +23,14 @@ from mudra.registry.lifecycle.decision import (
     TokenEffect,
 )
 from mudra.registry.lifecycle.member_notice import member_notice
-from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
+from mudra.registry.lifecycle.record import PENDING, EntityStatus, Record, VersionStatus
 from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import entity_key
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.registry.rows import read_version, version_row
@@ -299,6 +300,21 @@ async def member_status_of(transaction: Transaction, entity_id: str) -> MemberSt
         sa.select(registry_entity.c.status).where(registry_entity.c.entity_id == entity_id)
     )
     return MemberStatus.ACTIVE if status is None else _status_of(EntityStatus(status))
+
+
+async def types_of(transaction: Transaction, entity_ids: Iterable[str]) -> dict[str, str]:
+    """Return the types of entries by ID; one that was rejected may still get another type."""
+    e, v = registry_entity.c, registry_version.c
+    waits = sa.exists().where(
+        v.entity_id == e.entity_id, is_among(v.status, [status.value for status in PENDING])
+    )
+    rows = await transaction.connection.execute(
+        sa.select(e.entity_id, e.type).where(
+            is_among(e.entity_id, entity_ids),
+            sa.or_(e.status != EntityStatus.UNLISTED.value, waits),
+        )
+    )
+    return {row.entity_id: row.type for row in rows}
 
 
 def _status_of(status: EntityStatus) -> MemberStatus:
