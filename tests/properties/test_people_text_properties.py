@@ -5,7 +5,8 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.identity.accounts.email_address import display_name, normalize_email, unsafe_in_mail
+from mudra.identity.accounts.email_address import display_name, normalize_email
+from mudra.shared.mail_text import unsafe_in_mail
 from mudra.identity.accounts.password_rules import PasswordContext, check_password
 
 CONTEXT = PasswordContext("asha@sunrise.example", "Asha Venkatesan", ("SUN-1",), ("Sunrise",))

@@ -14,6 +14,7 @@ from mudra.registry.lifecycle.refusal import AlreadyHeld, ReasonMissing, WrongTy
 from mudra.registry.payload.entry import Entry, canonical
 from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
+from mudra.shared.mail_text import unsafe_in_mail
 
 MAX_REASON: Final = 500
 
@@ -135,9 +136,9 @@ def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongTy
 
 
 def reason_missing(action: RegistryAction, reason: str) -> ReasonMissing | None:
-    """Refuse an action whose reason is missing, too long, or not printable."""
+    """Refuse an action whose reason is missing, too long, or unsafe in an email."""
     text = reason.strip()
-    fits = 0 < len(text) <= MAX_REASON and text.isprintable() and "=?" not in text
+    fits = 0 < len(text) <= MAX_REASON and not unsafe_in_mail(text)
     return None if fits else ReasonMissing(action.value)
 
 

@@ -9,6 +9,7 @@ from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
 from mudra.registry.lifecycle.record import VersionStatus
+from mudra.shared.mail_text import safe_in_mail
 
 _WHAT: Final = {
     RegistryAction.SUBMIT: translatable("was submitted for approval"),
@@ -41,7 +42,7 @@ def member_notice(decision: Decision) -> Mapping[str, str] | None:
         "done_by": _by(decision.actor),
         "operator_name": "" if decision.actor.kind in _BY else _name(decision.actor),
         "done_at": decision.at.astimezone(dt.UTC).isoformat(),
-        "reason": _safe(decision.reason),
+        "reason": safe_in_mail(decision.reason),
         "changes": "; ".join(_changes(decision.changes)),
     }
 
@@ -52,7 +53,7 @@ def _by(actor: Actor) -> str:
 
 
 def _name(actor: Actor) -> str:
-    return _safe(actor.name.removeprefix("operator:"))
+    return safe_in_mail(actor.name.removeprefix("operator:"))
 
 
 def _waits(decision: Decision) -> bool:
@@ -73,10 +74,5 @@ def _changes(changes: tuple[FieldChange, ...]) -> list[str]:
 def _value(value: Json) -> str:
     if value is None or value in ("", []):
         return "none"
-    text = _safe(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    text = safe_in_mail(", ".join(map(str, value)) if isinstance(value, list) else str(value))
     return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}…"
-
-
-def _safe(text: str) -> str:
-    """Leave out what could add a header to an email (quality 2.4)."""
-    return "".join(one for one in text if one.isprintable()).replace("=?", "= ?")
