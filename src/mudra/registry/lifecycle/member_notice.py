@@ -8,7 +8,7 @@ from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
-from mudra.registry.lifecycle.record import VersionStatus
+from mudra.registry.lifecycle.record import Version, VersionStatus
 from mudra.shared.mail_text import safe_in_mail
 
 _WHAT: Final = {
@@ -44,7 +44,15 @@ def member_notice(decision: Decision) -> Mapping[str, str] | None:
         "done_at": decision.at.astimezone(dt.UTC).isoformat(),
         "reason": safe_in_mail(decision.reason),
         "changes": "; ".join(_changes(decision.changes)),
+        **_withdrawn(decision.withdrawn),
     }
+
+
+def _withdrawn(version: Version | None) -> Mapping[str, str]:
+    if version is None or version.goes_live_at is None:
+        return {"withdrawn": "", "withdrawn_due_at": ""}
+    due_at = version.goes_live_at.astimezone(dt.UTC).isoformat()
+    return {"withdrawn": str(version.number), "withdrawn_due_at": due_at}
 
 
 def _by(actor: Actor) -> str:

@@ -27,6 +27,7 @@ from mudra.registry.lifecycle.record import PENDING, EntityStatus, Record, Versi
 from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
+from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.shared.entity_type import EntityType
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import entity_key
@@ -146,17 +147,21 @@ class PostgresRegistry:
             )
             # Its credentials may be bound to the addresses that just changed (0108).
             await self._tx.changing(entity_key(published.entity_id), must_not_be_missed=True)
+        detail: dict[str, str | int] = {
+            "act": decision.action.value,
+            "version": decision.version,
+            "status": decision.status,
+        }
+        if (withdrawn := decision.withdrawn) is not None and withdrawn.goes_live_at is not None:
+            detail["withdrawn"] = withdrawn.number
+            detail["withdrawnDueAt"] = wire_time(withdrawn.goes_live_at)
         await self._audit(
             AuditEntry(
                 _EVENTS[decision.action],
                 _caller_of(decision.actor),
                 decision.after.entity_id,
                 reason=decision.reason,
-                detail={
-                    "act": decision.action.value,
-                    "version": decision.version,
-                    "status": decision.status,
-                },
+                detail=detail,
             )
         )
         facts = member_notice(decision)

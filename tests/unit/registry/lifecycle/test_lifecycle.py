@@ -12,6 +12,7 @@ from tests.support.registry.registry_actions import (
     OPERATOR,
     READER,
     STRANGER,
+    checked,
     live,
     order,
     shown,
@@ -25,6 +26,8 @@ from tests.support.registry.registry_payloads import aa, fip, jwk, with_key
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, gets_no_token
 from mudra.registry.lifecycle.difference import Risk
+from mudra.registry.lifecycle.draft_review import review_draft
+from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
 from mudra.registry.lifecycle.refusal import (
     DuplicateEntity,
@@ -236,6 +239,22 @@ def test_a_return_to_former_content_has_another_txnid(registry):
     back = update(registry, fip() | {"txnid": str(uuid.uuid4())}, ENTITY)
 
     assert (back.status, back.version) == ("live", 3)
+
+
+def test_an_update_that_withdraws_a_scheduled_version_names_it(registry):
+    live(registry)
+    update(registry, with_key(fip(), 1), ENTITY)
+    order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
+    draft = checked(fip(name="New"))
+
+    review = review_draft(registry.records["FIP-0"], draft)
+    outcome = update(registry, fip(name="New"), ENTITY)
+
+    problem = "withdraws version 2, which was approved to go live at 2026-01-18T09:30:00.000Z"
+    assert [one.problem for one in review.findings] == [problem]
+    assert outcome.withdrawn.number == 2
+    facts = member_notice(outcome)
+    assert (facts["withdrawn"], facts["withdrawn_due_at"]) == ("2", LATER.isoformat())
 
 
 def test_a_newer_update_withdraws_the_one_that_waits(registry):
