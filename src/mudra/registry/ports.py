@@ -44,11 +44,11 @@ class Registry(Protocol):
         ...
 
     async def lock(self) -> dt.datetime:
-        """Lock the registry until the transaction ends; returns the time of its writes.
+        """Lock the registry until the transaction ends; returns the time of its decisions.
 
         One lock covers all entities: uniqueness over the registry and a log
-        without gaps need it, and writes are rare. The time never precedes the
-        log's last change.
+        without gaps need it, and writes are rare. The time may precede the log's
+        last change, whose clock was ahead: the log alone never goes back.
         """
         ...
 

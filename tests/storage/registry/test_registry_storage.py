@@ -156,6 +156,24 @@ def test_what_goes_live_later_goes_live_at_its_time_and_once(empty):
     asyncio.run(story())
 
 
+def test_after_a_write_at_a_wrong_time_what_is_scheduled_still_waits(empty):
+    async def story():
+        async with registry_node(empty) as node:
+            node.offset = dt.timedelta(days=400)
+            await node.run(submit_entry, checked(fip(0)), OPERATOR, approved=True)
+            node.offset = dt.timedelta()
+            await node.run(submit_entry, checked(fip(1)), OPERATOR)
+            due = await node.now() + dt.timedelta(hours=1)
+            await node.run(decide, order(RegistryAction.APPROVE, "FIP-1", goes_live_at=due))
+
+            assert not await node.run(put_live_if_due, "FIP-1")
+            await node.run(submit_entry, checked(fip(2)), OPERATOR, approved=True)
+            first, second = await node.log.following(0, 9)
+            assert first.at == second.at
+
+    asyncio.run(story())
+
+
 def test_two_who_submit_the_same_key_at_once_do_not_both_get_it(empty):
     async def story():
         async with registry_node(empty) as one, registry_node(empty) as two:

@@ -75,12 +75,9 @@ class PostgresRegistry:
         self._notices = notices
 
     async def lock(self) -> dt.datetime:
-        """Lock the registry until the transaction ends; returns the time of its writes."""
+        """Lock the registry until the transaction ends; returns the time of its decisions."""
         await lock_registry(self._tx)
-        last = await self._tx.connection.scalar(sa.select(sa.func.max(registry_change.c.at)))
-        now = whole_ms(await self._tx.now())
-        # The clock of a database that was replaced may lag: the log never goes back.
-        return now if last is None else max(now, last)
+        return whole_ms(await self._tx.now())
 
     async def record(self, entity_id: str) -> Record | None:
         """Return everything stored about an entity."""
@@ -267,11 +264,17 @@ class PostgresRegistry:
     async def _publish(
         self, at: dt.datetime, entity_type: EntityType | None, entity_id: str, body: bytes | None
     ) -> None:
-        last = await self._tx.connection.scalar(sa.select(sa.func.max(registry_change.c.sequence)))
+        c = registry_change.c
+        last = (
+            await self._tx.connection.execute(
+                sa.select(c.sequence, c.at).order_by(c.sequence.desc()).limit(1)
+            )
+        ).first()
         await self._tx.connection.execute(
             sa.insert(registry_change).values(
-                sequence=(last or 0) + 1,
-                at=at,
+                sequence=1 if last is None else last.sequence + 1,
+                # The clock of a database that was replaced may lag: the log never goes back.
+                at=at if last is None else max(at, last.at),
                 type=None if entity_type is None else entity_type.value,
                 entity_id=entity_id,
                 body=body,
