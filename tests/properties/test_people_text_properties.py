@@ -9,9 +9,9 @@ from mudra.identity.accounts.email_address import (
     AddressRefused,
     display_name,
     normalize_email,
-    unsafe_in_mail,
 )
 from mudra.identity.accounts.password_rules import PasswordContext, check_password
+from mudra.shared.mail_text import unsafe_in_mail
 
 CONTEXT = PasswordContext("asha@sunrise.example", "Asha Venkatesan", ("SUN-1",), ("Sunrise",))
 EXAMPLES = 300

@@ -21,7 +21,7 @@ from mudra.registry.lifecycle.record import PENDING, EntityStatus, VersionStatus
 from mudra.registry.lifecycle.register import (
     Command,
     decide,
-    put_due_live,
+    put_live_if_due,
     submit_entry,
     update_entry,
 )
@@ -208,7 +208,7 @@ class Network:
                 approved=self.choice.random() < 0.3,
             )
         elif act is RegistryAction.GO_LIVE:
-            await put_due_live(self.registry)
+            await put_live_if_due(self.registry, entity_id)
         elif act is not RegistryAction.RETIRE or self.choice.random() < 0.01:
             await decide(self.registry, self.order(act, entity_id))
         if self.choice.random() < 0.01:

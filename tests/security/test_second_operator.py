@@ -1,10 +1,13 @@
 """No operator alone gives a member another key or address (issue 16, medium 6)."""
 
+import asyncio
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.registry_actions import ENTITY, order, submit, update
+from tests.support.registry.registry_actions import ENTITY, checked, order, submit, update
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import fip, with_key
@@ -15,6 +18,7 @@ from mudra.bootstrap.diagnosis import _two_operators
 from mudra.registry.lifecycle.actor import member_admin, operator
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
+from mudra.registry.lifecycle.register import preview_submission, submit_or_update
 
 OLGA = operator("operator:olga@network.example", user_id="u-olga")
 ROHAN = operator("operator:rohan@network.example", user_id="u-rohan")
@@ -71,6 +75,19 @@ def test_an_import_approves_nothing_of_its_own(registry: MemoryRegistry) -> None
         update(registry, with_key(fip(), 7), OLGA, approved=True), SecondOperatorNeeded
     )
     assert registry.records["FIP-0"].live.number == 1
+
+
+def test_the_same_import_by_another_operator_approves_it(registry: MemoryRegistry) -> None:
+    submit(registry, fip(1), OLGA, approved=True)
+    update(registry, with_key(fip(), 7), OLGA, approved=True)
+
+    assert isinstance(submit(registry, fip(1), OLGA, approved=True), SecondOperatorNeeded)
+    foreseen = asyncio.run(preview_submission(registry, checked(fip(1)), ROHAN))
+    first = asyncio.run(submit_or_update(registry, checked(fip(1)), ROHAN, approved=True))
+    changed = update(registry, with_key(fip(), 7), ROHAN, approved=True)
+
+    assert (foreseen.status, first.status, changed.status) == ("live", "live", "live")
+    assert registry.records["FIP-0"].live.number == 2
 
 
 def test_an_operator_who_administers_the_member_approves_nothing_of_it(
@@ -205,3 +222,19 @@ def test_the_email_says_what_differs_and_who_did_it(
     assert "Reason: not asked for" in text
     assert "8.8.4.77" in text
     assert operators[1].email in text
+
+
+def test_an_import_is_pending_until_another_operator_imports_the_same_file(
+    strict: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "directory.json"
+    file.write_text(json.dumps([fip(62_001)]))
+
+    def imported_by(name: str, *options: str) -> str:
+        monkeypatch.setenv("LOGNAME", name)
+        command = ("migrate", "registry-file", str(file), "--json", *options)
+        return json.loads(strict.cli(*command).stdout)[0]["result"]
+
+    assert [imported_by("olga", "--apply") for _ in range(2)] == ["pending", "pending"]
+    assert imported_by("rohan") == "changed"
+    assert [imported_by("rohan", "--apply") for _ in range(2)] == ["live", "unchanged"]

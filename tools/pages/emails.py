@@ -67,6 +67,8 @@ SAMPLES: Final[Mapping[str, str]] = {
     "operator_name": "",
     "reason": "the new certificate",
     "changes": "certificate, baseurl",
+    "withdrawn": "2",
+    "withdrawn_due_at": "2026-03-02T00:00:00Z",
     "number": "1",
     "minutes": "30",
     "claimed": "4,000,000 calls",

@@ -110,6 +110,9 @@ class Memberships(Protocol):
     async def entry_status(self, entity_id: str) -> MemberStatus:
         """Return what the registry entry allows; it cannot change until this transaction ends."""
 
+    async def entry_types(self, entity_ids: Collection[str]) -> Mapping[str, str]:
+        """Return the types of registry entries, but for what was rejected and never live, by ID."""
+
     async def set_status(
         self, entity_id: str, membership: MemberStatus, effective: MemberStatus
     ) -> None:

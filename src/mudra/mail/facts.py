@@ -8,8 +8,8 @@ people.
 from collections.abc import Mapping
 from typing import Final
 
-from mudra.identity.accounts.email_address import unsafe_in_mail
 from mudra.identity.ports import Notice, NoticeKind
+from mudra.shared.mail_text import unsafe_in_mail
 from mudra.shared.secret_text import SecretText
 
 _OF_SECRET: Final = ("user_name", "entity_id", "entity_name")
@@ -52,6 +52,8 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *_OF_SECRET,
         # operator_name is empty unless an operator did it.
         *("what", "done_by", "operator_name", "done_at", "reason", "changes"),
+        # withdrawn is the number of a scheduled version, or empty, and so is its time.
+        *("withdrawn", "withdrawn_due_at"),
     ),
     # named is "yes" or empty: whether a setting names the address.
     NoticeKind.HEALTH_ESCALATED: (

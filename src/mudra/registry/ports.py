@@ -44,11 +44,11 @@ class Registry(Protocol):
         ...
 
     async def lock(self) -> dt.datetime:
-        """Lock the registry until the transaction ends; returns the time of its writes.
+        """Lock the registry until the transaction ends; returns the time of its decisions.
 
         One lock covers all entities: uniqueness over the registry and a log
-        without gaps need it, and writes are rare. The time never precedes the
-        log's last change.
+        without gaps need it, and writes are rare. The time may precede the log's
+        last change, whose clock was ahead: the log alone never goes back.
         """
         ...
 
@@ -71,8 +71,8 @@ class Registry(Protocol):
         """
         ...
 
-    async def due(self, now: dt.datetime) -> Sequence[Record]:
-        """Return the entities with an approved version whose time has come."""
+    async def due(self, now: dt.datetime) -> Sequence[str]:
+        """Return the IDs of entities with an approved version whose time has come."""
         ...
 
     async def keep(self, decision: Decision) -> None:
@@ -122,8 +122,8 @@ class DirectoryLog(Protocol):
         """Return the log's rows after `since` in order, at most that many."""
         ...
 
-    async def until(self, moment: dt.datetime) -> Sequence[Change]:
-        """Return the log's rows up to a moment, in order."""
+    async def last_until(self, moment: dt.datetime) -> Sequence[Change]:
+        """Return the last change of each entity up to a moment, in order of their numbers."""
         ...
 
     async def opened_at(self) -> int:

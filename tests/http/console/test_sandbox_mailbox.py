@@ -22,6 +22,8 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
         "done_at": "2026-03-02T09:30:00.000Z",
         "reason": "",
         "changes": f"baseurl: v2:https://old.example/v2 → v2:{ELSEWHERE}",
+        "withdrawn": "",
+        "withdrawn_due_at": "",
     }
 
     async def post(dependencies: Dependencies) -> None:

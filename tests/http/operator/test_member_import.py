@@ -5,12 +5,14 @@ import html
 import io
 import json
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_payloads import fiu
 from tests.support.service import PASSWORD, Service, in_store, latest_link
 
 from mudra.audit.event import Caller
@@ -120,6 +122,38 @@ def test_what_is_exported_is_harmless_in_a_spreadsheet_and_imports_unchanged(
     assert row[:3] == [f"'@{entity_id}", "FIP", "'=Bank"]
     assert row[6] == "'+91 80 4000 1234"
     assert results(send(staff, answer.text.splitlines()[1])) == ["unchanged"]
+
+
+def test_a_member_has_the_type_of_its_entry(
+    service: Service, staff: Operator, tmp_path: Path
+) -> None:
+    (entity_id,) = new_ids(1)
+    file = tmp_path / "entry.json"
+    file.write_text(json.dumps(fiu(52_001, id=entity_id)))
+    service.cli("registry", "import", str(file))
+    new = {"entityId": entity_id, "type": "FIP", "name": "B", "adminEmail": "b@member.example"}
+
+    before = send(staff, line(entity_id), dry_run=True)
+    done = send(staff, line(entity_id))
+    alone = staff.post("/members", **new)
+
+    problem = "type must be FIU, as its entry in the registry is, not FIP"
+    assert before["rows"] == done["rows"]
+    assert (done["rows"][0]["column"], done["rows"][0]["problem"]) == ("type", problem)
+    assert (alone.status_code, problem in alone.text) == (400, True)
+    assert staff.post("/members", **new | {"type": "FIU"}).is_success
+
+
+def test_two_who_onboard_the_same_member_at_once_both_succeed(staff: Operator) -> None:
+    (entity_id,) = new_ids(1)
+    email = f"b@{entity_id.lower()}.example"
+    new = {"entityId": entity_id, "type": "FIP", "name": "B", "adminEmail": email}
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: staff.post("/members", **new), range(8)))
+
+    assert {answer.is_success for answer in answers} == {True}
+    assert [answer.json()["created"] for answer in answers].count(True) == 1
 
 
 def test_an_operators_address_is_no_members_admin(service: Service, staff: Operator) -> None:

@@ -1,5 +1,6 @@
 """The registry through a real service of two workers: submit, approve, read, suspend."""
 
+import datetime as dt
 import json
 import uuid
 
@@ -7,8 +8,9 @@ import httpx
 import pytest
 from joserfc import jws
 from joserfc.jwk import KeySet
+from tests.support.people.operators import new_operator
 from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
-from tests.support.registry.registry_payloads import fip
+from tests.support.registry.registry_payloads import fip, with_key
 from tests.support.service import NO_TLS, Member, Service, new_member
 
 
@@ -102,6 +104,25 @@ def test_a_reader_who_has_it_gets_304_until_it_changes(two):
     assert (second.status_code, second.content) == (304, b"")
     assert (updated.json()["status"], updated.json()["version"]) == ("live", 2)
     assert (third.status_code, "Another Name" in third.text) == (200, True)
+
+
+def test_an_update_says_which_scheduled_version_it_withdraws(two):
+    registry, payload = live_entry(two, "FIP")
+    rotated = with_key(payload, 61_001) | {"txnid": str(uuid.uuid4())}
+    assert registry.update(rotated).json()["status"] == "submitted"
+    due = (dt.datetime.now(dt.UTC) + dt.timedelta(days=7)).strftime("%Y-%m-%dT%H:%M:%S")
+    approve(registry.member, "--from", f"{due}Z")
+
+    payload["entityinfo"]["name"] = "Another Name"
+    updated = registry.update(payload).json()
+
+    said = f"withdraws version 2, which was approved to go live at {due}.000Z"
+    assert [(one["problem"], one["severity"]) for one in updated["findings"]] == [(said, "note")]
+    audit = new_operator(two, "audit").get("/audit", entityId=registry.member.entity_id)
+    details = [one["detail"] for one in audit.json()["events"]]
+    assert [one["withdrawnDueAt"] for one in details if one.get("withdrawn") == 2] == [
+        f"{due}.000Z"
+    ]
 
 
 def test_a_suspension_stops_tokens_and_takes_the_entry_out_on_every_worker_at_once(two):

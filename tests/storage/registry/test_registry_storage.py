@@ -20,7 +20,7 @@ from mudra.registry.lifecycle.refusal import AlreadyHeld
 from mudra.registry.lifecycle.register import (
     Command,
     decide,
-    put_due_live,
+    put_live_if_due,
     submit_entry,
     update_entry,
 )
@@ -128,8 +128,8 @@ def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
                 if number % 50 == 49:
                     node.offset += dt.timedelta(minutes=40)
                     memory.now = await node.now()
-                    due = {one.entity_id for one in await memory.due(memory.now)}
-                    assert due == await node.run(due_ids, memory.now)
+                    due = await node.run(lambda registry: registry.due(memory.now))
+                    assert sorted(due) == sorted(await memory.due(memory.now))
             for entity_id, record in memory.records.items():
                 assert await node.record(entity_id) == record
             kept = await node.log.following(0, 10_000)
@@ -141,20 +141,35 @@ def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
     asyncio.run(act_on_both())
 
 
-async def due_ids(registry, now):
-    return {one.entity_id for one in await registry.due(now)}
-
-
 def test_what_goes_live_later_goes_live_at_its_time_and_once(empty):
     async def story():
         async with registry_node(empty) as node:
             await node.run(submit_entry, checked(fip(0)), OPERATOR)
             due = await node.now() + dt.timedelta(hours=1)
             await node.run(decide, order(RegistryAction.APPROVE, "FIP-0", goes_live_at=due))
-            assert await node.run(put_due_live) == 0
+            assert not await node.run(put_live_if_due, "FIP-0")
             node.offset = dt.timedelta(hours=1, seconds=1)
-            assert [await node.run(put_due_live), await node.run(put_due_live)] == [1, 0]
+            runs = [await node.run(put_live_if_due, "FIP-0") for _ in range(2)]
+            assert runs == [True, False]
             assert "FIP-0" in (await node.log.current()).listed
+
+    asyncio.run(story())
+
+
+def test_after_a_write_at_a_wrong_time_what_is_scheduled_still_waits(empty):
+    async def story():
+        async with registry_node(empty) as node:
+            node.offset = dt.timedelta(days=400)
+            await node.run(submit_entry, checked(fip(0)), OPERATOR, approved=True)
+            node.offset = dt.timedelta()
+            await node.run(submit_entry, checked(fip(1)), OPERATOR)
+            due = await node.now() + dt.timedelta(hours=1)
+            await node.run(decide, order(RegistryAction.APPROVE, "FIP-1", goes_live_at=due))
+
+            assert not await node.run(put_live_if_due, "FIP-1")
+            await node.run(submit_entry, checked(fip(2)), OPERATOR, approved=True)
+            first, second = await node.log.following(0, 9)
+            assert first.at == second.at
 
     asyncio.run(story())
 
@@ -273,6 +288,47 @@ def test_the_directory_as_it_was_at_a_moment(empty):
             await node.run(decide, order(RegistryAction.SUSPEND, "FIP-0"))
             then = await directory_at(node.log, done.at)
             assert (len(then.listed), len((await node.log.current()).listed)) == (1, 0)
+
+    asyncio.run(story())
+
+
+def a_log_of_years(conninfo, rows, earlier_type="FIP"):
+    """Write changes of ten entries, the tenth of which left; the last two of each are of FIPs."""
+    with psycopg.connect(conninfo) as connection:
+        connection.execute(
+            "INSERT INTO registry_change (sequence, at, type, entity_id, body)"
+            " SELECT n, '2026-01-01Z'::timestamptz + n * interval '1 minute',"
+            " CASE WHEN n > %(rows)s - 20 THEN 'FIP' ELSE %(earlier_type)s::text END,"
+            " 'FIP-' || n %% 10, CASE WHEN n %% 10 > 0 THEN convert_to(n::text, 'UTF8') END"
+            " FROM generate_series(1, %(rows)s) n",
+            {"rows": rows, "earlier_type": earlier_type},
+        )
+
+
+def test_a_process_reads_the_last_change_of_each_entry_and_none_before(empty):
+    a_log_of_years(empty, 1500, earlier_type="what no reader knows")
+
+    async def story():
+        async with registry_node(empty) as node:
+            now = await node.log.current()
+            assert (now.sequence, len(now.listed), len(now.changed_at)) == (1500, 9, 10)
+            then = await directory_at(node.log, now.changed_at["FIP-9"])
+            assert (then.sequence, then.listed) == (1499, now.listed)
+
+    asyncio.run(story())
+
+
+def test_a_process_that_missed_very_many_changes_begins_again(empty):
+    async def story():
+        async with registry_node(empty) as node:
+            await node.run(submit_entry, checked(aa(0)), OPERATOR, approved=True)
+            await node.log.current()
+            with psycopg.connect(empty) as connection:
+                connection.execute("UPDATE registry_change SET sequence = 0")
+            a_log_of_years(empty, 1500)
+            await news_of_a_fail_over(node)
+
+            assert len((await node.log.current()).listed) == 10
 
     asyncio.run(story())
 

@@ -64,9 +64,9 @@ class MemoryRegistry:
                 return entity_id
         return ""
 
-    async def due(self, now: dt.datetime) -> Sequence[Record]:
+    async def due(self, now: dt.datetime) -> Sequence[str]:
         return [
-            one
+            one.entity_id
             for one in self.records.values()
             if one.pending and one.pending.goes_live_at and one.pending.goes_live_at <= now
         ]
@@ -106,8 +106,9 @@ class MemoryRegistry:
     async def following(self, since: int, most: int) -> Sequence[Change]:
         return self.log[since : since + most]
 
-    async def until(self, moment: dt.datetime) -> Sequence[Change]:
-        return [one for one in self.log if one.at <= moment]
+    async def last_until(self, moment: dt.datetime) -> Sequence[Change]:
+        last = {one.entity_id: one for one in self.log if one.at <= moment}
+        return sorted(last.values(), key=lambda one: one.sequence)
 
     async def opened_at(self) -> int:
         return self.marker

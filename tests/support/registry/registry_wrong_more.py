@@ -52,7 +52,10 @@ MORE_WRONG: list[tuple[Any, str, object, str, str]] = [
     (fip, "entityinfo.ips", ["10.1.2.3"], f"{INFO}.ips[0]", "private or reserved"),
     (fip, "entityinfo.ips", ["192.168.0.0/24"], f"{INFO}.ips[0]", "private or reserved"),
     (fip, "entityinfo.ips", ["224.0.0.1"], f"{INFO}.ips[0]", "which no machine has"),
-    (fip, "entityinfo.ips", ["fe80::1%eth0"], f"{INFO}.ips[0]", "address"),
+    (fip, "entityinfo.ips", ["fe80::1%eth0"], f"{INFO}.ips[0]", "has an IPv6 zone"),
+    (fip, "entityinfo.ips", ["2400:cb00::%A\r\nBcc: x/48"], f"{INFO}.ips[0]", "IPv6 zone"),
+    (fip, "entityinfo.ips", ["2400:cb00::%\u202ex"], f"{INFO}.ips[0]", "IPv6 zone"),
+    (fip, "entityinfo.ips", ["9.9.9.0/" + "0" * 90 + "24"], f"{INFO}.ips[0]", "must not be"),
     (fip, "entityinfo.ips", [f"9.9.{n}.1" for n in range(101)], f"{INFO}.ips", "at most 100 items"),
     # certificate
     (fip, "entityinfo.certificate", GONE, CERT, "is missing"),

@@ -73,6 +73,8 @@ VALUES: dict[str, str | SecretText] = {
     "changed_at": "2026-03-01T12:00:00.000Z",
     "listed": "203.0.113.7, 198.51.100.0/28",
     "changes": "ips: 9.0.0.1 → 9.0.0.2",
+    "withdrawn": "2",
+    "withdrawn_due_at": "2026-03-02T00:00:00.000Z",
     "institution": "Sunrise Bank",
     "webhook": "yes",
     "days": "3",

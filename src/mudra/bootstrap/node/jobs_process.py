@@ -34,6 +34,7 @@ from mudra.jobs.notification_jobs import (
     watch_sign_ins,
 )
 from mudra.jobs.probe_jobs import run_probes
+from mudra.jobs.registry_jobs import put_due_live
 from mudra.jobs.scheduler import Job, Scheduler
 from mudra.jobs.telemetry import (
     AUDIT_CONTRADICTED,
@@ -49,7 +50,6 @@ from mudra.jobs.telemetry import (
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
-from mudra.registry.lifecycle.register import put_due_live
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.anonymous import record_anonymous
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -199,7 +199,12 @@ def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
     minute = timedelta(minutes=1)
     probes = ProbeRunner(dependencies)
     return [
-        Job(name="go-live", every=minute, run=lambda: _go_live(dependencies), follows_clock=True),
+        Job(
+            name="go-live",
+            every=minute,
+            run=partial(put_due_live, dependencies.unit_of_work),
+            follows_clock=True,
+        ),
         Job(
             name="probes",
             every=minute,
@@ -301,11 +306,6 @@ async def _record_anonymous(dependencies: Dependencies) -> None:
 
 async def _keys(dependencies: Dependencies) -> None:
     await maintain_keys(dependencies.unit_of_work)
-
-
-async def _go_live(dependencies: Dependencies) -> None:
-    async with dependencies.unit_of_work() as work:
-        await put_due_live(work.registry)
 
 
 async def _remind(dependencies: Dependencies) -> None:

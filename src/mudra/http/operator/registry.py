@@ -33,7 +33,7 @@ from mudra.shared.refusal import Refusal
 @get("/registry/waiting", "List what waits for approval")
 @as_operator(Scope.REGISTRY)
 async def waiting(call: OperatorCall[NoParameters]) -> PendingEntriesResponse | Refusal:
-    """List pending versions, the longest waiting first, each with what it would change."""
+    """List pending versions, the longest waiting first, 1,000 at most, each with its changes."""
     return pending_response(await call.work.pending_entries.waiting(MAX_PENDING))
 
 

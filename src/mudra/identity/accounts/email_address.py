@@ -6,20 +6,17 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.shared.mail_text import ENCODED_WORD, unsafe_in_mail
+
 MAX_ADDRESS: Final = 254
 MAX_LOCAL: Final = 64
 MAX_NAME: Final = 100
-ENCODED_WORD: Final = "=?"
-"""How an encoded word of RFC 2047 begins; decoded in a header, it may contain a line break."""
 _LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 # IDNA 2003, the codec of the standard library, maps these to other names than IDNA 2008 does:
 # an email could go to another's domain.
 _DEVIATING: Final = frozenset("ßςẞ\u200c\u200d")
 _MIN_LABELS: Final = 2
-_JOINERS: Final = frozenset("\u200c\u200d")
-"""The joiners that names in Indian scripts need."""
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 class AddressRefused(Struct, frozen=True):
@@ -69,18 +66,6 @@ def display_name(typed: str) -> str | NameRefused:
         # It would appear in our emails as a link to another site.
         return NameRefused("must be a name, not an address of the web ('://')")
     return name
-
-
-def unsafe_in_mail(text: str) -> bool:
-    """Return whether a text must not go into an email's header or one-line fact."""
-    return ENCODED_WORD in text or any(
-        unicodedata.category(char) in _UNSEEN and char not in _JOINERS for char in text
-    )
-
-
-def safe_in_mail(text: str) -> str:
-    """Return a text without what could add a header to an email (quality 2.4)."""
-    return "".join(one for one in text if one.isprintable()).replace(ENCODED_WORD, "= ?")
 
 
 def _ascii_domain(domain: str) -> str | None:

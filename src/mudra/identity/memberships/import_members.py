@@ -31,6 +31,7 @@ from mudra.identity.memberships.onboard import (
     checked_member,
     differing_field,
     onboard_member,
+    type_refused,
 )
 from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
 from mudra.identity.ports import IdentityUnitOfWork
@@ -71,11 +72,13 @@ async def preview_import(work: MemberListWork, rows: Iterable[FileRow]) -> Seque
     """Say what becomes of each row, in the order of the file. Changes nothing, holds no lock."""
     known = {row.entity_id: row for row in await all_members(work, MemberFilter())}
     operators = {row.email for row in await all_users(work, UserFilter(operators_only=True))}
+    rows = [*rows]
+    types = await work.memberships.entry_types([row.new.entity_id for row in rows])
     lines: dict[str, int] = {}
     outcomes: list[RowOutcome] = []
     for row in rows:
         first = lines.setdefault(row.new.entity_id, row.line)
-        outcome = _checked(row, known, operators)
+        outcome = _checked(row, known, operators, types)
         if first != row.line and outcome.result is not RowResult.REFUSED:
             outcome = _refused(row, ValueRefused("entityId", f"is on line {first}, too"))
         outcomes.append(outcome)
@@ -129,7 +132,10 @@ async def export_members(work: MemberListWork, which: MemberFilter) -> str:
 
 
 def _checked(
-    row: FileRow, known: Mapping[str, MemberRow], operators: Collection[str]
+    row: FileRow,
+    known: Mapping[str, MemberRow],
+    operators: Collection[str],
+    types: Mapping[str, str],
 ) -> RowOutcome:
     if row.fault is not None:
         return _refused(row, row.fault)
@@ -141,8 +147,10 @@ def _checked(
         return _refused(row, contact)
     existing = known.get(new.entity_id)
     if existing is None:
-        is_operator = new.admin_email in operators
-        return _refused(row, WrongAccountKind()) if is_operator else RowOutcome(row, RowResult.NEW)
+        refused = type_refused(new, types) or (
+            WrongAccountKind() if new.admin_email in operators else None
+        )
+        return RowOutcome(row, RowResult.NEW) if refused is None else _refused(row, refused)
     member = Member(
         existing.entity_id, existing.entity_type, existing.name, existing.status, existing.admins
     )

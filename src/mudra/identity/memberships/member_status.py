@@ -1,11 +1,11 @@
 """Suspend, restore and retire members: whether an entity may get tokens (spec 1.2)."""
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.identity.accounts.email_address import safe_in_mail
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.identity.memberships.member import MemberStatus, effective_status
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.shared.mail_text import safe_in_mail
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 

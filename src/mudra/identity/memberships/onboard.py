@@ -4,6 +4,7 @@ Idempotent: the same member with the same admin again changes nothing.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -62,14 +63,15 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
     checked = checked_member(new)
     if isinstance(checked, ValueRefused):
         return checked
-    existing = await work.people.member(checked.entity_id)
+    entity_id, name = checked.entity_id, checked.name
+    # First: who onboards or registers the same entity at this moment waits for its end.
+    status = await work.memberships.entry_status(entity_id)
+    existing = await work.people.member(entity_id)
     if existing is not None:
         return await _again(existing, checked, work)
-    entity_id, name = checked.entity_id, checked.name
-    status = await work.memberships.entry_status(entity_id)
     # So that no operator's account becomes an admin's at the same moment.
     await work.memberships.lock_operators()
-    if (refused := await _admin_refused(work, checked)) is not None:
+    if (refused := await _refused(work, checked)) is not None:
         return refused
     admin = await work.people.by_username(checked.admin_email)
     await work.people.add_member(entity_id, checked.entity_type, name, status)
@@ -99,10 +101,15 @@ async def preview_onboarding(
 ) -> ValueRefused | WrongAccountKind | None:
     """Return why `onboard_member` would refuse an entity ID that is not taken; changes nothing."""
     checked = checked_member(new)
-    return checked if isinstance(checked, ValueRefused) else await _admin_refused(work, checked)
+    return checked if isinstance(checked, ValueRefused) else await _refused(work, checked)
 
 
-async def _admin_refused(work: IdentityUnitOfWork, checked: NewMember) -> WrongAccountKind | None:
+async def _refused(
+    work: IdentityUnitOfWork, checked: NewMember
+) -> ValueRefused | WrongAccountKind | None:
+    types = await work.memberships.entry_types([checked.entity_id])
+    if (refused := type_refused(checked, types)) is not None:
+        return refused
     admin = await work.people.by_username(checked.admin_email)
     is_operator = admin is not None and bool(await work.memberships.scopes(admin.user_id))
     return WrongAccountKind() if is_operator else None
@@ -126,6 +133,18 @@ def checked_member(new: NewMember) -> NewMember | ValueRefused:
     if isinstance(admin_name, NameRefused):
         return ValueRefused("adminName", admin_name.problem)
     return NewMember(new.entity_id, new.entity_type, name, email, admin_name)
+
+
+def type_refused(checked: NewMember, types: Mapping[str, str]) -> ValueRefused | None:
+    """Refuse a type that is not the one of the entity's entry; `types` are those of entries by ID.
+
+    A member has its type for good, and an entry of another one could never be updated.
+    """
+    entry = types.get(checked.entity_id, checked.entity_type)
+    if entry == checked.entity_type:
+        return None
+    problem = f"must be {entry}, as its entry in the registry is, not {checked.entity_type}"
+    return ValueRefused("type", problem)
 
 
 def differing_field(existing: Member, checked: NewMember) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.identity.accounts.email_address import unsafe_in_mail
+from mudra.shared.mail_text import unsafe_in_mail
 from mudra.shared.refusal import Refusal
 
 MAX_TITLE: Final = 120

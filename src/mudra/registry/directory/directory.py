@@ -87,23 +87,20 @@ class Directory(Struct, frozen=True):
 
         Raises `ValueError` at a gap: what would be shown then would be wrong.
         """
-        listed, changed_at, sequence = dict(self.listed), dict(self.changed_at), self.sequence
-        for change in changes:
+        following, sequence = list(changes), self.sequence
+        for change in following:
             if change.sequence != sequence + 1:
                 raise ValueError(f"change {change.sequence} follows {sequence}: one is missing")
             sequence = change.sequence
-            changed_at[change.entity_id] = change.at
-            if change.body is None or change.entity_type is None:
-                listed.pop(change.entity_id, None)
-            else:
-                listed[change.entity_id] = Listed(
-                    change.entity_type,
-                    change.entity_id,
-                    change.body,
-                    digest(change.body),
-                    sequence,
-                )
-        return Directory(sequence, listed, changed_at)
+        return _applied(self, following)
+
+    @staticmethod
+    def of_last(changes: Iterable[Change]) -> "Directory":
+        """Return the directory after the last change of each entity, in order of their numbers.
+
+        What came before them shows no more, so a log of years is as fast to read as one of days.
+        """
+        return _applied(Directory(), changes)
 
     def visible(
         self, visibility: Visibility, entity_type: EntityType | None = None
@@ -129,6 +126,21 @@ class Directory(Struct, frozen=True):
         return set_hash(
             (one.entity_type, one.entity_id, one.digest) for one in self.visible(visibility)
         )
+
+
+def _applied(directory: Directory, changes: Iterable[Change]) -> Directory:
+    listed, changed_at = dict(directory.listed), dict(directory.changed_at)
+    sequence = directory.sequence
+    for change in changes:
+        sequence = change.sequence
+        changed_at[change.entity_id] = change.at
+        if change.body is None or change.entity_type is None:
+            listed.pop(change.entity_id, None)
+        else:
+            listed[change.entity_id] = Listed(
+                change.entity_type, change.entity_id, change.body, digest(change.body), sequence
+            )
+    return Directory(sequence, listed, changed_at)
 
 
 class DirectoryListing(Struct, frozen=True):

@@ -63,7 +63,7 @@ async def changes_since(log: DirectoryLog, visibility: Visibility, since: int) -
 
 async def directory_at(log: DirectoryLog, moment: dt.datetime) -> Directory:
     """Return the directory as it was at a moment."""
-    return as_of(await log.until(moment), moment)
+    return Directory.of_last(await log.last_until(moment))
 
 
 def needs_whole(since: int, directory: Directory, opened_at: int) -> bool:
@@ -148,8 +148,3 @@ class Mirror(Struct, frozen=True):
     def hash(self) -> str:
         """Return the hash of the copy, to compare with the page's."""
         return set_hash((kind, one, digest(body)) for (kind, one), body in self.bodies.items())
-
-
-def as_of(changes: Sequence[Change], moment: dt.datetime) -> Directory:
-    """Return the directory as it was at a moment, from the whole log up to then."""
-    return Directory().after(change for change in changes if change.at <= moment)

@@ -13,7 +13,11 @@ from mudra.registry.lifecycle.record import EntityStatus, Record, Version, Versi
 from mudra.registry.lifecycle.refusal import AlreadyHeld, ReasonMissing, WrongType
 from mudra.registry.payload.entry import Entry, canonical
 from mudra.registry.payload.fields.certificate import KeyFacts
+from mudra.registry.payload.fields.timestamp import wire_time
+from mudra.registry.payload.finding_texts import WITH_NEW_TXNID, WITHDRAWS
 from mudra.shared.entity_type import EntityType
+from mudra.shared.finding import Finding, Severity
+from mudra.shared.mail_text import unsafe_in_mail
 
 MAX_REASON: Final = 500
 
@@ -85,6 +89,13 @@ class Decision(Struct, frozen=True):
         return TokenEffect.STOP if now else TokenEffect.RESUME
 
     @property
+    def withdrawn(self) -> Version | None:
+        """Return the version that was to go live at a time, and will not, since it is withdrawn."""
+        pending = None if self.before is None else self.before.scheduled
+        after = None if pending is None else self.after.version(pending.number)
+        return pending if after and after.status is VersionStatus.WITHDRAWN else None
+
+    @property
     def changes(self) -> tuple[FieldChange, ...]:
         """The fields in which the version differs from the one that was live before."""
         version = self.after.version(self.version)
@@ -135,9 +146,9 @@ def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongTy
 
 
 def reason_missing(action: RegistryAction, reason: str) -> ReasonMissing | None:
-    """Refuse an action whose reason is missing, too long, or not printable."""
+    """Refuse an action whose reason is missing, too long, or unsafe in an email."""
     text = reason.strip()
-    fits = 0 < len(text) <= MAX_REASON and text.isprintable() and "=?" not in text
+    fits = 0 < len(text) <= MAX_REASON and not unsafe_in_mail(text)
     return None if fits else ReasonMissing(action.value)
 
 
@@ -151,6 +162,13 @@ def put_live(record: Record, version: Version, now: dt.datetime) -> Record:
     status = EntityStatus.LIVE if record.status is EntityStatus.UNLISTED else record.status
     live = replace(version, status=VersionStatus.LIVE, live_from=now)
     return replace(record, status=status).with_version(live)
+
+
+def withdrawal_note(version: Version) -> Finding:
+    """Say to the sender of an update that it withdraws a scheduled version."""
+    at = version.goes_live_at
+    values = {"version": version.number, "at": "" if at is None else wire_time(at)}
+    return Finding("$", WITHDRAWS % values, WITH_NEW_TXNID, severity=Severity.NOTE)
 
 
 def without_pending(record: Record) -> Record:

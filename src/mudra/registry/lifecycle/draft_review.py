@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.registry.lifecycle.decision import withdrawal_note
 from mudra.registry.lifecycle.difference import FieldChange, difference, matters, needs_approval
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
 from mudra.registry.payload.validation import CheckedPayload
@@ -45,14 +46,18 @@ def review_draft(record: Record | None, checked: CheckedPayload | Sequence[Findi
     base = live or pending
     changes = difference(base.entry, payload.entry) if base and payload else ()
     last = last_if_rejected(record)
+    same_as_pending = pending is not None and _is_same(pending, payload)
+    findings = [*(checked.notes if isinstance(checked, CheckedPayload) else checked)]
+    if record and record.scheduled and payload and not same_as_pending:
+        findings.append(withdrawal_note(record.scheduled))
     return DraftReview(
-        findings=checked.notes if isinstance(checked, CheckedPayload) else checked,
+        findings=findings,
         checked=payload,
         changes=tuple(change for change in changes if change.path not in _OF_THE_REQUEST),
         is_first=base is None,
         needs_approval=live is None or needs_approval(changes),
         compared_with="live version" if live else "pending version" if pending else "registry",
-        same_as_pending=pending is not None and _is_same(pending, payload),
+        same_as_pending=same_as_pending,
         same_as_rejected=last.number if last and _is_same(last, payload) else None,
     )
 

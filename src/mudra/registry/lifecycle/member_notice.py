@@ -8,7 +8,8 @@ from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.difference import FieldChange, Json
-from mudra.registry.lifecycle.record import VersionStatus
+from mudra.registry.lifecycle.record import Version, VersionStatus
+from mudra.shared.mail_text import safe_in_mail
 
 _WHAT: Final = {
     RegistryAction.SUBMIT: translatable("was submitted for approval"),
@@ -41,9 +42,17 @@ def member_notice(decision: Decision) -> Mapping[str, str] | None:
         "done_by": _by(decision.actor),
         "operator_name": "" if decision.actor.kind in _BY else _name(decision.actor),
         "done_at": decision.at.astimezone(dt.UTC).isoformat(),
-        "reason": _safe(decision.reason),
+        "reason": safe_in_mail(decision.reason),
         "changes": "; ".join(_changes(decision.changes)),
+        **_withdrawn(decision.withdrawn),
     }
+
+
+def _withdrawn(version: Version | None) -> Mapping[str, str]:
+    if version is None or version.goes_live_at is None:
+        return {"withdrawn": "", "withdrawn_due_at": ""}
+    due_at = version.goes_live_at.astimezone(dt.UTC).isoformat()
+    return {"withdrawn": str(version.number), "withdrawn_due_at": due_at}
 
 
 def _by(actor: Actor) -> str:
@@ -52,7 +61,7 @@ def _by(actor: Actor) -> str:
 
 
 def _name(actor: Actor) -> str:
-    return _safe(actor.name.removeprefix("operator:"))
+    return safe_in_mail(actor.name.removeprefix("operator:"))
 
 
 def _waits(decision: Decision) -> bool:
@@ -73,10 +82,5 @@ def _changes(changes: tuple[FieldChange, ...]) -> list[str]:
 def _value(value: Json) -> str:
     if value is None or value in ("", []):
         return "none"
-    text = _safe(", ".join(map(str, value)) if isinstance(value, list) else str(value))
+    text = safe_in_mail(", ".join(map(str, value)) if isinstance(value, list) else str(value))
     return text if len(text) <= _MAX_VALUE else f"{text[:_MAX_VALUE]}…"
-
-
-def _safe(text: str) -> str:
-    """Leave out what could add a header to an email (quality 2.4)."""
-    return "".join(one for one in text if one.isprintable()).replace("=?", "= ?")

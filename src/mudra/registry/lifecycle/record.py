@@ -91,6 +91,11 @@ class Record(Struct, frozen=True):
         """The version that awaits approval or its scheduled time."""
         return next((one for one in self.versions if one.status in PENDING), None)
 
+    @property
+    def scheduled(self) -> Version | None:
+        """The version that is approved and goes live at its time."""
+        return next((one for one in self.versions if one.status is VersionStatus.APPROVED), None)
+
     def version(self, number: int) -> Version | None:
         """Return the version of that number."""
         return next((one for one in self.versions if one.number == number), None)

@@ -123,7 +123,8 @@ class ReasonMissing(Refusal, frozen=True):
 
     def sentence(self) -> str:
         """Return the text for the caller."""
-        return f"reason must be a text of 1 to 500 characters to {self.action}"
+        allowed = "1 to 500 characters without control characters or '=?'"
+        return f"reason must be {allowed} to {self.action}"
 
 
 class GoLiveTooFar(Refusal, frozen=True):

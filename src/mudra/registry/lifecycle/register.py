@@ -15,7 +15,7 @@ from mudra.registry.lifecycle.actor import Actor, may_decide, may_retire
 from mudra.registry.lifecycle.approval import approve, go_live, reject
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
-from mudra.registry.lifecycle.record import Record
+from mudra.registry.lifecycle.record import Record, VersionStatus
 from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownEntity, UnknownVersion
 from mudra.registry.lifecycle.submission import Repeat, submit, update
 from mudra.registry.payload.validation import CheckedPayload
@@ -45,7 +45,11 @@ class Command(Struct, frozen=True):
 async def submit_entry(
     registry: Registry, checked: CheckedPayload, actor: Actor, *, approved: bool = False
 ) -> Outcome | Repeat:
-    """Take a first submission; `approved` approves it at once, as an operator's import does."""
+    """Take a first submission; `approved` approves it at once, as an operator's import does.
+
+    So it approves what another operator's import submitted; what the same one did stays pending,
+    with a `SecondOperatorNeeded`.
+    """
     now = await registry.lock()
     action, entity_id = RegistryAction.SUBMIT, checked.entry.entityinfo.id
     barred = may_decide(actor) if approved else None
@@ -55,6 +59,8 @@ async def submit_entry(
     facts = await registry.facts(checked.entry, checked.key)
     outcome = submit(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat):
+        if approved and _awaits_approval(outcome):
+            return await _approve_at_once(registry, outcome.record, facts, actor, now)
         return outcome
     kept = await _keep(registry, action, entity_id, actor, outcome)
     if approved and isinstance(kept, Decision):
@@ -75,6 +81,8 @@ async def update_entry(
     facts = await registry.facts(checked.entry, checked.key)
     outcome = update(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat):
+        if approved and _awaits_approval(outcome):
+            return await _approve_at_once(registry, outcome.record, facts, actor, now)
         return outcome
     kept = await _keep(registry, action, entity_id, actor, outcome)
     if approved and isinstance(kept, Decision) and kept.after.pending is not None:
@@ -94,13 +102,18 @@ async def submit_or_update(
 async def preview_submission(
     registry: Registry, checked: CheckedPayload, actor: Actor
 ) -> Outcome | Repeat:
-    """Return what a submission or update would come to; stores nothing."""
+    """Return what an approved submission or update would come to; stores nothing.
+
+    Of one that needs a second operator it is what would be stored, pending.
+    """
     now = await registry.lock()
     record = await registry.record(checked.entry.entityinfo.id)
     facts = await registry.facts(checked.entry, checked.key)
-    if record is None:
-        return submit(record, checked, facts, actor, now)
-    return update(record, checked, facts, actor, now)
+    decide_on = submit if record is None else update
+    outcome = decide_on(record, checked, facts, actor, now)
+    if isinstance(outcome, Repeat) and _awaits_approval(outcome):
+        return approve(outcome.record, facts, actor, now, one_operator=registry.one_operator)
+    return outcome
 
 
 async def decide(registry: Registry, command: Command) -> Outcome:
@@ -115,14 +128,15 @@ async def decide(registry: Registry, command: Command) -> Outcome:
     return await _keep(registry, command.action, command.entity_id, command.actor, outcome)
 
 
-async def put_due_live(registry: Registry) -> int:
-    """Put every version live whose time has come; returns their number."""
+async def put_live_if_due(registry: Registry, entity_id: str) -> bool:
+    """Put an entity's scheduled version live if its time has come; returns whether it did."""
     now = await registry.lock()
-    decisions = [go_live(record, now) for record in await registry.due(now)]
-    due = [decision for decision in decisions if decision is not None]
-    for decision in due:
-        await registry.keep(decision)
-    return len(due)
+    record = await registry.record(entity_id)
+    decision = None if record is None else go_live(record, now)
+    if decision is None:
+        return False
+    await registry.keep(decision)
+    return True
 
 
 def _barred(command: Command) -> RegistryRefusal | None:
@@ -176,6 +190,15 @@ _CHANGES_OF_STATUS: dict[RegistryAction, Callable[[Record, Actor, dt.datetime, s
 async def _facts_of_pending(registry: Registry, record: Record) -> Facts:
     pending = record.pending
     return Facts() if pending is None else await registry.facts(pending.entry, pending.key)
+
+
+def _awaits_approval(repeat: Repeat) -> bool:
+    pending = repeat.record.pending
+    return (
+        pending is not None
+        and pending.number == repeat.version
+        and pending.status is VersionStatus.SUBMITTED
+    )
 
 
 async def _approve_at_once(

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from mudra.localization.language import translatable
 from mudra.registry.lifecycle.actor import Actor, may_submit
-from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.decision import Decision, RegistryAction, withdrawal_note
 from mudra.registry.lifecycle.draft_review import DraftReview, review_draft
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import NeedsOperator, NotYourEntry, RegistryRefusal
@@ -151,6 +151,8 @@ class RegistrationService(Struct, frozen=True):
         write = submit_entry if is_first else update_entry
         outcome = await write(self.registry, checked, actor)
         if isinstance(outcome, Decision | Repeat):
-            txnid = checked.entry.txnid
-            return Receipt(txnid, outcome.status, outcome.version, checked.notes)
+            txnid, notes = checked.entry.txnid, [*checked.notes]
+            if isinstance(outcome, Decision) and outcome.withdrawn is not None:
+                notes.append(withdrawal_note(outcome.withdrawn))
+            return Receipt(txnid, outcome.status, outcome.version, notes)
         return outcome

@@ -64,7 +64,11 @@ def submit(
 def update(
     record: Record | None, checked: CheckedPayload, facts: Facts, actor: Actor, now: dt.datetime
 ) -> Decision | Repeat | RegistryRefusal:
-    """Decide on an update: live at once, or pending when it touches what needs approval."""
+    """Decide on an update: live at once, or pending when it touches what needs approval.
+
+    The content of any version under the same `txnid` is a `Repeat`: a return to it needs
+    another `txnid`.
+    """
     entry = checked.entry
     refusal = may_submit(actor, entry)
     if refusal is not None:
@@ -75,9 +79,10 @@ def update(
         return WrongState(
             record.entity_id, RegistryAction.UPDATE, record.status, "live or suspended"
         )
-    if record.versions[-1].entry == entry:
-        last = record.versions[-1]
-        return Repeat(record, last.number, last.status)
+    # In any version: what is sent again must not take back what came after it.
+    same = next((one for one in reversed(record.versions) if one.entry == entry), None)
+    if same is not None:
+        return Repeat(record, same.number, same.status)
     held = conflict(entry, checked.key, facts)
     if held is not None:
         return held

@@ -39,6 +39,11 @@ PRIVATE: Final = translatable("is the address %(address)s, which is private or r
 TOO_WIDE: Final = translatable("is the network %(network)s, which is too wide")
 LONGER_PREFIX: Final = translatable("a prefix of /%(bits)s or longer")
 
+WITHDRAWS: Final = translatable(
+    "withdraws version %(version)s, which was approved to go live at %(at)s"
+)
+WITH_NEW_TXNID: Final = translatable("to submit that version again with a new txnid")
+
 TOO_SMALL: Final = translatable("is the number %(value)s, which is too small")
 ODD_NUMBER: Final = translatable("an odd number from %(least)s to %(most)s")
 BITS: Final = translatable("has %(count)s bits")

@@ -115,11 +115,13 @@ def _entity_type(
     value = given.get("type")
     if inspection.older and is_empty(value):
         info = given.get("entityinfo")
-        for likely, by in ((_type_by_fields(info), "the fields that it fills"),
-                           (_type_by_id(info), "its ID")):  # fmt: skip
-            if likely is not None:
-                inspection.note(path, f"is missing and was read as {likely}, by {by}")
-                return likely
+        # The fields of a FIU are those of a FIP or an AA whose own were left out.
+        filled, named = _type_by_fields(info), _type_by_id(info)
+        by_id = named is not None and filled in {None, EntityType.FIU}
+        likely, by = (named, "its ID") if by_id else (filled, "the fields that it fills")
+        if likely is not None:
+            inspection.note(path, f"is missing and was read as {likely}, by {by}")
+            return likely
     kind = inspection.word(path, value, tuple(EntityType))
     return EntityType(kind) if kind else None
 

@@ -1,6 +1,6 @@
 """Admins, contacts, operators and their states in PostgreSQL."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -19,7 +19,7 @@ from mudra.storage.database.tables import (
     user_token,
 )
 from mudra.storage.identity.tables import entity_contact, operator_scope, user_token_use
-from mudra.storage.registry.registry import member_status_of
+from mudra.storage.registry.registry import member_status_of, types_of
 from mudra.storage.tokens.entity_status import store_status
 
 _RECORD_EVERY: Final = timedelta(minutes=1)
@@ -120,6 +120,10 @@ class PostgresMemberships:
     async def entry_status(self, entity_id: str) -> MemberStatus:
         """Return what the registry entry allows; keeps other writers of the registry out."""
         return await member_status_of(self._tx, entity_id)
+
+    async def entry_types(self, entity_ids: Collection[str]) -> Mapping[str, str]:
+        """Return the types of registry entries, but for what was rejected and never live, by ID."""
+        return await types_of(self._tx, entity_ids)
 
     async def set_status(
         self, entity_id: str, membership: MemberStatus, effective: MemberStatus

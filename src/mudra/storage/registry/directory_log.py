@@ -2,10 +2,11 @@
 
 Each process keeps the directory in memory and applies the log's new rows to it;
 the copy is valid as long as cache_invalidation.py says that nothing was missed.
+It begins with the last row of each entity: the log keeps growing, and has no end.
 
 A fail-over or a restore may lose rows that this process has applied, and other rows
 may bear their numbers since. So each read asks for the last applied row again, and
-begins from an empty directory when the log has another one in its place.
+begins again when the log has another one in its place.
 """
 
 import datetime as dt
@@ -22,6 +23,9 @@ from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.replica import ReplicaReads
 from mudra.storage.registry.registry import REGISTRY_CHANGED, PostgresRegistry
 from mudra.storage.registry.tables import registry_change
+
+MOST_APPLIED: Final = 1000
+"""Beyond so many new rows the directory begins again, which reads one row of each entity."""
 
 
 class PostgresDirectoryLog:
@@ -59,15 +63,15 @@ class PostgresDirectoryLog:
         generation = self._invalidation.generation
         directory, last, marker = self._directory, self._last, self._marker
         async with self._database.transaction() as transaction:
-            changes = await _changes_from(transaction, directory.sequence)
-            if last is not None:
-                if changes[:1] == [last]:
-                    del changes[0]
-                else:
-                    directory, last, marker = Directory(), None, 0
-                    changes = await _changes_from(transaction, 0)
+            changes = [] if last is None else await _changes_from(transaction, last.sequence)
+            if last is None or changes[:1] != [last] or len(changes) > MOST_APPLIED:
+                changes = await _last_of_each(transaction, _ALL)
+                directory, last, marker = Directory.of_last(changes), None, 0
+            else:
+                del changes[0]
+                directory = directory.after(changes) if changes else directory
         if changes:
-            directory, last = directory.after(changes), changes[-1]
+            last = changes[-1]
             markers = [one.sequence for one in changes if one.entity_type is None]
             marker = max([marker, *markers])
         # Together, after all that may fail: a proof alone can make memory valid again.
@@ -86,14 +90,17 @@ class PostgresDirectoryLog:
             )
             return _changes(rows)
 
-    async def until(self, moment: dt.datetime) -> Sequence[Change]:
-        """Return the log's rows up to a moment, in order."""
+    async def last_until(self, moment: dt.datetime) -> Sequence[Change]:
+        """Return the last change of each entity up to a moment, in order of their numbers."""
         c = registry_change.c
         async with self._database.transaction() as transaction:
-            rows = await transaction.connection.execute(
-                sa.select(registry_change).where(c.at <= moment).order_by(c.sequence)
+            upto = await transaction.connection.scalar(
+                sa.select(c.sequence)
+                .where(c.at <= moment)
+                .order_by(c.at.desc(), c.sequence.desc())
+                .limit(1)
             )
-            return _changes(rows)
+            return [] if upto is None else await _last_of_each(transaction, upto)
 
     async def opened_at(self) -> int:
         """Return the sequence of the last marker of a visibility change; 0 if there is none."""
@@ -102,6 +109,21 @@ class PostgresDirectoryLog:
 
 
 _OPENED: Final = "registry-open"
+_ALL: Final = 2**63 - 1
+_LAST_OF_EACH: Final = sa.text("""
+    WITH RECURSIVE last AS (
+        (SELECT entity_id, sequence FROM registry_change WHERE sequence <= :upto
+         ORDER BY entity_id DESC, sequence DESC LIMIT 1)
+        UNION ALL
+        SELECT next.entity_id, next.sequence FROM last, LATERAL (
+            SELECT entity_id, sequence FROM registry_change
+            WHERE entity_id < last.entity_id AND sequence <= :upto
+            ORDER BY entity_id DESC, sequence DESC LIMIT 1
+        ) next
+    )
+    SELECT registry_change.* FROM last JOIN registry_change USING (sequence) ORDER BY sequence
+""")
+"""One look into the index for each entity: grouping would read all that was ever changed."""
 
 
 async def keep_visibility(database: Database, *, opened: bool) -> None:
@@ -113,9 +135,16 @@ async def keep_visibility(database: Database, *, opened: bool) -> None:
 async def _changes_from(transaction: Transaction, sequence: int) -> list[Change]:
     c = registry_change.c
     rows = await transaction.connection.execute(
-        sa.select(registry_change).where(c.sequence >= sequence).order_by(c.sequence)
+        sa.select(registry_change)
+        .where(c.sequence >= sequence)
+        .order_by(c.sequence)
+        .limit(MOST_APPLIED + 1)
     )
     return _changes(rows)
+
+
+async def _last_of_each(transaction: Transaction, upto: int) -> list[Change]:
+    return _changes(await transaction.connection.execute(_LAST_OF_EACH, {"upto": upto}))
 
 
 def _changes(rows: Iterable[sa.Row[tuple[object, ...]]]) -> list[Change]:

@@ -5,7 +5,7 @@ the registry is decided while no one else can take the same value.
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import sqlalchemy as sa
@@ -23,13 +23,15 @@ from mudra.registry.lifecycle.decision import (
     TokenEffect,
 )
 from mudra.registry.lifecycle.member_notice import member_notice
-from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
+from mudra.registry.lifecycle.record import PENDING, EntityStatus, Record, VersionStatus
 from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
+from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.shared.entity_type import EntityType
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import entity_key
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.registry.rows import read_version, version_row
@@ -73,12 +75,9 @@ class PostgresRegistry:
         self._notices = notices
 
     async def lock(self) -> dt.datetime:
-        """Lock the registry until the transaction ends; returns the time of its writes."""
+        """Lock the registry until the transaction ends; returns the time of its decisions."""
         await lock_registry(self._tx)
-        last = await self._tx.connection.scalar(sa.select(sa.func.max(registry_change.c.at)))
-        now = whole_ms(await self._tx.now())
-        # The clock of a database that was replaced may lag: the log never goes back.
-        return now if last is None else max(now, last)
+        return whole_ms(await self._tx.now())
 
     async def record(self, entity_id: str) -> Record | None:
         """Return everything stored about an entity."""
@@ -123,16 +122,15 @@ class PostgresRegistry:
             modulus_holder=modulus_holder or "",
         )
 
-    async def due(self, now: dt.datetime) -> Sequence[Record]:
-        """Return the entities with an approved version whose time has come."""
+    async def due(self, now: dt.datetime) -> Sequence[str]:
+        """Return the IDs of entities with an approved version whose time has come, in its order."""
         c = registry_version.c
         ids = await self._tx.connection.scalars(
             sa.select(c.entity_id)
             .where(c.status == VersionStatus.APPROVED.value, c.goes_live_at <= now)
             .order_by(c.goes_live_at, c.entity_id)
         )
-        records = [await self.record(entity_id) for entity_id in ids]
-        return [record for record in records if record is not None]
+        return ids.all()
 
     async def keep(self, decision: Decision) -> None:
         """Carry out a decision, all of it in this transaction."""
@@ -146,17 +144,21 @@ class PostgresRegistry:
             )
             # Its credentials may be bound to the addresses that just changed (0108).
             await self._tx.changing(entity_key(published.entity_id), must_not_be_missed=True)
+        detail: dict[str, str | int] = {
+            "act": decision.action.value,
+            "version": decision.version,
+            "status": decision.status,
+        }
+        if (withdrawn := decision.withdrawn) is not None and withdrawn.goes_live_at is not None:
+            detail["withdrawn"] = withdrawn.number
+            detail["withdrawnDueAt"] = wire_time(withdrawn.goes_live_at)
         await self._audit(
             AuditEntry(
                 _EVENTS[decision.action],
                 _caller_of(decision.actor),
                 decision.after.entity_id,
                 reason=decision.reason,
-                detail={
-                    "act": decision.action.value,
-                    "version": decision.version,
-                    "status": decision.status,
-                },
+                detail=detail,
             )
         )
         facts = member_notice(decision)
@@ -262,11 +264,17 @@ class PostgresRegistry:
     async def _publish(
         self, at: dt.datetime, entity_type: EntityType | None, entity_id: str, body: bytes | None
     ) -> None:
-        last = await self._tx.connection.scalar(sa.select(sa.func.max(registry_change.c.sequence)))
+        c = registry_change.c
+        last = (
+            await self._tx.connection.execute(
+                sa.select(c.sequence, c.at).order_by(c.sequence.desc()).limit(1)
+            )
+        ).first()
         await self._tx.connection.execute(
             sa.insert(registry_change).values(
-                sequence=(last or 0) + 1,
-                at=at,
+                sequence=1 if last is None else last.sequence + 1,
+                # The clock of a database that was replaced may lag: the log never goes back.
+                at=at if last is None else max(at, last.at),
                 type=None if entity_type is None else entity_type.value,
                 entity_id=entity_id,
                 body=body,
@@ -300,6 +308,21 @@ async def member_status_of(transaction: Transaction, entity_id: str) -> MemberSt
         sa.select(registry_entity.c.status).where(registry_entity.c.entity_id == entity_id)
     )
     return MemberStatus.ACTIVE if status is None else _status_of(EntityStatus(status))
+
+
+async def types_of(transaction: Transaction, entity_ids: Iterable[str]) -> dict[str, str]:
+    """Return the types of entries by ID; one that was rejected may still get another type."""
+    e, v = registry_entity.c, registry_version.c
+    waits = sa.exists().where(
+        v.entity_id == e.entity_id, is_among(v.status, [status.value for status in PENDING])
+    )
+    rows = await transaction.connection.execute(
+        sa.select(e.entity_id, e.type).where(
+            is_among(e.entity_id, entity_ids),
+            sa.or_(e.status != EntityStatus.UNLISTED.value, waits),
+        )
+    )
+    return {row.entity_id: row.type for row in rows}
 
 
 def _status_of(status: EntityStatus) -> MemberStatus:

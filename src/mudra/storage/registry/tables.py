@@ -91,6 +91,7 @@ registry_change: Final = sa.Table(
     _text("entity_id"),
     sa.Column("body", sa.LargeBinary),
     sa.Index("registry_change_marker", "sequence", postgresql_where=sa.text("type IS NULL")),
+    sa.Index("registry_change_of_entity", "entity_id", "sequence"),
 )
 
 registry_word: Final = sa.Table(

@@ -16,7 +16,7 @@ from mudra.registry.directory.directory import (
     single,
     visibility_of,
 )
-from mudra.registry.directory.mirror import Mirror, Page, as_of, changes_since, directory_at, page
+from mudra.registry.directory.mirror import Mirror, Page, changes_since, directory_at, page
 from mudra.registry.lifecycle.decision import RegistryAction
 from mudra.registry.payload.entry import canonical
 from mudra.shared.entity_type import EntityType
@@ -202,7 +202,7 @@ def test_the_registry_is_seen_as_it_was(registry):
 
     assert set(early.listed) == {"AA-0", "AA-1", "FIP-0", "FIP-1"}
     assert set(before.listed) - set(now.listed) == {"AA-1"}
-    assert as_of(registry.log, START - MINUTE).listed == {}
+    assert asyncio.run(directory_at(registry, START - MINUTE)).listed == {}
 
 
 def test_a_gap_in_the_log_is_never_shown(registry):

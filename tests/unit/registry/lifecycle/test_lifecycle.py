@@ -12,6 +12,7 @@ from tests.support.registry.registry_actions import (
     OPERATOR,
     READER,
     STRANGER,
+    checked,
     live,
     order,
     shown,
@@ -25,6 +26,8 @@ from tests.support.registry.registry_payloads import aa, fip, jwk, with_key
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction, gets_no_token
 from mudra.registry.lifecycle.difference import Risk
+from mudra.registry.lifecycle.draft_review import review_draft
+from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
 from mudra.registry.lifecycle.refusal import (
     DuplicateEntity,
@@ -35,7 +38,7 @@ from mudra.registry.lifecycle.refusal import (
     VersionMoved,
     WrongType,
 )
-from mudra.registry.lifecycle.register import put_due_live
+from mudra.registry.lifecycle.register import put_live_if_due
 from mudra.registry.lifecycle.submission import Repeat
 from mudra.shared.entity_type import EntityType
 
@@ -216,6 +219,44 @@ def test_a_repeated_update_is_recognised(registry):
     assert len(registry.records["FIP-0"].versions) == 2
 
 
+def test_what_is_sent_again_takes_no_later_change_back(registry):
+    live(registry)
+    update(registry, fip(name="New"), ENTITY)
+    update(registry, with_key(fip(name="New"), 1), ENTITY)
+    order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
+
+    again = update(registry, fip(), approved=True)
+
+    assert isinstance(again, Repeat)
+    assert (again.version, again.status) == (1, "superseded")
+    assert registry.records["FIP-0"].pending.number == 3
+
+
+def test_a_return_to_former_content_has_another_txnid(registry):
+    live(registry)
+    update(registry, fip(name="New"), ENTITY)
+
+    back = update(registry, fip() | {"txnid": str(uuid.uuid4())}, ENTITY)
+
+    assert (back.status, back.version) == ("live", 3)
+
+
+def test_an_update_that_withdraws_a_scheduled_version_names_it(registry):
+    live(registry)
+    update(registry, with_key(fip(), 1), ENTITY)
+    order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
+    draft = checked(fip(name="New"))
+
+    review = review_draft(registry.records["FIP-0"], draft)
+    outcome = update(registry, fip(name="New"), ENTITY)
+
+    problem = "withdraws version 2, which was approved to go live at 2026-01-18T09:30:00.000Z"
+    assert [one.problem for one in review.findings] == [problem]
+    assert outcome.withdrawn.number == 2
+    facts = member_notice(outcome)
+    assert (facts["withdrawn"], facts["withdrawn_due_at"]) == ("2", LATER.isoformat())
+
+
 def test_a_newer_update_withdraws_the_one_that_waits(registry):
     live(registry)
     update(registry, with_key(fip(), 1), ENTITY)
@@ -241,11 +282,11 @@ def test_a_scheduled_version_goes_live_at_its_time_and_not_before(registry):
 
     approved = order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
     registry.now = LATER - dt.timedelta(milliseconds=1)
-    early = asyncio.run(put_due_live(registry))
+    early = asyncio.run(put_live_if_due(registry, "FIP-0"))
     registry.now = LATER
-    due = asyncio.run(put_due_live(registry))
+    due = asyncio.run(put_live_if_due(registry, "FIP-0"))
 
-    assert (approved.status, early, due) == ("approved", 0, 1)
+    assert (approved.status, early, due) == ("approved", False, True)
     record = registry.records["FIP-0"]
     assert (record.live.number, record.live.live_from, record.live.goes_live_at) == (
         2,
@@ -253,7 +294,7 @@ def test_a_scheduled_version_goes_live_at_its_time_and_not_before(registry):
         LATER,
     )
     assert record.versions[0].live_until == LATER
-    assert asyncio.run(put_due_live(registry)) == 0
+    assert not asyncio.run(put_live_if_due(registry, "FIP-0"))
 
 
 def test_a_first_entry_can_be_scheduled_too(registry):
@@ -263,7 +304,7 @@ def test_a_first_entry_can_be_scheduled_too(registry):
 
     assert (status(registry), shown(registry)) == (EntityStatus.UNLISTED, set())
     registry.now = LATER
-    asyncio.run(put_due_live(registry))
+    asyncio.run(put_live_if_due(registry, "FIP-0"))
     assert (status(registry), shown(registry)) == (EntityStatus.LIVE, {"FIP-0"})
 
 

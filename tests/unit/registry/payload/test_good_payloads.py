@@ -193,6 +193,16 @@ def test_an_older_entry_without_a_type_has_the_one_whose_fields_it_fills(payload
     assert isinstance(check_payload(sent, PUBLIC, shipped_vocabulary()), list)
 
 
+def test_an_older_entry_that_fills_no_field_of_a_type_has_the_one_that_its_id_names():
+    sent = older(fiu(1, id="KAVERI-FIP"))
+    del sent["type"]
+
+    result = checked(sent, older=True)
+
+    assert result.entry.type == "FIP"
+    assert any(one.problem.endswith("by its ID") for one in result.notes)
+
+
 def test_an_older_entry_whose_fields_fit_two_types_has_the_one_that_its_id_names():
     sent = older(fiu(1, id="bank.FIU"))
     sent["entityinfo"]["Identifiers"] = fip()["entityinfo"]["Identifiers"]

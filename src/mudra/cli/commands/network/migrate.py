@@ -113,6 +113,7 @@ def registry_file(
     """Import a directory of entries as the network publishes it, live at once.
 
     Without --apply it reports what it would do. Older forms are accepted and noted.
+    Where two operators are needed, another one runs the same command.
     """
     import_file(
         file,

@@ -17,6 +17,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
 from mudra.registry.lifecycle.register import Outcome, preview_submission, submit_or_update
 from mudra.registry.lifecycle.submission import Repeat
 from mudra.registry.payload.extend_vocabulary import read_vocabulary
@@ -149,7 +150,9 @@ def import_file(
     """Import an array of payloads, live at once; each wholly or not at all.
 
     The same file again skips entries that are there: so an interrupted import
-    can be resumed. An older entry without a type gets the one whose fields it fills.
+    can be resumed. Where two operators are needed, entries are pending until
+    another one imports the same file. An older entry without a type gets the one
+    whose fields it fills, or that its ID names.
     """
     raws = [_typed(raw, entity_type) for raw in _payloads(file)]
 
@@ -231,6 +234,8 @@ def _line(outcome: Outcome | Repeat, checked: CheckedPayload, result: str = "") 
         return Line(entity_id, "unchanged")
     if isinstance(outcome, Decision):
         return Line(entity_id, result or outcome.status, _sentences(checked.notes))
+    if isinstance(outcome, SecondOperatorNeeded):
+        return Line(entity_id, "pending", outcome.sentence())
     return Line(entity_id, "refused", outcome.sentence())
 
 

@@ -121,9 +121,11 @@ async def find_entry(
 
 async def _list(page_context: PageContext, unknown: str | None = None) -> Outcome:
     """Shows what waits; `unknown` is an ID that was typed and that the registry does not have."""
-    rows = await page_context.work.pending_entries.waiting(MAX_PENDING)
+    found = await page_context.work.pending_entries.waiting(MAX_PENDING + 1)
+    rows = found[:MAX_PENDING]
     facts = {
         "view": TABLE.view(rows, page_context.query),
+        "listed": len(rows) if len(found) > len(rows) else 0,
         "typed": unknown or "",
         "problem": f"The registry has no entry of {unknown}: check the spelling, or search by name."
         if unknown

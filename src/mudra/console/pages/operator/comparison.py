@@ -74,12 +74,13 @@ def all_fields(version: Version) -> list[Compared]:
 
 
 def _compared(change: FieldChange) -> Compared:
-    before, after = lines_of(change.before), lines_of(change.after)
+    # Whole: two values that are cut to the same text differ all the same.
+    before, after = _whole_lines(change.before), _whole_lines(change.after)
     return Compared(
         field=_named(change.path),
-        removed=tuple(line for line in before if line not in after),
-        added=tuple(line for line in after if line not in before),
-        unchanged=tuple(line for line in before if line in after),
+        removed=tuple(_cut(line) for line in before if line not in after),
+        added=tuple(_cut(line) for line in after if line not in before),
+        unchanged=tuple(_cut(line) for line in before if line in after),
         needs_approval=change.needs_approval,
         risk=change.risk.value if change.risk is not Risk.NONE else "",
     )
@@ -91,11 +92,16 @@ def _named(path: str) -> str:
 
 def lines_of(value: Json) -> list[str]:
     """Return the lines of a value: one per address, long keys shortened in the middle."""
-    return [_cut(part) for line in _lines(value) for part in _ADDRESSES.split(line)]
+    return [_cut(line) for line in _whole_lines(value)]
+
+
+def _whole_lines(value: Json) -> list[str]:
+    return [part for line in _lines(value) for part in _ADDRESSES.split(line)]
 
 
 def _cut(line: str) -> str:
-    if len(line) <= _MAX_LENGTH:
+    """Shorten a key; an address is read whole, or its host could hide in the middle."""
+    if len(line) <= _MAX_LENGTH or "://" in line:
         return line
     return f"{line[:24]} … {line[-24:]} ({len(line)} characters)"
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from mudra.localization.language import translatable
 from mudra.registry.payload import finding_texts as texts
-from mudra.registry.payload.fields.url_rules import AddressPolicy, ip_faults
+from mudra.registry.payload.fields.url_rules import ZONE, AddressPolicy, ip_faults
 from mudra.registry.payload.inspection import Inspection, is_empty, show
 
 PORTS: Final = translatable("a port from 1 to 65535 or a range such as 8000-8010, as a string")
@@ -16,6 +16,8 @@ IPS: Final = translatable(
 WIDEST: Final = {4: 16, 6: 32}
 """The shortest network prefix accepted: a wider network opens members' firewalls too far."""
 
+_MAX_IP: Final = 64
+"""Characters; the longest address with its prefix has fewer."""
 _LAST_PORT = 65535
 _PORT = re.compile(r"([1-9][0-9]{0,4})(?:-([1-9][0-9]{0,4}))?")
 _LOOSE_IPV4 = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4}){3})(/[0-9]{1,2})?")
@@ -56,6 +58,12 @@ def read_ip(inspection: Inspection, path: str, value: object, policy: AddressPol
     """Return one item of `ips` in its canonical form."""
     if not isinstance(value, str) or is_empty(value):
         inspection.error(path, texts.NO_STRING % {"value": show(value)}, IPS)
+        return None
+    if "%" in value:  # a zone may be any text, of any length
+        inspection.faults(path, [ZONE])
+        return None
+    if len(value) > _MAX_IP:
+        inspection.error(path, texts.NOT_ALLOWED % {"value": show(value)}, IPS)
         return None
     try:
         network = ipaddress.ip_network(value)

@@ -27,6 +27,11 @@ HTTPS: Final = translatable("an absolute https URL")
 HTTP_TOO: Final = translatable("an absolute https or http URL")
 BASEURL: Final = translatable("vN:URL, several separated by commas, or one bare https URL")
 
+ZONE: Final = Fault(
+    translatable("has an IPv6 zone, which only its own machine knows"),
+    translatable("an address without %"),
+)
+
 AnyIp = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -202,12 +207,7 @@ def _ipv6_faults(host: str, policy: AddressPolicy) -> list[Fault]:
             )
         ]
     if address.scope_id is not None:
-        return [
-            Fault(
-                translatable("has an IPv6 zone, which only its own machine knows"),
-                translatable("an address without %"),
-            )
-        ]
+        return [ZONE]
     return ip_faults(address, policy)
 
 

@@ -1,0 +1,35 @@
+"""Puts scheduled versions of entries live when their time has come."""
+
+from datetime import datetime
+
+import structlog
+
+from mudra.registry.lifecycle.register import put_live_if_due
+from mudra.shared.unavailable import ServiceUnavailable
+from mudra.unit_of_work import OpenUnitOfWork
+
+_log = structlog.get_logger()
+
+
+async def put_due_live(open_work: OpenUnitOfWork) -> None:
+    """Put every version live whose time has come, each in a transaction of its own.
+
+    A network that moves at one minute has hundreds of them: in one transaction they would be
+    cut off and begin again for ever, and an emergency would wait for all of them. An entity
+    that fails keeps no other from its time; the run fails after the others, and is repeated.
+    """
+    async with open_work() as work:
+        now: datetime = await work.people.now()
+        due = await work.registry.due(now)
+    failures: list[Exception] = []
+    for entity_id in due:
+        try:
+            async with open_work() as work:
+                await put_live_if_due(work.registry, entity_id)
+        except ServiceUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001  # of this entity alone; raised at the end
+            _log.exception("version could not go live", entity_id=entity_id)
+            failures.append(error)
+    if failures:
+        raise ExceptionGroup("scheduled versions could not go live", failures)
