@@ -240,10 +240,7 @@ class HealthService(Struct, frozen=True):
         return {pair: (one.succeeded, one.eligible) for pair, one in sums.items()}
 
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
-        """Returns the health of every live FIP over all AAs, for publication.
-
-        Leaves out FIPs that no one has onboarded: an AA may report any name.
-        """
+        """Returns the health of every live FIP that is onboarded, over all AAs, for publication."""
         totals = await self.rollups.over_aas(within)
         onboarded = await self.members.onboarded_fips()
         fips: dict[str, dict[tuple[Tag, str], Rollup]] = {
@@ -336,10 +333,7 @@ class HealthService(Struct, frozen=True):
         *,
         large: bool = False,
     ) -> T:
-        """Returns what many may ask for at once, of the reports of this time and of these facts.
-
-        `large` is what covers all FIPs: at 2,000 the sums of one AA are 28,000 cells, 40 MB.
-        """
+        """Returns what many ask for at once, of these reports and facts; `large` of all FIPs."""
         made_of = (await self.rollups.reports(within, aa_id), facts)
         return await self.shared.get((question, within), made_of, make, large=large)
 

@@ -112,7 +112,7 @@ async def _all_done(take: Callable[[int], Awaitable[set[asyncio.Task[None]]]]) -
                 break
             ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
             # One that fails must not leave others posted but not completed, nor stop those due.
-            failures += [error for one in ended if (error := one.exception()) is not None]
+            failures += [failure for one in ended if (failure := one.exception()) is not None]
     finally:
         for one in running:
             one.cancel()

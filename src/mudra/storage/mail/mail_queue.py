@@ -7,6 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.overview.mail_queue import NoSuchMail, QueuedMail
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import mail_outbox
 from mudra.storage.identity.tables import mail_alarm
@@ -97,11 +98,11 @@ class PostgresMailQueue:
         rows = await self._tx.connection.execute(
             sa.select(c.mail_id, self._fails_now(now)).where(self._failed(now))
         )
-        failed = dict(rows.all())
+        failed: dict[str, bool] = {row[0]: row[1] for row in rows}
         known = set(
             (
                 await self._tx.connection.scalars(
-                    sa.select(mail_alarm.c.mail_id).where(mail_alarm.c.mail_id.in_(list(failed)))
+                    sa.select(mail_alarm.c.mail_id).where(is_among(mail_alarm.c.mail_id, failed))
                 )
             ).all()
         )
