@@ -1,12 +1,22 @@
 """Clients that take their time: each connection ends by its limit (quality I2)."""
 
 import asyncio
+import select
+import socket
+import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import uvicorn
+import uvloop
 from tests.support.service import Member, Service, new_address, new_member
+
+from mudra.http.server.connection_limits import ConnectionLimits
+from mudra.http.server.fast_path_protocol import FastPath, fast_path_protocol
 
 OF_EACH_KIND = 12
 EARLY_S = 0.5
@@ -17,6 +27,11 @@ PATH = "/iam/v1/entity/token/generate"
 HEAD = (
     f"POST {PATH} HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\n"
 ).encode()
+
+IDLE_S = 1.0
+PIECE = b"a" * 65_536
+PIECES = 512
+"""32 MiB: several times what the kernel takes for a client that reads nothing."""
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -159,3 +174,75 @@ async def in_pieces(port: int, body: bytes, pieces: int) -> bytes:
     heard = await reader.read()
     writer.close()
     return heard
+
+
+async def large(scope: dict[str, Any], _: object, send: Callable[..., Awaitable[None]]) -> None:
+    """Answer with much, in one piece or in many, by the address."""
+    pieces = {"/whole": [PIECE * PIECES], "/pieces": [PIECE] * PIECES}[scope["path"]]
+    length = str(len(PIECE) * PIECES).encode()
+    headers = [(b"content-length", length)]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    for piece in pieces:
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body"})
+
+
+@pytest.fixture(scope="module")
+def large_answers() -> Iterator[tuple[str, int]]:
+    """A server of large answers, whose patience is short."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    limits = ConnectionLimits(idle_s=IDLE_S)
+    protocol = fast_path_protocol(
+        limits, lambda: datetime.now(UTC), FastPath("/none", lambda *_: None)
+    )
+    config = uvicorn.Config(
+        large,  # type: ignore[arg-type]  # uvicorn names each message
+        http=protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        timeout_graceful_shutdown=0,
+    )
+    server = uvicorn.Server(config)
+    serving = threading.Thread(target=lambda: uvloop.run(server.serve(sockets=[listener])))
+    serving.start()
+    yield listener.getsockname()
+    server.should_exit = True
+    serving.join(30)
+
+
+@pytest.mark.parametrize("last", ["", "connection: close\r\n"])
+@pytest.mark.parametrize("path", ["/whole", "/pieces"])
+def test_a_client_that_reads_nothing_of_its_answer_is_ended(
+    large_answers: tuple[str, int], path: str, last: str
+) -> None:
+    with socket.create_connection(large_answers) as client:
+        client.sendall(f"GET {path} HTTP/1.1\r\nhost: x\r\n{last}\r\n".encode())
+        end = select.poll()
+        end.register(client, 0)  # to see its end without a look at what came
+
+        ended = end.poll((2 * IDLE_S + LATE_S) * 1000)
+
+    assert [events & select.POLLHUP for _, events in ended] == [select.POLLHUP]
+
+
+def read_slowly(client: socket.socket) -> bytes:
+    """Read a little at a time for longer than the server is patient, then the rest."""
+    until = time.monotonic() + 3 * IDLE_S
+    heard = b""
+    while time.monotonic() < until:
+        heard += client.recv(10_000)
+        time.sleep(IDLE_S / 20)
+    return heard + client.makefile("rb").read()
+
+
+@pytest.mark.parametrize("path", ["/whole", "/pieces"])
+def test_a_client_that_reads_slowly_gets_its_whole_answer(
+    large_answers: tuple[str, int], path: str
+) -> None:
+    with socket.create_connection(large_answers, LATE_S) as client:
+        request = f"GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        client.sendall(request.encode())
+        _, body = read_slowly(client).split(b"\r\n\r\n", 1)
+
+    assert len(body) == PIECES * len(PIECE)

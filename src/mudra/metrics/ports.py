@@ -16,7 +16,7 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
-from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
+from mudra.metrics.rollup.coverage import FOREVER, Reported, ReportingTimes, TimeRange
 from mudra.metrics.rollup.marks import DayMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup.rollup import Cell, Rollup
@@ -151,8 +151,8 @@ class RollupQueries(Protocol):
         """
         ...
 
-    async def received(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
-        """Returns how many windows each AA reported, with or without traffic."""
+    async def received(self, within: TimeRange, due_until: datetime = FOREVER) -> Reported:
+        """Returns how many windows each AA reported; those from `due_until` on are early."""
         ...
 
 

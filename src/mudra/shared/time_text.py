@@ -1,11 +1,20 @@
-"""Times as text, the same in a page, a response, an email and a command."""
+"""Times as text, the same in a page, a response, an email and a command, and which can be."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
 
+FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+LAST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+"""A time that someone sends is between these: a zone moves one of the year 1 or 9999 out of all
+calendars, and neither the database nor Python can compute far beyond."""
 _WHOLE_SECONDS: Final = "2026-01-31T09:30:00"
+
+
+def is_usual(at: datetime) -> bool:
+    """Return whether a time can be computed with and be shown in every zone."""
+    return FIRST <= at <= LAST
 
 
 def iso_ms(at: datetime) -> str:

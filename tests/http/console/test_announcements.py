@@ -6,13 +6,17 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from tests.http.console.test_status_subscription import ASK, link_to, someone, subscribed
 from tests.http.console.test_status_webhook import KEY, a_sink, challenged, confirmed, rightly
 from tests.support.alarm_network import emails_to
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, new_operator
 from tests.support.registry.registry_members import Registry, approve, payload_of
-from tests.support.service import Service, new_member, onboard
+from tests.support.service import Service, in_store, new_member, onboard
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.storage.metrics.announcement_tables import status_announcement
 
 PAGE = "/console/operator/announcements"
 MARKUP = "<script>alert(1)</script> & <a href='https://evil.example'>here</a>"
@@ -131,6 +135,45 @@ def test_a_scheduled_one_is_sent_when_its_time_has_come(service: Service, noc: O
     service.wait_until(lambda: len(emails_to(service, email)) == 3)
 
     assert [name in one for one in emails_to(service, email)] == [False, False, True]
+
+
+def test_one_that_cannot_be_written_keeps_no_other_from_its_readers(
+    service: Service, noc: Operator
+) -> None:
+    name, email = title(), someone()
+    subscribed(service, reader(service), email)
+    at = datetime.fromtimestamp(service.wall(), UTC) + timedelta(hours=1)
+    first = publish(noc, publishAt=at.isoformat())
+    publish(noc, title=name, publishAt=(at + timedelta(seconds=1)).isoformat())
+
+    async def spoil(dependencies: Dependencies) -> None:
+        """Have it end in a year that a calendar of India does not have, as none can any more."""
+        ends = datetime(9999, 12, 31, 23, tzinfo=UTC)
+        async with dependencies.database.transaction() as transaction:
+            await transaction.connection.execute(
+                sa.update(status_announcement)
+                .where(status_announcement.c.announcement_id == first)
+                .values(ends=ends, over_at=ends)
+            )
+
+    in_store(service, spoil)
+    service.advance("PT61M")
+
+    service.wait_until(lambda: len(emails_to(service, email)) == 2)
+    assert name in emails_to(service, email)[-1]
+
+
+@pytest.mark.parametrize(
+    ("field", "at"),
+    [("ends", "9999-12-31T23:59:59Z"), ("begins", "0001-01-01T00:00:00+05:30")],
+)
+def test_a_year_that_no_calendar_has_is_refused_by_its_field(
+    noc: Operator, field: str, at: str
+) -> None:
+    answer = noc.post("/announcements", title=title(), text="Soon.", **{field: at})
+
+    assert (answer.status_code, answer.json()["errorCode"]) == (400, "InvalidRequest")
+    assert field in answer.json()["errorMsg"]
 
 
 def test_each_act_is_in_the_audit_with_its_text(service: Service, noc: Operator) -> None:

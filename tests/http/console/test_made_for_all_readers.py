@@ -3,11 +3,13 @@
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Hashable, Iterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, ItemsView, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import count
 from time import monotonic
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import httpx
@@ -22,12 +24,17 @@ from tests.support.people.console import Reader
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.metrics.health.fip_state import no_states
+from mudra.metrics.health.health_service import NetworkHealth
+from mudra.metrics.health.picture import Coverage
 from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.shared_values import SharedValues
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 T = TypeVar("T")
 AT_ONCE = 64
+FEW = 8
 HEALTH = "/console/operator/health"
 PAGES = {
     "matrix": (STAFF, HEALTH),
@@ -70,6 +77,34 @@ class Statements:
         pass
 
 
+class CountedFips(dict[str, Any]):
+    """Sums by FIP; counts how often something is made of them."""
+
+    made = 0
+
+    def items(self) -> ItemsView[str, Any]:
+        self.made += 1
+        return super().items()
+
+
+class SameHealth:
+    """A network whose health stays the same, in memory."""
+
+    def __init__(self, now: datetime) -> None:
+        self.fips = CountedFips({"BANK-1": {}, "BANK-2": {}})
+        within = TimeRange(now - WINDOW, now)
+        self.found = NetworkHealth(self.fips, within, Coverage({}, {}), now, (), {}, no_states())
+
+    @asynccontextmanager
+    async def open(self, *, within_s: float) -> AsyncIterator[SimpleNamespace]:
+        assert within_s > 0
+        yield SimpleNamespace(health=self)
+
+    async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
+        assert within.end <= now
+        return self.found
+
+
 @dataclass
 class Served:
     """A worker, and what its pages made for all readers."""
@@ -99,15 +134,23 @@ class Served:
     def person(self, email: str) -> httpx.Client:
         return self.worker.client(self._token("user", username=email, password=PASSWORD))
 
-    def push(self) -> None:
-        seed = next(self.seeds)
+    def with_health(self, health: SameHealth) -> "Served":
+        edge = self.worker.edge
+        http = replace(edge.http, reads=health.open)
+        worker = InProcess(self.worker.loop, replace(edge, http=http))
+        return Served(worker, self.parts, self.opened)
+
+    def agent(self) -> httpx.Client:
         admin = self.person(ADMINS[AA])
         read = admin.post("/iam/v1/entity/secret/read", json={"entityId": AA}).json()
+        return self.worker.client(self._token("entity", id=AA, secret=read["secret"]))
+
+    def push(self) -> None:
+        seed = next(self.seeds)
         start = window_start(self.worker.edge.http.clock()) - 2 * WINDOW
         txn_id = f"6f1d0d3e-1111-4111-8111-{seed:012}"
         payload = as_value(request_metrics(3, AA, txn_id, start, seed))
-        agent = self.worker.client(self._token("entity", id=AA, secret=read["secret"]))
-        assert agent.post("/metrics/perf/v1/push", json=payload).status_code == 200
+        assert self.agent().post("/metrics/perf/v1/push", json=payload).status_code == 200
 
     def _token(self, kind: str, **form: str) -> str:
         answer = self.worker.client().post(f"/iam/v1/{kind}/token/generate", data=form)
@@ -204,3 +247,23 @@ def test_a_picture_of_health_is_made_once_for_all_who_call(served: Served, group
     assert answers[0].json()["rows"]
     reads = [one for one in statements.seen if "FROM metrics_raw" in one]
     assert len(reads) == len(set(reads)) > 0
+
+
+@pytest.mark.parametrize(
+    "path", ["/status/v1/fips.json", "/status/v1/fips.csv", "/metrics/perf/v1/feed"]
+)
+def test_an_answer_for_all_is_made_once_of_the_same_health(served: Served, path: str) -> None:
+    agent, health = served.agent(), SameHealth(served.worker.edge.http.clock())
+    worker = served.with_health(health)
+    tag = worker.all_of([agent], path)[0].headers["ETag"]
+    agent.headers["If-None-Match"] = tag
+    others = [served.worker.client(agent.headers["Authorization"].removeprefix("Bearer "))]
+
+    known = worker.all_of([agent] * FEW, path)
+    whole = worker.all_of(others * FEW, path)
+
+    assert Counter(answer.status_code for answer in known) == {304: FEW}
+    assert Counter(answer.status_code for answer in whole) == {200: FEW}
+    assert {answer.headers["ETag"] for answer in known + whole} == {tag}
+    assert b"BANK-2" in whole[0].content
+    assert health.fips.made == 1

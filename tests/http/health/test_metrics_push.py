@@ -144,6 +144,20 @@ def test_parallel_equal_pushes_are_stored_once(aa):
     assert len({answer["receiptId"] for answer in answers}) == 1
 
 
+def test_a_report_that_may_still_come_in_time_is_no_gap(service, aa):
+    service.advance("PT2H")
+    last = aa.last_window()
+    assert aa.push(aa.requests(last - WINDOW)).status_code == 200
+    within = {"from": utc(last), "to": utc(last + WINDOW)}
+
+    before = aa.receipts(**within)["gaps"]
+    service.advance("PT16M")
+    after = aa.receipts(**within)["gaps"]
+
+    assert before == []
+    assert [gap["start"] for gap in after] == [utc(last)] * 2
+
+
 def test_receipts_show_gaps_late_windows_and_pages(service, aa):
     service.advance("PT2H")
     last = aa.last_window()
@@ -151,6 +165,7 @@ def test_receipts_show_gaps_late_windows_and_pages(service, aa):
     for window in windows:
         assert aa.push(aa.requests(window)).status_code == 200
         assert aa.push(aa.notifications(window)).status_code == 200
+    service.advance("PT16M")  # none of them may come in time any more
     shown = aa.receipts(**{"from": utc(ago(last, minutes=60)), "to": utc(last + WINDOW)})
     assert [r["window"] for r in shown["receipts"][::2]] == [utc(w) for w in windows]
     assert [r["late"] for r in shown["receipts"][::2]] == [True, True, True, False]

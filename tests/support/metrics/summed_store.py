@@ -103,7 +103,7 @@ class Store:
             } == {key: merge_all(parts) for key, parts in over.items()}
             assert await figures.pairs(within) == pairs
             await contested_are_true(figures, within)
-            counted = await figures.received(within)
+            counted = (await figures.received(within)).windows
         rows = await self.run(
             "SELECT aa_id, tag, count(*) FROM metrics_receipt WHERE version = 1"
             " AND window_at >= :start AND window_at < :end GROUP BY 1, 2",

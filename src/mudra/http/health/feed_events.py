@@ -107,8 +107,12 @@ class FeedEvents:
                 self._send(None)
                 return
             before, self._last = self._last, feed
-            if before is not None and before.judged_until != feed.judged_until:
-                self._send(_event(before, feed))
+            if before is None or before is feed:
+                continue
+            change = _change(before, feed)
+            # A report that came late changes states of windows that were judged before.
+            if change.fips or before.judged_until != change.judged_until:
+                self._send(_event(change))
 
     def _send(self, event: bytes | None) -> None:
         for queue in self._queues:
@@ -141,7 +145,7 @@ async def _events(
         yield event
 
 
-def _event(before: HealthFeed, feed: HealthFeed) -> bytes:
+def _change(before: HealthFeed, feed: HealthFeed) -> FeedChange:
     change = FeedChange(feed.judged_until, {})
     for fip_id, apis in feed.data.fips.items():
         known = before.data.fips.get(fip_id)
@@ -149,8 +153,12 @@ def _event(before: HealthFeed, feed: HealthFeed) -> bytes:
             api: ApiFeed = getattr(apis, name)
             if known is None or _key(getattr(known, name)) != _key(api):
                 change.fips.setdefault(fip_id, {})[name] = api
+    return change
+
+
+def _event(change: FeedChange) -> bytes:
     data = msgspec.json.encode(change)
-    return b"event: feed\nid: %b\ndata: %b\n\n" % ((feed.judged_until or "").encode(), data)
+    return b"event: feed\nid: %b\ndata: %b\n\n" % ((change.judged_until or "").encode(), data)
 
 
 def _key(api: ApiFeed) -> object:
@@ -167,7 +175,7 @@ def feed_events_route(events: FeedEvents) -> HTTPRouteHandler:
     async def feed_events(
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[bytes] | Stream:
-        """Send an event of what changed as soon as a window is judged.
+        """Send an event of what changed as soon as a window is judged, also when it is again.
 
         The first event is `ready`: read the feed then. A heartbeat is sent every 15 seconds. The
         stream ends when the token does, when the process stops, or for a listener that is slow.

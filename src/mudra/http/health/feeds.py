@@ -1,6 +1,6 @@
 """The health feed for FIUs and AAs, and the status of the network for everyone.
 
-Both are cached for some seconds, for all readers.
+Both are cached for some seconds, for all readers, as finished bytes (decision 0174).
 """
 
 from time import monotonic
@@ -9,18 +9,21 @@ from typing import Final
 import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
+from msgspec import Struct
 
 from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.health.made_of_health import MadeOfHealth, OpenFile, open_file
 from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
-from mudra.http.response.entity_tag import entity_tag, has_it
+from mudra.http.response.entity_tag import has_it
 from mudra.http.response.health_responses import PublicStatusResponse
 from mudra.http.response.json_response import refusal
 from mudra.http.response.response_body import CsvText
 from mudra.metrics.health.feed import (
     HealthFeed,
     PublicRow,
+    feed_time,
     health_feed,
     is_current,
     public_csv,
@@ -53,7 +56,32 @@ class Signatures:
         return self._last[2]
 
 
-def feed_route(cache: NetworkHealthCache) -> HTTPRouteHandler:
+class _MadeFeed(Struct, frozen=True):
+    feed: HealthFeed
+    file: OpenFile
+
+
+class Feed:
+    """The feed of the network: the states as events compare them, and the body with its tag."""
+
+    def __init__(self, cache: NetworkHealthCache) -> None:
+        self._cache = cache
+        self._made = MadeOfHealth(_made_feed)
+
+    async def read(self, dependencies: HttpDependencies) -> HealthFeed:
+        """Returns the feed, from memory while it is current."""
+        return (await self._get(dependencies)).feed
+
+    async def file(self, dependencies: HttpDependencies) -> OpenFile:
+        """Returns the same as bytes."""
+        return (await self._get(dependencies)).file
+
+    async def _get(self, dependencies: HttpDependencies) -> _MadeFeed:
+        health = await _network(self._cache, dependencies)
+        return await self._made.get(health, current=True)  # its own rule: `MAX_SILENCE`
+
+
+def feed_route(source: Feed) -> HTTPRouteHandler:
     """Returns the handler of the feed."""
     signatures = Signatures()
 
@@ -73,11 +101,11 @@ def feed_route(cache: NetworkHealthCache) -> HTTPRouteHandler:
         caller = await calling_entity(request, dependencies, EntityType.FIU, EntityType.AA)
         if isinstance(caller, Refusal):
             return refusal(context.envelope, caller).response()
-        body = msgspec.json.encode(await read_feed(cache, dependencies))
-        response = _tagged(context, body, JSON, "private, no-cache")
+        file = await source.file(dependencies)
+        response = _tagged(context, file, JSON, "private, no-cache")
         response.headers["Vary"] = "Authorization"
         # As in the registry: anyone can verify a copy of the body.
-        response.headers["x-jws-signature"] = signatures.of(body, dependencies)
+        response.headers["x-jws-signature"] = signatures.of(file.body, dependencies)
         return response
 
     return feed
@@ -86,6 +114,12 @@ def feed_route(cache: NetworkHealthCache) -> HTTPRouteHandler:
 def public_status_routes() -> list[HTTPRouteHandler]:
     """Returns the handlers of the public status."""
     cache = NetworkHealthCache(PUBLIC_SPAN, monotonic)
+    as_json, as_csv = MadeOfHealth(_json), MadeOfHealth(_csv)
+
+    async def read(made: MadeOfHealth[OpenFile], dependencies: HttpDependencies) -> OpenFile:
+        health = await _network(cache, dependencies)
+        current = is_current(health.reported_until, dependencies.clock())
+        return await made.get(health, current=current)
 
     @get(
         "/status/v1/fips.json",
@@ -97,11 +131,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[bytes]:
         """Show status by FIP and API over the last day; names no AA."""
-        health = await _network(cache, dependencies)
-        body = msgspec.json.encode(
-            PublicStatusResponse(_feed(health).time_range, _public_rows(health, dependencies))
-        )
-        return _open(request, dependencies, body, JSON)
+        return _open(request, dependencies, await read(as_json, dependencies), JSON)
 
     @get(
         "/status/v1/fips.csv",
@@ -113,50 +143,55 @@ def public_status_routes() -> list[HTTPRouteHandler]:
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[bytes]:
         """Show the same as CSV."""
-        rows = _public_rows(await _network(cache, dependencies), dependencies)
-        return _open(request, dependencies, public_csv(rows).encode(), CSV)
+        return _open(request, dependencies, await read(as_csv, dependencies), CSV)
 
     return [status_json, status_csv]
-
-
-async def read_feed(cache: NetworkHealthCache, dependencies: HttpDependencies) -> HealthFeed:
-    """Returns the feed, from memory while it is current."""
-    return _feed(await _network(cache, dependencies))
 
 
 async def _network(cache: NetworkHealthCache, dependencies: HttpDependencies) -> NetworkHealth:
     return await cache.get(dependencies.reads, dependencies.clock(), TRANSACTION_S)
 
 
-def _public_rows(health: NetworkHealth, dependencies: HttpDependencies) -> list[PublicRow]:
+def _json(health: NetworkHealth, current: bool) -> OpenFile:
+    rows = _public_rows(health, current=current)
+    return open_file(msgspec.json.encode(PublicStatusResponse(feed_time(health.within), rows)))
+
+
+def _csv(health: NetworkHealth, current: bool) -> OpenFile:
+    return open_file(public_csv(_public_rows(health, current=current)).encode())
+
+
+def _public_rows(health: NetworkHealth, *, current: bool) -> list[PublicRow]:
     rows = public_status(health.fips, disputed=health.disputed)
-    return rows if is_current(health.reported_until, dependencies.clock()) else unsure(rows)
+    return rows if current else unsure(rows)
 
 
-def _feed(health: NetworkHealth) -> HealthFeed:
+def _made_feed(health: NetworkHealth, _: bool) -> _MadeFeed:
     proof = health.coverage.proof()
     states = health.states if health.reported_until else no_states()
-    return health_feed(health.fips, health.within, proof, states, health.causes, health.disputed)
+    feed = health_feed(health.fips, health.within, proof, states, health.causes, health.disputed)
+    return _MadeFeed(feed, open_file(msgspec.json.encode(feed)))
 
 
 def _open(
-    request: AnyRequest, dependencies: HttpDependencies, body: bytes, media_type: str
+    request: AnyRequest, dependencies: HttpDependencies, file: OpenFile, media_type: str
 ) -> Response[bytes]:
     """Returns open data: kept by anyone for a minute, under the license of the status page."""
-    response = _tagged(new_context(request, dependencies), body, media_type, "public, max-age=60")
+    response = _tagged(new_context(request, dependencies), file, media_type, "public, max-age=60")
     response.headers["Link"] = f'<{dependencies.settings.status_license}>; rel="license"'
     return response
 
 
-def _tagged(context: RequestContext, body: bytes, media_type: str, cache: str) -> Response[bytes]:
+def _tagged(
+    context: RequestContext, file: OpenFile, media_type: str, cache: str
+) -> Response[bytes]:
     """Returns a response with an ETag, or 304 when the caller has it (RFC 9110 13.1.2)."""
-    tag = entity_tag(body)
     headers = {
-        "ETag": tag,
+        "ETag": file.tag,
         "Cache-Control": cache,
         "Access-Control-Allow-Origin": "*",
         "X-Request-Id": context.txn_id,
     }
-    if has_it(context.request, tag):
+    if has_it(context.request, file.tag):
         return Response(b"", status_code=304, headers=headers, media_type=media_type)
-    return Response(body, media_type=media_type, headers=headers)
+    return Response(file.body, media_type=media_type, headers=headers)

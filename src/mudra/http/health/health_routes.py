@@ -15,7 +15,7 @@ from mudra.http.health import (
     webhooks,
 )
 from mudra.http.health.feed_events import FeedEvents, feed_events_route
-from mudra.http.health.feeds import feed_route, public_status_routes, read_feed
+from mudra.http.health.feeds import Feed, feed_route, public_status_routes
 from mudra.http.health.health_queries import (
     health_matrix,
     health_rows,
@@ -42,7 +42,8 @@ def metrics_routes(
 ) -> list[ControllerRouterHandler]:
     """Returns the handlers for members under every prefix, for operators and for the public."""
     cache = NetworkHealthCache(FEED_SPAN, monotonic)
-    events = FeedEvents(lambda dependencies: read_feed(cache, dependencies))
+    feed = Feed(cache)
+    events = FeedEvents(feed.read)
     on_new_states(cache.spoil)
     on_new_states(events.announce)
     of_members = [
@@ -53,7 +54,7 @@ def metrics_routes(
         *webhooks.member_handlers,
         *silences.member_handlers,
         *followed_fips.member_handlers,
-        feed_route(cache),
+        feed_route(feed),
         feed_events_route(events),
     ]
     return [

@@ -21,7 +21,10 @@ _MAX_LENGTH: Final = timedelta(days=31)
 @get("/receipts", "Show own receipts")
 @as_entity(EntityType.AA)
 async def own_receipts(call: EntityCall[ReceiptsParameters]) -> ReceiptsResponse | Refusal:
-    """Show receipts, gaps, late windows and findings of the calling AA."""
+    """Show receipts, gaps, late windows and findings of the calling AA.
+
+    A gap is a report that is not here 15 minutes after its window.
+    """
     now = call.dependencies.clock()
     query = _query_of(call.body, now)
     if isinstance(query, InvalidField):

@@ -16,6 +16,7 @@ from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.payload.catalogue import RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.registry.payload.fields.url_rules import MAX_URL
+from mudra.shared.time_text import FIRST, LAST, is_usual
 
 CODES: Final = sorted(str(code) for code in RequestType)
 GROUPED_BY: Final[Mapping[str, Grouping]] = {
@@ -26,9 +27,6 @@ GROUPED_BY: Final[Mapping[str, Grouping]] = {
 }
 MAX_LENGTH: Final = timedelta(days=400)
 """The longest time of one health query."""
-_FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
-_LAST: Final = datetime(2200, 1, 1, tzinfo=UTC)
-"""No window is outside of these, and neither the database nor Python can compute far beyond."""
 
 _Instant = Annotated[
     datetime,
@@ -251,8 +249,8 @@ def time_range(
 ) -> TimeRange | InvalidField:
     """Return `from` and `to`; by default the last closed windows."""
     end = window_start(now) if isinstance(query.end, UnsetType) else query.end
-    if not _FIRST <= end <= _LAST:
-        return InvalidField(f"to must be between the years {_FIRST.year} and {_LAST.year}")
+    if not is_usual(end):
+        return InvalidField(f"to must be between the years {FIRST.year} and {LAST.year}")
     start = end - default if isinstance(query.start, UnsetType) else query.start
     if not start < end or end - start > longest:
         return InvalidField(f"from must be before to, by at most {longest.days} days")

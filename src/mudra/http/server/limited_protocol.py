@@ -1,8 +1,8 @@
 """HTTP connections with an end: what uvicorn leaves open (quality 2.3, items I1 and I2).
 
 A subclass of uvicorn's own protocol, so that requests take the same road. It
-adds deadlines for the header and for idle connections, limits for header and
-address, and the error body of spec part 7 where uvicorn writes plain text.
+adds deadlines for the header, for idle connections and for clients that read nothing, limits
+for header and address, and the error body of spec part 7 where uvicorn writes plain text.
 Slow bodies are the matter of `intake.py`. A request that offers another protocol
 is read like any other (RFC 9110 7.8): uvicorn loses its body.
 """
@@ -76,7 +76,9 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, if the peer may have one more connection."""
-        self._lingering = LingeringTransport(transport, lambda: self._in_message)
+        self._lingering = LingeringTransport(
+            transport, lambda: self._in_message, self.shared.limits.idle_s
+        )
         super().connection_made(self._lingering)
         self.timeout_keep_alive = self.shared.limits.idle_s  # type: ignore[assignment]  # call_later's
         if not self.shared.open_connections.enter(self._peer()):
@@ -91,6 +93,16 @@ class LimitedProtocol(HttpToolsProtocol):
         self.shared.open_connections.leave(self._peer())
         self._lingering.lost()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Note that the client is slower than its answer."""
+        super().pause_writing()
+        self._lingering.paused()
+
+    def resume_writing(self) -> None:
+        """Go on: the client has taken nearly all."""
+        super().resume_writing()
+        self._lingering.resumed()
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, and see that what is begun has an end."""

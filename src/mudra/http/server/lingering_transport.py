@@ -8,10 +8,14 @@ Closing a socket with unread bytes makes the kernel send a reset, and the reset
 overtakes the answer: a client that is still sending a body of 9 MiB would see
 a broken connection in place of its 413. So the sending side is ended first, and
 what comes in is dropped for a moment (RFC 9112, 9.6).
+
+A client that takes nothing of what waits for it is not waited for (`unread_answer.py`).
 """
 
 import asyncio
 from collections.abc import Callable
+
+from mudra.http.server.unread_answer import UnreadAnswer
 
 LINGER_S = 2.0
 _HEAD_BEGINS = b"HTTP/1.1 "
@@ -22,11 +26,17 @@ _COPIED = 65536
 
 
 class LingeringTransport(asyncio.Transport):
-    """Wraps a transport; differs in `close` while the client is sending."""
+    """Wraps a transport; differs in `close` while the client is sending, or reads nothing.
 
-    def __init__(self, real: asyncio.Transport, is_client_sending: Callable[[], bool]) -> None:
+    `patience_s` is how long a client may take nothing of what waits for it.
+    """
+
+    def __init__(
+        self, real: asyncio.Transport, is_client_sending: Callable[[], bool], patience_s: float
+    ) -> None:
         super().__init__()
         self._real = real
+        self._unread = UnreadAnswer(real, patience_s)
         self._is_client_sending = is_client_sending
         self._lingering: asyncio.TimerHandle | None = None
         self._head = b""
@@ -37,16 +47,30 @@ class LingeringTransport(asyncio.Transport):
             return
         self.flush()
         if not (self._is_client_sending() and self._real.can_write_eof()):
-            self._real.close()
+            self._end()
             return
         self._real.write_eof()
         self._real.resume_reading()
-        self._lingering = asyncio.get_running_loop().call_later(LINGER_S, self._real.close)
+        self._lingering = asyncio.get_running_loop().call_later(LINGER_S, self._end)
+
+    def _end(self) -> None:
+        self._real.close()
+        self._unread.watch()  # what waits keeps a closed connection open
 
     def lost(self) -> None:
         """Note that the connection has ended."""
+        self._unread.forget()
         if self._lingering is not None:
             self._lingering.cancel()
+
+    def paused(self) -> None:
+        """Note that much waits for the client."""
+        self._unread.watch()
+
+    def resumed(self) -> None:
+        """Note that the client has taken nearly all that waited."""
+        if not self._real.is_closing():
+            self._unread.forget()
 
     def is_closing(self) -> bool:
         """Say whether nothing more can be sent."""

@@ -1,6 +1,6 @@
 """Publishing, changing, ending and listing announcements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -103,9 +103,12 @@ class AnnouncementService(Struct, frozen=True):
         await self.audit_log.append(entry)
         return after
 
-    async def next_to_send(self, now: datetime) -> Sending | None:
-        """Takes one whose subscribers were not all written to; one that is over is sent no more."""
-        while (found := await self.store.take_unsent(now)) is not None:
+    async def next_to_send(self, now: datetime, but: Collection[str] = ()) -> Sending | None:
+        """Takes one whose subscribers were not all written to; one that is over is sent no more.
+
+        It is none of `but`, by their IDs.
+        """
+        while (found := await self.store.take_unsent(now, but)) is not None:
             if found.announcement.state(now) is State.CURRENT:
                 return found
             await self.sent(found, found.after, done=True)

@@ -1,6 +1,6 @@
 """What announcements ask of storage."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -43,8 +43,11 @@ class Announcements(Protocol):
         """Return how many were made since a moment."""
         ...
 
-    async def take_unsent(self, now: datetime) -> Sending | None:
-        """Take one that is published and not sent to all, so that no other process takes it."""
+    async def take_unsent(self, now: datetime, but: Collection[str]) -> Sending | None:
+        """Take one that is published and not sent to all, so that no other process takes it.
+
+        It is none of `but`, by their IDs.
+        """
         ...
 
     async def sent(self, announcement_id: str, after: str, *, done: bool) -> None:

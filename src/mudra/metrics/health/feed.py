@@ -173,7 +173,7 @@ def health_feed(
     return HealthFeed(
         FeedData(feeds),
         {fip_id: _summary(feed) for fip_id, feed in feeds.items()},
-        FeedTime(_utc_text(within.start), _utc_text(within.end)),
+        feed_time(within),
         FeedProof(
             proof.reporters_seen,
             proof.reporters_expected,
@@ -182,6 +182,11 @@ def health_feed(
         ),
         _utc_text(judged.end) if judged.fips else None,
     )
+
+
+def feed_time(within: TimeRange) -> FeedTime:
+    """Returns a time as feed and public status name it, in UTC."""
+    return FeedTime(_utc_text(within.start), _utc_text(within.end))
 
 
 class _Now(Struct, frozen=True):

@@ -43,7 +43,7 @@ from mudra.metrics.ports import (
     Series,
     Silences,
 )
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import TimeRange, due_until
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
@@ -119,7 +119,8 @@ class HealthService(Struct, frozen=True):
         if aa_id is not None:
             reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
         expected = expected_windows(within, reporting, now)
-        return Coverage(expected, await self.rollups.received(within))
+        reported = await self.rollups.received(within, due_until(now))
+        return Coverage(expected, reported.windows, reported.early)
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
         """Returns those of these AAs that never sent a report: their agents have yet to begin."""

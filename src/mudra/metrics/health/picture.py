@@ -28,10 +28,9 @@ from mudra.metrics.payload.catalogue import (
     NotificationType,
     RequestType,
     Tag,
-    window_start,
 )
 from mudra.metrics.ports import Pair
-from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
+from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange, due_until
 from mudra.metrics.rollup.pair import PairSums, status_of_pair
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
 from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
@@ -79,33 +78,41 @@ class Coverage(Struct, frozen=True):
     """Windows expected and windows received, by AA; each window has both payloads."""
 
     expected: Mapping[str, int]
+    """Those that are due: reports of later ones may still come in time."""
     received: Mapping[tuple[str, Tag], int]
+    early: Mapping[tuple[str, Tag], int] = MappingProxyType({})
+    """Those of the received that are not due yet; each counts as expected."""
 
     def proof(self, aa_id: str = "") -> Proof:
         """Returns the proof over one AA, or over all."""
-        due = {aa: count for aa, count in self.expected.items() if aa_id in {"", aa}}
-        received = {
-            aa: sum(min(self.received.get((aa, tag), 0), count) for tag in Tag)
-            for aa, count in due.items()
-        }
+        counted = [self._reports(aa) for aa in self.expected if aa_id in {"", aa}]
         return Proof(
-            reporters_seen=sum(1 for count in received.values() if count),
-            reporters_expected=sum(1 for count in due.values() if count),
-            windows_received=sum(received.values()),
-            windows_expected=sum(due.values()) * len(Tag),
+            reporters_seen=sum(1 for received, _ in counted if received),
+            reporters_expected=sum(1 for _, expected in counted if expected),
+            windows_received=sum(received for received, _ in counted),
+            windows_expected=sum(expected for _, expected in counted),
         )
+
+    def _reports(self, aa_id: str) -> tuple[int, int]:
+        """Returns the reports of an AA that were received, and those that were expected."""
+        received = expected = 0
+        for tag in Tag:
+            due, early = self.expected[aa_id], self.early.get((aa_id, tag), 0)
+            received += min(self.received.get((aa_id, tag), 0) - early, due) + early
+            expected += due + early
+        return received, expected
 
 
 def expected_windows(
     within: TimeRange, reporting: Mapping[str, ReportingTimes], now: datetime
 ) -> dict[str, int]:
-    """Returns how many ended windows of this time each AA had to report.
+    """Returns how many windows of this time that are due each AA had to report.
 
     An AA that need not report now is among them if it had to within this time.
     """
-    closed = TimeRange(within.start, min(within.end, window_start(now)))
+    due = TimeRange(within.start, min(within.end, due_until(now)))
     numbers = {
-        aa_id: sum(one.number for one in times.within(closed)) for aa_id, times in reporting.items()
+        aa_id: sum(one.number for one in times.within(due)) for aa_id, times in reporting.items()
     }
     return {
         aa_id: number

@@ -6,10 +6,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
+from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.ports import Members, Receipts, RefusedPush
-from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange, closed_before, gaps
+from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange, closed_before, due_until, gaps
 
 _MAX_REFUSED: Final = 20
 _LAST_DAY: Final = timedelta(days=1)
@@ -67,14 +67,14 @@ class ReceiptService(Struct, frozen=True):
         )
 
     async def gaps(self, aa_id: str, within: TimeRange, now: datetime) -> list[Gap]:
-        """Returns the closed windows that an AA had to report and did not."""
+        """Returns the windows that are due, that an AA had to report and did not."""
         times = (await self.members.reporting_aas()).get(aa_id, ReportingTimes())
-        closed = TimeRange(within.start, min(within.end, window_start(now)))
+        due = TimeRange(within.start, min(within.end, due_until(now)))
         received = await self.store.windows(aa_id, within)
         return [
             Gap(tag, gap)
             for tag in Tag
-            for expected in times.within(closed)
+            for expected in times.within(due)
             for gap in gaps(expected, received[tag])
         ]
 

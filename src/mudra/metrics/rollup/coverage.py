@@ -1,13 +1,13 @@
 """Windows expected and windows missing. A gap counts neither as healthy nor as zero."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from mudra.metrics.incidents.window_reports import REPORT_GRACE
-from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 
 FOREVER: Final = datetime.max.replace(tzinfo=UTC)
 
@@ -40,6 +40,22 @@ def closed_before(now: datetime, length: timedelta) -> TimeRange:
     """Returns the windows of this length of time up to the last one that has ended."""
     end = window_start(now)
     return TimeRange(end - length, end)
+
+
+def due_until(now: datetime) -> datetime:
+    """Returns the end of the last window whose reports are missing if they are not here yet.
+
+    Those of a later one may still come in time: agents spread their pushes over minutes.
+    """
+    return window_start(now - REPORT_GRACE)
+
+
+class Reported(Struct, frozen=True):
+    """How many windows were reported, by AA and tag, with or without traffic."""
+
+    windows: Mapping[tuple[str, Tag], int]
+    early: Mapping[tuple[str, Tag], int]
+    """Of these, those that are not due yet."""
 
 
 def gaps(within: TimeRange, received: Collection[datetime]) -> tuple[TimeRange, ...]:

@@ -1,6 +1,7 @@
 """What subscriptions to the public status ask of storage."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
@@ -171,4 +172,12 @@ class SubscriptionUnitOfWork(Protocol):
     @property
     def health(self) -> HealthService:
         """The names of institutions."""
+        ...
+
+
+class OpenSubscriptions(Protocol):
+    """Opens a transaction; commits at its end."""
+
+    def __call__(self) -> AbstractAsyncContextManager[SubscriptionUnitOfWork]:
+        """Open one."""
         ...

@@ -12,11 +12,13 @@ from mudra.identity.ports import Notice, NoticeKind
 from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.announcements.announcement import Announcement
+from mudra.metrics.announcements.ports import Sending
 from mudra.metrics.notifications.alarm import time_text
-from mudra.metrics.subscriptions.ports import SubscriptionUnitOfWork
+from mudra.metrics.subscriptions.ports import OpenSubscriptions, SubscriptionUnitOfWork
 from mudra.metrics.subscriptions.subscription import Subscription
 from mudra.metrics.subscriptions.webhook_subscription import announcement_body
 from mudra.shared.secret_text import SecretText
+from mudra.shared.shared_read import is_unavailable
 
 _BATCH: Final = 200
 """Emails of one transaction."""
@@ -29,12 +31,34 @@ class AnnouncementMessages(Struct, frozen=True):
     languages: Languages
     root: str
 
-    async def write_next(self, work: SubscriptionUnitOfWork) -> bool:
+    async def write(self, open_work: OpenSubscriptions) -> None:
+        """Write to all who are to be written to.
+
+        An announcement that cannot be written keeps none of the others from its readers. It
+        waits until it is called again; what it failed with is raised once the others are written.
+        """
+        failed: dict[str, Exception] = {}
+        while await self._write_next(open_work, failed):
+            pass
+        if failed:
+            raise next(iter(failed.values()))
+
+    async def _write_next(self, open_work: OpenSubscriptions, failed: dict[str, Exception]) -> bool:
         """Write to the next subscribers of an announcement; returns whether there was one."""
-        now = await work.subscriptions.now()
-        sending = await work.announcements.next_to_send(now)
-        if sending is None:
-            return False
+        sending: Sending | None = None
+        try:
+            async with open_work() as work:
+                now = await work.subscriptions.now()
+                sending = await work.announcements.next_to_send(now, failed.keys())
+                if sending is not None:
+                    await self._write(work, sending, now)
+        except Exception as failure:  # raised again once the others are written
+            if sending is None or is_unavailable(failure):
+                raise
+            failed[sending.announcement.announcement_id] = failure
+        return sending is not None
+
+    async def _write(self, work: SubscriptionUnitOfWork, sending: Sending, now: datetime) -> None:
         one = sending.announcement
         readers = await work.subscriptions.confirmed(
             one.fip_ids, one.publish_at, sending.after, _BATCH
@@ -49,7 +73,6 @@ class AnnouncementMessages(Struct, frozen=True):
             await work.subscriptions.webhooks.post(hooks, event.value, body)
         last = readers[-1].subscription_id if readers else sending.after
         await work.announcements.sent(sending, last, done=len(readers) < _BATCH)
-        return True
 
     def _notice(self, reader: Subscription, one: Announcement, names: Mapping[str, str]) -> Notice:
         language = self.languages.of(reader.language)

@@ -5,9 +5,8 @@ it need not be the reader, and could write to a stranger in that way.
 """
 
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
@@ -18,7 +17,7 @@ from mudra.localization.language import written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.notifications.alarm import time_text
-from mudra.metrics.subscriptions.ports import SubscriptionUnitOfWork
+from mudra.metrics.subscriptions.ports import OpenSubscriptions
 from mudra.metrics.subscriptions.public_news import News, NewsState, news_of
 from mudra.metrics.subscriptions.subscribe import COUNTED
 from mudra.metrics.subscriptions.subscription import (
@@ -37,14 +36,6 @@ _RECENT: Final = timedelta(days=8)
 _ZONE: Final = ZoneInfo("Asia/Kolkata")
 
 
-class OpenSubscriptions(Protocol):
-    """Opens a transaction; commits at its end."""
-
-    def __call__(self) -> AbstractAsyncContextManager[SubscriptionUnitOfWork]:
-        """Open one."""
-        ...
-
-
 class StatusEmails(Struct, frozen=True):
     """Writes the emails; `root` is the public address of the status page."""
 
@@ -61,11 +52,7 @@ class StatusEmails(Struct, frozen=True):
         await self._note_changes()
         while await self._announce_next():
             pass
-        announcements = AnnouncementMessages(self.languages, self.root)
-        sends = True
-        while sends:
-            async with self.open_work() as work:
-                sends = await announcements.write_next(work)
+        await AnnouncementMessages(self.languages, self.root).write(self.open_work)
 
     async def _ask_to_confirm(self) -> bool:
         async with self.open_work() as work:

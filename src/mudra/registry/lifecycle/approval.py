@@ -31,7 +31,7 @@ def approve(
     expected: int = 0,
     one_operator: bool = False,
 ) -> Decision | RegistryRefusal:
-    """Decide on an approval, live at once or from `goes_live_at`.
+    """Decide on an approval, live at once or from `goes_live_at`; one of the past is at once.
 
     Without `one_operator` it takes a second operator (second_operator.py).
 
@@ -50,8 +50,9 @@ def approve(
         return held
     if goes_live_at is not None and goes_live_at - now > MAX_GO_LIVE:
         return GoLiveTooFar(MAX_GO_LIVE.days)
-    decided = replace(pending, decided_by=actor.name, decided_at=now, goes_live_at=goes_live_at)
-    if goes_live_at is not None and goes_live_at > now:
+    due = goes_live_at if goes_live_at is not None and goes_live_at > now else None
+    decided = replace(pending, decided_by=actor.name, decided_at=now, goes_live_at=due)
+    if due is not None:
         after = record.with_version(replace(decided, status=VersionStatus.APPROVED))
     else:
         after = put_live(record, decided, now)

@@ -1,6 +1,6 @@
 """Announcements in PostgreSQL: implements metrics/announcements/ports.py."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.announcements.announcement import Announcement, Kind, Translation
 from mudra.metrics.announcements.ports import Sending
+from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.announcement_tables import status_announcement
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
@@ -69,11 +70,16 @@ class PostgresAnnouncements:
         query = sa.select(sa.func.count()).select_from(status_announcement)
         return int(await self._tx.connection.scalar(query.where(_A.made_at > since)) or 0)
 
-    async def take_unsent(self, now: datetime) -> Sending | None:
-        """Take one that is published and not sent to all, so that no other process takes it."""
+    async def take_unsent(self, now: datetime, but: Collection[str]) -> Sending | None:
+        """Take one that is published and not sent to all, so that no other process takes it.
+
+        It is none of `but`, by their IDs.
+        """
         found = await self._tx.connection.execute(
             sa.select(status_announcement)
-            .where(sa.not_(_A.done), _A.publish_at <= now)
+            .where(
+                sa.not_(_A.done), _A.publish_at <= now, sa.not_(is_among(_A.announcement_id, but))
+            )
             .order_by(_A.publish_at, _A.announcement_id)
             .limit(1)
             .with_for_update(skip_locked=True)

@@ -80,7 +80,7 @@ class PostgresHeldReports:
             .where(_H.state == HeldState.WAITING.value, _R.aa_id == receipt.key.aa_id)
             .limit(1)
         )
-        await self._reports.acknowledge([(receipt, checked.calls, 0)])
+        await self._reports.hear(receipt, checked.calls)
         await self._tx.connection.execute(
             sa.insert(metrics_held).values(
                 receipt_id=receipt.receipt_id,

@@ -12,6 +12,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.ingest_rule import (
     Accept,
     Decision,
@@ -136,6 +137,14 @@ class PostgresReports:
         )
         await self._mark_stale([receipt], receipt.key.window, whole=False)
 
+    async def hear(self, receipt: Receipt, calls: int) -> None:
+        """Stores the receipt of a report that is not counted: its window counts as reported."""
+        window = receipt.key.window
+        # Sums are made again only where raw rows are kept, and theirs have the reported windows.
+        await self._partitions.ensure(self._tx, RAW, window)
+        await self._acknowledge([(receipt, calls, 0)])
+        await self._mark_stale([receipt], window + WINDOW, whole=False)
+
     async def _keep_previous(self, receipt: Receipt) -> None:
         window = receipt.key.window
         await self._partitions.ensure(self._tx, PREVIOUS, window)
@@ -165,7 +174,7 @@ class PostgresReports:
         whole: bool = False,
     ) -> None:
         await self._write([(one, checked.rows) for one, checked in stored])
-        await self.acknowledge([(one, checked.calls, checked.blocks) for one, checked in stored])
+        await self._acknowledge([(one, checked.calls, checked.blocks) for one, checked in stored])
         await self._mark_stale([one for one, _ in stored], watched_from, whole=whole)
 
     async def _write(self, stored: Sequence[tuple[Receipt, bytes]]) -> None:
@@ -173,7 +182,7 @@ class PostgresReports:
             await self._partitions.ensure(self._tx, RAW, day)
         await self._copy([rows for _, rows in stored])
 
-    async def acknowledge(self, receipts: Sequence[tuple[Receipt, int, int]]) -> None:
+    async def _acknowledge(self, receipts: Sequence[tuple[Receipt, int, int]]) -> None:
         """Stores receipts, each with its number of calls and of raw rows."""
         await self._tx.connection.execute(
             sa.insert(metrics_receipt), [_receipt_row(*one) for one in receipts]

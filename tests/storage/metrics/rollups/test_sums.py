@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 from tests.support.metrics.summed_store import (
+    AFTER,
     DAY,
+    HOUR,
     LAST_HOURS,
     Store,
     comparable,
@@ -75,6 +77,31 @@ def test_a_txn_id_used_for_other_content_changes_nothing(conninfo):
         ) == plain([first], TimeRange(DAY, DAY + WINDOW))
 
     with_store(conninfo, act)
+
+
+def test_a_held_report_of_a_finished_day_counts_as_reported(conninfo):
+    async def act(store):
+        day = DAY + timedelta(days=2)  # of which nothing else is reported
+        store.now = AFTER + HOUR
+        within = TimeRange(day, day + timedelta(days=1))
+        payload = request_metrics(1, "aa-held", start=day)
+        await store.push(with_calls(payload, 9 * 10**15))
+        await store.over_all_and_pairs_are_true(within)
+        await store.make_sums()
+        await store.over_all_and_pairs_are_true(within)
+        held = await store.run("SELECT 1 FROM metrics_held WHERE aa_id = 'aa-held'")
+        summed = await store.run("SELECT windows FROM metrics_received WHERE aa_id = 'aa-held'")
+        assert (len(held.all()), summed.scalars().all()) == (1, [1])
+        assert await store.totals(within, aa_id="aa-held") == {}
+
+    with_store(conninfo, act)
+
+
+def with_calls(payload, calls):
+    (block, *_), (fip, *_) = payload.fips[0].metrics, payload.fips
+    counts = (calls, calls, *[0] * 13)
+    block = msgspec.structs.replace(block, counts=counts)
+    return msgspec.structs.replace(payload, fips=(msgspec.structs.replace(fip, metrics=(block,)),))
 
 
 def test_sizes_beyond_2_to_the_63_are_kept_exactly(conninfo):

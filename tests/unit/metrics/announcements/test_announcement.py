@@ -1,6 +1,6 @@
 """What may be announced, for how long, and where it is shown."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from msgspec.structs import replace
@@ -21,6 +21,8 @@ from mudra.metrics.announcements.announcement import (
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+FAR = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+"""In India this is no date."""
 PUBLIC = {f"BANK-{number}" for number in range(30)}
 SAID = AnnouncementCommand(Kind.INFORMATION, "Title", "Text.")
 HINDI = Translation("hi", "शीर्षक", "पाठ।")
@@ -50,6 +52,9 @@ def made(**changes: object) -> Announcement:
         ("fip_ids", tuple(sorted(PUBLIC))[: MAX_INSTITUTIONS + 1]),
         ("publish_at", NOW + timedelta(days=367)),
         ("ends", NOW),
+        ("ends", FAR),
+        ("begins", FAR),
+        ("begins", datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=5, minutes=30)))),
     ],
 )
 def test_what_is_not_allowed_is_refused_by_its_field(field: str, value: object) -> None:
@@ -73,6 +78,14 @@ def test_it_does_not_end_before_it_begins_or_is_published(times: dict[str, datet
 
     assert isinstance(refused, AnnouncementRefused)
     assert refused.field == "ends"
+
+
+@pytest.mark.parametrize("field", ["begins", "ends"])
+def test_a_change_is_bound_by_the_same_times(field: str) -> None:
+    refused = changed_announcement(made(), replace(SAID, **{field: FAR}), NOW, PUBLIC)
+
+    assert isinstance(refused, AnnouncementRefused)
+    assert refused.field == field
 
 
 def test_its_text_is_one_paragraph_and_empty_translations_are_left_out() -> None:

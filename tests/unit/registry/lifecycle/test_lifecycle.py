@@ -276,6 +276,19 @@ def test_an_operator_approves_the_version_that_was_looked_at(registry):
     assert order(registry, RegistryAction.APPROVE, version=3).status == "live"
 
 
+@pytest.mark.parametrize(
+    "past", [START, dt.datetime(1, 1, 1, tzinfo=dt.timezone(dt.timedelta(hours=5, minutes=30)))]
+)
+def test_an_approval_of_the_past_is_one_of_now(registry, past):
+    live(registry)
+    update(registry, with_key(fip(), 1), ENTITY)
+
+    order(registry, RegistryAction.APPROVE, goes_live_at=past)
+
+    record = registry.records["FIP-0"]
+    assert (record.live.number, record.live.goes_live_at) == (2, None)
+
+
 def test_a_scheduled_version_goes_live_at_its_time_and_not_before(registry):
     live(registry)
     update(registry, with_key(fip(), 1), ENTITY)

@@ -7,6 +7,7 @@ from urllib.parse import urljoin
 import msgspec
 from litestar import Response, get
 from litestar.params import FromPath
+from litestar.response import Stream
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.error_page import no_such_page
@@ -138,7 +139,7 @@ async def _of_fip(
 @get("/status/network.json", include_in_schema=False)
 async def status_json(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
-) -> Response[str] | Response[bytes]:
+) -> Response[bytes] | Stream:
     """Return the snapshot as JSON: days, APIs, incidents."""
     return await _large(
         request, dependencies, cache, "network.json", "application/json", msgspec.json.encode
@@ -148,7 +149,7 @@ async def status_json(
 @get("/status/network.csv", include_in_schema=False)
 async def status_csv(
     request: AnyRequest, dependencies: InjectedDependencies, cache: InjectedStatusCache
-) -> Response[str] | Response[bytes]:
+) -> Response[bytes] | Stream:
     """Return the days as CSV."""
     return await _large(
         request, dependencies, cache, "network.csv", "text/csv",
@@ -170,7 +171,7 @@ async def _large(
     name: str,
     media_type: str,
     made: Callable[[StatusSnapshot], bytes],
-) -> Response[bytes]:
+) -> Response[bytes] | Stream:
     """Returns a file of megabytes, which is made once for all its readers."""
     cached = await cache.get(dependencies)
     if cached is None:
@@ -178,7 +179,7 @@ async def _large(
     file = await cache.file(name, cached.snapshot, made)
     answer = _shared(b"", media_type, name)
     answer.headers["Link"] = f'</status/schema.json>; rel="describedby", {_license(dependencies)}'
-    return await public_file(request, answer, file)
+    return public_file(request, answer, file)
 
 
 def _shared(body: bytes, media_type: str, file_name: str = "") -> Response[bytes]:

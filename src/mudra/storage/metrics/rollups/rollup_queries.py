@@ -14,7 +14,7 @@ from sqlalchemy.engine import RowMapping
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag
 from mudra.metrics.payload.report import Block
 from mudra.metrics.ports import Pair
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import FOREVER, Reported, TimeRange
 from mudra.metrics.rollup.grain_selection import (
     Notes,
     Rows,
@@ -163,28 +163,33 @@ class PostgresRollupQueries:
             query = query.where(_R.aa_id == aa_id)
         return ReportsMark(*(await self._tx.connection.execute(query)).one())
 
-    async def received(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
-        """Returns how many windows each AA reported, with or without traffic."""
+    async def received(self, within: TimeRange, due_until: datetime = FOREVER) -> Reported:
+        """Returns how many windows each AA reported; those from `due_until` on are early."""
         used = sources_of_all(within, await self._stale_series(within, None))
+        days = [day for day in used.days if day + DAY <= due_until]
         found: dict[tuple[str, Tag], int] = defaultdict(int)
-        if used.days:
+        early: dict[tuple[str, Tag], int] = {}
+        if days:
             c = metrics_received.c
             counted = await self._tx.connection.execute(
                 sa.select(c.aa_id, c.tag, sa.func.sum(c.windows))
-                .where(within_times(c.at, used.days))
+                .where(within_times(c.at, days))
                 .group_by(c.aa_id, c.tag)
             )
             for aa_id, tag, count in counted:
                 found[(aa_id, long_tag(tag))] += count
-        for span in _without(within, used.days):
-            counted = await self._tx.connection.execute(
-                sa.select(_R.aa_id, _R.tag, sa.func.count())
+        not_due = sa.func.count().filter(_R.window_at >= due_until)
+        for span in _without(within, days):
+            receipts = await self._tx.connection.execute(
+                sa.select(_R.aa_id, _R.tag, sa.func.count(), not_due)
                 .where(_R.version == 1, _R.window_at >= span.start, _R.window_at < span.end)
                 .group_by(_R.aa_id, _R.tag)
             )
-            for aa_id, tag, count in counted:
+            for aa_id, tag, count, of_early in receipts:
                 found[(aa_id, long_tag(tag))] += count
-        return found
+                if of_early:  # of the last span alone
+                    early[(aa_id, long_tag(tag))] = of_early
+        return Reported(found, early)
 
     async def _pair_sources(self, within: TimeRange) -> Sources:
         wide = await self._widened(within)

@@ -32,16 +32,14 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.api_names import api_name
 from mudra.metrics.health.picture import Row
-from mudra.metrics.incidents.explanation import concerns, of_api
+from mudra.metrics.incidents.explanation import causes_of, concerns, of_api
 from mudra.metrics.incidents.incident import Incident, StoredIncident, Subject
-from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned
+from mudra.metrics.incidents.subject import aa_concerned, codes_of, fip_concerned, name_of
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.shared.entity_type import EntityType
-
-_MAX_COUNT: Final = 200
 
 
 class About(Struct, frozen=True):
@@ -119,7 +117,7 @@ async def _handle(page_context: PageContext, about: About, code: str = "") -> Ou
             return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
         view = replace(view, code=code)
     if OVER_TIME.is_part(page_context.query):
-        incidents = await _incidents(page_context, about, view)
+        incidents = _incidents(await _stored(page_context, view), about, view)
         charts = await _charts(page_context, about, view, incidents)
         return (
             charts if isinstance(charts, Download) else RenderedPage(PART, {**charts, "view": view})
@@ -168,7 +166,8 @@ async def _content(
     page_context: PageContext, about: About, view: HealthQuery, code: str
 ) -> Mapping[str, object] | Download:
     work, within = page_context.work, view.within
-    incidents = await _incidents(page_context, about, view)
+    stored = await _stored(page_context, view)
+    incidents = _incidents(stored, about, view)
     charts: Mapping[str, object] | Download = LATER
     if not OVER_TIME.comes_later(page_context.query):
         charts = await _charts(page_context, about, view, incidents)
@@ -209,7 +208,7 @@ async def _content(
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": shown_others if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
-        "causes": await _causes(page_context, about, view),
+        "causes": _causes(stored, about, view),
         "planned": await work.health.maintenances(
             within, page_context.now, {about.aa_id or "", about.fip_id or ""}
         ),
@@ -230,34 +229,42 @@ def _counts(
     }
 
 
-async def _causes(
-    page_context: PageContext, about: About, view: HealthQuery
+def _causes(
+    stored: Sequence[StoredIncident], about: About, view: HealthQuery
 ) -> Sequence[CauseLine]:
     """Returns the causes of this time that are at the subject or reach it."""
     found = [
         one
-        for one in await page_context.work.incidents.causes_within(view.within)
+        for one in causes_of(stored, view.within)
         if concerns(one.incident, about.aa_id, about.fip_id) and of_api(one.incident, view.code)
     ]
     return cause_lines(found, about=(about.aa_id, about.fip_id))
 
 
-async def _incidents(
-    page_context: PageContext, about: About, view: HealthQuery
+async def _stored(page_context: PageContext, view: HealthQuery) -> Sequence[StoredIncident]:
+    """Returns all incidents since the beginning of the requested time, the oldest first."""
+    return await page_context.work.incidents.since(view.within.start)
+
+
+def _incidents(
+    stored: Sequence[StoredIncident], about: About, view: HealthQuery
 ) -> list[StoredIncident]:
     """Returns the incidents of this subject in the requested time, the latest first."""
-    found: dict[str, StoredIncident] = {}
-    wanted = {about.aa_id, about.fip_id} - {None} or {None}
-    for entity_id in wanted:
-        latest = await page_context.work.incidents.latest(entity_id=entity_id, limit=_MAX_COUNT)
-        found |= {one.incident_id: one for one in latest}
     return [
         one
-        for one in found.values()
-        if _is_about(one.incident.subject, about)
+        for one in reversed(stored)
+        if _names(one.incident.subject, about)
+        and _is_about(one.incident.subject, about)
         and _touches(one.incident, view.within)
         and _of_api(one.incident, view.code)
     ]
+
+
+def _names(subject: Subject, about: About) -> bool:
+    """Returns whether an incident is at one of these entities, or between it and another."""
+    wanted = {one for one in (about.aa_id, about.fip_id) if one}
+    name = name_of(subject)
+    return not wanted or not wanted.isdisjoint({name.entity_id, name.peer_id})
 
 
 def _is_about(subject: Subject, about: About) -> bool:
