@@ -34,7 +34,10 @@ class Queued:
         self.due = {False: [message()], True: [message(event=CHALLENGE, subscription_id="s")]}
         self.given_up: list[WaitingMessage] = []
 
-    async def take_due(self, _limit: int, *, of_public: bool) -> Sequence[WaitingMessage]:
+    async def take_due(
+        self, _limit: int, *, at_once_to_one: int, of_public: bool
+    ) -> Sequence[WaitingMessage]:
+        assert at_once_to_one >= 1
         return self.due.pop(of_public, [])
 
     async def still_taken(self, _message: WaitingMessage) -> bool:
