@@ -45,6 +45,8 @@ HARMLESS["/iam/v1/user/alarm/preferences"] = {
 HARMLESS["/operator/v1/members"] = {"entityId": "FUZZED-FIP", "type": "FIP"}
 # One act of three needs it.
 HARMLESS["/operator/v1/members/bulk"] = {"reason": "planned work"}
+# A post-mortem may be longer than what other acts say.
+HARMLESS["/operator/v1/incidents/{incident_id}/acts"] = {"text": "The FIP restarts its gateway."}
 HARMLESS["/metrics/perf/v1/maintenance"] = {**_SOON, "reason": "planned work"}
 ANY_TIME = {"from", "to", "next"}
 """Left out of valid queries: no schema says that one is before the other."""

@@ -69,7 +69,7 @@ async def own_maintenances(call: EntityCall[NoParameters]) -> SilencesResponse:
     return SilencesResponse(silences=[silence_details(one) for one in found])
 
 
-@post("/maintenance", "Announce an own planned maintenance")
+@post("/maintenance", "Announce an own planned maintenance", conflict=True)
 @as_entity()
 async def announce(call: EntityCall[MaintenanceRequest]) -> SilenceResponse | Refusal:
     """Have nothing judged about the calling entity for some time; the public status says so."""

@@ -54,7 +54,7 @@ from mudra.metrics.incidents.acts.act import (
     IncidentNotOver,
 )
 from mudra.metrics.incidents.incident_service import NoSuchIncident
-from mudra.metrics.incidents.silence import SilenceRefused
+from mudra.metrics.incidents.silence import MAX_OWN, SilenceRefused, TooManyMaintenances
 from mudra.metrics.incidents.silence_service import NoSuchSilence
 from mudra.metrics.notifications.preferences import NoOwnWebhook, PreferenceRefused
 from mudra.metrics.notifications.webhook import (
@@ -357,6 +357,10 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         error_row(NoSuchWebhook, lambda _: not_found(translatable("no webhook of this ID"))),
         error_row(NotAMember, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),
         error_row(SilenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
+        error_row(
+            TooManyMaintenances,
+            lambda _: conflict(f"{MAX_OWN} maintenances are active or scheduled: end one, or wait"),
+        ),
         error_row(
             MessageWaits,
             lambda _: conflict(translatable("a test message of this webhook waits already")),

@@ -78,6 +78,10 @@ class SilenceCommand(Struct, frozen=True):
     maintenance: bool = False
 
 
+class TooManyMaintenances(Refusal, frozen=True):
+    """So many of one entity's are active or scheduled that it must end one, or wait."""
+
+
 class SilenceRefused(Refusal, frozen=True):
     """One field is invalid."""
 

@@ -14,6 +14,7 @@ from mudra.metrics.incidents.silence import (
     Silence,
     SilenceCommand,
     SilenceRefused,
+    TooManyMaintenances,
     new_silence,
 )
 from mudra.metrics.ports import Members, NotAMember, Silences
@@ -46,13 +47,13 @@ class SilenceService(Struct, frozen=True):
 
     async def announce(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | SilenceRefused | NotAMember:
+    ) -> Silence | SilenceRefused | TooManyMaintenances | NotAMember:
         """Begins a maintenance that a member announces for itself: of a day at most."""
         begins = max(command.begins or now, now)
         if command.ends - begins > MAX_OWN_LENGTH:
             return SilenceRefused("ends", "must be at most 24 hours after begins")
         if len(await self.own(command.entity_id, now)) >= MAX_OWN:
-            return SilenceRefused("begins", f"must wait: {MAX_OWN} maintenances are announced")
+            return TooManyMaintenances()
         return await self.begin(command, caller, now)
 
     async def begin(
