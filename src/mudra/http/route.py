@@ -27,6 +27,7 @@ from mudra.http.request.request_context import (
     receive_form,
     receive_json,
     receive_query,
+    receive_text,
 )
 from mudra.http.response.json_response import response_of
 from mudra.shared.refusal import Refusal
@@ -130,6 +131,11 @@ def post(
         status=status,
         conflict=conflict,
     )
+
+
+def post_text(path: str, summary: str, *, conflict: bool = False) -> Mount:
+    """Mount a handler that reads a JSON body with a long text; see `post` for `conflict`."""
+    return Mount(method="POST", path=path, summary=summary, receive=receive_text, conflict=conflict)
 
 
 def post_file(path: str, summary: str) -> Mount:

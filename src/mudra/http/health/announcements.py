@@ -15,7 +15,7 @@ from mudra.http.response.announcement_responses import (
     AnnouncementsResponse,
     announcement_details,
 )
-from mudra.http.route import get, post
+from mudra.http.route import get, post, post_text
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.announcements.announcement import Announcement
 from mudra.shared.refusal import Refusal
@@ -30,7 +30,7 @@ async def announcements(call: OperatorCall[AnnouncementsParameters]) -> Announce
     return AnnouncementsResponse(announcements=[announcement_details(one, now) for one in found])
 
 
-@post("/operator/v1/announcements", "Publish an announcement", conflict=True)
+@post_text("/operator/v1/announcements", "Publish an announcement", conflict=True)
 @as_operator(Scope.HEALTH)
 async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementResponse | Refusal:
     """Show a text on the public status, now or later, and send it to subscribers once."""
@@ -39,7 +39,7 @@ async def publish(call: OperatorCall[AnnouncementRequest]) -> AnnouncementRespon
     return _response(outcome, now)
 
 
-@post("/operator/v1/announcements/{announcement_id:uuid}", "Change an announcement")
+@post_text("/operator/v1/announcements/{announcement_id:uuid}", "Change an announcement")
 @as_operator(Scope.HEALTH)
 async def change(
     call: OperatorCall[AnnouncementRequest], announcement_id: FromPath[UUID]

@@ -18,7 +18,7 @@ from mudra.http.response.alarm_responses import (
     act_details,
     incident_details,
 )
-from mudra.http.route import get, post
+from mudra.http.route import get, post, post_text
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.shared.refusal import Refusal
@@ -65,7 +65,7 @@ async def acknowledge(
     )
 
 
-@post("/operator/v1/incidents/{incident_id:uuid}/acts", "Act on an incident", conflict=True)
+@post_text("/operator/v1/incidents/{incident_id:uuid}/acts", "Act on an incident", conflict=True)
 @as_operator(Scope.HEALTH)
 async def act(
     call: OperatorCall[IncidentActRequest], incident_id: FromPath[UUID]

@@ -14,6 +14,7 @@ from mudra.http.request.body.body_errors import MalformedBody
 from mudra.http.request.body.request_body import (
     MEMBER_FILE_LIMITS,
     REGISTRATION_LIMITS,
+    TEXT_LIMITS,
     TOKEN_LIMITS,
     read_document,
     read_form,
@@ -73,6 +74,14 @@ async def receive_json(
 ) -> tuple[RequestContext, S | Refusal]:
     """Read a strict JSON object; the second part is a refusal if it is not accepted."""
     parsed = await read_json(request.receive, request.scope["headers"], TOKEN_LIMITS)
+    return _received(request, dependencies, parsed, into)
+
+
+async def receive_text(
+    request: AnyRequest, dependencies: HttpDependencies, into: type[S]
+) -> tuple[RequestContext, S | Refusal]:
+    """Read a strict JSON object with a long text, in any script."""
+    parsed = await read_json(request.receive, request.scope["headers"], TEXT_LIMITS)
     return _received(request, dependencies, parsed, into)
 
 

@@ -64,6 +64,8 @@ class BodyLimits(Struct, frozen=True):
 
 FORM_LIMITS: Final = BodyLimits(8 * 1024)
 TOKEN_LIMITS: Final = BodyLimits(16 * 1024)
+TEXT_LIMITS: Final = BodyLimits(256 * 1024)
+"""For texts of 20,000 characters: in JSON as in a form one may take 12 bytes."""
 REGISTRATION_LIMITS: Final = BodyLimits(64 * 1024)
 MEMBER_FILE_LIMITS: Final = BodyLimits(2 * 1024 * 1024)
 METRICS_LIMITS: Final = BodyLimits(8 * 1024 * 1024, encodings=("gzip", "zstd"))

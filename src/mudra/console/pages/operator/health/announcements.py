@@ -18,6 +18,7 @@ from mudra.console.framework.page_zone import zone_of_form
 from mudra.console.framework.render import sentence
 from mudra.console.pages.public.status_announcements import KINDS
 from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
@@ -102,7 +103,7 @@ async def publish(
         is_current = outcome.state(now) is State.CURRENT
         return GoTo(f"{_PAGE}?told=published" if is_current else f"{_PAGE}?told=scheduled")
 
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+    return await operator_form(request, dependencies, Scope.HEALTH, handle, TEXT_LIMITS)
 
 
 @post("/operator/announcements/{announcement_id:uuid}", include_in_schema=False)
@@ -125,7 +126,7 @@ async def change(
             return await _change_page(page_context, which, _again(fields, outcome))
         return GoTo(f"{_PAGE}?told=changed")
 
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+    return await operator_form(request, dependencies, Scope.HEALTH, handle, TEXT_LIMITS)
 
 
 @post("/operator/announcements/{announcement_id:uuid}/end", include_in_schema=False)

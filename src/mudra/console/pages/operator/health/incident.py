@@ -24,6 +24,7 @@ from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import contrasts_table, incident_success
 from mudra.console.pages.operator.health.silences import LENGTHS, silence_about
 from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.body.request_body import TEXT_LIMITS
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
@@ -118,7 +119,7 @@ async def act(
             return await _page(page_context, wanted, _refused(kind, outcome, text))
         return GoTo(f"{operator_path_of(outcome)}?told={kind}")
 
-    return await operator_form(request, dependencies, Scope.HEALTH, handle)
+    return await operator_form(request, dependencies, Scope.HEALTH, handle, TEXT_LIMITS)
 
 
 @post("/operator/incidents/{incident_id:uuid}/silence", include_in_schema=False)
