@@ -188,7 +188,7 @@ class Asking:
     """An operator who asks, again and again."""
 
     def __init__(self, operator: Operator, now: datetime) -> None:
-        today = now.replace(hour=0, minute=0)
+        today = (now - WINDOW).replace(hour=0, minute=0)  # no day before its first window ended
         self._operator = operator
         self.paths = {
             "one FIP over 30 days": ("fips", {"fipId": "BANK-001", **since(today - 30 * DAY)}),

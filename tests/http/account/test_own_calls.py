@@ -145,7 +145,7 @@ def test_an_aa_sees_its_fips_by_command_as_in_the_api(service: Service) -> None:
     token = own.entity_token(own.secret()).json()["accessToken"]
     aa = PushingAa(service, own.entity_id, token, own.client)
     assert aa.push(aa.requests()).status_code == 200
-    service.advance("PT10M")
+    service.advance("PT30M")
 
     day = shown(own, "entity", "health", aa.aa_id)
     week = shown(own, "entity", "health", aa.aa_id, "--days", "7")
