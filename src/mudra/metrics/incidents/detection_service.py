@@ -111,12 +111,12 @@ class DetectionService(Struct, frozen=True):
             return live
         run = days.run or await self._run_from(start, frozenset(marks))
         # Marks of windows that were read before are of later content: they stay for the next time.
-        days.know({at: found for at, found in marks.items() if run.next_window <= at <= last})
+        days.marks |= {at: found for at, found in marks.items() if run.next_window <= at <= last}
         run.changed = frozenset(days.marks)
         until = min(last, run.next_window + (MAX_AT_ONCE - 1) * WINDOW)
         await self._evaluate_again(run, until, now)
         if until < last:
-            days.keep(run)
+            days.run = run
             return Detected((), more=True)
         rest = {at: found for at, found in marks.items() if at > last or at < now - WATCHED}
         known = {**days.marks, **rest}
