@@ -78,8 +78,16 @@ def metrics_jobs(
             follows_clock=True,
             forget=forget_health,
         ),
-        _alarm_webhooks(open_work, post),
-        _public_webhooks(open_work, post_to_public),
+        _webhooks("metrics-webhooks", open_work, post, pause_after, WEBHOOK_MESSAGES),
+        # A count of their own: a challenge that a stranger fails is no alarm that was lost.
+        _webhooks(
+            "status-webhooks",
+            open_work,
+            post_to_public,
+            public_pause_after,
+            STATUS_WEBHOOK_MESSAGES,
+            of_public=True,
+        ),
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
         Job(
             name="metrics-retention",
@@ -96,32 +104,24 @@ def metrics_jobs(
     ]
 
 
-def _alarm_webhooks(open_work: OpenMaintenance, post: Post) -> Job:
+def _webhooks(
+    name: str,
+    open_work: OpenMaintenance,
+    post: Post,
+    pause: Callable[[int], timedelta],
+    messages: Counter,
+    *,
+    of_public: bool = False,
+) -> Job:
     return Job(
-        name="metrics-webhooks",
+        name=name,
         every=timedelta(seconds=20),
         run=lambda: deliver_messages(
             partial(open_work, within_s=TRANSACTION_S),
             post,
-            pause_after,
-            partial(_report, WEBHOOK_MESSAGES),
-        ),
-        wake_on=WEBHOOKS_CHANGED,
-        follows_clock=True,
-    )
-
-
-def _public_webhooks(open_work: OpenMaintenance, post: Post) -> Job:
-    return Job(
-        name="status-webhooks",
-        every=timedelta(seconds=20),
-        run=lambda: deliver_messages(
-            partial(open_work, within_s=TRANSACTION_S),
-            post,
-            public_pause_after,
-            # A count of their own: a challenge that a stranger fails is no alarm that was lost.
-            partial(_report, STATUS_WEBHOOK_MESSAGES),
-            of_public=True,
+            pause,
+            partial(_report, messages),
+            of_public=of_public,
         ),
         wake_on=WEBHOOKS_CHANGED,
         follows_clock=True,
