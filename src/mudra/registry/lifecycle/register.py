@@ -42,6 +42,11 @@ class Command(Struct, frozen=True):
     entity_type: EntityType | None = None
 
 
+_DecideOn = Callable[
+    [Record | None, CheckedPayload, Facts, Actor, dt.datetime], Decision | Repeat | RegistryRefusal
+]
+
+
 async def submit_entry(
     registry: Registry, checked: CheckedPayload, actor: Actor, *, approved: bool = False
 ) -> Outcome | Repeat:
@@ -50,36 +55,32 @@ async def submit_entry(
     So it approves what another operator's import submitted; what the same one did stays pending,
     with a `SecondOperatorNeeded`.
     """
-    now = await registry.lock()
-    action, entity_id = RegistryAction.SUBMIT, checked.entry.entityinfo.id
-    barred = may_decide(actor) if approved else None
-    if barred is not None:
-        return await _keep(registry, action, entity_id, actor, barred)
-    record = await registry.record(entity_id)
-    facts = await registry.facts(checked.entry, checked.key)
-    outcome = submit(record, checked, facts, actor, now)
-    if isinstance(outcome, Repeat):
-        if approved and _awaits_approval(outcome):
-            return await _approve_at_once(registry, outcome.record, facts, actor, now)
-        return outcome
-    kept = await _keep(registry, action, entity_id, actor, outcome)
-    if approved and isinstance(kept, Decision):
-        return await _approve_at_once(registry, kept.after, facts, actor, now)
-    return kept
+    return await _take(registry, RegistryAction.SUBMIT, submit, checked, actor, approved=approved)
 
 
 async def update_entry(
     registry: Registry, checked: CheckedPayload, actor: Actor, *, approved: bool = False
 ) -> Outcome | Repeat:
     """Take an update of an entry; `approved` as in `submit_entry`."""
-    now = await registry.lock()
-    action, entity_id = RegistryAction.UPDATE, checked.entry.entityinfo.id
+    return await _take(registry, RegistryAction.UPDATE, update, checked, actor, approved=approved)
+
+
+async def _take(
+    registry: Registry,
+    action: RegistryAction,
+    decide_on: _DecideOn,
+    checked: CheckedPayload,
+    actor: Actor,
+    *,
+    approved: bool,
+) -> Outcome | Repeat:
+    now, entity_id = await registry.lock(), checked.entry.entityinfo.id
     barred = may_decide(actor) if approved else None
     if barred is not None:
         return await _keep(registry, action, entity_id, actor, barred)
     record = await registry.record(entity_id)
     facts = await registry.facts(checked.entry, checked.key)
-    outcome = update(record, checked, facts, actor, now)
+    outcome = decide_on(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat):
         if approved and _awaits_approval(outcome):
             return await _approve_at_once(registry, outcome.record, facts, actor, now)
