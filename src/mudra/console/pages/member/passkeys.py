@@ -13,7 +13,7 @@ from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.session.cookie import set_session_cookie
-from mudra.console.pages.member.second_factor import shown_codes
+from mudra.console.pages.member.second_factor import completed_alone, shown_codes
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.passkeys.challenge import ask_to_create
@@ -27,7 +27,6 @@ from mudra.identity.passkeys.manage_passkeys import (
 )
 from mudra.identity.sessions.session import (
     BegunSession,
-    complete_session,
     end_other_sessions,
 )
 from mudra.localization.language import gettext, translatable
@@ -98,15 +97,7 @@ async def add(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES
             # Without new options: the sender has shown no proof for another challenge.
             facts = {"options": "", "name": "", "problem": sentence(problem.sentence)}
             return RenderedPage("passkey_setup.html", facts, problem.status)
-        await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
-        completed = await complete_session(
-            session,
-            page_context.caller,
-            page_context.now,
-            sessions=work.sessions,
-            audit_log=work.audit_log,
-            random_bytes=dependencies.random_bytes,
-        )
+        completed = await completed_alone(page_context)
         if completed is None:
             return GoTo(f"{SIGN_IN}?told=ended")
         begun.append(completed)

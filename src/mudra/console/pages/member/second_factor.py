@@ -117,15 +117,7 @@ async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _P
                 work, user, session.key, dependencies.settings.network_name
             )
             return enrollment if isinstance(enrollment, Refusal) else _setup(enrollment, codes)
-        await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
-        completed = await complete_session(
-            session,
-            page_context.caller,
-            page_context.now,
-            sessions=work.sessions,
-            audit_log=work.audit_log,
-            random_bytes=dependencies.random_bytes,
-        )
+        completed = await completed_alone(page_context)
         if completed is None:
             return GoTo(f"{SIGN_IN}?told=ended")
         begun.append(completed)
@@ -184,6 +176,23 @@ def _setup(enrollment: Enrollment, refused: Refusal | None = None) -> RenderedPa
             "problem": sentence(problem.sentence) if problem else "",
         },
         problem.status if problem else 200,
+    )
+
+
+async def completed_alone(page_context: PageContext) -> BegunSession | None:
+    """Complete the session of a person who has set up a factor, and end their others.
+
+    None when it has ended meanwhile.
+    """
+    work, session = page_context.work, page_context.session
+    await end_other_sessions(session, page_context.caller, work.sessions, work.audit_log)
+    return await complete_session(
+        session,
+        page_context.caller,
+        page_context.now,
+        sessions=work.sessions,
+        audit_log=work.audit_log,
+        random_bytes=page_context.dependencies.random_bytes,
     )
 
 
