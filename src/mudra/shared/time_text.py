@@ -9,6 +9,7 @@ FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 LAST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 """A time that someone sends is between these: a zone moves one of the year 1 or 9999 out of all
 calendars, and neither the database nor Python can compute far beyond."""
+USUAL: Final = f"must be between the years {FIRST.year} and {LAST.year}"
 _WHOLE_SECONDS: Final = "2026-01-31T09:30:00"
 
 

@@ -16,7 +16,7 @@ from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.payload.catalogue import RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.registry.payload.fields.url_rules import MAX_URL
-from mudra.shared.time_text import FIRST, LAST, is_usual
+from mudra.shared.time_text import USUAL, is_usual
 
 CODES: Final = sorted(str(code) for code in RequestType)
 GROUPED_BY: Final[Mapping[str, Grouping]] = {
@@ -250,7 +250,7 @@ def time_range(
     """Return `from` and `to`; by default the last closed windows."""
     end = window_start(now) if isinstance(query.end, UnsetType) else query.end
     if not is_usual(end):
-        return InvalidField(f"to must be between the years {FIRST.year} and {LAST.year}")
+        return InvalidField(f"to {USUAL}")
     start = end - default if isinstance(query.start, UnsetType) else query.start
     if not start < end or end - start > longest:
         return InvalidField(f"from must be before to, by at most {longest.days} days")

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mudra.shared.mail_text import unsafe_in_mail
 from mudra.shared.refusal import Refusal
-from mudra.shared.time_text import FIRST, LAST, is_usual
+from mudra.shared.time_text import USUAL, is_usual
 
 MAX_TITLE: Final = 120
 MAX_TEXT: Final = 600
@@ -241,8 +241,7 @@ def _refused_time(one: Announcement, now: datetime) -> AnnouncementRefused | Non
         return AnnouncementRefused("publishAt", f"must be at most {days} days from now")
     for name, at in (("begins", one.begins), ("ends", one.ends)):
         if at is not None and not is_usual(at):
-            problem = f"must be between the years {FIRST.year} and {LAST.year}"
-            return AnnouncementRefused(name, problem)
+            return AnnouncementRefused(name, USUAL)
     if one.ends is not None and one.ends <= max(one.publish_at, now):
         return AnnouncementRefused("ends", "must be later than now and than its publication")
     if one.ends is not None and one.begins is not None and one.ends <= one.begins:
