@@ -204,8 +204,9 @@ class Spool:
         They are as old as the newest window says, which took ten minutes to close: a clock that
         jumps ahead for a moment must not cost the backlog.
         """
-        total, dropped, newest = 0, 0, self._newest_window()
-        for queued in reversed(self.queued()):
+        total, dropped, waiting = 0, 0, self.queued()
+        newest = max([self._last_closed(), *(queued.window for queued in waiting)])
+        for queued in reversed(waiting):
             total += queued.size
             if total > max_bytes or queued.window <= newest - MAX_AGE:
                 self._files.remove(queued)
@@ -214,10 +215,9 @@ class Spool:
             self._count("dropped_full", dropped)
         return dropped
 
-    def _newest_window(self) -> int:
-        """Return the start of the newest window that is closed or waits; 0 without any."""
-        closed = self._db.execute("SELECT max(window) FROM closed").fetchone()[0]
-        return max([closed or 0, *(queued.window for queued in self.queued())])
+    def _last_closed(self) -> int:
+        """Return the start of the newest closed window; 0 without any."""
+        return int(self._db.execute("SELECT max(window) FROM closed").fetchone()[0] or 0)
 
     def fact(self, name: str) -> Fact | None:
         """Return what was stored under this name."""
