@@ -16,6 +16,7 @@ from mudra.client.errors import (
     UnexpectedResponse,
 )
 from mudra.shared.secret_text import SecretText
+from mudra.shared.undecodable import UNDECODABLE
 
 BEARER: Final = "Bearer"
 DPOP: Final = "DPoP"
@@ -72,7 +73,7 @@ def read_response(
         _raise_refusal(status, headers, body)
     try:
         answer = msgspec.json.decode(body, type=_TokenResponse)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         raise UnexpectedResponse("200 without a token in it", _CHECK_ADDRESS) from error
     if not answer.accessToken or answer.expiresIn <= 0:
         raise UnexpectedResponse("200 with an empty or expired token", _CHECK_ADDRESS)
@@ -127,7 +128,7 @@ def _error_code(body: bytes) -> str:
     """Return the service's error code (spec 7) if there is one, and nothing else."""
     try:
         code = msgspec.json.decode(body, type=_ErrorResponse).errorCode
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return "no errorCode"
     return code if _CODE.fullmatch(code) else "no errorCode"
 

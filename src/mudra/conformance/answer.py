@@ -7,6 +7,8 @@ import httpx
 import msgspec
 from msgspec import UNSET
 
+from mudra.shared.undecodable import UNDECODABLE
+
 MAX_BYTES: Final = 32 * 1024 * 1024
 NO_ANSWER: Final = 0
 """The status where none came."""
@@ -65,5 +67,5 @@ def ask(
 def _document(body: bytes) -> object:
     try:
         return msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return UNSET

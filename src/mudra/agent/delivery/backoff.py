@@ -12,6 +12,7 @@ import msgspec
 from mudra.agent.clock import MINUTE, SECOND
 from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
 from mudra.agent.spool.payload_files import QueuedPayload
+from mudra.shared.undecodable import UNDECODABLE
 
 MIN_DELAY: Final = SECOND
 MAX_DELAY: Final = 5 * MINUTE
@@ -87,7 +88,7 @@ def classify_response(
     if status == _OK:
         try:
             receipt = msgspec.json.decode(body, type=Receipt)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNDECODABLE:
             return NotNow("the operator answered 200 without a receipt")
         if receipt.status not in {"accepted", "duplicate", "replaced"} or not receipt.receipt_id:
             return NotNow("the operator answered 200 with an incomplete receipt")
@@ -107,7 +108,7 @@ def _code(body: bytes) -> str:
     """Return the operator's error code; empty without one."""
     try:
         code = msgspec.json.decode(body, type=_Error).errorCode
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return ""
     return code if _CODE.fullmatch(code) else ""
 

@@ -21,6 +21,7 @@ from mudra.agent.counting.payload import format_time
 from mudra.agent.delivery.registered_credentials import RegisteredTokens
 from mudra.agent.host.ingest_response import IngestResponse, RequestError
 from mudra.client import MudraClientError
+from mudra.shared.undecodable import UNDECODABLE
 
 REGISTER: Final = "/sna/v1/entity/register"
 TOKEN: Final = "/sna/v1/entity/token/generate"  # noqa: S105 - an address
@@ -49,7 +50,7 @@ class EntityRequests:
         """Keep the secret or the token of this AA; it is on the disk before the answer."""
         try:
             sent = msgspec.json.decode(body, type=Registration)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             # The text of a validation error names fields and types, never a value.
             raise _invalid(f"the body cannot be read: {error}") from None
         if sent.entity_id != self.aa_id:

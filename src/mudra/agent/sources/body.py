@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from mudra.agent.counting.event import UNKNOWN, FiStatus, Notification, fi_status
+from mudra.shared.undecodable import UNDECODABLE
 
 MAX_SESSION: Final = 128
 MAX_ACCOUNTS: Final = 10_000
@@ -59,14 +60,13 @@ _IDENTIFIED: Final = msgspec.json.Decoder(_Identified)
 _REQUESTED: Final = msgspec.json.Decoder(_Requested)
 _FETCHED: Final = msgspec.json.Decoder(_Fetched)
 _TEXT: Final = msgspec.json.Decoder(str)
-_UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read_notification(body: bytes) -> Notification | None:
     """Return what an FI notification says; None when it cannot be read as one."""
     try:
         received = _NOTIFICATION.decode(_unwrapped(body))
-    except _UNREADABLE:
+    except UNDECODABLE:
         return None
     statuses = {
         account.status
@@ -93,7 +93,7 @@ def session_in(body: bytes) -> str:
     """Return the session ID in the answer to an FI request; empty when there is none."""
     try:
         return session_id(_REQUESTED.decode(_unwrapped(body)).session)
-    except _UNREADABLE:
+    except UNDECODABLE:
         return ""
 
 
@@ -101,7 +101,7 @@ def txnid_in(body: bytes) -> str:
     """Return the transaction ID of a request or response; empty when there is none."""
     try:
         return _IDENTIFIED.decode(_unwrapped(body)).txnid
-    except _UNREADABLE:
+    except UNDECODABLE:
         return ""
 
 
@@ -124,7 +124,7 @@ def packets_in(body: bytes) -> int:
     """Return the bytes of encrypted FI in an FI fetch answer, as transferred (spec 2.5)."""
     try:
         fetched = _FETCHED.decode(_unwrapped(body))
-    except _UNREADABLE:
+    except UNDECODABLE:
         return 0
     return sum(len(packet.encrypted) for fip in fetched.fips for packet in fip.data)
 

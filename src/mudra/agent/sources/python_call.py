@@ -34,6 +34,7 @@ from mudra.agent.sources.body import (
 from mudra.agent.sources.route import Routes
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.shared.fork_lock import ForkLock
+from mudra.shared.undecodable import UNDECODABLE
 
 MAX_QUEUED: Final = 10_000
 MAX_QUEUED_BYTES: Final = 16 << 20
@@ -297,7 +298,7 @@ def _rejected(answer: bytes) -> list[_Rejected]:
     """Return the events that an answer with 200 names as not accepted."""
     try:
         return msgspec.json.decode(answer, type=_Accepted).rejected
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return []
 
 

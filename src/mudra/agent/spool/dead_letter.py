@@ -18,6 +18,7 @@ from mudra.agent.counting.payload import Payload, format_time
 from mudra.agent.spool.payload_files import QueuedPayload, write_durably
 from mudra.agent.spool.spool import MAX_AGE, Spool
 from mudra.metrics.payload.catalogue import Tag
+from mudra.shared.undecodable import UNDECODABLE
 
 FOLDER: Final = "dead-letters"
 RESEND: Final = "resend"
@@ -76,7 +77,7 @@ def requeue(directory: Path, spool: Spool) -> None:
     for path in _files(_made(directory / RESEND)):
         try:
             dead_letter = msgspec.json.decode(path.read_bytes(), type=DeadLetter)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except UNDECODABLE:
             path.replace(path.with_suffix(".unreadable"))
             continue
         spool.requeue(

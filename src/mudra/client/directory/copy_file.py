@@ -9,6 +9,7 @@ import msgspec
 
 from mudra.client.directory.copy import DirectoryCopy
 from mudra.client.entity_token import Role
+from mudra.shared.undecodable import UNDECODABLE
 
 
 class _Stored(msgspec.Struct, frozen=True):
@@ -25,7 +26,7 @@ def load(file: Path, registry: str) -> DirectoryCopy:
     """
     try:
         stored = msgspec.json.decode(file.read_bytes(), type=_Stored)
-    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (FileNotFoundError, *UNDECODABLE):
         return DirectoryCopy()
     copy = DirectoryCopy(stored.upto, stored.entries, proven=True)
     intact = stored.registry == registry and copy.hash() == stored.hash

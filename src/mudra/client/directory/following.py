@@ -21,6 +21,7 @@ from mudra.client.errors import (
 )
 from mudra.client.grant import retry_after
 from mudra.client.signing.body_signature import MAX_BODY_BYTES, RegisteredKey
+from mudra.shared.undecodable import UNDECODABLE
 
 PAUSE_SECONDS: Final = 5.0
 """Between two attempts when the registry does not answer."""
@@ -75,7 +76,7 @@ class Following:
         """
         try:
             page = msgspec.json.decode(body, type=Page)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             raise PageRefused(f"its form is wrong ({type(error).__name__})") from error
         self._draft = self._draft.after(page)
         self._pages += 1

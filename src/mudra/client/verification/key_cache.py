@@ -14,6 +14,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 
 from mudra.client.verification.compact import ALGORITHM
+from mudra.shared.undecodable import UNDECODABLE
 
 PAUSE_SECONDS: Final = 30.0
 FIRST_PAUSE_SECONDS: Final = 1.0
@@ -100,7 +101,7 @@ def _age(cache_control: str) -> float:
 def _usable(body: bytes) -> dict[str, RSAKey]:
     try:
         members = msgspec.json.decode(body, type=_Jwks).keys
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return {}
     found = [(kid, key) for member in members if (key := _key(member)) and (kid := key.kid)]
     return {kid: key for kid, key in found if _is_unique(kid, found)}

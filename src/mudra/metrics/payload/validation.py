@@ -34,6 +34,7 @@ from mudra.metrics.payload.report_facts import ReportFacts
 from mudra.metrics.payload.window_rule import parse_utc, window_findings
 from mudra.shared.finding import Finding, Severity
 from mudra.shared.refusal import Refusal
+from mudra.shared.undecodable import UNDECODABLE
 
 MAX_NOTES: Final = 200
 MAX_WALKED_BYTES: Final = 1024 * 1024
@@ -94,7 +95,7 @@ def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:
     """
     try:
         report = _DECODER.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UNDECODABLE as error:
         if len(body) > MAX_WALKED_BYTES:
             return _first_error(error)
         return _refused(body, now, str(error))
@@ -136,7 +137,7 @@ def check_at_once(body: bytes, now: datetime) -> CheckedReport | None:
     """
     try:
         report = _DECODER.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNDECODABLE:
         return None
     if len(report.fips) > MAX_FIPS:
         return None
