@@ -54,7 +54,15 @@ from bench.soak_load import (
     pushes_lost_and_doubled,
     secret_versions,
 )
-from bench.support import data_directory, database_kept_up, forks, percentile, pss_mb, scratch
+from bench.support import (
+    data_directory,
+    database_kept_up,
+    forks,
+    peak_rss_mb,
+    percentile,
+    pss_mb,
+    scratch,
+)
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
@@ -100,6 +108,8 @@ class Held(NamedTuple):
 
     pss_mb: float
     descriptors: int
+    peak_mb: float
+    """The most that was resident since the process began, shared pages counted whole."""
 
 
 @contextlib.contextmanager
@@ -124,8 +134,8 @@ def drain(log: int) -> None:
 def held_by(pid: int) -> Held:
     """What one process holds; nothing when it has just ended."""
     with contextlib.suppress(OSError, ValueError):
-        return Held(pss_mb(pid), len(list(Path(f"/proc/{pid}/fd").iterdir())))
-    return Held(0.0, 0)
+        return Held(pss_mb(pid), len(list(Path(f"/proc/{pid}/fd").iterdir())), peak_rss_mb(pid))
+    return Held(0.0, 0, 0.0)
 
 
 class Soak:
@@ -252,7 +262,9 @@ class Soak:
             self.held.append(
                 [
                     Held(
-                        median(h.pss_mb for h in of_one), int(median(h.descriptors for h in of_one))
+                        median(h.pss_mb for h in of_one),
+                        int(median(h.descriptors for h in of_one)),
+                        max(h.peak_mb for h in of_one),
                     )
                     for of_one in zip(*looks, strict=True)
                 ]
@@ -348,8 +360,9 @@ def report_steady(soak: Soak) -> int:
     for place, (first, last) in enumerate(zip(*soak.held, strict=True)):
         print(
             f"process {place}: memory (PSS) {first.pss_mb:.0f} MB, then {last.pss_mb:.0f} MB: drift"
-            f" {100 * (last.pss_mb / first.pss_mb - 1):+.1f} %; descriptors {first.descriptors},"
-            f" then {last.descriptors} (of the part without kills, from its third tenth on)"
+            f" {100 * (last.pss_mb / first.pss_mb - 1):+.1f} %, at most {last.peak_mb:.0f} MB"
+            f" resident; descriptors {first.descriptors}, then {last.descriptors}"
+            " (of the part without kills, from its third tenth on)"
         )
     for kind in ("token", "page", "push"):
         parts = list(fifths(soak, kind))

@@ -240,10 +240,19 @@ def cpu_seconds(pid: int) -> float:
 
 def pss_mb(pid: int) -> float:
     """Proportional memory of a process in MB."""
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
+    return _mb_of("smaps_rollup", pid, "Pss:")
+
+
+def peak_rss_mb(pid: int) -> float:
+    """The most memory of a process that was resident since it began, in MB."""
+    return _mb_of("status", pid, "VmHWM:")
+
+
+def _mb_of(file: str, pid: int, name: str) -> float:
+    for line in Path(f"/proc/{pid}/{file}").read_text().splitlines():
+        if line.startswith(name):
             return int(line.split()[1]) / 1000
-    raise ValueError(f"no Pss of process {pid}")
+    raise ValueError(f"no {name} of process {pid}")
 
 
 def percentile(values: list[float], share: float) -> float:

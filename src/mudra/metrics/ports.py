@@ -1,6 +1,6 @@
 """The ports of network metrics: its queries to storage and to the registry."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -324,8 +324,8 @@ class Detections(Incidents, FipStateStore, PackedCallsStore, Protocol):
         """Returns whether none of these marks was deleted."""
         ...
 
-    async def calls(self, within: TimeRange) -> Sequence[CallSums]:
-        """Returns the counts of these windows from their raw rows."""
+    def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
+        """Returns the counts of a window from its raw rows, some thousand at a time."""
         ...
 
     async def received(self, within: TimeRange) -> Sequence[Received]:

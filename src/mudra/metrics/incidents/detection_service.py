@@ -16,7 +16,6 @@ from msgspec import Struct
 from mudra.metrics.incidents.days_again import DaysAgain, Marks
 from mudra.metrics.incidents.silence import Silence, maintained_in
 from mudra.metrics.incidents.window_reports import (
-    CallSums,
     Received,
     WindowReports,
     deadline_of,
@@ -34,6 +33,7 @@ from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange
 
 if TYPE_CHECKING:
     from mudra.metrics.incidents.evaluation_run import EvaluationRun
+    from mudra.metrics.incidents.window_calls import WindowCalls
 
 WATCHED: Final = timedelta(days=8)
 """Windows of this time are evaluated, and evaluated again when their reports change."""
@@ -219,10 +219,12 @@ class DetectionService(Struct, frozen=True):
         # and judged again. The other way round its receipt would say that it brought nothing.
         receipts = await self.store.received(TimeRange(within.start - WINDOW, within.end))
         packed = await self.store.packed_calls(within)
-        calls: dict[datetime, list[CallSums]] = defaultdict(list)
-        for window in within.windows:
-            if window in changed or window not in packed:
-                calls[window] = [*await self.store.calls(TimeRange(window, window + WINDOW))]
+        calls = {
+            window: await self._calls(window)
+            if window in changed or window not in packed
+            else packed[window]
+            for window in within.windows
+        }
         silences = await self.silences.ending_after(within.start)
         received: dict[datetime, list[Received]] = defaultdict(list)
         for receipt in receipts:
@@ -231,7 +233,7 @@ class DetectionService(Struct, frozen=True):
             (
                 WindowReports(
                     window,
-                    calls[window] if window in calls else packed[window],
+                    calls[window],
                     _expected(reporting, window),
                     {one.aa_id: one.at for one in received[window] if one.tag is Tag.REQUESTS},
                     _notified(received[window]),
@@ -241,6 +243,15 @@ class DetectionService(Struct, frozen=True):
             )
             for window in within.windows
         ]
+
+    async def _calls(self, window: datetime) -> "WindowCalls":
+        """The calls of a window from its raw rows, a part at a time: a nation has 300,000."""
+        from mudra.metrics.incidents.window_calls import joined, window_calls  # noqa: PLC0415  # numpy
+
+        parts = [
+            await asyncio.to_thread(window_calls, rows) async for rows in self.store.calls(window)
+        ]
+        return await asyncio.to_thread(joined, parts)
 
     async def _clear(self, marks: Marks, evaluated_to: datetime, now: datetime) -> None:
         """Deletes the marks of windows that are evaluated, or too old to be."""

@@ -48,7 +48,6 @@ from mudra.metrics.incidents.window_calls import (
     WindowCalls,
     calls_from_bytes,
     calls_to_bytes,
-    window_calls,
 )
 from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import WINDOW
@@ -123,9 +122,8 @@ class EvaluationRun:
     def _calls(self, reports: WindowReports) -> WindowCalls:
         if isinstance(reports.calls, bytes):
             return calls_from_bytes(reports.calls)
-        calls = window_calls(reports.calls)
-        self.packed_calls[reports.window] = calls_to_bytes(calls)
-        return calls
+        self.packed_calls[reports.window] = calls_to_bytes(reports.calls)
+        return reports.calls
 
     def skip(self, until: datetime, expected: frozenset[str]) -> None:
         """Goes on with a later window; AAs that were expected were silent meanwhile."""

@@ -82,6 +82,30 @@ def window_calls(rows: Sequence[CallSums]) -> WindowCalls:
     )
 
 
+def joined(parts: Sequence[WindowCalls]) -> WindowCalls:
+    """Returns the calls of a window that was read in parts; each row is in one of them."""
+    if len(parts) <= 1:
+        return parts[0] if parts else window_calls(())
+    aas = tuple(sorted({name for part in parts for name in part.aas}))
+    fips = tuple(sorted({name for part in parts for name in part.fips}))
+
+    def join(of: Callable[[WindowCalls], Part]) -> Part:
+        ats = []
+        for part in parts:
+            at = of(part).at.copy()
+            at[-2] = _places(part.aas, aas)[at[-2]]
+            at[-1] = _places(part.fips, fips)[at[-1]]
+            ats.append(at)
+        values = [of(part).values for part in parts]
+        return Part(np.concatenate(ats, axis=1), np.concatenate(values, axis=1))
+
+    return WindowCalls(
+        aas,
+        fips,
+        *(join(of) for of in (lambda p: p.counts, lambda p: p.times, lambda p: p.statuses)),
+    )
+
+
 def calls_to_bytes(calls: WindowCalls) -> bytes:
     """Packs the arrays, compressed."""
     parts = (calls.counts, calls.times, calls.statuses)
@@ -116,6 +140,11 @@ def _table(
 ) -> np.typing.NDArray[np.float64]:
     flat = np.fromiter(chain.from_iterable(of(one) for one in rows), np.float64)
     return flat.reshape(len(rows), height).T
+
+
+def _places(names: Sequence[str], among: Sequence[str]) -> Places:
+    at = {name: place for place, name in enumerate(among)}
+    return np.array([at[name] for name in names], np.int32)
 
 
 def _api(one: CallSums) -> Api:

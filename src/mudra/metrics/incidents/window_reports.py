@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
 from mudra.metrics.payload.catalogue import WINDOW, WINDOW_SECONDS, Tag
+
+if TYPE_CHECKING:
+    from mudra.metrics.incidents.window_calls import WindowCalls
 
 REPORT_GRACE: Final = timedelta(minutes=15)
 """A report is in time until so long after the end of its window."""
@@ -34,8 +37,8 @@ class WindowReports(Struct, frozen=True):
     """All reports of one window."""
 
     window: datetime
-    calls: Sequence[CallSums] | bytes
-    """As storage has them, or as they were packed when the window was judged before."""
+    calls: "WindowCalls | bytes"
+    """As they were read, or as they were packed when the window was judged before."""
     expected: frozenset[str]
     """AAs that were to report."""
     requests: Mapping[str, datetime]

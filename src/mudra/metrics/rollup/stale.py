@@ -8,7 +8,7 @@ have waited long (0043). Health queries do not wait: raw rows replace stale sums
 import enum
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
 
@@ -30,6 +30,7 @@ SETTLED_AFTER: Final = timedelta(minutes=5)
 """Agents push a window within minutes of its end; sums of sums wait until most have arrived."""
 MAX_ROWS_TOGETHER: Final = 20_000
 """Raw rows that one transaction sums: one or two seconds of work. An hour of more takes several."""
+_Key = TypeVar("_Key")
 
 
 class Priority(enum.Enum):
@@ -58,16 +59,14 @@ class Stale(Struct, frozen=True):
     """Their beginnings, the oldest first."""
 
 
-def few_enough(
-    ats: Sequence[datetime], rows: Mapping[datetime, int], limit: int
-) -> Sequence[datetime]:
-    """Returns the first of these times, as many as have at most `limit` rows; at least one."""
+def few_enough(keys: Sequence[_Key], rows: Mapping[_Key, int], limit: int) -> Sequence[_Key]:
+    """Returns the first of these keys, as many as have at most `limit` rows; at least one."""
     total = 0
-    for place, at in enumerate(ats):
-        total += rows.get(at, 0)
+    for place, key in enumerate(keys):
+        total += rows.get(key, 0)
         if place and total > limit:
-            return ats[:place]
-    return ats
+            return keys[:place]
+    return keys
 
 
 class Recount(Struct, frozen=True):

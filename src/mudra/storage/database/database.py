@@ -6,10 +6,10 @@ follow a commit (dropping what memory holds) is registered with the transaction.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import psycopg
 import sqlalchemy as sa
@@ -124,6 +124,14 @@ class Transaction:
         statement = into.encode() if isinstance(into, str) else into
         async with driver.cursor() as cursor, cursor.copy(statement) as copy:
             yield copy
+
+    async def in_parts(
+        self, statement: sa.Select[Any], rows: int
+    ) -> AsyncIterator[Sequence[sa.Row[Any]]]:
+        """Give the rows of a query, so many at a time: a cursor of the server has the others."""
+        found = await self.connection.stream(statement, execution_options={"yield_per": rows})
+        async for part in found.partitions():
+            yield part
 
     async def changing(self, key: str, *, must_not_be_missed: bool = False) -> None:
         """Announce that this transaction changes `key`.

@@ -1,6 +1,6 @@
 """What incident detection reads and remembers, in PostgreSQL: implements metrics/ports.py."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from operator import add
@@ -30,6 +30,7 @@ from mudra.storage.metrics.tables import (
     metrics_window_calls,
 )
 
+_ROWS_AT_ONCE: Final = 10_000
 _MAX_WINDOWS: Final = 1_200
 """More than eight days."""
 _READ_S: Final = 60
@@ -97,19 +98,18 @@ class PostgresDetections(PostgresIncidents):
         )
         return left == len(marks)
 
-    async def calls(self, within: TimeRange) -> Sequence[CallSums]:
-        """Returns the counts of these windows from their raw rows."""
+    async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
+        """Returns the counts of a window from its raw rows, some thousand at a time."""
         c = metrics_raw.c
-        rows = await self._metrics.connection.execute(
-            sa.select(
-                *(c.window_at, c.aa_id, c.fip_id, c.tag, c.type),
-                *(_sum(Position.TOTAL, Position.OK_200), _sum(Position.OK_200, FIRST_4XX)),
-                *(_sum(FIRST_4XX, FIRST_5XX), _sum(Position.OK_200, len(Position))),
-                # Lists as the driver returns them.
-                *(sa.type_coerce(column, sa.types.NullType()) for column in (c.pxx, c.status)),
-            ).where(c.window_at >= within.start, c.window_at < within.end)
-        )
-        return [CallSums(*row) for row in rows]
+        counts = sa.select(
+            *(c.window_at, c.aa_id, c.fip_id, c.tag, c.type),
+            *(_sum(Position.TOTAL, Position.OK_200), _sum(Position.OK_200, FIRST_4XX)),
+            *(_sum(FIRST_4XX, FIRST_5XX), _sum(Position.OK_200, len(Position))),
+            # Lists as the driver returns them.
+            *(sa.type_coerce(column, sa.types.NullType()) for column in (c.pxx, c.status)),
+        ).where(c.window_at == window)
+        async for rows in self._metrics.in_parts(counts, _ROWS_AT_ONCE):
+            yield [CallSums._make(row) for row in rows]
 
     async def packed_calls(self, within: TimeRange) -> Mapping[datetime, bytes]:
         """Returns what was packed of these windows when they were judged.

@@ -6,11 +6,12 @@ away.
 
 import contextlib
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Protocol, cast
 
 import psycopg
+import sqlalchemy as sa
 from psycopg.sql import Composed
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -75,6 +76,14 @@ class LateTransaction(Transaction):
         with self.naming():
             async with (await self.opened()).copying(into) as copy:
                 yield copy
+
+    async def in_parts(
+        self, statement: sa.Select[Any], rows: int
+    ) -> AsyncIterator[Sequence[sa.Row[Any]]]:
+        """Give the rows of a query, so many at a time."""
+        with self.naming():
+            async for part in (await self.opened()).in_parts(statement, rows):
+                yield part
 
     async def take_time(self, seconds: float) -> None:
         """From here on each statement may take so long, its waiting for a lock included."""

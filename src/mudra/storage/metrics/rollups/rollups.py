@@ -134,16 +134,45 @@ class PostgresRollups:
     async def sums_of_hours(self, stale: Stale, day: datetime) -> Mapping[Cell, Rollup]:
         """Returns the sums of the hours of a day."""
         hours = [day + place * HOUR for place in range(DAY // HOUR)]
-        query = sums_query(
-            metrics_hour, within_times(metrics_hour.c.at, hours), Part(stale.aa_id, tag=stale.tag)
-        )
-        return await sums_by_cell(await self._tx.connection.execute(query))
+        wanted = within_times(metrics_hour.c.at, hours)
+        return await self._added_up(metrics_hour, wanted, Part(stale.aa_id, tag=stale.tag))
 
     async def sums_of_aas(self, stale: Stale, at: datetime) -> Mapping[Cell, Rollup]:
         """Returns the sums over the AAs of one hour or day."""
+        if stale.grain == "hour":
+            of_windows = await WindowMaking(self._tx, self._rows_together).hour_of_all(
+                stale.tag, at
+            )
+            if of_windows is not None:
+                return of_windows
         table = _TABLES[stale.grain]
-        query = sums_query(table, table.c.at == at, Part(tag=stale.tag))
-        return await sums_by_cell(await self._tx.connection.execute(query), over_aas=True)
+        return await self._added_up(table, table.c.at == at, Part(tag=stale.tag), over_aas=True)
+
+    async def _added_up(
+        self,
+        table: sa.Table,
+        wanted: sa.ColumnElement[bool],
+        part: Part,
+        *,
+        over_aas: bool = False,
+    ) -> Mapping[Cell, Rollup]:
+        """Adds up rows of sums, those of some FIPs at a time: a day of a nation has a million."""
+        c, number = table.c, sa.func.count()
+        rows = await self._tx.connection.execute(
+            sa.select(c.fip_id, number)
+            .where(wanted, *part.of(table))
+            .group_by(c.fip_id)
+            .order_by(c.fip_id)
+        )
+        rows_of: dict[str, int] = {fip_id: count for fip_id, count in rows}  # noqa: C416  # rows are no pairs to mypy
+        left, found = [*rows_of], dict[Cell, Rollup]()
+        while left:
+            few = few_enough(left, rows_of, self._rows_together)
+            query = sums_query(table, sa.and_(wanted, is_among(c.fip_id, few)), part)
+            summed = await self._tx.connection.execute(query)
+            found |= await sums_by_cell(summed, over_aas=over_aas)
+            left = left[len(few) :]
+        return found
 
     async def replace(self, stale: Stale, sums: Sums, *, pairs: bool) -> None:
         """Replaces the stored sums; with `pairs` those of the matrix as well."""

@@ -101,6 +101,27 @@ class WindowMaking:
                 gathered.packed(aa_id, short_tag(tag), type_, sums)
         return await gathered.summed()
 
+    async def hour_of_all(self, tag: Tag, hour: datetime) -> Mapping[Cell, Rollup] | None:
+        """Returns the sums over all AAs of an hour, added up from those of its windows.
+
+        None unless those of every report that is counted are there. The rows of all AAs are up to
+        a million, these a few hundred.
+        """
+        windows = TimeRange(hour, hour + HOUR).windows
+        found = await self._windows.rows(windows, Part(ALL_AAS, tag=tag))
+        made_of = {
+            SeriesKey(aa_id, key.tag, key.at): version
+            for key, row in found.items()
+            for aa_id, version in row.made_of.items()
+        }
+        if not made_of or made_of != await self._windows.versions(windows, Part(tag=tag)):
+            return None
+        gathered = Gathered(over_aas=True)
+        for key, row in found.items():
+            for type_, sums in row.types.items():
+                gathered.packed(ALL_AAS, key.tag, type_, sums)
+        return await gathered.summed()
+
     async def _few(self, aa_id: str, tag: Tag, new: Versions) -> Versions:
         """Returns the first of these windows, as many as have few raw rows; at least one."""
         if len(new) == 1:
