@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
+import pyrage
 import pytest
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
@@ -80,6 +81,21 @@ def test_it_names_a_queue_that_stopped_a_certificate_that_ends_and_the_growth(
     ok, text = found["growth"]
     assert ok
     assert text.endswith("0.00 GiB more a day: the disk has room for it")
+
+
+def test_a_backup_that_is_set_up_and_was_never_made_fails(data_dir: Path) -> None:
+    recipient = str(pyrage.x25519.Identity.generate().to_public())
+
+    without, with_one = (
+        checks(data_dir, **settings)["backup"]
+        for settings in ({}, {"MUDRA_BACKUP_RECIPIENTS": recipient})
+    )
+
+    assert without == (True, "mudra backup create has not been used yet")
+    assert with_one == (
+        False,
+        "none was made, though MUDRA_BACKUP_RECIPIENTS is set: run mudra backup create",
+    )
 
 
 def test_a_certificate_of_weeks_is_well_and_a_server_out_of_reach_is_said(tmp_path: Path) -> None:

@@ -24,8 +24,17 @@ _REPLAYED: Final = (
 
 
 async def backup(dependencies: Dependencies) -> Diagnosis:
-    """A backup that is made every day has not stopped; who makes none may have another way."""
-    return await _backup("backup", dependencies.database, "mudra backup create")
+    """A backup that is made every day has not stopped, or never begun where it is set up.
+
+    Who makes none may have another way.
+    """
+    found = await _backup("backup", dependencies.database, "mudra backup create")
+    if found is not None:
+        return found
+    if not dependencies.settings.backup_recipients:
+        return Diagnosis("backup", passed=True, text="mudra backup create has not been used yet")
+    text = "none was made, though MUDRA_BACKUP_RECIPIENTS is set: run mudra backup create"
+    return Diagnosis("backup", passed=False, text=text)
 
 
 async def standbys(dependencies: Dependencies) -> Diagnosis:
@@ -35,9 +44,10 @@ async def standbys(dependencies: Dependencies) -> Diagnosis:
 
 async def metrics_backup(dependencies: Dependencies) -> Diagnosis:
     """The same of the second database; one that does not answer has a check of its own."""
-    own = _second(dependencies)
+    own, command = _second(dependencies), "mudra backup create --only metrics"
+    unused = Diagnosis("metrics backup", passed=True, text=f"{command} has not been used yet")
     try:
-        return await _backup("metrics backup", own, "mudra backup create --only metrics")
+        return await _backup("metrics backup", own, command) or unused
     except DatabaseUnavailable as outage:
         return Diagnosis("metrics backup", passed=False, text=outage.sentence)
 
@@ -75,11 +85,12 @@ def _second(dependencies: Dependencies) -> Database:
     return own
 
 
-async def _backup(name: str, database: Database, command: str) -> Diagnosis:
+async def _backup(name: str, database: Database, command: str) -> Diagnosis | None:
+    """The check of the last backup's age; None where there was none."""
     async with database.transaction() as transaction:
         last = await last_backup(transaction)
     if last is None:
-        return Diagnosis(name, passed=True, text=f"{command} has not been used yet")
+        return None
     age = ServiceClock()() - last
     text = f"the last one is {age.total_seconds() / 3600:.1f} hours old"
     passed = age <= _MAX_BACKUP_AGE

@@ -33,7 +33,7 @@ AUDIT_CONTRADICTED = Gauge(
 BACKUP_AGE = Gauge(
     "mudra_backup_age_seconds",
     "Age of the last finished mudra backup, of the older one where metrics are in a second "
-    "database; absent until there is one",
+    "database; before the first one, since MUDRA_BACKUP_RECIPIENTS was set, absent without it",
     multiprocess_mode="livemostrecent",
 )
 DISK_FREE = Gauge(

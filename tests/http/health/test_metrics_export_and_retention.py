@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 import msgspec
 import psycopg
+import pyrage
 import pytest
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.console import reader
@@ -33,7 +34,13 @@ def own(tmp_path_factory):
     with socket.create_server(("127.0.0.1", 0)) as held:
         port = str(held.getsockname()[1])
     data_dir = tmp_path_factory.mktemp("kept") / "data"
-    with running_service(data_dir, keeps_store=True, MUDRA_TELEMETRY_PORT=port) as service:
+    recipient = str(pyrage.x25519.Identity.generate().to_public())
+    with running_service(
+        data_dir,
+        keeps_store=True,
+        MUDRA_TELEMETRY_PORT=port,
+        MUDRA_BACKUP_RECIPIENTS=recipient,
+    ) as service:
         yield service
 
 
@@ -72,6 +79,15 @@ def sample(text: str, name: str, **labels: str) -> float | None:
 def test_a_database_without_standbys_has_no_faults_of_standbys(own):
     own.wait_until(lambda: "mudra_standby_faults 0.0" in figures(own).text, 60)
     assert "mudra_standbys 0.0" in figures(own).text
+
+
+def test_a_first_backup_that_never_comes_has_an_age(own):
+    def age() -> float | None:
+        found = re.search(r"^mudra_backup_age_seconds (\S+)$", figures(own).text, re.MULTILINE)
+        return float(found[1]) if found else None
+
+    own.wait_until(lambda: age() is not None, 60)
+    assert 0 <= age() < 600
 
 
 def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterwards(own, aa):

@@ -55,7 +55,7 @@ from mudra.storage.audit.anonymous import record_anonymous
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.checkpoints import CHECKPOINT_ADDED
 from mudra.storage.audit.sealing_delay import sealing_delay
-from mudra.storage.backup.restored_store import last_backup
+from mudra.storage.backup.restored_store import backup_awaited_since, last_backup
 from mudra.storage.database.database import Database
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.purge_expired import purge_expired
@@ -281,12 +281,19 @@ async def _drop_old_audit(dependencies: Dependencies) -> None:
 
 
 async def _note_backup_age(dependencies: Dependencies) -> None:
-    """Show the older one, of two databases; how old that of an absent one is, no one knows."""
-    made = []
-    for database in filter(None, (dependencies.database, dependencies.metrics.own)):
+    """Show the older one, of two databases; how old that of an absent one is, no one knows.
+
+    A first backup that never came is as old as the setting that says who can decrypt it. Of a
+    second database it is not waited for: PostgreSQL's own means may copy it.
+    """
+    made, first = [], dependencies.database
+    for database in filter(None, (first, dependencies.metrics.own)):
         with contextlib.suppress(DatabaseUnavailable):
             async with database.transaction() as transaction:
-                made.append(await last_backup(transaction))
+                at = await last_backup(transaction)
+                if at is None and database is first and dependencies.settings.backup_recipients:
+                    at = await backup_awaited_since(transaction)
+                made.append(at)
     if known := [at for at in made if at is not None]:
         BACKUP_AGE.set((ServiceClock()() - min(known)).total_seconds())
 

@@ -34,6 +34,7 @@ from mudra.storage.tokens.tokens import PostgresIssuedTokens
 
 _MADE: Final = "backup"
 _FINISHED: Final = "backup-finished"
+_AWAITED: Final = "backup-awaited"
 _RESTORED: Final = "backup-restored"
 _METRICS_RESTORED: Final = "metrics-restored"
 _TOKEN_LIFE: Final = timedelta(hours=24)
@@ -141,6 +142,17 @@ async def last_backup(transaction: Transaction) -> datetime | None:
         sa.select(service_fact.c.value).where(service_fact.c.name == _FINISHED)
     )
     return datetime.fromisoformat(found) if found else None
+
+
+async def backup_awaited_since(transaction: Transaction) -> datetime:
+    """Return since when a first backup is waited for: the time of the first call."""
+    since = (await transaction.now()).isoformat()
+    awaited = insert(service_fact).values(name=_AWAITED, value=since)
+    await transaction.connection.execute(awaited.on_conflict_do_nothing())
+    found = await transaction.connection.scalar(
+        sa.select(service_fact.c.value).where(service_fact.c.name == _AWAITED)
+    )
+    return datetime.fromisoformat(found or since)
 
 
 def mark(conninfo: str, backup_id: str, *, of_metrics: bool) -> int:
