@@ -1,7 +1,7 @@
 """Detection over its memory: a small network of which a test says what failed, and who reported."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -32,7 +32,7 @@ class Memory(DetectionMemory):
         self.failing: Failing = lambda *_: 0.0
         self.missing: set[tuple[str, datetime]] = set()
         self.reporting: dict[str, ReportingTimes] = {}
-        self.read: list[TimeRange] = []
+        self.read: list[datetime] = []
         self.reported_to = start
         self.calls_from: Callable[[datetime], int] = lambda _: CALLS
         self.comes_meanwhile: tuple[str, datetime] | None = None
@@ -42,22 +42,17 @@ class Memory(DetectionMemory):
         found = [one.incident for one in self.stored.values() if one.incident.subject == subject]
         return sorted(found, key=lambda incident: incident.began)
 
-    async def calls(self, within: TimeRange) -> list[CallSums]:
-        self.read.append(within)
-        found = [
-            _sums(
-                *(window, aa_id, fip_id, code),
-                self.failing(window, aa_id, fip_id, code),
-                self.calls_from(window) if aa_id == AAS[0] else CALLS,
-            )
-            for window in within.windows
-            for aa_id in AAS
-            if self._came(aa_id, window)
-            for fip_id in FIPS
-            for code in ("cns", "fif", "adisc")
-        ]
-        self._stored_meanwhile(within)
-        return found
+    async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
+        self.read.append(window)
+        for aa_id in AAS:
+            if self._came(aa_id, window):
+                calls = self.calls_from(window) if aa_id == AAS[0] else CALLS
+                yield [
+                    _sums(*call, self.failing(*call), calls)
+                    for fip_id in FIPS
+                    for call in ((window, aa_id, fip_id, code) for code in ("cns", "fif", "adisc"))
+                ]
+        self._stored_meanwhile(TimeRange(window, window + WINDOW))
 
     async def received(self, within: TimeRange) -> list[Received]:
         found = [

@@ -95,7 +95,7 @@ def test_live_windows_do_not_wait_until_days_are_judged_again(detection: Detecti
     assert [type(one.change) for one in live.notifications] == [Opened]
     assert live.more
     assert memory.late == {late}
-    assert min(one.start for one in memory.read[-6:]) >= down
+    assert min(memory.read[-6:]) >= down
 
     again = detection.at(now)
 
@@ -171,7 +171,7 @@ def test_reports_of_days_ago_withdraw_and_reveal_incidents(detection: Detection)
     assert revealed.detected > START + DAY
     assert [one for one in found if one.alarm is not None] == []  # all of it is over
     # Raw rows of a window are many times as costly as its packed calls.
-    assert [one.start for one in detection.memory.read] == [*TimeRange(down, down + HOUR).windows]
+    assert detection.memory.read == [*TimeRange(down, down + HOUR).windows]
 
 
 def planned(entity_id: str, begins: datetime, ends: datetime) -> Silence:
