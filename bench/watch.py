@@ -76,9 +76,7 @@ def late(evidence: Evidence, state: State) -> tuple[float, float, int]:
     window = datetime.fromtimestamp(evidence.window * 600, UTC)
     rows = rows_of(evidence, window, tuple(aas), tuple(fips))
     packed = calls_to_bytes(window_calls(rows))
-    reports = WindowReports(
-        window, packed, frozenset(aas), dict.fromkeys(aas, window), frozenset(aas)
-    )
+    reports = WindowReports(window, frozenset(aas), dict.fromkeys(aas, window), frozenset(aas))
 
     def again() -> None:
         evaluate_window(evidence_of(reports, calls_from_bytes(packed), aas, fips), state)

@@ -49,11 +49,14 @@ class DetectionMemory:
         again = [(window, _mark(window) + 1) for window in self.late_again]
         return [*((window, _mark(window)) for window in self.late), *again]
 
-    async def packed_calls(self, _: TimeRange) -> Mapping[datetime, bytes]:
-        return self.packed
+    async def packed_calls(self, window: datetime) -> bytes | None:
+        return None if any(at == window for at, _ in self._marks()) else self.packed.get(window)
 
-    async def save_packed_calls(self, packed: Mapping[datetime, bytes], **_: datetime) -> None:
-        self.packed.update(packed)
+    async def save_packed_calls(self, window: datetime, packed: bytes) -> None:
+        self.packed[window] = packed
+
+    async def drop_packed_calls(self, *, before: datetime) -> None:
+        self.packed = {at: one for at, one in self.packed.items() if at >= before}
 
     async def first_received(self, since: datetime) -> datetime | None:
         return since

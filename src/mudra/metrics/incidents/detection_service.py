@@ -200,31 +200,23 @@ class DetectionService(Struct, frozen=True):
         start = within.start
         while start < within.end:
             part = TimeRange(start, min(within.end, start + _READ_AT_ONCE * WINDOW))
-            for reports, before in await self._reports(part, reporting, run.changed):
+            for reports, before in await self._reports(part, reporting):
                 if wait and not is_complete(reports, run.journal.silent, now, before):
                     return False
+                # After its receipts: what a push that is stored meanwhile adds is counted without
+                # its receipt, and judged again. The other way round its receipt would say that it
+                # brought nothing.
+                calls = await self._calls(reports.window, changed=reports.window in run.changed)
                 detected = min(_received_by(reports), now) if past else now
-                await asyncio.to_thread(run.evaluate, reports, fips, detected)
+                await asyncio.to_thread(run.evaluate, reports, calls, fips, detected)
             start = part.end
         return True
 
     async def _reports(
-        self,
-        within: TimeRange,
-        reporting: Mapping[str, ReportingTimes],
-        changed: frozenset[datetime],
+        self, within: TimeRange, reporting: Mapping[str, ReportingTimes]
     ) -> list[tuple[WindowReports, frozenset[str]]]:
-        """The reports of each window, with the AAs that sent notifications for the one before."""
-        # Receipts first: what a push that is stored meanwhile adds is counted without its receipt,
-        # and judged again. The other way round its receipt would say that it brought nothing.
+        """Who reported each window, with the AAs that sent notifications for the one before."""
         receipts = await self.store.received(TimeRange(within.start - WINDOW, within.end))
-        packed = await self.store.packed_calls(within)
-        calls = {
-            window: await self._calls(window)
-            if window in changed or window not in packed
-            else packed[window]
-            for window in within.windows
-        }
         silences = await self.silences.ending_after(within.start)
         received: dict[datetime, list[Received]] = defaultdict(list)
         for receipt in receipts:
@@ -233,7 +225,6 @@ class DetectionService(Struct, frozen=True):
             (
                 WindowReports(
                     window,
-                    calls[window],
                     _expected(reporting, window),
                     {one.aa_id: one.at for one in received[window] if one.tag is Tag.REQUESTS},
                     _notified(received[window]),
@@ -244,14 +235,25 @@ class DetectionService(Struct, frozen=True):
             for window in within.windows
         ]
 
-    async def _calls(self, window: datetime) -> "WindowCalls":
-        """The calls of a window from its raw rows, a part at a time: a nation has 300,000."""
-        from mudra.metrics.incidents.window_calls import joined, window_calls  # noqa: PLC0415  # numpy
+    async def _calls(self, window: datetime, *, changed: bool) -> "WindowCalls":
+        """The calls of a window: as they were packed when it was judged, else from its raw rows."""
+        # numpy: the jobs process alone loads it.
+        from mudra.metrics.incidents.window_calls import (  # noqa: PLC0415
+            calls_from_bytes,
+            calls_to_bytes,
+            joined,
+            window_calls,
+        )
 
-        parts = [
+        packed = None if changed else await self.store.packed_calls(window)
+        if packed is not None:
+            return await asyncio.to_thread(calls_from_bytes, packed)
+        parts = [  # a nation has 300,000 rows
             await asyncio.to_thread(window_calls, rows) async for rows in self.store.calls(window)
         ]
-        return await asyncio.to_thread(joined, parts)
+        calls = await asyncio.to_thread(joined, parts)
+        await self.store.save_packed_calls(window, await asyncio.to_thread(calls_to_bytes, calls))
+        return calls
 
     async def _clear(self, marks: Marks, evaluated_to: datetime, now: datetime) -> None:
         """Deletes the marks of windows that are evaluated, or too old to be."""
@@ -276,7 +278,7 @@ class DetectionService(Struct, frozen=True):
             await self.store.save_journals(
                 packed, since=run.base + WINDOW, drop_before=now - WATCHED
             )
-            await self.store.save_packed_calls(run.packed_calls, drop_before=now - WATCHED)
+            await self.store.drop_packed_calls(before=now - WATCHED)
             await self._save_fip_states(run)
         await self.notifier.send(found, now)
         await self._escalate(silences, now)

@@ -44,11 +44,7 @@ from mudra.metrics.incidents.journal import (
     window_at,
 )
 from mudra.metrics.incidents.subject import name_of
-from mudra.metrics.incidents.window_calls import (
-    WindowCalls,
-    calls_from_bytes,
-    calls_to_bytes,
-)
+from mudra.metrics.incidents.window_calls import WindowCalls
 from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import WINDOW
 
@@ -90,8 +86,6 @@ class EvaluationRun:
         self.evaluated = 0
         self._new_id = new_id
         self._kept: dict[datetime, _Kept] = {}
-        self.packed_calls: dict[datetime, bytes] = {}
-        """Of windows whose raw rows were read."""
         # Also those that had ended: people may know of a window since in which they came back.
         self._found: dict[str, Tracked] = {one.incident_id: one for one in self.journal.incidents}
         self._recent: deque[_Recent] = deque(maxlen=LOOKS[-1])
@@ -107,9 +101,14 @@ class EvaluationRun:
         """The first window of which the states of FIPs are made."""
         return self._recent[0].window if self._recent else self.journal.window
 
-    def evaluate(self, reports: WindowReports, fips: frozenset[str], detected: datetime) -> None:
+    def evaluate(
+        self,
+        reports: WindowReports,
+        calls: WindowCalls,
+        fips: frozenset[str],
+        detected: datetime,
+    ) -> None:
         """Evaluate the next window; incidents that it opens were detected at this time."""
-        calls = self._calls(reports)
         self.journal = evaluate(self.journal, reports, calls, fips, detected, self._new_id)
         self.evaluated += 1
         self._found.update((one.incident_id, one) for one in self.journal.incidents)
@@ -118,12 +117,6 @@ class EvaluationRun:
             self._recent.append(_Recent(reports.window, self.journal.counts, causes))
         if reports.window.minute == _LAST_OF_HOUR:
             self._kept[reports.window] = _kept(self.journal)
-
-    def _calls(self, reports: WindowReports) -> WindowCalls:
-        if isinstance(reports.calls, bytes):
-            return calls_from_bytes(reports.calls)
-        self.packed_calls[reports.window] = calls_to_bytes(reports.calls)
-        return reports.calls
 
     def skip(self, until: datetime, expected: frozenset[str]) -> None:
         """Goes on with a later window; AAs that were expected were silent meanwhile."""

@@ -1,15 +1,12 @@
-"""What the reports of a window say, as storage has it, and who was to report it."""
+"""What the reports of a window say, as storage has it, who sent them, and who was to."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from mudra.metrics.payload.catalogue import WINDOW, WINDOW_SECONDS, Tag
-
-if TYPE_CHECKING:
-    from mudra.metrics.incidents.window_calls import WindowCalls
 
 REPORT_GRACE: Final = timedelta(minutes=15)
 """A report is in time until so long after the end of its window."""
@@ -34,11 +31,9 @@ class CallSums(NamedTuple):
 
 
 class WindowReports(Struct, frozen=True):
-    """All reports of one window."""
+    """Who reported one window, and who was to; the calls come apart (window_calls.py)."""
 
     window: datetime
-    calls: "WindowCalls | bytes"
-    """As they were read, or as they were packed when the window was judged before."""
     expected: frozenset[str]
     """AAs that were to report."""
     requests: Mapping[str, datetime]

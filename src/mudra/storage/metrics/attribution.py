@@ -111,35 +111,31 @@ class PostgresDetections(PostgresIncidents):
         async for rows in self._metrics.in_parts(counts, _ROWS_AT_ONCE):
             yield [CallSums._make(row) for row in rows]
 
-    async def packed_calls(self, within: TimeRange) -> Mapping[datetime, bytes]:
-        """Returns what was packed of these windows when they were judged.
+    async def packed_calls(self, window: datetime) -> bytes | None:
+        """Returns what was packed of a window when it was judged.
 
-        Not of windows with reports that came since, also where these wait to be judged with others.
+        None where reports of it came since, also where these wait to be judged with others.
         """
         c = metrics_stale.c
-        came_since = sa.exists().where(c.grain == "window", c.at == _C.window_at)
-        rows = await self._metrics.connection.execute(
-            sa.select(_C.window_at, _C.calls).where(
-                _C.window_at >= within.start, _C.window_at < within.end, ~came_since
+        came_since = sa.exists().where(c.grain == "window", c.at == window)
+        packed: bytes | None = await self._metrics.connection.scalar(
+            sa.select(_C.calls).where(_C.window_at == window, ~came_since)
+        )
+        return packed
+
+    async def save_packed_calls(self, window: datetime, packed: bytes) -> None:
+        """Stores or replaces what was packed of a window."""
+        adding = insert(metrics_window_calls).values(window_at=window, calls=packed)
+        await self._metrics.connection.execute(
+            adding.on_conflict_do_update(
+                index_elements=["window_at"], set_={"calls": adding.excluded.calls}
             )
         )
-        return {one.window_at: one.calls for one in rows}
 
-    async def save_packed_calls(
-        self, packed: Mapping[datetime, bytes], *, drop_before: datetime
-    ) -> None:
-        """Stores or replaces what was packed, and drops what is older than a time."""
-        new = [{"window_at": at, "calls": one} for at, one in packed.items() if at >= drop_before]
-        if new:
-            adding = insert(metrics_window_calls)
-            await self._metrics.connection.execute(
-                adding.on_conflict_do_update(
-                    index_elements=["window_at"], set_={"calls": adding.excluded.calls}
-                ),
-                new,
-            )
+    async def drop_packed_calls(self, *, before: datetime) -> None:
+        """Drops what was packed of windows before a time."""
         await self._metrics.connection.execute(
-            sa.delete(metrics_window_calls).where(_C.window_at < drop_before)
+            sa.delete(metrics_window_calls).where(_C.window_at < before)
         )
 
     async def received(self, within: TimeRange) -> Sequence[Received]:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import MAX_DELAY, MAX_DELAY_OF_MANY, QUIET
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
@@ -140,14 +139,18 @@ def test_what_was_packed_of_a_window_is_not_read_once_more_has_come(conninfo):
 
     async def act(notes):
         other = LONG_AGO + timedelta(minutes=10)
-        within = TimeRange(LONG_AGO, other + timedelta(minutes=10))
         async with notes.database.transaction() as tx:
             store = PostgresDetections(tx, tx)
-            await store.save_packed_calls({LONG_AGO: b"1", other: b"2"}, drop_before=LONG_AGO)
-            assert set(await store.packed_calls(within)) == {LONG_AGO, other}
+            await store.save_packed_calls(LONG_AGO, b"1")
+            await store.save_packed_calls(other, b"2")
+            await store.drop_packed_calls(before=LONG_AGO)
+            assert [await store.packed_calls(at) for at in (LONG_AGO, other)] == [b"1", b"2"]
         await notes.leave(1, "window")
         assert await notes.windows() == []
         async with notes.database.transaction() as tx:
-            assert set(await PostgresDetections(tx, tx).packed_calls(within)) == {other}
+            store = PostgresDetections(tx, tx)
+            assert [await store.packed_calls(at) for at in (LONG_AGO, other)] == [None, b"2"]
+            await store.drop_packed_calls(before=NOW)
+            assert await store.packed_calls(other) is None
 
     with_notes(conninfo, act)

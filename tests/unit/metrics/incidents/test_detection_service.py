@@ -270,6 +270,22 @@ def test_a_window_waits_for_the_last_report_until_its_time_is_over(detection: De
     assert (before, max(detection.memory.journals)) == (now - WINDOW, now)
 
 
+def test_the_rows_of_a_window_are_read_once_and_when_it_is_complete(detection: Detection) -> None:
+    memory, now = detection.memory, START + 3 * HOUR
+    detection.until(now)
+    memory.read.clear()
+    memory.reported_to = now + 2 * WINDOW
+    memory.missing = {("C-AA", now)}
+
+    for minutes in range(1, 15):
+        detection.at(now + WINDOW + timedelta(minutes=minutes))
+    before = [*memory.read]
+    detection.at(now + WINDOW + timedelta(minutes=15))
+
+    assert before == []
+    assert memory.read == [now, now + WINDOW]
+
+
 def test_a_report_that_is_stored_while_its_window_is_read_is_judged_whole(
     detection: Detection,
 ) -> None:
