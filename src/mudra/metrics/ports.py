@@ -345,7 +345,11 @@ class Detections(Incidents, FipStateStore, PackedCallsStore, Protocol):
         ...
 
     async def save_journals(
-        self, journals: Sequence[tuple[datetime, bytes]], *, since: datetime, drop_before: datetime
+        self,
+        journals: AsyncIterator[tuple[datetime, bytes]],
+        *,
+        since: datetime,
+        drop_before: datetime,
     ) -> None:
         """Replaces all journals from a window on; keeps older ones of full hours."""
         ...

@@ -1,7 +1,7 @@
 """The ports of detection in memory: what was judged, found and packed, without a database."""
 # the ports that DetectionMemory implements describe their methods
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from mudra.metrics.incidents.incident import StoredIncident
@@ -69,14 +69,18 @@ class DetectionMemory:
         return self.journals[max(before)] if before else None
 
     async def save_journals(
-        self, journals: Iterable[tuple[datetime, bytes]], *, since: datetime, drop_before: datetime
+        self,
+        journals: AsyncIterator[tuple[datetime, bytes]],
+        *,
+        since: datetime,
+        drop_before: datetime,
     ) -> None:
         kept = {
             at: one
             for at, one in self.journals.items()
             if drop_before <= at < since and at.minute == 50
         }
-        self.journals = kept | dict(journals)
+        self.journals = kept | {at: one async for at, one in journals}
 
     async def fip_counts(self, within: TimeRange) -> list[tuple[datetime, bytes]]:
         return [(at, counts) for at, counts, _ in self.fip_rows if within.start <= at < within.end]

@@ -1,13 +1,13 @@
 """Detects incidents: evaluates closed windows in their order, and stores and sends what changed.
 
-The journal after the last evaluated window is kept, and one for each hour of the last
-days. Windows follow one by one; where the reports of an evaluated window changed, it is
-evaluated again from the journal before it, with all that follow.
+The journal after the last evaluated window is kept, and those of hours of the last days
+(evaluation_run.py). Windows follow one by one; where the reports of an evaluated window changed,
+it is evaluated again from the journal before it, with all that follow.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -83,11 +83,12 @@ class DetectionService(Struct, frozen=True):
             if first is None:
                 await self._clear(marks, now, now)
                 return Detected((), more=False)
-            return await self._complete(await self._run_from(first, frozenset(marks)), marks, now)
+            run = await self._run_from(first, frozenset(marks), now)
+            return await self._complete(run, marks, now)
         start = min([last + WINDOW, *changed])
         if await self._goes_on(days) or last - start >= SOON_AGAIN:
             return await self._judge_days(start, last, marks, days, now)
-        run = await self._run_from(start, frozenset(marks))
+        run = await self._run_from(start, frozenset(marks), now)
         await self._evaluate_again(run, last, now)
         return await self._complete(run, marks, now)
 
@@ -106,10 +107,13 @@ class DetectionService(Struct, frozen=True):
     async def _judge_days(
         self, start: datetime, last: datetime, marks: Marks, days: DaysAgain, now: datetime
     ) -> Detected:
-        """Judges some windows of days ago again, or those after the last one if any is complete."""
+        """Judges some windows of days ago again, or those after the last one if any is complete.
+
+        Their calls are stored packed each time, and read packed where this begins again.
+        """
         if live := await self._live_first(last, marks, now):
             return live
-        run = days.run or await self._run_from(start, frozenset(marks))
+        run = days.run or await self._run_from(start, frozenset(marks), now)
         # Marks of windows that were read before are of later content: they stay for the next time.
         days.marks |= {at: found for at, found in marks.items() if run.next_window <= at <= last}
         run.changed = frozenset(days.marks)
@@ -127,7 +131,7 @@ class DetectionService(Struct, frozen=True):
         """Judges the windows after the last one, if any is complete; others wait."""
         if window_start(now) <= last + WINDOW:
             return None
-        run = await self._run_from(last + WINDOW, frozenset(marks))
+        run = await self._run_from(last + WINDOW, frozenset(marks), now)
         await self._follow(run, now)
         if not run.evaluated:
             return None
@@ -147,7 +151,7 @@ class DetectionService(Struct, frozen=True):
         first = min(since, last + WINDOW) if last else since
         # They have no marks, and may have been judged already, as windows without reports.
         stored = frozenset(TimeRange(since, now).windows)
-        run = await self._run_from(first, frozenset(marks) | stored)
+        run = await self._run_from(first, frozenset(marks) | stored, now)
         await self._evaluate_again(run, last or since, now, past=True)
         while await self._follow(run, now, past=True):
             pass
@@ -161,12 +165,14 @@ class DetectionService(Struct, frozen=True):
         known = [one for one in (*changed, *since) if one < window_start(now)]
         return max(min(known), window_start(now - WATCHED)) if known else None
 
-    async def _run_from(self, window: datetime, changed: frozenset[datetime]) -> "EvaluationRun":
+    async def _run_from(
+        self, window: datetime, changed: frozenset[datetime], now: datetime
+    ) -> "EvaluationRun":
         # numpy: the jobs process alone loads it.
         from mudra.metrics.incidents.evaluation_run import EvaluationRun  # noqa: PLC0415
 
         packed = await self.store.journal_before(window)
-        return await asyncio.to_thread(EvaluationRun, packed, window, changed, self.new_id)
+        return await asyncio.to_thread(EvaluationRun, packed, window, changed, self.new_id, now)
 
     async def _evaluate_again(
         self, run: "EvaluationRun", until: datetime, now: datetime, *, past: bool = False
@@ -274,9 +280,8 @@ class DetectionService(Struct, frozen=True):
         found = incident_notifications(changes, known, silences, now)
         await self.store.save(found, now)
         if run.evaluated:
-            packed = await asyncio.to_thread(run.packed)
             await self.store.save_journals(
-                packed, since=run.base + WINDOW, drop_before=now - WATCHED
+                _journals(run), since=run.base + WINDOW, drop_before=now - WATCHED
             )
             await self.store.drop_packed_calls(before=now - WATCHED)
             await self._save_fip_states(run)
@@ -302,6 +307,12 @@ class DetectionService(Struct, frozen=True):
         await self.store.save_fip_states(
             rows, since=since, drop_before=run.next_window - FIP_HISTORY
         )
+
+
+async def _journals(run: "EvaluationRun") -> AsyncIterator[tuple[datetime, bytes]]:
+    """The journals to keep, one after the other: together they are a quarter of a gigabyte."""
+    for window in run.kept:
+        yield window, await asyncio.to_thread(run.packed, window)
 
 
 def _expected(reporting: Mapping[str, ReportingTimes], window: datetime) -> frozenset[str]:

@@ -5,7 +5,7 @@ Loaded in the jobs process only: it imports numpy.
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -49,6 +49,9 @@ from mudra.metrics.incidents.window_reports import WindowReports
 from mudra.metrics.payload.catalogue import WINDOW
 
 _LAST_OF_HOUR: Final = 50
+_KEPT_HOURLY: Final = timedelta(days=1)
+_HOURS_APART: Final = 6
+"""So far apart are the journals that are kept from before: a nation's is 5 MB."""
 
 
 class _Recent(NamedTuple):
@@ -65,7 +68,7 @@ class _Kept(NamedTuple):
 
 
 class EvaluationRun:
-    """Windows evaluated one after the other; memory holds all until they are stored together."""
+    """Windows evaluated one after the other; memory holds what follows from them until its end."""
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class EvaluationRun:
         first: datetime,
         changed: frozenset[datetime],
         new_id: Callable[[], str],
+        now: datetime,
     ) -> None:
         journal = None if packed is None else journal_from_bytes(packed)
         self.afresh = journal is None
@@ -85,6 +89,7 @@ class EvaluationRun:
         """Windows whose reports changed since they were evaluated, if they were."""
         self.evaluated = 0
         self._new_id = new_id
+        self._hourly_since = now - _KEPT_HOURLY
         self._kept: dict[datetime, _Kept] = {}
         # Also those that had ended: people may know of a window since in which they came back.
         self._found: dict[str, Tracked] = {one.incident_id: one for one in self.journal.incidents}
@@ -115,8 +120,19 @@ class EvaluationRun:
         if self.journal.counts is not None:
             causes = tuple(one.cause for one in self.journal.bad_at_fips)
             self._recent.append(_Recent(reports.window, self.journal.counts, causes))
-        if reports.window.minute == _LAST_OF_HOUR:
+        if self._is_kept(reports.window):
             self._kept[reports.window] = _kept(self.journal)
+
+    def _is_kept(self, window: datetime) -> bool:
+        """Returns whether its journal is kept: of each hour of the last day, of some before.
+
+        And the first where there is none before: a late report of the hours after it begins there.
+        """
+        if window.minute != _LAST_OF_HOUR:
+            return False
+        is_first = self.afresh and not self._kept
+        apart = (window.hour + 1) % _HOURS_APART == 0
+        return window >= self._hourly_since or apart or is_first
 
     def skip(self, until: datetime, expected: frozenset[str]) -> None:
         """Goes on with a later window; AAs that were expected were silent meanwhile."""
@@ -142,10 +158,15 @@ class EvaluationRun:
                 changes[old.incident_id] = gone
         return changes
 
-    def packed(self) -> Sequence[tuple[datetime, bytes]]:
-        """Returns the journals to keep, one an hour and the last, by window."""
-        kept = self._kept | {self.journal.window: _kept(self.journal)}
-        return [(window, journal_to_bytes(*one)) for window, one in kept.items()]
+    @property
+    def kept(self) -> Sequence[datetime]:
+        """The windows of the journals to keep: of hours, and the last."""
+        return [*dict.fromkeys([*self._kept, self.journal.window])]
+
+    def packed(self, window: datetime) -> bytes:
+        """Returns the journal after one of the windows to keep."""
+        is_last = window == self.journal.window
+        return journal_to_bytes(*(_kept(self.journal) if is_last else self._kept[window]))
 
     def fip_rows(
         self, before: Sequence[tuple[datetime, bytes]], last: bytes | None

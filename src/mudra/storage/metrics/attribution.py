@@ -181,7 +181,11 @@ class PostgresDetections(PostgresIncidents):
         return journal
 
     async def save_journals(
-        self, journals: Sequence[tuple[datetime, bytes]], *, since: datetime, drop_before: datetime
+        self,
+        journals: AsyncIterator[tuple[datetime, bytes]],
+        *,
+        since: datetime,
+        drop_before: datetime,
     ) -> None:
         """Replaces all journals from a window on; keeps older ones of full hours."""
         last_of_hour = sa.extract("minute", _A.window_at) == 50  # noqa: PLR2004  # of its windows
@@ -190,10 +194,10 @@ class PostgresDetections(PostgresIncidents):
                 sa.or_(_A.window_at >= since, _A.window_at < drop_before, sa.not_(last_of_hour))
             )
         )
-        await self._metrics.connection.execute(
-            insert(metrics_attribution),
-            [{"window_at": window, "journal": journal} for window, journal in journals],
-        )
+        async for window, journal in journals:
+            await self._metrics.connection.execute(
+                insert(metrics_attribution).values(window_at=window, journal=journal)
+            )
 
     async def fip_counts(self, within: TimeRange) -> Sequence[tuple[datetime, bytes]]:
         """Returns the stored counts of FIPs in these windows, in order."""

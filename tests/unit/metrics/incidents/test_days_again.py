@@ -1,4 +1,4 @@
-"""Days are judged again in steps: live windows come between, and nothing is stored before the last."""
+"""Days are judged again in steps: live windows come between; incidents are stored at the end."""
 
 from datetime import datetime, timedelta
 
@@ -104,3 +104,77 @@ def test_a_run_that_failed_leaves_all_marks(detection: Detection) -> None:
 
     (incident,) = memory.incidents_of(BANK)
     assert incident.began == LATE.start
+
+
+def test_a_run_that_was_stopped_has_stored_the_calls_that_it_read(detection: Detection) -> None:
+    memory, before = detection.memory, dict(detection.memory.packed)
+
+    detection.step(NOW + SOON, DaysAgain())
+
+    assert {at for at, calls in memory.packed.items() if calls != before[at]} == {*LATE.windows}
+
+
+def test_a_run_after_one_that_was_stopped_comes_to_the_same_and_reads_marked_windows_alone(
+    detection: Detection,
+) -> None:
+    memory, whole = detection.memory, Detection()
+    whole.until(NOW)
+    whole.memory.failing, whole.memory.late = memory.failing, {*LATE.windows}
+    steps(whole, DaysAgain(), NOW + SOON)
+    memory.packed.clear()  # all were judged before calls were packed
+    detection.step(NOW + SOON, DaysAgain())
+    stopped = [*memory.read]
+    memory.read.clear()
+
+    detection.step(NOW + SOON, DaysAgain())
+    again = [*memory.read]
+    steps(detection, DaysAgain(), NOW + SOON)
+
+    assert len(stopped) == MAX_AT_ONCE
+    assert again == [*LATE.windows]
+    assert memory.incidents_of(BANK) == whole.memory.incidents_of(BANK)
+    assert memory.packed.items() <= whole.memory.packed.items()
+    assert memory.fip_rows == whole.memory.fip_rows
+
+
+def test_of_days_judged_again_few_journals_are_kept_from_before_the_last_one(
+    detection: Detection,
+) -> None:
+    memory = detection.memory
+
+    steps(detection, DaysAgain(), NOW + SOON)
+
+    judged = [at for at in sorted(memory.journals) if at >= LATE.start]
+    older = [at for at in judged if at < NOW + SOON - DAY]
+    assert [at.hour for at in older] == [11, 17, 23]
+    assert len(judged) - len(older) == DAY // HOUR
+
+
+def test_a_late_report_between_two_kept_journals_changes_nothing_else(
+    detection: Detection,
+) -> None:
+    memory = detection.memory
+    steps(detection, DaysAgain(), NOW + SOON)
+    stored = dict(memory.stored)
+    assert len(stored) == 1
+    memory.late = {LATE.start + 2 * HOUR}
+
+    found = steps(detection, DaysAgain(), NOW + SOON)
+
+    assert [one for each in found for one in each.notifications] == []
+    assert memory.stored == stored
+    assert memory.late == set()
+
+
+def test_a_late_report_of_the_first_hours_lets_all_of_them_count() -> None:
+    detection = Detection()
+    memory = detection.memory
+    memory.failing = is_down("DOWN-BANK", START + HOUR / 2, START + DAY)
+    detection.until(NOW)
+    stored = dict(memory.stored)
+    assert len(stored) == 1
+    memory.late = {START + 3 * HOUR}
+
+    steps(detection, DaysAgain(), NOW + SOON)
+
+    assert memory.stored == stored
