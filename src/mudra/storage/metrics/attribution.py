@@ -1,10 +1,11 @@
 """What incident detection reads and remembers, in PostgreSQL: implements metrics/ports.py."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from functools import reduce
 from operator import add
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -20,6 +21,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.rollups.rollup_delay import is_due
+from mudra.storage.metrics.rollups.sums import ROWS_AT_ONCE
 from mudra.storage.metrics.tables import (
     metrics_attribution,
     metrics_fip_state,
@@ -30,7 +32,6 @@ from mudra.storage.metrics.tables import (
     metrics_window_calls,
 )
 
-_ROWS_AT_ONCE: Final = 10_000
 _MAX_WINDOWS: Final = 1_200
 """More than eight days."""
 _READ_S: Final = 60
@@ -108,8 +109,8 @@ class PostgresDetections(PostgresIncidents):
             # Lists as the driver returns them.
             *(sa.type_coerce(column, sa.types.NullType()) for column in (c.pxx, c.status)),
         ).where(c.window_at == window)
-        async for rows in self._metrics.in_parts(counts, _ROWS_AT_ONCE):
-            yield [CallSums._make(row) for row in rows]
+        async for rows in self._metrics.in_parts(counts, ROWS_AT_ONCE):
+            yield await asyncio.to_thread(_call_sums, rows)
 
     async def packed_calls(self, window: datetime) -> bytes | None:
         """Returns what was packed of a window when it was judged.
@@ -251,6 +252,10 @@ class PostgresFipStates:
             sa.select(_F.states).order_by(_F.window_at.desc()).limit(1)
         )
         return no_states() if states is None else states_from_bytes(states)
+
+
+def _call_sums(rows: Sequence[sa.Row[Any]]) -> Sequence[CallSums]:
+    return [CallSums._make(row) for row in rows]
 
 
 def _sum(first: int, end: int) -> sa.ColumnElement[int]:

@@ -4,17 +4,26 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy.engine import RowMapping
+import sqlalchemy as sa
 
+from mudra.metrics.payload.report import Block
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import Rows
 from mudra.metrics.rollup.rollup import Cell, Rollup, coarse, rollup
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.rollups.sums import Part, blocks_by_cell, raw_query
+from mudra.storage.metrics.rollups.sums import (
+    ROWS_AT_ONCE,
+    Part,
+    block_of,
+    cell_of,
+    raw_query,
+)
 
 Sums = Mapping[datetime, Mapping[Cell, Rollup]]
 """Sums by the beginning of their window, hour or day."""
+_Blocks = dict[datetime, dict[Cell, list[Block]]]
 
 
 async def sums_of_raw_rows(
@@ -26,19 +35,21 @@ async def sums_of_raw_rows(
     in a thread.
     """
     windows = [window for at in ats for window in TimeRange(at, at + grain).windows]
-    found = await tx.connection.execute(raw_query(Rows(tuple(windows)), part))
-    return await asyncio.to_thread(_summed, found.mappings().all(), ats, grain)
+    blocks: _Blocks = {at: defaultdict(list) for at in ats}
+    async for rows in tx.in_parts(raw_query(Rows(tuple(windows)), part), ROWS_AT_ONCE):
+        await asyncio.to_thread(_add, blocks, rows, ats[0], grain)
+    return await asyncio.to_thread(_summed, blocks)
 
 
-def _summed(found: Sequence[RowMapping], ats: Sequence[datetime], grain: timedelta) -> Sums:
-    rows: dict[datetime, list[RowMapping]] = defaultdict(list)
-    first = ats[0]
-    for row in found:
-        rows[first + (row["window_at"] - first) // grain * grain].append(row)
+def _add(blocks: _Blocks, rows: Sequence[sa.Row[Any]], first: datetime, grain: timedelta) -> None:
+    for row in rows:
+        values = row._mapping  # noqa: SLF001  # is of SQLAlchemy's public interface
+        at = first + (values["window_at"] - first) // grain * grain
+        blocks[at][cell_of(values)].append(block_of(values))
+
+
+def _summed(blocks: _Blocks) -> Sums:
     return {
-        at: {
-            cell: coarse(rollup(blocks))
-            for cell, blocks in blocks_by_cell(rows.get(at, ())).items()
-        }
-        for at in ats
+        at: {cell: coarse(rollup(some)) for cell, some in of_cells.items()}
+        for at, of_cells in blocks.items()
     }

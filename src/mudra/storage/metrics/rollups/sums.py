@@ -1,7 +1,6 @@
 """Converts rows of sums (hours, days) and raw rows from and to metrics/rollup/rollup.py."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from operator import add
@@ -35,6 +34,8 @@ SUMS: Final = (
     *("counts", "statuses", "data_bytes", "distribution", "longest"),
 )
 """Columns of a row of sums, in the order of `row_of`."""
+ROWS_AT_ONCE: Final = 4_000
+"""Rows of anything that are read together: to decode them holds the event loop some 40 ms."""
 _FEW: Final = 8
 _MANY: Final = 32
 """Rows that are added up, and cached, together: some 10 and 40 KB."""
@@ -263,11 +264,3 @@ def sums_query(
     return sa.select(c.aa_id, c.fip_id, c.tag, c.type, numbers, c.distribution).where(
         wanted, *part.of(table)
     )
-
-
-def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
-    """Returns the blocks of raw rows, by cell."""
-    found: dict[Cell, list[Block]] = defaultdict(list)
-    for row in rows:
-        found[cell_of(row)].append(block_of(row))
-    return found
