@@ -175,8 +175,10 @@ async def make_sums(conninfo: str) -> int:
     while True:
         async with database.transaction(within_s=60.0) as transaction:
             rollups = RollupService(PostgresRollups(transaction))
-            if await rollups.refresh_next(delayed=False) is None:
+            stale = await rollups.next_stale(delayed=False)
+            if stale is None:
                 break
+            await rollups.refresh(stale)
         made += 1
         if made % 200 == 0:
             say(f"{made} sums made")

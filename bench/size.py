@@ -30,6 +30,7 @@ from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.push_report import Received
 from mudra.metrics.payload.report import encode_report
@@ -189,10 +190,7 @@ class Bench:
 
     async def roll_up(self) -> None:
         """Make the sums of hours and days that the pushes asked for."""
-        found: object = True
-        while found is not None:
-            async with self.dependencies.metrics_maintenance(within_s=60) as work:
-                found = await work.rollups.refresh_next(delayed=False)
+        await refresh_rollups(self.dependencies.metrics_maintenance)
 
     def _yesterday(self) -> datetime:
         noon = self.dependencies.clock().replace(hour=12, minute=0, second=0, microsecond=0)

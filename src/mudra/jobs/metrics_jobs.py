@@ -33,10 +33,13 @@ from mudra.metrics.notifications.webhook_delivery import (
 )
 from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
+from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.unit_of_work import TRANSACTION_S
 
 WORK_S: Final = 60.0
 RECOUNT_S: Final = 600.0
+SUMS_OVER_AAS_S: Final = 300.0
+"""A nation's day over all AAs is half a minute of work, next to the judging of its windows."""
 DETECT_S: Final = 600.0
 """Most of it is the last step of judging days again, which stores their incidents."""
 _OUTCOMES: Final = ("sent", "failed", "given up")
@@ -142,9 +145,12 @@ async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) 
     """Recomputes all stale sums; with `delayed`, those that still receive late windows wait."""
     while True:
         async with open_work(within_s=WORK_S) as work:
-            stale = await work.rollups.refresh_next(delayed=delayed)
+            stale = await work.rollups.next_stale(delayed=delayed)
         if stale is None:
             return
+        within_s = SUMS_OVER_AAS_S if stale.aa_id == ALL_AAS else WORK_S
+        async with open_work(within_s=within_s) as work:
+            await work.rollups.refresh(stale)
         SUMS_MADE.labels(stale.grain).inc(len(stale.ats))
 
 

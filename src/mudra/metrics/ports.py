@@ -197,14 +197,12 @@ class RollupStore(Protocol):
         """Returns the sums of the hours of a day."""
         ...
 
-    async def sums_of_aas(self, stale: Stale, at: datetime) -> Mapping[Cell, Rollup]:
-        """Returns the sums over the AAs of one hour or day."""
+    async def replace(self, stale: Stale, sums: Mapping[datetime, Mapping[Cell, Rollup]]) -> None:
+        """Replaces the stored sums of an AA, and those of the matrix."""
         ...
 
-    async def replace(
-        self, stale: Stale, sums: Mapping[datetime, Mapping[Cell, Rollup]], *, pairs: bool
-    ) -> None:
-        """Replaces the stored sums; with `pairs` those of the matrix as well."""
+    async def replace_over_aas(self, stale: Stale) -> None:
+        """Replaces the sums over all AAs by those of the rows of each."""
         ...
 
     async def are_sources_kept(self, stale: Stale) -> bool:

@@ -79,7 +79,10 @@ class Store:
     async def make_next_sums(self):
         async with self.database.transaction(within_s=WORK_S) as tx:
             rollups = RollupService(PostgresRollups(tx, self.rows_together))
-            return await rollups.refresh_next(delayed=False)
+            stale = await rollups.next_stale(delayed=False)
+            if stale is not None:
+                await rollups.refresh(stale)
+            return stale
 
     async def totals(self, within, **part):
         async with self.database.transaction() as tx:

@@ -34,15 +34,12 @@ class RollupService(Struct, frozen=True):
 
     store: RollupStore
 
-    async def refresh_next(self, *, delayed: bool) -> Stale | None:
-        """Recomputes the most urgent stale sums; returns which, None when there are none.
+    async def next_stale(self, *, delayed: bool) -> Stale | None:
+        """Returns the most urgent stale sums; None when there are none.
 
         With `delayed`, sums for which late windows are still arriving wait.
         """
-        stale = await self.store.next_stale(delayed=delayed)
-        if stale is not None:
-            await self.refresh(stale)
-        return stale
+        return await self.store.next_stale(delayed=delayed)
 
     async def refresh(self, stale: Stale) -> None:
         """Computes the sums of one AA from raw rows or hours, those over all AAs from theirs.
@@ -51,17 +48,20 @@ class RollupService(Struct, frozen=True):
         retention has dropped stay as they are.
         """
         marks = await self.store.lock(stale)
-        sums = await self._sums(stale)
-        if sums is None:
-            return  # its marks stay, so that it is the next again
-        # Asked after they were read: what is kept now was kept then.
-        if await self.store.are_sources_kept(stale):
-            await self._replace(stale, sums)
+        if stale.aa_id == ALL_AAS:
+            # Retention drops hours together with those that they are made of, and no days.
+            if await self.store.are_sources_kept(stale):
+                await self.store.replace_over_aas(stale)
+        else:
+            sums = await self._sums(stale)
+            if sums is None:
+                return  # its marks stay, so that it is the next again
+            # Asked after they were read: what is kept now was kept then.
+            if await self.store.are_sources_kept(stale):
+                await self._replace(stale, sums)
         await self.store.clear(marks)
 
     async def _sums(self, stale: Stale) -> Mapping[datetime, Mapping[Cell, Rollup]] | None:
-        if stale.aa_id == ALL_AAS:
-            return {at: await self.store.sums_of_aas(stale, at) for at in stale.ats}
         if stale.grain == "hour":
             return await self.store.sums_of_raw(stale)
         (day,) = stale.ats
@@ -69,10 +69,7 @@ class RollupService(Struct, frozen=True):
 
     async def _replace(self, stale: Stale, sums: Mapping[datetime, Mapping[Cell, Rollup]]) -> None:
         """Stores new sums and marks those that are made of them."""
-        if stale.aa_id == ALL_AAS:
-            await self.store.replace(stale, sums, pairs=False)
-            return
-        await self.store.replace(stale, sums, pairs=True)
+        await self.store.replace(stale, sums)
         await self.store.mark_stale(replace(stale, aa_id=ALL_AAS))
         day = day_start(stale.ats[0])
         if stale.grain == "hour":

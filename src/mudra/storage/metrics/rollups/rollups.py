@@ -1,7 +1,7 @@
 """Sums of hours and days in PostgreSQL: implements metrics/ports.py RollupStore."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
 from typing import Any, Final
@@ -42,6 +42,7 @@ from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
 from mudra.storage.metrics.rollups.rollup_delay import is_due
 from mudra.storage.metrics.rollups.rollup_queries import sums_by_cell
 from mudra.storage.metrics.rollups.sums import (
+    ROWS_AT_ONCE,
     SUMS,
     Part,
     copy_in,
@@ -135,18 +136,34 @@ class PostgresRollups:
         """Returns the sums of the hours of a day."""
         hours = [day + place * HOUR for place in range(DAY // HOUR)]
         wanted = within_times(metrics_hour.c.at, hours)
-        return await self._added_up(metrics_hour, wanted, Part(stale.aa_id, tag=stale.tag))
+        found: dict[Cell, Rollup] = {}
+        async for some in self._added_up(metrics_hour, wanted, Part(stale.aa_id, tag=stale.tag)):
+            found |= some
+        return found
 
-    async def sums_of_aas(self, stale: Stale, at: datetime) -> Mapping[Cell, Rollup]:
-        """Returns the sums over the AAs of one hour or day."""
+    async def replace_over_aas(self, stale: Stale) -> None:
+        """Replaces the sums over all AAs by those of the rows of each, some FIPs at a time."""
+        table = _TABLES[stale.grain]
+        await _drop(self._tx, table, stale)
+        for at in stale.ats:
+            async for some in self._sums_over_aas(stale, at):
+                rows = await asyncio.to_thread(_rows_of, {at: some})
+                await copy_in(self._tx, table, SUMS, rows)
+
+    async def _sums_over_aas(
+        self, stale: Stale, at: datetime
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
         if stale.grain == "hour":
             of_windows = await WindowMaking(self._tx, self._rows_together).hour_of_all(
                 stale.tag, at
             )
             if of_windows is not None:
-                return of_windows
+                yield of_windows
+                return
         table = _TABLES[stale.grain]
-        return await self._added_up(table, table.c.at == at, Part(tag=stale.tag), over_aas=True)
+        wanted, part = table.c.at == at, Part(tag=stale.tag)
+        async for some in self._added_up(table, wanted, part, over_aas=True):
+            yield some
 
     async def _added_up(
         self,
@@ -155,7 +172,7 @@ class PostgresRollups:
         part: Part,
         *,
         over_aas: bool = False,
-    ) -> Mapping[Cell, Rollup]:
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
         """Adds up rows of sums, those of some FIPs at a time: a day of a nation has a million."""
         c, number = table.c, sa.func.count()
         rows = await self._tx.connection.execute(
@@ -165,23 +182,23 @@ class PostgresRollups:
             .order_by(c.fip_id)
         )
         rows_of: dict[str, int] = {fip_id: count for fip_id, count in rows}  # noqa: C416  # rows are no pairs to mypy
-        left, found = [*rows_of], dict[Cell, Rollup]()
+        left = [*rows_of]
         while left:
-            few = few_enough(left, rows_of, self._rows_together)
+            few = few_enough(left, rows_of, min(self._rows_together, ROWS_AT_ONCE))
             query = sums_query(table, sa.and_(wanted, is_among(c.fip_id, few)), part)
             summed = await self._tx.connection.execute(query)
-            found |= await sums_by_cell(summed, over_aas=over_aas)
+            yield await sums_by_cell(summed, over_aas=over_aas)
             left = left[len(few) :]
-        return found
 
-    async def replace(self, stale: Stale, sums: Sums, *, pairs: bool) -> None:
-        """Replaces the stored sums; with `pairs` those of the matrix as well."""
-        if pairs and stale.grain == "hour":
+    async def replace(self, stale: Stale, sums: Sums) -> None:
+        """Replaces the stored sums of an AA, and those of the matrix."""
+        if stale.grain == "hour":
             for part in (HOURS, PAIR_HOURS):
                 await make_partition(self._tx, part, stale.ats[0])
-        await _put(self._tx, _TABLES[stale.grain], stale, sums)
-        if pairs:
-            await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
+        table = _TABLES[stale.grain]
+        await _drop(self._tx, table, stale)
+        await copy_in(self._tx, table, SUMS, await asyncio.to_thread(_rows_of, sums))
+        await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:
         """Replaces the number of windows that an AA reported on a day, while receipts are kept."""
@@ -311,13 +328,12 @@ async def _raw_rows(tx: Transaction, stale: Stale) -> Mapping[datetime, int]:
     return {at: int(number) for at, number in blocks if at in stale.ats}
 
 
-async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> None:
+async def _drop(tx: Transaction, table: sa.Table, stale: Stale) -> None:
     await tx.connection.execute(
         sa.delete(table).where(
             table.c.at.in_(stale.ats), *Part(stale.aa_id, tag=stale.tag).of(table)
         )
     )
-    await copy_in(tx, table, SUMS, await asyncio.to_thread(_rows_of, sums))
 
 
 def _rows_of(sums: Sums) -> Sequence[tuple[object, ...]]:
