@@ -13,7 +13,7 @@ import argparse
 import asyncio
 import resource
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -73,8 +73,8 @@ class Memory(DetectionMemory):
         self.rows[window] = rows_of(drawn, window, self.aas, self.fips)
         self.late.add(window)
 
-    async def calls(self, within: TimeRange) -> list[CallSums]:
-        return [row for window in within.windows for row in self.rows[window]]
+    async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
+        yield self.rows[window]
 
     async def received(self, within: TimeRange) -> list[Received]:
         return [
