@@ -188,7 +188,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_pair_day": Aged(m.metrics_pair_day.c.at, "sums"),
     "metrics_received": Aged(m.metrics_received.c.at, "sums"),
     "metrics_stale": ByJob("deleted by `metrics-sums` and `metrics-watch` with the sums they make"),
-    "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour"),
+    "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour at most"),
     "metrics_window_calls": ByJob("deleted by `metrics-watch` after eight days"),
     "metrics_fip_state": ByJob("deleted by `metrics-watch` after six hours"),
     "handover": ByJob("carried to the first database by `metrics-handover` within a minute"),
