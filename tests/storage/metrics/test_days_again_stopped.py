@@ -1,0 +1,95 @@
+"""Days that are judged again keep in the database what they read, whenever they are stopped."""
+
+import uuid
+from datetime import timedelta
+
+from tests.support.metrics.detection import AAS, Memory
+from tests.support.metrics.metrics_payloads import failing, request_metrics
+from tests.support.metrics.summed_store import DAY, with_store
+
+from mudra.metrics.incidents.days_again import DaysAgain
+from mudra.metrics.incidents.detection_service import MAX_AT_ONCE, DetectionService
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.storage.metrics.attribution import PostgresDetections
+
+WINDOWS = MAX_AT_ONCE + 6
+NOW = DAY + WINDOWS * WINDOW + timedelta(minutes=2)
+LATE = [DAY + place * WINDOW for place in range(2, 5)]
+_JUDGED = ("metrics_attribution", "metrics_window_calls", "metrics_fip_state", "metrics_incident")
+
+
+class Members(Memory):
+    """The members whose reports the tests push."""
+
+    async def onboarded_fips(self):
+        return frozenset({"BANK-000", "BANK-001"})
+
+
+class Judged:
+    """Detection over a real database, a transaction at a time."""
+
+    def __init__(self, store):
+        self.store, self.members = store, Members(DAY)
+
+    async def step(self, days):
+        await self.store.run("UPDATE metrics_stale SET noted_at = noted_at - interval '1 hour'")
+        async with self.store.database.transaction(within_s=60) as tx:
+            service = DetectionService(
+                store=PostgresDetections(tx, tx),
+                members=self.members,
+                silences=self.members,
+                notifier=self.members,
+                new_id=lambda: str(uuid.uuid4()),
+            )
+            return await service.detect(NOW, days)
+
+    async def all(self):
+        days = DaysAgain()
+        while (await self.step(days)).more:
+            pass
+
+    async def packed(self):
+        rows = await self.store.run("SELECT window_at, calls FROM metrics_window_calls")
+        return dict(rows.tuples().all())
+
+    async def incidents(self):
+        rows = await self.store.run(
+            "SELECT kind, entity_id, began, bad_windows, ending FROM metrics_incident ORDER BY 1, 2"
+        )
+        return rows.all()
+
+
+async def report(store, window, *, bad=False):
+    for aa_id in AAS:
+        payload = request_metrics(2, aa_id, str(uuid.uuid4()), window)
+        await store.push(failing(payload) if bad else payload)
+
+
+def test_a_run_that_was_stopped_has_stored_the_calls_and_the_next_comes_to_the_same(conninfo):
+    async def act(store):
+        found = []
+        for stopped in (True, False):
+            await store.empty()
+            for table in _JUDGED:
+                await store.run(f"DELETE FROM {table}")
+            judged = Judged(store)
+            for place in range(WINDOWS):
+                await report(store, DAY + place * WINDOW)
+            await judged.all()
+            before = await judged.packed()
+            for window in LATE:
+                await report(store, window, bad=True)
+            if stopped:
+                assert (await judged.step(DaysAgain())).more
+                packed = await judged.packed()
+                changed = [at for at in sorted(packed) if packed[at] != before[at]]
+                assert await judged.incidents() == []
+            await judged.all()
+            found.append((await judged.packed(), await judged.incidents()))
+        return changed, *found
+
+    changed, after_a_stop, at_once = with_store(conninfo, act)
+
+    assert changed == LATE
+    assert after_a_stop[1]
+    assert after_a_stop == at_once
