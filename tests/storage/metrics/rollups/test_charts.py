@@ -16,7 +16,7 @@ from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 from mudra.metrics.rollup.step import Step, step_for
 from mudra.storage.metrics.rollups.series import PostgresSeries
 
-TYPES = frozenset({"fif", "consent"})
+TYPES = frozenset({"fif", "cns"})
 AAS = ("aa-one", "aa-two")
 MANY_FIPS = 1500
 EIGHT_HOURS = TimeRange(DAY + HOUR, DAY + 9 * HOUR)
