@@ -207,6 +207,11 @@ audit_event: Final = sa.Table(
     sa.Column("reason", sa.Text, nullable=False),
     sa.Column("detail", JSONB, nullable=False),
     sa.Index("ix_audit_event_entity", "entity_id", "seq"),
+    sa.Index(
+        "ix_audit_event_status_change",
+        *("entity_id", "seq"),
+        postgresql_where=sa.text("event = 'entity:status:change'"),
+    ),
 )
 
 node: Final = sa.Table(

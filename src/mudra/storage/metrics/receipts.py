@@ -31,6 +31,13 @@ from mudra.storage.registry.vocabulary import PostgresVocabulary
 
 _R: Final = metrics_receipt.c
 _ACTIVE: Final = MemberStatus.ACTIVE.value
+_STATUS_CHANGE: Final[sa.ColumnElement[str]] = sa.literal_column(
+    f"'{EventName.ENTITY_STATUS_CHANGE.value}'", sa.Text
+)
+"""As text of the statement: with a parameter a prepared one could not use the index of these rows.
+
+Without that index all that was ever recorded of an AA is read: each push is a row.
+"""
 
 
 class PostgresReceipts:
@@ -153,7 +160,7 @@ class OnboardedMembers:
             )
             .where(
                 is_among(e.entity_id, aa_ids),
-                e.event == EventName.ENTITY_STATUS_CHANGE.value,
+                e.event == _STATUS_CHANGE,
                 e.outcome == Outcome.SUCCESS.value,
             )
             .order_by(e.seq)
