@@ -5,9 +5,10 @@ What `sums.py` says of a row holds here as well: times are coarse, and such sums
 of them that it adds up.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.rollup.rollup import Cell, Rollup
 
 
 def pack(sums: Mapping[str, Rollup]) -> bytes:
@@ -15,6 +16,14 @@ def pack(sums: Mapping[str, Rollup]) -> bytes:
     from mudra.storage.metrics.rollups import packed_table  # noqa: PLC0415  # loads numpy
 
     return packed_table.write(packed_table.table_of(sums))
+
+
+def pack_types(cells: Mapping[Cell, Rollup]) -> Mapping[str, bytes]:
+    """Returns the sums of one AA, or of all, and one tag: those of each type as one value."""
+    types: dict[str, dict[str, Rollup]] = defaultdict(dict)
+    for cell, sums in cells.items():
+        types[cell.type][cell.fip_id] = sums
+    return {type_: pack(sums) for type_, sums in types.items()}
 
 
 def add(many: Sequence[bytes]) -> bytes:

@@ -36,6 +36,7 @@ from mudra.storage.metrics.partitions import (
     has_partition,
     make_partition,
 )
+from mudra.storage.metrics.rollups.packed_rows import put_sums
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
@@ -180,6 +181,7 @@ class PostgresRollups:
             for part in (HOURS, PAIR_HOURS):
                 await make_partition(self._tx, part, stale.ats[0])
         await _put(self._tx, _TABLES[stale.grain], stale, sums)
+        await put_sums(self._tx, stale, sums)
         if pairs:
             await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
 
