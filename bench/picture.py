@@ -138,6 +138,13 @@ def move(conninfo: str, day: datetime, by: timedelta, until: datetime) -> None:
                 f" WHERE {at} >= %s AND {at} < %s",
                 (by, day, end if table == "metrics_raw" else hours_end),
             )
+        for grain, last in (("hour", hours_end), *([("day", end)] if end == day + DAY else [])):
+            connection.execute(
+                "INSERT INTO metrics_packed (aa_id, kind, grain, at, tag, type, version, sums)"
+                " SELECT aa_id, kind, grain, at + %s, tag, type, gen_random_uuid(), sums"
+                " FROM metrics_packed WHERE grain = %s AND at >= %s AND at < %s",
+                (by, grain, day, last),
+            )
         connection.execute(
             "INSERT INTO metrics_receipt (receipt_id, aa_id, tag, window_at, version, txn_id,"
             " content_hash, received_at, blocks, findings) SELECT gen_random_uuid(), aa_id, tag,"

@@ -21,6 +21,7 @@ PRINTED = {
     "idle": "workers at rest: ",
     "kills": "kinds with a loss or a double: 0; kinds with kills missing: 0",
     "login_flood": "CPU of one user token",
+    "long_ranges": "every goal of long ranges met: ",
     "many_nodes": "tokens for a previous secret: 0",
     "pages": "slowest ÷ goal: ",
     "picture": "the same of one API: p95",

@@ -34,7 +34,9 @@ OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
         "metrics_pair_hour": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
         "metrics_pair_day": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
         "metrics_window": f"VALUES ({_AT}, 'OLD-AA', 'req', '', '{{}}', '')",
-        "metrics_pair_window": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
+        "metrics_packed": (
+            f"VALUES ('OLD-AA', 'pairs', 'hour', {_AT}, 'req', '', gen_random_uuid(), '')"
+        ),
         "metrics_received": f"VALUES ({_AT}, 'OLD-AA', 'req', 1)",
         "metrics_refused": (f"(aa_id, at, total, findings) VALUES ('OLD-AA', {_AT}, 1, '[]')"),
         "metrics_stale": (

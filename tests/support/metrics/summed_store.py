@@ -176,7 +176,7 @@ def comparable(totals):
 WRITTEN = (
     *("metrics_push", "metrics_receipt", "metrics_raw", "metrics_previous", "metrics_stale"),
     *("metrics_hour", "metrics_day", "metrics_pair_hour", "metrics_pair_day", "metrics_received"),
-    *("metrics_window", "metrics_pair_window"),
+    *("metrics_window", "metrics_packed"),
 )
 
 

@@ -21,7 +21,7 @@ from mudra.metrics.health.api_names import api_name
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import codes_of
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, RequestType, window_start
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import TimeRange, latest
 from mudra.metrics.rollup.step import Step, step_for
 
 RANGES: Final = {
@@ -154,8 +154,7 @@ def query_of(
         return HealthQuery(within, range_name, code, rows)
     if range_name not in RANGES:
         return InvalidField(f"range must be one of {', '.join((*RANGES, *CALENDAR))}")
-    end = window_start(now)
-    return HealthQuery(TimeRange(end - RANGES[range_name], end), range_name, code, rows)
+    return HealthQuery(latest(window_start(now), RANGES[range_name]), range_name, code, rows)
 
 
 def calendar_range(name: str, now: datetime, zone: DisplayZone) -> TimeRange:

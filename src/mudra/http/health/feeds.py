@@ -33,6 +33,7 @@ from mudra.metrics.health.feed import (
 from mudra.metrics.health.fip_state import no_states
 from mudra.metrics.health.health_service import NetworkHealth
 from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
+from mudra.metrics.health.status_snapshot import READ_S
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind
@@ -117,7 +118,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     as_json, as_csv = MadeOfHealth(_json), MadeOfHealth(_csv)
 
     async def read(made: MadeOfHealth[OpenFile], dependencies: HttpDependencies) -> OpenFile:
-        health = await _network(cache, dependencies)
+        health = await _network(cache, dependencies, READ_S)
         current = is_current(health.reported_until, dependencies.clock())
         return await made.get(health, current=current)
 
@@ -130,7 +131,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     async def status_json(
         request: AnyRequest, dependencies: InjectedDependencies
     ) -> Response[bytes]:
-        """Show status by FIP and API over the last day; names no AA."""
+        """Show status by FIP and API over the last day, from a full hour on; names no AA."""
         return _open(request, dependencies, await read(as_json, dependencies), JSON)
 
     @get(
@@ -148,8 +149,10 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     return [status_json, status_csv]
 
 
-async def _network(cache: NetworkHealthCache, dependencies: HttpDependencies) -> NetworkHealth:
-    return await cache.get(dependencies.reads, dependencies.clock(), TRANSACTION_S)
+async def _network(
+    cache: NetworkHealthCache, dependencies: HttpDependencies, within_s: float = TRANSACTION_S
+) -> NetworkHealth:
+    return await cache.get(dependencies.reads, dependencies.clock(), within_s)
 
 
 def _json(health: NetworkHealth, current: bool) -> OpenFile:

@@ -14,7 +14,7 @@ from mudra.metrics.incidents.silence import CODES as SILENCED
 from mudra.metrics.incidents.silence import MAX_REASON
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.payload.catalogue import RequestType, window_start
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import TimeRange, latest
 from mudra.registry.payload.fields.url_rules import MAX_URL
 from mudra.shared.time_text import USUAL, is_usual
 
@@ -247,11 +247,11 @@ class PersonalWebhookRequest(Struct, frozen=True):
 def time_range(
     query: TimeParameters, now: datetime, *, default: timedelta, longest: timedelta
 ) -> TimeRange | InvalidField:
-    """Return `from` and `to`; by default the last closed windows."""
+    """Return `from` and `to`; by default the last closed windows, of hours from a full one on."""
     end = window_start(now) if isinstance(query.end, UnsetType) else query.end
     if not is_usual(end):
         return InvalidField(f"to {USUAL}")
-    start = end - default if isinstance(query.start, UnsetType) else query.start
+    start = latest(end, default).start if isinstance(query.start, UnsetType) else query.start
     if not start < end or end - start > longest:
         return InvalidField(f"from must be before to, by at most {longest.days} days")
     return TimeRange(start.astimezone(UTC), end.astimezone(UTC))

@@ -28,6 +28,7 @@ from mudra.metrics.health.weighing import (
     MIN_REPORTERS,
     Disputed,
     Weighed,
+    outvoted,
     weigh_apis,
     weigh_fips,
 )
@@ -239,7 +240,11 @@ class HealthService(Struct, frozen=True):
 
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
         """Returns the health of every live FIP that is onboarded, over all AAs, for publication."""
-        totals = await self.rollups.over_aas(within)
+
+        async def make() -> tuple[Mapping[Cell, Rollup], Disputed]:
+            return await self.rollups.over_aas(within), await self._disputed(within)
+
+        totals, disputed = await self._made_once("network", within, None, None, make, large=True)
         onboarded = await self.members.onboarded_fips()
         fips: dict[str, dict[tuple[Tag, str], Rollup]] = {
             fip_id: {} for fip_id in await self.members.live_fips()
@@ -256,7 +261,7 @@ class HealthService(Struct, frozen=True):
             coverage,
             reported_until,
             tuple(one.incident for one in causes[::-1]),
-            await self._disputed(within),
+            disputed,
             await self.fip_states.latest(),
         )
 
@@ -290,16 +295,11 @@ class HealthService(Struct, frozen=True):
         self, within: TimeRange, codes: Collection[str] = tuple(REQUESTS_SHOWN)
     ) -> Disputed:
         contested = await self.rollups.contested_pairs(within, codes)
-        return {
-            (fip_id, code): weighed
-            for code, pairs in contested.items()
-            for fip_id, weighed in weigh_fips(pairs).items()
-            if weighed.outvoted
-        }
+        return await asyncio.to_thread(outvoted, contested)
 
     async def day(self, within: TimeRange) -> Mapping[str, Weighed]:
         """Returns the calls to each FIP on a day, as most AAs see them."""
-        return weigh_fips(await self.rollups.pairs(within))
+        return await asyncio.to_thread(weigh_fips, await self.rollups.pairs(within))
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day with sums; of its reports for days from one on."""

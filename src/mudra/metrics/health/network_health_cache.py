@@ -6,10 +6,12 @@ from typing import Final
 
 from mudra.metrics.health.health_service import NetworkHealth, OpenHealth
 from mudra.metrics.payload.catalogue import window_start
-from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.coverage import latest
 from mudra.shared.shared_read import SharedRead
 
 TTL_S: Final = 10.0
+_REST: Final = 20
+"""So many times as long as a read took no other begins: it has a twentieth of a processor."""
 FEED_SPAN: Final = timedelta(hours=1)
 PUBLIC_SPAN: Final = timedelta(days=1)
 
@@ -40,10 +42,10 @@ class NetworkHealthCache:
                 or self._monotonic() > self._until
             )
             if self._health is None or expired:
-                changes = self._changes
+                changes, began = self._changes, self._monotonic()
                 async with open_work(within_s=within_s) as work:
-                    within = TimeRange(closed - self._span, closed)
-                    self._health = await work.health.network(within, now)
+                    self._health = await work.health.network(latest(closed, self._span), now)
                 self._read = changes
-                self._closed, self._until = closed, self._monotonic() + TTL_S
+                self._closed, ended = closed, self._monotonic()
+                self._until = ended + max(TTL_S, _REST * (ended - began))
             return self._health

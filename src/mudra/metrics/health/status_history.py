@@ -109,7 +109,7 @@ class PublicAnnouncement(msgspec.Struct, frozen=True):
 
 
 class FipHistory(msgspec.Struct, frozen=True):
-    """One FIP: its last 90 days, oldest first, and its APIs over the last 24 hours."""
+    """One FIP: its last 90 days, oldest first, and its APIs over 24 hours from a full one on."""
 
     fip_id: str
     name: str

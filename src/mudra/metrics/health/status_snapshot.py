@@ -30,6 +30,7 @@ from mudra.metrics.incidents.subject import fip_of
 from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.marks import DayMark
+from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
 READ_S: Final = 10.0
 """The limit of one read: a day without its sums, on a busy machine, takes seconds."""
@@ -122,8 +123,15 @@ class StatusReader:
         for day in days:
             read, mark = self._days.get(day), marks.get(day, _UNMARKED)
             if read is None or mark.is_newer_than(read.mark):
-                async with open_work(within_s=READ_S) as work:
-                    totals = await work.health.day(TimeRange(day, day + _DAY))
+                try:
+                    async with open_work(within_s=READ_S) as work:
+                        totals = await work.health.day(TimeRange(day, day + _DAY))
+                except DatabaseUnavailable as outage:
+                    # A day whose sums are being made may take too long: others are shown meanwhile.
+                    if outage.cause is not Outage.TOO_SLOW:
+                        raise
+                    self._days.setdefault(day, _DayHealth({}, _UNMARKED))
+                    continue
                 self._days[day] = _DayHealth(totals, mark)
         self._days = {day: read for day, read in self._days.items() if day in days}
 

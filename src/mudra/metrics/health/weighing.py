@@ -81,3 +81,13 @@ def weigh_fips(pairs: Mapping[Pair, PairSums]) -> dict[str, Weighed]:
     for pair, sums in pairs.items():
         by_fip[pair.fip_id][pair.aa_id] = sums
     return {fip_id: weigh(by_aa) for fip_id, by_aa in by_fip.items()}
+
+
+def outvoted(contested: Mapping[str, Mapping[Pair, PairSums]]) -> Disputed:
+    """Returns the FIPs whose status is not that of their sums, by FIP and API."""
+    return {
+        (fip_id, code): weighed
+        for code, pairs in contested.items()
+        for fip_id, weighed in weigh_fips(pairs).items()
+        if weighed.outvoted
+    }

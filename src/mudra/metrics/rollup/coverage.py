@@ -7,8 +7,10 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from mudra.metrics.incidents.window_reports import REPORT_GRACE
-from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
+from mudra.metrics.payload.catalogue import WINDOW, Tag, day_start, window_start
 
+_BY_WINDOWS: Final = timedelta(hours=2)
+_BY_HOURS: Final = timedelta(days=2)
 FOREVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
@@ -40,6 +42,20 @@ def closed_before(now: datetime, length: timedelta) -> TimeRange:
     """Returns the windows of this length of time up to the last one that has ended."""
     end = window_start(now)
     return TimeRange(end - length, end)
+
+
+def latest(end: datetime, length: timedelta) -> TimeRange:
+    """Returns the windows of this length up to `end`, from a full hour or day (UTC) on if long.
+
+    Those of more than two hours begin at a full hour, those of more than two days at a full day:
+    sums of these are made, and the rows that are finer are up to a million.
+    """
+    start = (end - length).astimezone(UTC)
+    if length > _BY_HOURS:
+        start = day_start(start)
+    elif length > _BY_WINDOWS:
+        start = start.replace(minute=0, second=0, microsecond=0)
+    return TimeRange(start, end)
 
 
 def due_until(now: datetime) -> datetime:

@@ -124,12 +124,13 @@ def add_pairs(one: PairSums, other: PairSums) -> PairSums:
 def is_good_in_sums(sums: PairSums) -> bool:
     """Returns whether these calls are GOOD, and so is every sum of such: each term adds up.
 
-    Where no AA sees other calls of a FIP, none can be outvoted (weighing.py).
+    Where no AA sees other calls of a FIP, none can be outvoted (weighing.py). Of sums that are
+    arrays it returns an array.
     """
     return (
-        sums.succeeded * 100 > sums.eligible * GOOD_ABOVE_PERCENT
-        and sums.soon_lower * 2 >= sums.answered
-        and sums.soon_upper * 2 >= sums.answered
+        (sums.succeeded * 100 > sums.eligible * GOOD_ABOVE_PERCENT)
+        & (sums.soon_lower * 2 >= sums.answered)
+        & (sums.soon_upper * 2 >= sums.answered)
     )
 
 

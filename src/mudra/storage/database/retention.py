@@ -181,7 +181,12 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_hour": ByJob(_HOURS),
     "metrics_pair_hour": ByJob(_HOURS),
     "metrics_window": ByJob(_WINDOWS),
-    "metrics_pair_window": ByJob(_WINDOWS),
+    "metrics_packed": Aged(
+        m.metrics_packed.c.at,
+        "sums",
+        m.metrics_packed.c.grain == "day",
+        "those of days; of windows by `metrics-sums`, of hours by `metrics-retention`",
+    ),
     "metrics_receipt": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_HOUR_DAYS`"),
     "metrics_push": ByJob("deleted with its row of `metrics_receipt`"),
     "metrics_day": Aged(m.metrics_day.c.at, "sums"),

@@ -16,9 +16,9 @@ from mudra.storage.metrics.partitions import (
     drop_before,
     make_ahead,
 )
+from mudra.storage.metrics.rollups.packed_rows import drop_packed
 from mudra.storage.metrics.tables import (
     metrics_held,
-    metrics_pair_window,
     metrics_push,
     metrics_receipt,
     metrics_refused,
@@ -47,8 +47,10 @@ class PostgresMetricsTables:
             sa.delete(metrics_refused).where(metrics_refused.c.at < before)
         )
         # `metrics-sums` deletes them within hours where any report comes.
-        for column in (metrics_window.c.window_at, metrics_pair_window.c.at):
-            await self._tx.connection.execute(sa.delete(column.table).where(column < before))
+        await self._tx.connection.execute(
+            sa.delete(metrics_window).where(metrics_window.c.window_at < before)
+        )
+        await drop_packed(self._tx, "window", before)
         old = sa.select(_R.receipt_id).where(_R.window_at < before)
         await self._tx.connection.execute(
             sa.delete(metrics_held).where(metrics_held.c.receipt_id.in_(old))
@@ -59,6 +61,7 @@ class PostgresMetricsTables:
         """Drops sums by hour and receipts from before a day; returns the dropped tables."""
         dropped = await drop_before(self._tx, HOURS, before)
         dropped += await drop_before(self._tx, PAIR_HOURS, before)
+        await drop_packed(self._tx, "hour", before)
         await self._tx.connection.execute(sa.text("SET LOCAL statement_timeout = '60s'"))
         old = sa.select(_R.receipt_id).where(_R.window_at < before)
         await self._tx.connection.execute(

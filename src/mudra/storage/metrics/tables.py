@@ -145,13 +145,25 @@ metrics_window: Final = sa.Table(
 The row of an empty type says in `made_of` which reports the others are made of.
 """
 
-metrics_pair_window: Final = sa.Table(
-    "metrics_pair_window",
+metrics_packed: Final = sa.Table(
+    "metrics_packed",
     metadata,
-    *_pair_columns(),
-    sa.Index("ix_metrics_pair_window_at", "at", "type"),
+    sa.Column("aa_id", sa.Text, nullable=False),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("grain", sa.Text, nullable=False),
+    _at("at"),
+    sa.Column("tag", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    sa.Column("version", UUID(as_uuid=False), nullable=False),
+    sa.Column("sums", sa.LargeBinary, nullable=False),
+    sa.PrimaryKeyConstraint("aa_id", "kind", "grain", "at", "tag", "type"),
+    sa.Index("ix_metrics_packed_at", "at", "kind", "grain", "type"),
 )
-"""The sums of the matrix for the same windows, of the same reports."""
+"""Sums of one type for all FIPs in a row (decision 0194), of a window, an hour or a day.
+
+Of kind `pairs` those of an AA for the matrix, with an empty type for all its calls; of kind `sums`
+those over all AAs of an hour or a day. The row of an empty type says that the others are all.
+"""
 
 metrics_received: Final = sa.Table(
     "metrics_received",

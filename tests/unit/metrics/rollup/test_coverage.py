@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.metrics.rollup.coverage import TimeRange, closed_before, gaps
+from mudra.metrics.rollup.coverage import TimeRange, closed_before, gaps, latest
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 
@@ -48,6 +48,25 @@ def test_the_window_that_is_running_is_not_expected_yet():
 
     assert found == TimeRange(at(0), at(6))
     assert len(found.windows) == 6
+
+
+@pytest.mark.parametrize(
+    ("length", "begins"),
+    [
+        (timedelta(hours=1), timedelta(hours=4, minutes=40)),
+        (timedelta(hours=2), timedelta(hours=3, minutes=40)),
+        (timedelta(hours=6), timedelta(hours=-1)),
+        (timedelta(days=1), timedelta(hours=-19)),
+        (timedelta(days=7), timedelta(days=-7)),
+    ],
+)
+def test_a_time_that_moves_with_the_clock_begins_at_a_full_hour_or_day_if_it_is_long(
+    length, begins
+):
+    day = datetime(2026, 3, 4, tzinfo=UTC)
+    end = day + timedelta(hours=5, minutes=40)
+
+    assert latest(end, length) == TimeRange(day + begins, end)
 
 
 def test_missed_windows_that_touch_are_one_gap():

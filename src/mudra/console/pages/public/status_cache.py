@@ -27,6 +27,8 @@ from mudra.shared.unavailable import DatabaseUnavailable
 
 _RENEW_AFTER_S: Final = 10.0
 """A request later than this renews the status in the background."""
+_REST: Final = 20
+"""So many times as long as a renewal took no other begins, if that is not over `_STALE_S`."""
 _STALE_S: Final = 50.0
 """A request that much later waits for the new one, so that the page is not long out of date."""
 _WAIT_S: Final = 3.0
@@ -111,7 +113,7 @@ class StatusCache:
         return self._cached.fresh and self._until > 0 and monotonic() > self._until + _STALE_S
 
     async def _renew(self, dependencies: HttpDependencies) -> None:
-        before = self._cached
+        before, began = self._cached, monotonic()
         try:
             snapshot = await self._reader.read(dependencies.reads, dependencies.clock())
             self._cached = CachedStatus(snapshot, fresh=True)
@@ -121,7 +123,8 @@ class StatusCache:
             self._cached = CachedStatus(last, fresh=False) if last else None
             self._until = monotonic() + _RETRY_S
             return
-        self._until = monotonic() + _RENEW_AFTER_S
+        rest_s = _REST * (monotonic() - began)
+        self._until = monotonic() + min(_STALE_S, max(_RENEW_AFTER_S, rest_s))
         if before is None or _on_disk(before.snapshot) != _on_disk(self._cached.snapshot):
             await asyncio.to_thread(self._to_disk, self._cached.snapshot)
 

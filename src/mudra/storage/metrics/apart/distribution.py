@@ -13,7 +13,7 @@ FIRST: Final = "metrics_receipt"
 DISTRIBUTED: Final = (
     *(FIRST, "metrics_push", "metrics_held", "metrics_raw", "metrics_previous"),
     *("metrics_hour", "metrics_day", "metrics_pair_hour", "metrics_pair_day"),
-    *("metrics_window", "metrics_pair_window", "metrics_received", "metrics_refused"),
+    *("metrics_window", "metrics_packed", "metrics_received", "metrics_refused"),
     *("metrics_stale", "handover"),
 )
 REFERENCE: Final = ("metrics_attribution", "metrics_fip_state", "metrics_window_calls")

@@ -5,9 +5,10 @@ What `sums.py` says of a row holds here as well: times are coarse, and such sums
 of them that it adds up.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.rollup.rollup import Cell, Rollup
 
 
 def pack(sums: Mapping[str, Rollup]) -> bytes:
@@ -17,6 +18,14 @@ def pack(sums: Mapping[str, Rollup]) -> bytes:
     return packed_table.write(packed_table.table_of(sums))
 
 
+def pack_types(cells: Mapping[Cell, Rollup]) -> Mapping[str, bytes]:
+    """Returns the sums of one AA, or of all, and one tag: those of each type as one value."""
+    types: dict[str, dict[str, Rollup]] = defaultdict(dict)
+    for cell, sums in cells.items():
+        types[cell.type][cell.fip_id] = sums
+    return {type_: pack(sums) for type_, sums in types.items()}
+
+
 def add(many: Sequence[bytes]) -> bytes:
     """Returns packed values, at least one, added up by FIP."""
     from mudra.storage.metrics.rollups import packed_table  # noqa: PLC0415  # loads numpy
@@ -24,6 +33,11 @@ def add(many: Sequence[bytes]) -> bytes:
     if len(many) == 1:
         return many[0]
     return packed_table.write(packed_table.added(packed_table.read(one) for one in many))
+
+
+def add_types(types: Mapping[str, Sequence[bytes]]) -> Mapping[str, bytes]:
+    """Returns the packed values of each type, at least one, added up by FIP."""
+    return {type_: add(many) for type_, many in types.items()}
 
 
 def by_fip(many: Sequence[bytes], fip_id: str | None = None) -> dict[str, Rollup]:

@@ -20,7 +20,7 @@ from mudra.metrics.rollup.rollup import Rollup
 _Array = NDArray[Any]
 """Of 64 bits; of Python's integers where sums might not fit."""
 _LARGEST: Final = 2**63 - 1
-_SAFE: Final = 2**62
+SAFE: Final = 2**62
 _NO_CELL: Final = 2**31
 _STATUSES_AT: Final = 1 + COUNTS
 _ZERO_AT: Final = _STATUSES_AT + STATUSES
@@ -94,15 +94,15 @@ def write(table: Table) -> bytes:
         _Stored(
             [*table.fip_ids],
             [str(size) for size in table.data_bytes],
-            _narrow(table.numbers),
-            _narrow(table.longest),
-            _narrow(table.first),
-            _narrow(table.width),
-            _narrow(table.estimate),
-            _narrow(lower_at),
-            _narrow(table.lower[lower_at]),
-            _narrow(upper_at),
-            _narrow(table.upper[upper_at]),
+            narrow(table.numbers),
+            narrow(table.longest),
+            narrow(table.first),
+            narrow(table.width),
+            narrow(table.estimate),
+            narrow(lower_at),
+            narrow(table.lower[lower_at]),
+            narrow(upper_at),
+            narrow(table.upper[upper_at]),
         )
     )
 
@@ -110,17 +110,17 @@ def write(table: Table) -> bytes:
 def read(packed: bytes, fip_id: str | None = None) -> Table:
     """Returns what `write` wrote, or its row of one FIP."""
     stored = _decode(packed)
-    estimate = _wide(stored.estimate)
+    estimate = wide(stored.estimate)
     lower, upper = np.zeros((2, len(estimate)), np.int64)
-    lower[_wide(stored.lower_at)] = _wide(stored.lower)
-    upper[_wide(stored.upper_at)] = _wide(stored.upper)
+    lower[wide(stored.lower_at)] = wide(stored.lower)
+    upper[wide(stored.upper_at)] = wide(stored.upper)
     table = Table(
         stored.fip_ids,
         [*map(int, stored.data_bytes)],
-        _wide(stored.numbers).reshape(len(stored.fip_ids), _SUMMED),
-        _wide(stored.longest),
-        _wide(stored.first),
-        _wide(stored.width),
+        wide(stored.numbers).reshape(len(stored.fip_ids), _SUMMED),
+        wide(stored.longest),
+        wide(stored.first),
+        wide(stored.width),
         lower,
         upper,
         estimate,
@@ -253,14 +253,14 @@ def _kind(parts: Sequence[Table], *, together: bool) -> type[np.int64] | type[ob
         arrays = (part.numbers, part.lower, part.upper, part.estimate)
         most = max(int(one.max()) for one in arrays if one.size)
         largest += most * (len(part.fip_ids) if together else 1)
-    return np.int64 if largest <= _SAFE else object
+    return np.int64 if largest <= SAFE else object
 
 
 def _whole_numbers(values: Sequence[int]) -> _Array:
-    return np.array(values, np.int64 if max(values, default=0) <= _SAFE else object)
+    return np.array(values, np.int64 if max(values, default=0) <= SAFE else object)
 
 
-def _narrow(values: _Array) -> tuple[int, bytes]:
+def narrow(values: _Array) -> tuple[int, bytes]:
     """Returns the bytes of numbers; none is larger than a column of sums may hold."""
     largest = int(values.max()) if values.size else 0
     if largest > _LARGEST:
@@ -269,6 +269,7 @@ def _narrow(values: _Array) -> tuple[int, bytes]:
     return size, values.astype(f"<u{size}").tobytes()
 
 
-def _wide(stored: tuple[int, bytes]) -> _Array:
+def wide(stored: tuple[int, bytes]) -> _Array:
+    """Returns the numbers of which `narrow` made bytes."""
     size, held = stored
     return np.frombuffer(held, f"<u{size}").astype(np.int64)

@@ -1,42 +1,46 @@
 """Reads the sums of pairs: for the matrix, and for who is outvoted in the status of a FIP."""
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from sys import intern
-from typing import Any, Final
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import sqlalchemy as sa
 from msgspec.structs import fields
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.health.health import GOOD_ABOVE_PERCENT
 from mudra.metrics.payload.catalogue import TIMINGS, Tag
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.ports import Pair
-from mudra.metrics.rollup.grain_selection import Rows, Sources
+from mudra.metrics.rollup.grain_selection import Rows, SeriesKey, Sources
 from mudra.metrics.rollup.pair import (
     ALL_CALLS,
     PairSums,
-    add_pairs,
-    is_good_in_sums,
     pair_sums_of,
 )
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.packed_rows import EVERY, PAIRS, packed_pairs_at
 from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pairs_query
 from mudra.storage.metrics.rollups.sums import Part, block_of, chosen_rows
 from mudra.storage.metrics.rollups.window_sums import WindowSums, chosen, split_at, times_of
 from mudra.storage.metrics.tables import (
+    metrics_packed,
     metrics_pair_day,
     metrics_pair_hour,
-    metrics_pair_window,
     metrics_raw,
 )
+
+if TYPE_CHECKING:
+    from mudra.storage.metrics.rollups.pair_arrays import PairArrays
 
 _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
 _TIMING_CODES: Final = [str(code) for code in TIMINGS]
 _Sums = Mapping[Pair, PairSums]
-_Chosen = Sequence[tuple[sa.Table, Rows]]
+_TOGETHER: Final = 200
+"""Packed rows that are added up at a time: of 2,000 FIPs some 20 KB each."""
+_Tables = Sequence[tuple[sa.Table, Rows]]
 
 
 class PairQueries:
@@ -48,45 +52,95 @@ class PairQueries:
 
     async def sums(self, used: Sources, codes: Collection[str]) -> _Sums:
         """Returns the sums of each pair, over some types of request together or all calls."""
-        tables, raw = await self._tables(used)
-        found = await self._raw(raw, codes)
-        if tables:
-            rows = (await self._tx.connection.execute(_sums_query(tables, codes))).mappings()
-            _add(found, ((_pair_of(row), _sums_of(row)) for row in rows))
-        return found
+        found = await self._found(used, [tuple(codes)])
+        return await asyncio.to_thread(found.pairs, 0)
 
     async def contested(self, used: Sources, codes: Collection[str]) -> Mapping[str, _Sums]:
-        """Returns by type the pairs of the FIPs of which not every AA sees good calls.
-
-        One statement for all types: those that are left out are most, and are never sent.
-        """
-        tables, raw = await self._tables(used)
-        found = {code: await self._raw(raw, (code,)) for code in codes}
-        names = {
-            (code, pair.fip_id)
-            for code, pairs in found.items()
-            for pair, sums in pairs.items()
-            if not is_good_in_sums(sums)
-        }
-        if tables:
-            query = _contested_query(tables, codes, names)
-            for row in (await self._tx.connection.execute(query)).mappings():
-                names.add((row["type"], row["fip_id"]))
-                _add(found[row["type"]], [(_pair_of(row), _sums_of(row))])
+        """Returns by type the pairs of the FIPs of which not every AA sees good calls."""
+        each = list(codes)
+        found = await self._found(used, [(code,) for code in each])
         return {
-            code: {pair: sums for pair, sums in pairs.items() if (code, pair.fip_id) in names}
-            for code, pairs in found.items()
+            code: await asyncio.to_thread(found.contested, table) for table, code in enumerate(each)
         }
 
-    async def _tables(self, used: Sources) -> tuple[_Chosen, Rows]:
-        """Returns the rows of each table of sums, and the windows that must be read raw."""
-        summed, raw = await self._summed(used.windows)
-        every = (
-            (metrics_pair_day, used.days),
-            (metrics_pair_hour, used.hours),
-            (metrics_pair_window, summed),
+    async def _found(self, used: Sources, codes: Sequence[Collection[str]]) -> "PairArrays":
+        """Adds up the pairs of these types, each of `codes` in a table of its own."""
+        # numpy: a worker loads it with the first sums of pairs that it reads.
+        from mudra.storage.metrics.rollups.pair_arrays import PairArrays  # noqa: PLC0415
+
+        found = PairArrays(len(codes))
+        chosen = await self._chosen(used)
+        table_of = {code: table for table, some in enumerate(codes) for code in some}
+        for grain, rows in chosen.packed:
+            await self._add_packed(found, table_of, grain, rows)
+        for table, some in enumerate(codes):
+            if chosen.rows:
+                query = _sums_query(chosen.rows, some)
+                read = (await self._tx.connection.execute(query)).mappings().all()
+                await asyncio.to_thread(_add_rows, found, table, read)
+            await self._add_raw(found, table, chosen.raw, some)
+        return found
+
+    async def _add_packed(
+        self, found: "PairArrays", table_of: Mapping[str, int], grain: str, rows: Rows
+    ) -> None:
+        c = metrics_packed.c
+        query = sa.select(c.aa_id, c.type, c.sums).where(
+            *(c.kind == PAIRS, c.grain == grain, c.type == sa.any_(sa.literal([*table_of]))),
+            chosen_rows(metrics_packed, c.at, rows),
         )
-        return [(table, rows) for table, rows in every if rows.times or rows.only], raw
+
+        def add(read: Sequence[sa.Row[tuple[str, str, bytes]]]) -> None:
+            for aa_id, type_, packed in read:
+                found.add_packed(table_of[type_], aa_id, packed)
+
+        async for read in self._tx.in_parts(query, _TOGETHER):
+            await asyncio.to_thread(add, read)
+
+    async def _chosen(self, used: Sources) -> "_Chosen":
+        """Returns which rows are packed, which are rows of a pair each, and what is raw."""
+        windows, raw = await self._summed(used.windows)
+        packed, rows = [("window", windows)], []
+        for table, grain, of_grain in (
+            (metrics_pair_day, "day", used.days),
+            (metrics_pair_hour, "hour", used.hours),
+        ):
+            packed.append((grain, of_grain))
+            if left := await self._not_packed(table, grain, of_grain):
+                rows.append((table, Rows(only=left)))
+        return _Chosen([one for one in packed if one[1].times or one[1].only], rows, raw)
+
+    async def _not_packed(self, table: sa.Table, grain: str, rows: Rows) -> frozenset[SeriesKey]:
+        """Returns the AAs of these hours or days that the release before summed."""
+        times = sorted(times_of(rows))
+        if not times:
+            return frozenset()
+        c, p, tag = table.c, metrics_packed.c, short_tag(Tag.REQUESTS)
+        at = (
+            sa.func.unnest(sa.literal(times, ARRAY(c.at.type)))
+            .table_valued("time")
+            .render_derived()
+        )
+        aas = _aas_of(table)
+        is_packed = sa.exists().where(
+            *(p.aa_id == aas.c.aa_id, p.kind == PAIRS, p.grain == grain),
+            *(p.at == at.c.time, p.tag == tag, p.type == EVERY),
+        )
+        found = await self._tx.connection.execute(
+            sa.select(aas.c.aa_id, at.c.time)
+            .select_from(aas.join(at, sa.true()))
+            .where(
+                aas.c.aa_id.is_not(None),
+                ~is_packed,
+                sa.exists().where(c.aa_id == aas.c.aa_id, c.at == at.c.time),
+            )
+        )
+        keys = (SeriesKey(aa_id, tag, time) for aa_id, time in found)
+        return frozenset(
+            key
+            for key in keys
+            if key in rows.only or (key.at in rows.times and key not in rows.without)
+        )
 
     async def _summed(self, rows: Rows) -> tuple[Rows, Rows]:
         """Returns the windows with sums for the matrix that hold, and those to be read raw."""
@@ -97,32 +151,55 @@ class PairQueries:
         part = Part(tag=Tag.REQUESTS)
         versions = chosen(await self._windows.versions(times, part), recent)
         made = await self._windows.headers(times, Tag.REQUESTS)
+        packed = await packed_pairs_at(self._tx, "window", times)
         good = {
             key
             for key, row in made.items()
-            if key in versions and row.made_of == {key.aa_id: versions[key]}
+            if key in packed and key in versions and row.made_of == {key.aa_id: versions[key]}
         }
         return Rows(only=frozenset(good)), Rows(
             old.times, old.without, old.only | (versions.keys() - good)
         )
 
-    async def _raw(self, windows: Rows, codes: Collection[str]) -> dict[Pair, PairSums]:
-        found: dict[Pair, PairSums] = {}
+    async def _add_raw(
+        self, found: "PairArrays", table: int, windows: Rows, codes: Collection[str]
+    ) -> None:
         if windows.times or windows.only:
             raw = _raw_pairs(windows, codes)
-            result = await self._tx.connection.execute(soon_pairs_query(raw))
-            _add(found, ((_pair_of(row), _sums_of(row)) for row in result.mappings()))
-            result = await self._tx.connection.execute(late_blocks_query(raw))
-            blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
-            for row in result.mappings():
-                block = block_of(row)
-                assert isinstance(block, RequestBlock)  # the query selects request metrics
-                blocks[_pair_of(row)].append(block)
-            _add(found, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
-        return found
+            soon = (await self._tx.connection.execute(soon_pairs_query(raw))).mappings().all()
+            await asyncio.to_thread(_add_rows, found, table, soon)
+            late = (await self._tx.connection.execute(late_blocks_query(raw))).mappings().all()
+            await asyncio.to_thread(_add_blocks, found, table, late)
 
 
-def _every(tables: _Chosen, codes: Collection[str]) -> sa.Subquery:
+class _Chosen(NamedTuple):
+    packed: Sequence[tuple[str, Rows]]
+    rows: Sequence[tuple[sa.Table, Rows]]
+    raw: Rows
+
+
+def _add_rows(found: "PairArrays", table: int, rows: Sequence[RowMapping]) -> None:
+    found.add_pairs(table, ((_pair_of(row), _sums_of(row)) for row in rows))
+
+
+def _add_blocks(found: "PairArrays", table: int, rows: Sequence[RowMapping]) -> None:
+    blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
+    for row in rows:
+        block = block_of(row)
+        assert isinstance(block, RequestBlock)  # the query selects request metrics
+        blocks[_pair_of(row)].append(block)
+    found.add_pairs(table, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
+
+
+def _aas_of(table: sa.Table) -> sa.CTE:
+    """Returns the AAs with rows, each found by the index: a month has 500 million rows."""
+    c = table.c
+    aas = sa.select(sa.func.min(c.aa_id).label("aa_id")).cte("aas", recursive=True)
+    following = sa.select(sa.func.min(c.aa_id)).where(c.aa_id > aas.c.aa_id).scalar_subquery()
+    return aas.union_all(sa.select(following).where(aas.c.aa_id.is_not(None)))
+
+
+def _every(tables: _Tables, codes: Collection[str]) -> sa.Subquery:
     """Returns the rows of all tables."""
     return sa.union_all(
         *(
@@ -145,30 +222,8 @@ def _summed(rows: sa.Subquery, *key: str) -> sa.Select[tuple[object, ...]]:
     return sa.select(*columns).group_by(*(c[name] for name in key))
 
 
-def _sums_query(tables: _Chosen, codes: Collection[str]) -> sa.Select[tuple[object, ...]]:
+def _sums_query(tables: _Tables, codes: Collection[str]) -> sa.Select[tuple[object, ...]]:
     return _summed(_every(tables, codes), "aa_id", "fip_id")
-
-
-def _contested_query(
-    tables: _Chosen, codes: Collection[str], names: Collection[tuple[str, str]]
-) -> sa.Select[tuple[object, ...]]:
-    """Returns the query for the pairs of `names`, and of all in which `is_good_in_sums` fails."""
-    s = _summed(_every(tables, codes), "type", "aa_id", "fip_id").cte().c
-    good = sa.and_(
-        s.succeeded * 100 > (s.total - s.client_errors) * GOOD_ABOVE_PERCENT,
-        s.soon_lower * 2 >= s.answered,
-        s.soon_upper * 2 >= s.answered,
-    )
-    contested = (
-        sa.select(s.type, s.fip_id).group_by(s.type, s.fip_id).having(~sa.func.bool_and(good))
-    )
-    of = sa.tuple_(s.type, s.fip_id)
-    wanted: sa.ColumnElement[bool] = of.in_(contested)
-    columns = [sa.literal(list(one), ARRAY(sa.Text)) for one in zip(*names, strict=True)]
-    if columns:
-        named = sa.func.unnest(*columns).table_valued("type", "fip_id").render_derived()
-        wanted = sa.or_(wanted, of.in_(sa.select(*named.c)))
-    return sa.select(*s).where(wanted)
 
 
 def _raw_pairs(rows: Rows, codes: Collection[str]) -> sa.ColumnElement[bool]:
@@ -181,16 +236,9 @@ def _raw_pairs(rows: Rows, codes: Collection[str]) -> sa.ColumnElement[bool]:
 
 
 def _pair_of(row: RowMapping) -> Pair:
-    # One text for all rows of an ID: 80,000 pairs of a nation would have 9 MB of copies.
-    return Pair(intern(row["aa_id"]), intern(row["fip_id"]))
+    return Pair(row["aa_id"], row["fip_id"])
 
 
 def _sums_of(row: RowMapping) -> PairSums:
     # Sums of bigint are numeric to PostgreSQL.
     return PairSums(*(int(row[name]) for name in _PAIR_SUMS))
-
-
-def _add(found: dict[Pair, PairSums], parts: Iterable[tuple[Pair, PairSums]]) -> None:
-    for pair, sums in parts:
-        previous = found.get(pair)
-        found[pair] = add_pairs(previous, sums) if previous else sums

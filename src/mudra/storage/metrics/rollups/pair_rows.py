@@ -1,9 +1,11 @@
-"""Writes the sums of the AA x FIP matrix of an AA: by hour, by day, and by window of late."""
+"""Writes the sums of the AA x FIP matrix of an AA: by hour, by day, and by window of late.
+
+The empty type of packed ones, which says that all are there, is that of all calls of a pair.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from operator import itemgetter
 from typing import Final
 
 import sqlalchemy as sa
@@ -14,6 +16,7 @@ from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import Stale
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.rollups.packed_rows import PAIRS, Packed, put_packed
 from mudra.storage.metrics.rollups.sums import bounded, copy_in
 
 _PAIR: Final = ("at", "type", "aa_id", "fip_id", *(field.name for field in fields(PairSums)))
@@ -26,7 +29,10 @@ async def put_pairs(
     stale: Stale,
     sums: Mapping[datetime, Mapping[Cell, Rollup]],
 ) -> None:
-    """Replaces the rows of an AA at the times of `stale`; notifications have none."""
+    """Replaces the rows of an AA at the hours or days of `stale`; notifications have none.
+
+    The packed ones are read. A node of the release before reads a row for each pair.
+    """
     if stale.tag is not Tag.REQUESTS:
         return
     rows = await asyncio.to_thread(_rows_of, stale.aa_id, sums)
@@ -34,20 +40,45 @@ async def put_pairs(
         sa.delete(table).where(table.c.at.in_(stale.ats), table.c.aa_id == stale.aa_id)
     )
     await copy_in(tx, table, _PAIR, rows)
+    await put_packed_pairs(tx, stale, sums)
+
+
+async def put_packed_pairs(
+    tx: Transaction, stale: Stale, sums: Mapping[datetime, Mapping[Cell, Rollup]]
+) -> None:
+    """Replaces the packed pairs of an AA at the times of `stale`; notifications have none."""
+    if stale.tag is Tag.REQUESTS:
+        await put_packed(tx, PAIRS, stale, await asyncio.to_thread(_packed_of, sums))
+
+
+def _pairs_of(cells: Mapping[Cell, Rollup]) -> Mapping[str, Mapping[str, PairSums]]:
+    """Returns the sums of each FIP by type, those of all calls under an empty one."""
+    found: dict[str, dict[str, PairSums]] = {ALL_CALLS: {}}
+    of_all = found[ALL_CALLS]
+    for cell, summed in cells.items():
+        if cell.type not in _TIMING_CODES:
+            one = pair_sums(summed)
+            found.setdefault(cell.type, {})[cell.fip_id] = one
+            before = of_all.get(cell.fip_id)
+            of_all[cell.fip_id] = add_pairs(before, one) if before else one
+    return found
+
+
+def _packed_of(sums: Mapping[datetime, Mapping[Cell, Rollup]]) -> Sequence[Packed]:
+    from mudra.storage.metrics.rollups.pair_arrays import pack_pairs  # noqa: PLC0415  # numpy
+
+    return [
+        Packed(at, {type_: pack_pairs(pairs) for type_, pairs in _pairs_of(cells).items()})
+        for at, cells in sums.items()
+    ]
 
 
 def _rows_of(
     aa_id: str, sums: Mapping[datetime, Mapping[Cell, Rollup]]
 ) -> Sequence[tuple[object, ...]]:
-    pairs: dict[tuple[str, str, datetime], PairSums] = {}
-    for at, cells in sums.items():
-        for cell, summed in cells.items():
-            if cell.type in _TIMING_CODES:
-                continue
-            one = pairs[(cell.type, cell.fip_id, at)] = pair_sums(summed)
-            key = (ALL_CALLS, cell.fip_id, at)
-            pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
     return [
         (at, code, aa_id, fip_id, *bounded(astuple(summed)))
-        for (code, fip_id, at), summed in sorted(pairs.items(), key=itemgetter(0))
+        for at, cells in sums.items()
+        for code, pairs in sorted(_pairs_of(cells).items())
+        for fip_id, summed in sorted(pairs.items())
     ]

@@ -31,6 +31,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import day_of
 from mudra.storage.metrics.rollups.aa_sums import AaSums
+from mudra.storage.metrics.rollups.packed_rows import read_packed
 from mudra.storage.metrics.rollups.packed_sums import by_fip
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
 from mudra.storage.metrics.rollups.pair_queries import PairQueries
@@ -56,6 +57,7 @@ from mudra.storage.metrics.tables import (
 
 _R: Final = metrics_receipt.c
 _H: Final = metrics_held.c
+_TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
 _TIMING_CODES: Final = [str(code) for code in TIMINGS]
 _FEW_CELLS: Final = 100
@@ -106,8 +108,8 @@ class PostgresRollupQueries:
         gathered = Gathered(over_aas=True)
         await self._read(used.rest, Part(None, fip_id, tag, types), gathered, over_aas=True)
         part = Part(ALL_AAS, fip_id, tag, types)
-        await self._read_sums(metrics_day, Rows(used.days), part, gathered)
-        await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
+        await self._read_sums("day", Rows(used.days), part, gathered)
+        await self._read_sums("hour", Rows(used.hours), part, gathered)
         return await gathered.summed(fip_id)
 
     async def of_aas(
@@ -214,8 +216,8 @@ class PostgresRollupQueries:
     async def _read(
         self, used: Sources, part: Part, gathered: "Gathered", *, over_aas: bool = False
     ) -> None:
-        await self._read_sums(metrics_day, used.days, part, gathered)
-        await self._read_sums(metrics_hour, used.hours, part, gathered)
+        await self._read_sums("day", used.days, part, gathered)
+        await self._read_sums("hour", used.hours, part, gathered)
         summed, windows = await self._windows.read(used.windows, part, over_aas=over_aas)
         for row in summed:
             for type_, sums in row.types.items():
@@ -224,9 +226,12 @@ class PostgresRollupQueries:
             raw = await self._tx.connection.execute(raw_query(windows, part))
             gathered.raw(raw.mappings())
 
-    async def _read_sums(
-        self, table: sa.Table, rows: Rows, part: Part, gathered: "Gathered"
-    ) -> None:
+    async def _read_sums(self, grain: str, rows: Rows, part: Part, gathered: "Gathered") -> None:
+        table = _TABLES[grain]
+        if part.aa_id is not None and part.fip_id is None:  # of one FIP few are read, by its key
+            packed, rows = await read_packed(self._tx, grain, rows, part)
+            for (tag, type_), sums in packed.items():
+                gathered.packed(part.aa_id, tag, type_, sums)
         if rows.times or rows.only:
             query = sums_query(table, chosen_rows(table, table.c.at, rows), part)
             gathered.sums(await self._tx.connection.execute(query))

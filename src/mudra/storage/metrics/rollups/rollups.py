@@ -1,6 +1,7 @@
 """Sums of hours and days in PostgreSQL: implements metrics/ports.py RollupStore."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
@@ -36,6 +37,13 @@ from mudra.storage.metrics.partitions import (
     has_partition,
     make_partition,
 )
+from mudra.storage.metrics.rollups.packed_rows import (
+    OF_FIPS,
+    Packed,
+    put_packed,
+    put_sums_of_aa,
+)
+from mudra.storage.metrics.rollups.packed_sums import add_types, pack_types
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
@@ -145,10 +153,16 @@ class PostgresRollups:
         """Replaces the sums over all AAs by those of the rows of each, some FIPs at a time."""
         table = _TABLES[stale.grain]
         await _drop(self._tx, table, stale)
+        packed = []
         for at in stale.ats:
+            types: dict[str, list[bytes]] = defaultdict(list)
             async for some in self._sums_over_aas(stale, at):
                 rows = await asyncio.to_thread(_rows_of, {at: some})
                 await copy_in(self._tx, table, SUMS, rows)
+                for type_, sums in (await asyncio.to_thread(pack_types, some)).items():
+                    types[type_].append(sums)
+            packed.append(Packed(at, await asyncio.to_thread(add_types, types)))
+        await put_packed(self._tx, OF_FIPS, stale, packed)
 
     async def _sums_over_aas(
         self, stale: Stale, at: datetime
@@ -198,6 +212,7 @@ class PostgresRollups:
         table = _TABLES[stale.grain]
         await _drop(self._tx, table, stale)
         await copy_in(self._tx, table, SUMS, await asyncio.to_thread(_rows_of, sums))
+        await put_sums_of_aa(self._tx, stale, sums)
         await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:

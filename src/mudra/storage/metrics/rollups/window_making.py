@@ -32,14 +32,14 @@ from mudra.metrics.rollup.stale import (
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.packed_sums import add, pack
-from mudra.storage.metrics.rollups.pair_rows import put_pairs
+from mudra.storage.metrics.rollups.packed_rows import drop_old_sums, drop_packed
+from mudra.storage.metrics.rollups.packed_sums import add, pack_types
+from mudra.storage.metrics.rollups.pair_rows import put_packed_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.rollup_queries import Gathered
 from mudra.storage.metrics.rollups.sums import Part, within_times
 from mudra.storage.metrics.rollups.window_sums import HEADER, Versions, WindowRow, WindowSums
 from mudra.storage.metrics.tables import (
-    metrics_pair_window,
     metrics_receipt,
     metrics_stale,
     metrics_window,
@@ -76,10 +76,8 @@ class WindowMaking:
                 _C.window_at < oldest_of_charts, sa.or_(_C.aa_id == ALL_AAS, ~in_use)
             )
         )
-        of_pairs = metrics_pair_window.c
-        await self._tx.connection.execute(
-            sa.delete(metrics_pair_window).where(of_pairs.at < oldest)
-        )
+        await drop_packed(self._tx, "window", oldest)
+        await drop_old_sums(self._tx)
         return oldest
 
     async def hour(
@@ -159,7 +157,7 @@ class WindowMaking:
         rows = await asyncio.to_thread(_rows_of, aa_id, new, cells)
         await self._put(rows)
         if for_pages:
-            await put_pairs(self._tx, metrics_pair_window, Stale("window", aa_id, tag, ats), cells)
+            await put_packed_pairs(self._tx, Stale("window", aa_id, tag, ats), cells)
             await self._add_to_all(tag, rows)
         return rows
 
@@ -204,15 +202,8 @@ class WindowMaking:
 
 def _rows_of(aa_id: str, new: Versions, cells: Sums) -> Sequence[WindowRow]:
     return [
-        WindowRow(key, {aa_id: version}, _packed(cells[key.at])) for key, version in new.items()
+        WindowRow(key, {aa_id: version}, pack_types(cells[key.at])) for key, version in new.items()
     ]
-
-
-def _packed(cells: Mapping[Cell, Rollup]) -> Mapping[str, bytes]:
-    types: dict[str, dict[str, Rollup]] = defaultdict(dict)
-    for cell, sums in cells.items():
-        types[cell.type][cell.fip_id] = sums
-    return {type_: pack(sums) for type_, sums in types.items()}
 
 
 def _added(key: SeriesKey, rows: Sequence[WindowRow]) -> WindowRow:

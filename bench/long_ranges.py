@@ -1,0 +1,167 @@
+"""Pages over a day and a week of a network in which every AA calls every FIP by every API.
+
+    python -m bench.long_ranges [AAS] [FIPS]
+
+One hour of raw rows is written by `COPY` and summed by the job's own code; its sums over all AAs,
+those of the matrix and those of one AA are then moved to the hours of two days before it and to
+the days of a week. Then the public files and the pages of a day and a week are asked, each by a
+worker that has read nothing before and again by one that has, next to a client that asks for
+something small of the same worker, which shows how long a page keeps its event loop.
+`KEEP=DIR` keeps what is loaded, and asks only, when it is there already.
+"""
+
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+from tests.support.service import in_store, running_service
+
+from bench import full_traffic
+from bench.full_traffic import Page, Readers, Waiting, aa_name, admin_of, onboard_all, reports
+from bench.machine import slowness, speed_note
+from bench.past_windows import copy_windows
+from bench.picture import make_sums, partitions, say
+from bench.sizes import exit_code, sized
+from bench.support import peak_rss_mb, worker_pids
+from mudra.metrics.payload.catalogue import WINDOW, day_start
+from mudra.metrics.rollup.grain_selection import hour_of
+from mudra.storage.database.embedded.server import embedded_server
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HOURS, DAYS = sized(49, 26), sized(8, 2)
+FIRST_MS, AGAIN_MS = 10_000.0, 3_000.0
+"""At most: of a worker that has read nothing before, and of one that has, of another time."""
+ASKS = sized(5, 1)
+PAGES = sized(12, 3)
+_SUMS = "tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, longest"
+
+
+def load(folder: Path, now: datetime) -> None:
+    """Fill a data directory."""
+    data_dir = folder / "data"
+    with running_service(data_dir, keeps_store=True) as service:
+        in_store(service, lambda dependencies: onboard_all(service, dependencies))
+        say("members onboarded")
+    hour = hour_of(now) - HOUR
+    with embedded_server(data_dir) as conninfo:
+        asyncio.run(partitions(conninfo, now - (DAYS + 1) * DAY, now))
+        model = list(reports(hour + HOUR - WINDOW))
+        say(f"{copy_windows(conninfo, model, hour + HOUR, 6):,} raw rows copied")
+        say(f"{asyncio.run(make_sums(conninfo))} sums made")
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            for ago in range(1, HOURS):
+                _copy(connection, hour, hour - ago * HOUR, "hour")
+            for ago in range(1, DAYS):
+                _copy(connection, hour, day_start(now) - ago * DAY, "day")
+            connection.execute("DELETE FROM metrics_stale")
+            connection.execute("VACUUM ANALYZE")
+            for name, size in connection.execute(
+                "SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class"
+                " WHERE relname LIKE 'metrics%' AND relkind = 'r'"
+                " ORDER BY pg_total_relation_size(oid) DESC LIMIT 5"
+            ):
+                print(f"    {name}: {size}")
+
+
+def _copy(
+    connection: psycopg.Connection[tuple[object, ...]], hour: datetime, at: datetime, grain: str
+) -> None:
+    """Let another hour, or a day, have the sums of this hour."""
+    connection.execute(
+        f"INSERT INTO metrics_{grain} (at, aa_id, {_SUMS}) SELECT %s, aa_id, {_SUMS}"
+        " FROM metrics_hour WHERE at = %s AND aa_id IN ('', %s)",
+        (at, hour, aa_name(0)),
+    )
+    connection.execute(
+        "INSERT INTO metrics_packed (aa_id, kind, grain, at, tag, type, version, sums)"
+        " SELECT aa_id, kind, %s, %s, tag, type, gen_random_uuid(), sums FROM metrics_packed"
+        " WHERE grain = 'hour' AND at = %s",
+        (grain, at, hour),
+    )
+    if grain == "day":
+        connection.execute(
+            "INSERT INTO metrics_received (at, aa_id, tag, windows)"
+            " SELECT DISTINCT %s::timestamptz, aa_id, tag, 144 FROM metrics_receipt",
+            (at,),
+        )
+        return
+    connection.execute(
+        "INSERT INTO metrics_receipt (receipt_id, aa_id, tag, window_at, version, txn_id,"
+        " content_hash, received_at, blocks, findings) SELECT gen_random_uuid(), aa_id, tag,"
+        " window_at - %(by)s, 1, txn_id, content_hash, received_at - %(by)s, blocks, findings"
+        " FROM metrics_receipt WHERE window_at >= %(hour)s AND window_at < %(end)s",
+        {"by": hour - at, "hour": hour, "end": hour + HOUR},
+    )
+
+
+def pages(readers: Readers, end: datetime) -> list[Page]:
+    """What is asked: each over a day and a week."""
+    of, noc, aa = "/console/operator/health", readers.operator, aa_name(0)
+    found = [
+        readers.page("fips.json", "/status/v1/fips.json", ""),
+        readers.page("status page", "/status", ""),
+    ]
+    for name, length in (("24 h", DAY), ("7 days", 7 * DAY)):
+        start = hour_of(end - length)
+        within = f"from={start:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M}:SECOND"
+        found += [
+            readers.page(f"matrix, {name}", f"{of}?{within}", noc),
+            readers.page(f"an API, {name}", f"{of}/api/fif?{within}", noc),
+            readers.page(f"an AA, {name}", f"{of}/aa/{aa}?{within}", noc),
+            readers.page(f"own health of an AA, {name}", f"/console/entity/{aa}/health?{within}",
+                         admin_of(aa)),
+            readers.page(f"health of a FIU, {name}", f"/console/entity/FIU-00/health?{within}",
+                         admin_of("FIU-00")),
+        ]  # fmt: skip
+    return found
+
+
+def ask(folder: Path, end: datetime) -> bool:
+    """Ask and print; gives whether every goal was met."""
+    slow = slowness()
+    print(speed_note(slow))
+    met = True
+    for place in range(PAGES):
+        with running_service(folder / "data", "--workers", "1") as service:
+            page = pages(Readers(service), end)[place]
+            with Waiting(service.root) as waiting:
+                first = page.milliseconds()
+            again = statistics.median(page.milliseconds() for _ in range(ASKS))
+            (worker,) = worker_pids(service.process.pid, 1)
+            peak = peak_rss_mb(worker)
+        met = met and first / slow <= FIRST_MS and again / slow <= AGAIN_MS
+        print(
+            f"{page.name}: first ÷ {FIRST_MS / 1000:.0f} s {first / FIRST_MS:.2f}, again ÷"
+            f" {AGAIN_MS / 1000:.0f} s {again / AGAIN_MS:.2f} ({first / slow / FIRST_MS:.2f} and"
+            f" {again / slow / AGAIN_MS:.2f} at that machine's speed); longest wait of another"
+            f" {max(waiting.took):.0f} ms; at most {peak:.0f} MB resident",
+            flush=True,
+        )
+    return met
+
+
+def main() -> int:
+    """Load, ask, print; 1 when a goal is missed."""
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(os.environ.get("KEEP", directory))
+        loaded = folder / "loaded"
+        if not loaded.exists():
+            began = time.monotonic()
+            now = hour_of(datetime.now(UTC))
+            load(folder, now)
+            loaded.write_text(now.isoformat())
+            say(f"loaded after {time.monotonic() - began:.0f} s")
+        met = ask(folder, datetime.fromisoformat(loaded.read_text()))
+    size = f"{full_traffic.AAS} AAs x {full_traffic.FIPS} FIPs"
+    print(f"{size}: every goal of long ranges met: {met}")
+    return exit_code(met=met)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
