@@ -31,7 +31,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import day_of
 from mudra.storage.metrics.rollups.aa_sums import AaSums
-from mudra.storage.metrics.rollups.packed_rows import read_packed
+from mudra.storage.metrics.rollups.packed_rows import find_packed
 from mudra.storage.metrics.rollups.packed_sums import by_fip
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
 from mudra.storage.metrics.rollups.pair_queries import PairQueries
@@ -229,9 +229,10 @@ class PostgresRollupQueries:
     async def _read_sums(self, grain: str, rows: Rows, part: Part, gathered: "Gathered") -> None:
         table = _TABLES[grain]
         if part.aa_id is not None and part.fip_id is None:  # of one FIP few are read, by its key
-            packed, rows = await read_packed(self._tx, grain, rows, part)
-            for (tag, type_), sums in packed.items():
+            packed = await find_packed(self._tx, grain, rows, part)
+            for (tag, type_), sums in (await packed.together()).items():
                 gathered.packed(part.aa_id, tag, type_, sums)
+            rows = packed.left
         if rows.times or rows.only:
             query = sums_query(table, chosen_rows(table, table.c.at, rows), part)
             gathered.sums(await self._tx.connection.execute(query))

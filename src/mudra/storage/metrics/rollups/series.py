@@ -16,8 +16,9 @@ from mudra.metrics.rollup.stale import ALL_AAS, CHARTS_KEPT
 from mudra.metrics.rollup.step import Step
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.packed_rows import find_packed
 from mudra.storage.metrics.rollups.partial_sums import PartialSums
-from mudra.storage.metrics.rollups.sums import Part, raw_query, sums_query, within_times
+from mudra.storage.metrics.rollups.sums import Part, chosen_rows, raw_query, sums_query
 from mudra.storage.metrics.rollups.window_sums import WindowSums
 from mudra.storage.metrics.tables import metrics_day, metrics_hour, metrics_stale
 
@@ -48,9 +49,18 @@ class PostgresSeries:
         stale = await self._stale(within, aa_id)
         used = grains(within, step, stale["day"], stale["hour"])
         found: PartialSums[datetime] = PartialSums(self._tx)
-        for table, times in ((metrics_day, used.days), (metrics_hour, used.hours)):
-            if times:
-                query = sums_query(table, within_times(table.c.at, times), sums_part)
+        for table, grain, times in (
+            (metrics_day, "day", used.days),
+            (metrics_hour, "hour", used.hours),
+        ):
+            rows = Rows(tuple(times))
+            if fip_id is None:  # of one FIP there are few rows, by its key
+                packed = await find_packed(self._tx, grain, rows, sums_part)
+                async for some in packed.each():
+                    await found.add_packed(some, lambda row, _: step.start_of(row.key.at))
+                rows = packed.left
+            if rows.times or rows.only:
+                query = sums_query(table, chosen_rows(table, table.c.at, rows), sums_part)
                 await found.add_sums(
                     query.add_columns(table.c.at), lambda row: step.start_of(row["at"])
                 )
