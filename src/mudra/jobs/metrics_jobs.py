@@ -31,7 +31,7 @@ from mudra.metrics.notifications.webhook_delivery import (
     Post,
     deliver_messages,
 )
-from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
+from mudra.metrics.rollup.retention import RetentionPolicy, delete_old, drop_next
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.unit_of_work import TRANSACTION_S
 
@@ -63,6 +63,9 @@ def metrics_jobs(
         async with open_work(within_s=TRANSACTION_S) as work:
             await work.tables.make_ahead()
 
+    async def drop_old() -> None:
+        await drop_old_metrics(open_work, retention)
+
     minute, day = timedelta(minutes=1), timedelta(days=1)
     return [
         Job(
@@ -89,12 +92,7 @@ def metrics_jobs(
             of_public=True,
         ),
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
-        Job(
-            name="metrics-retention",
-            every=day,
-            offset=100 * minute,
-            run=lambda: drop_old_metrics(open_work, retention),
-        ),
+        Job(name="metrics-retention", every=day, offset=100 * minute, run=drop_old),
         Job(
             name="metrics-recount",
             every=day,
@@ -148,12 +146,26 @@ async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) 
         SUMS_MADE.labels(stale.grain).inc(len(stale.ats))
 
 
-async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) -> None:
-    """Drops metrics older than the settings allow."""
-    async with open_work(within_s=WORK_S) as work:
-        dropped = await drop_old(work.tables, policy, work.now)
+async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) -> list[str]:
+    """Drops metrics older than the settings allow; returns the names of the dropped tables.
+
+    Interrupted anywhere, it goes on with the next run.
+    """
+    more = True
+    while more:
+        async with open_work(within_s=WORK_S) as work:
+            more = await delete_old(work.tables, policy, work.now)
+    dropped: list[str] = []
+    while name := await _drop_next(open_work, policy):
+        dropped.append(name)
     if dropped:
         _log.info("old metrics dropped", tables=dropped)
+    return dropped
+
+
+async def _drop_next(open_work: OpenMaintenance, policy: RetentionPolicy) -> str | None:
+    async with open_work(within_s=WORK_S) as work:
+        return await drop_next(work.tables, policy, work.now)
 
 
 async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -> None:

@@ -239,16 +239,24 @@ class MetricsTables(Protocol):
         """Creates the partitions of today and the next days."""
         ...
 
-    async def drop_raw(self, before: datetime) -> Sequence[str]:
-        """Drops raw rows, held and refused reports of before a day; returns the dropped tables."""
+    async def delete_of_raw(self, before: datetime) -> None:
+        """Deletes what is kept as long as raw rows: held and refused reports, sums of windows."""
         ...
 
-    async def drop_hours(self, before: datetime) -> Sequence[str]:
-        """Drops sums by hour and receipts from before a day; returns the dropped tables."""
+    async def delete_receipts(self, before: datetime) -> bool:
+        """Deletes the oldest day of receipts from before a day; returns whether there was one."""
         ...
 
-    async def drop_silences(self, before: datetime) -> None:
+    async def delete_silences(self, before: datetime) -> None:
         """Deletes silences that ended before a moment, and what is known of emails until then."""
+        ...
+
+    async def drop_raw(self, before: datetime) -> str | None:
+        """Drops the oldest table of raw rows from before a day; returns its name."""
+        ...
+
+    async def drop_hours(self, before: datetime) -> str | None:
+        """Drops the oldest table of sums by hour from before a day; returns its name."""
         ...
 
 

@@ -25,7 +25,7 @@ from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.ingest_rule import TxnIdReused
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
-from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_before, make_ahead
+from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_oldest, make_ahead
 from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
 
 
@@ -176,12 +176,12 @@ def test_old_partitions_are_dropped_and_sums_by_day_stay(conninfo):
         within = TimeRange(DAY, DAY + timedelta(days=1))
         before = await store.totals(within, aa_id="aa-old")
         async with store.database.transaction() as tx:
-            assert await drop_before(tx, RAW, DAY) == []
-            assert await drop_before(tx, RAW, DAY + timedelta(days=1)) == ["metrics_raw_20260304"]
-            await drop_before(tx, PREVIOUS, DAY + timedelta(days=1))
-            assert await drop_before(tx, HOURS, datetime(2026, 4, 1, tzinfo=UTC)) == [
-                "metrics_hour_202603"
-            ]
+            assert await drop_oldest(tx, RAW, DAY) is None
+            assert await drop_oldest(tx, RAW, DAY + timedelta(days=1)) == "metrics_raw_20260304"
+            assert await drop_oldest(tx, RAW, DAY + timedelta(days=1)) is None
+            await drop_oldest(tx, PREVIOUS, DAY + timedelta(days=1))
+            april = datetime(2026, 4, 1, tzinfo=UTC)
+            assert await drop_oldest(tx, HOURS, april) == "metrics_hour_202603"
         assert before
         assert await store.totals(within, aa_id="aa-old") == before
 
