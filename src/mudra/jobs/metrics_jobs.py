@@ -9,11 +9,13 @@ import structlog
 from prometheus_client import Counter
 
 from mudra.jobs.metrics_exporter import export_health, forget_health
+from mudra.jobs.recount import recount_days
 from mudra.jobs.retry_delay import pause_after, public_pause_after
 from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import (
     ALARMS,
     ALARMS_SILENCED,
+    RECOUNT_PARTS,
     RECOUNTS,
     STATUS_WEBHOOK_MESSAGES,
     SUMS_MADE,
@@ -32,11 +34,9 @@ from mudra.metrics.notifications.webhook_delivery import (
     deliver_messages,
 )
 from mudra.metrics.rollup.retention import RetentionPolicy, delete_old, drop_next
-from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.unit_of_work import TRANSACTION_S
 
 WORK_S: Final = 60.0
-RECOUNT_S: Final = 600.0
 DETECT_S: Final = 600.0
 """Most of it is the last step of judging days again, which stores their incidents."""
 _OUTCOMES: Final = ("sent", "failed", "given up")
@@ -56,6 +56,7 @@ def metrics_jobs(
     `carry_over` takes to the first database what metrics in another one mean for it.
     """
     count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
+    count_from_zero(RECOUNT_PARTS, ("compared", "failed"))
     count_from_zero(WEBHOOK_MESSAGES, _OUTCOMES)
     count_from_zero(STATUS_WEBHOOK_MESSAGES, _OUTCOMES)
 
@@ -166,24 +167,6 @@ async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) 
 async def _drop_next(open_work: OpenMaintenance, policy: RetentionPolicy) -> str | None:
     async with open_work(within_s=WORK_S) as work:
         return await drop_next(work.tables, policy, work.now)
-
-
-async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -> None:
-    """Compares the sums of the last days with their raw rows; logs those that differ."""
-    for days_ago in range(1, days + 1):
-        async with open_work(within_s=RECOUNT_S) as work:
-            day, found = await work.rollups.recount(work.now, days_ago)
-        for one in found:
-            RECOUNTS.labels(one.grain, "equal").inc(one.rows - one.different)
-            RECOUNTS.labels(one.grain, "different").inc(one.different)
-            if one.different:
-                _log.error(
-                    "sums differ from raw rows; they are made again",
-                    day=day.date().isoformat(),
-                    grain=one.grain,
-                    rows=one.rows,
-                    different=one.different,
-                )
 
 
 async def detect_incidents(open_work: OpenMaintenance, carry_over: CarryOver | None = None) -> None:

@@ -18,7 +18,8 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service, in_store, new_member, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.jobs.metrics_jobs import drop_old_metrics, recount_days, refresh_rollups
+from mudra.jobs.metrics_jobs import drop_old_metrics, refresh_rollups
+from mudra.jobs.recount import recount_days
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.metrics.rollup.coverage import TimeRange

@@ -26,7 +26,6 @@ from mudra.metrics.payload.ingest_rule import TxnIdReused
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
 from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_oldest, make_ahead
-from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
 
 
 def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
@@ -146,25 +145,6 @@ def test_the_former_version_of_a_replaced_window_is_kept(conninfo):
             "SELECT version, count(*) FROM metrics_previous WHERE aa_id = 'aa-former' GROUP BY 1 ORDER BY 1"
         )
         assert [tuple(row) for row in rows] == [(1, 22), (2, 22)]
-
-    with_store(conninfo, act)
-
-
-def test_a_recount_finds_wrong_sums_and_has_them_made_again(conninfo):
-    async def act(store):
-        await store.empty()  # a recount looks at all, other tests drop what sums were made of
-        await store.push(request_metrics(2, "aa-stale", str(uuid.uuid4()), DAY))
-        await store.make_sums()
-        for table in ("metrics_hour", "metrics_day"):
-            await store.run(
-                f"UPDATE {table} SET counts[2] = counts[2] + 1 WHERE aa_id = 'aa-stale' AND type = 'hbt'"
-            )
-        async with store.database.transaction() as tx:
-            assert [found.different for found in await recount(tx, DAY)] == [2, 2]
-            await mark_day_stale(tx, DAY)
-        await store.make_sums()
-        async with store.database.transaction() as tx:
-            assert [found.different for found in await recount(tx, DAY)] == [0, 0]
 
     with_store(conninfo, act)
 
