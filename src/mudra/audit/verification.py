@@ -11,6 +11,7 @@ from mudra.audit.archive import archived_start
 from mudra.audit.block_check import BlockCheck
 from mudra.audit.chain import Broken, Checkpoint, CheckpointForged, Epoch, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ordered_checkpoints import OrderedCheckpoints
 from mudra.audit.place import PlaceCheck, Unsealed, is_stray
 from mudra.audit.ports import AuditChain, AuditWork, Ledger
 from mudra.audit.second_place import Comparison, compare, not_yet_opened
@@ -43,10 +44,11 @@ async def verify_audit(
 async def _verdict(chain: AuditChain, also: Sequence[Checkpoint]) -> AuditVerdict:
     try:
         # In this order: what is in the second place was in the database before.
-        witnessed = [*chain.witness.all(), *also]
+        # A year of checkpoints is a second of reading and comparing: others go on meanwhile.
+        witnessed = [*await asyncio.to_thread(chain.witness.all), *also]
         stored = await chain.checkpoints.all()
         epochs = await _epochs(chain.ledger, witnessed)
-        compared = compare(stored, witnessed, epochs)
+        compared = await asyncio.to_thread(compare, stored, witnessed, epochs)
         start, last_block = await archived_start(chain, [*stored, *witnessed])
         blocks = BlockCheck(chain.token_issues, last_block)
         rows = await _verify_rows(chain, compared, epochs, blocks, start)
@@ -82,11 +84,11 @@ async def _verify_rows(
 ) -> Checkpoint | Broken:
     places = PlaceCheck(clock_is_moved=chain.clock_is_moved)
     now = await chain.ledger.now()
-    required = sorted(compared.required, key=lambda one: one.count)
+    required = OrderedCheckpoints(compared.required)
     async for page, last in _pages(chain.ledger.sealed(start.count)):
         end = start.count + len(page)
-        due = [one for one in required if start.count < one.count and (last or one.count <= end)]
-        until = next((one.at for one in required if one.count >= end), now)
+        due = required.after(start.count, None if last else end)
+        until = required.sealed_by(end, now)
         # Hashing a page takes tens of milliseconds: other requests go on meanwhile.
         found = await asyncio.to_thread(_verify_page, page, due, start, epochs, places, until)
         if isinstance(found, Broken):
@@ -107,13 +109,12 @@ def _verify_page(  # runs in a thread, from these alone
     until: datetime,
 ) -> Checkpoint | Broken:
     found = verify(page, due, start, epochs)
-    sealed_by = sorted(due, key=lambda one: one.count)
+    ordered = OrderedCheckpoints(due)
     for sealed in page:
         row = sealed.row
         if isinstance(found, Broken) and row.number >= found.number:
             return found
-        latest = next((one.at for one in sealed_by if one.count >= row.number), until)
-        fault = places.fault(row, latest)
+        fault = places.fault(row, ordered.sealed_by(row.number, until))
         if fault is not None:
             return Broken(row.number, fault, start.count)
     if isinstance(found, Broken):

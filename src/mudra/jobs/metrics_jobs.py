@@ -9,11 +9,13 @@ import structlog
 from prometheus_client import Counter
 
 from mudra.jobs.metrics_exporter import export_health, forget_health
+from mudra.jobs.recount import recount_days
 from mudra.jobs.retry_delay import pause_after, public_pause_after
 from mudra.jobs.scheduler import Job
 from mudra.jobs.telemetry import (
     ALARMS,
     ALARMS_SILENCED,
+    RECOUNT_PARTS,
     RECOUNTS,
     STATUS_WEBHOOK_MESSAGES,
     SUMS_MADE,
@@ -31,13 +33,11 @@ from mudra.metrics.notifications.webhook_delivery import (
     Post,
     deliver_messages,
 )
-from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
-from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
+from mudra.metrics.rollup.retention import RetentionPolicy, delete_old, drop_next
 from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.unit_of_work import TRANSACTION_S
 
 WORK_S: Final = 60.0
-RECOUNT_S: Final = 600.0
 SUMS_OVER_AAS_S: Final = 300.0
 """A nation's day over all AAs is half a minute of work, next to the judging of its windows."""
 DETECT_S: Final = 600.0
@@ -59,12 +59,16 @@ def metrics_jobs(
     `carry_over` takes to the first database what metrics in another one mean for it.
     """
     count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
+    count_from_zero(RECOUNT_PARTS, ("compared", "failed"))
     count_from_zero(WEBHOOK_MESSAGES, _OUTCOMES)
     count_from_zero(STATUS_WEBHOOK_MESSAGES, _OUTCOMES)
 
     async def make_partitions() -> None:
         async with open_work(within_s=TRANSACTION_S) as work:
             await work.tables.make_ahead()
+
+    async def drop_old() -> None:
+        await drop_old_metrics(open_work, retention)
 
     minute, day = timedelta(minutes=1), timedelta(days=1)
     return [
@@ -92,12 +96,7 @@ def metrics_jobs(
             of_public=True,
         ),
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
-        Job(
-            name="metrics-retention",
-            every=day,
-            offset=100 * minute,
-            run=lambda: drop_old_metrics(open_work, retention),
-        ),
+        Job(name="metrics-retention", every=day, offset=100 * minute, run=drop_old),
         Job(
             name="metrics-recount",
             every=day,
@@ -154,30 +153,26 @@ async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) 
         SUMS_MADE.labels(stale.grain).inc(len(stale.ats))
 
 
-async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) -> None:
-    """Drops metrics older than the settings allow."""
-    async with open_work(within_s=WORK_S) as work:
-        dropped = await drop_old(work.tables, policy, work.now)
+async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) -> list[str]:
+    """Drops metrics older than the settings allow; returns the names of the dropped tables.
+
+    Interrupted anywhere, it goes on with the next run.
+    """
+    more = True
+    while more:
+        async with open_work(within_s=WORK_S) as work:
+            more = await delete_old(work.tables, policy, work.now)
+    dropped: list[str] = []
+    while name := await _drop_next(open_work, policy):
+        dropped.append(name)
     if dropped:
         _log.info("old metrics dropped", tables=dropped)
+    return dropped
 
 
-async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -> None:
-    """Compares the sums of the last days with their raw rows; logs those that differ."""
-    for days_ago in range(1, days + 1):
-        async with open_work(within_s=RECOUNT_S) as work:
-            day, found = await work.rollups.recount(work.now, days_ago)
-        for one in found:
-            RECOUNTS.labels(one.grain, "equal").inc(one.rows - one.different)
-            RECOUNTS.labels(one.grain, "different").inc(one.different)
-            if one.different:
-                _log.error(
-                    "sums differ from raw rows; they are made again",
-                    day=day.date().isoformat(),
-                    grain=one.grain,
-                    rows=one.rows,
-                    different=one.different,
-                )
+async def _drop_next(open_work: OpenMaintenance, policy: RetentionPolicy) -> str | None:
+    async with open_work(within_s=WORK_S) as work:
+        return await drop_next(work.tables, policy, work.now)
 
 
 async def detect_incidents(open_work: OpenMaintenance, carry_over: CarryOver | None = None) -> None:

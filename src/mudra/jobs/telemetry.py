@@ -46,6 +46,11 @@ SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums mad
 RECOUNTS = Counter(
     "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]
 )
+RECOUNT_PARTS = Counter(
+    "mudra_metrics_recount_parts_total",
+    "Parts of a recount: compared with raw rows, or failed in a night",
+    ["outcome"],
+)
 ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])
 ALARMS_SILENCED = Counter("mudra_health_alarms_silenced_total", "Alarms that a silence held back")
 WEBHOOK_MESSAGES = Counter(

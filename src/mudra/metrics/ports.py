@@ -19,8 +19,9 @@ from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.coverage import FOREVER, Reported, ReportingTimes, TimeRange
 from mudra.metrics.rollup.marks import DayMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
+from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.rollup import Cell, Rollup
-from mudra.metrics.rollup.stale import Recount, Stale
+from mudra.metrics.rollup.stale import Stale
 from mudra.metrics.rollup.step import Step
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
@@ -231,12 +232,12 @@ class RollupStore(Protocol):
         """Deletes stale marks that were handled."""
         ...
 
-    async def recount(self, day: datetime) -> Sequence[Recount]:
-        """Compares the sums of a day with its raw rows; nothing without raw rows that are kept."""
+    async def aas_of(self, day: datetime) -> Sequence[str] | None:
+        """Returns the AAs that have reports or sums of a day; None without raw rows of it."""
         ...
 
-    async def mark_day_stale(self, day: datetime) -> None:
-        """Marks all sums of a day as stale, also those without raw rows."""
+    async def recount(self, part: RecountPart) -> Sequence[Compared]:
+        """Compares sums with what they are made of; those that are stale are left out."""
         ...
 
 
@@ -247,16 +248,24 @@ class MetricsTables(Protocol):
         """Creates the partitions of today and the next days."""
         ...
 
-    async def drop_raw(self, before: datetime) -> Sequence[str]:
-        """Drops raw rows, held and refused reports of before a day; returns the dropped tables."""
+    async def delete_of_raw(self, before: datetime) -> None:
+        """Deletes what is kept as long as raw rows: held and refused reports, sums of windows."""
         ...
 
-    async def drop_hours(self, before: datetime) -> Sequence[str]:
-        """Drops sums by hour and receipts from before a day; returns the dropped tables."""
+    async def delete_receipts(self, before: datetime) -> bool:
+        """Deletes the oldest day of receipts from before a day; returns whether there was one."""
         ...
 
-    async def drop_silences(self, before: datetime) -> None:
+    async def delete_silences(self, before: datetime) -> None:
         """Deletes silences that ended before a moment, and what is known of emails until then."""
+        ...
+
+    async def drop_raw(self, before: datetime) -> str | None:
+        """Drops the oldest table of raw rows from before a day; returns its name."""
+        ...
+
+    async def drop_hours(self, before: datetime) -> str | None:
+        """Drops the oldest table of sums by hour from before a day; returns its name."""
         ...
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from tests.support.people.operators import new_operator
 from tests.support.service import Service, in_store, new_member, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.jobs.metrics_jobs import recount_days, refresh_rollups
+from mudra.jobs.metrics_jobs import drop_old_metrics, refresh_rollups
+from mudra.jobs.recount import recount_days
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
+from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
 from mudra.storage.database.embedded.server import embedded_server
 
@@ -234,8 +236,7 @@ def test_a_recount_leaves_sums_whose_raw_rows_retention_has_dropped(own, aa, day
         await refresh_rollups(dependencies.metrics_maintenance)
 
     async def work_at_night(dependencies: Dependencies) -> list[str]:
-        async with dependencies.metrics_maintenance(within_s=60.0) as work:
-            dropped = await drop_old(work.tables, RetentionPolicy(8, 400), work.now)
+        dropped = await drop_old_metrics(dependencies.metrics_maintenance, RetentionPolicy(8, 400))
         await recount_days(dependencies.metrics_maintenance, days)
         await refresh_rollups(dependencies.metrics_maintenance)
         return dropped
@@ -267,8 +268,7 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
         await refresh_rollups(dependencies.metrics_maintenance)
         settings = dependencies.settings
         policy = RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days)
-        async with dependencies.metrics_maintenance(within_s=60.0) as work:
-            return await drop_old(work.tables, policy, work.now)
+        return await drop_old_metrics(dependencies.metrics_maintenance, policy)
 
     assert requests() == 300
     assert f"metrics_raw_{window:%Y%m%d}" not in in_store(own, make_and_drop)
@@ -280,3 +280,45 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
     assert requests() == 300
     own.advance("P330D")
     assert f"metrics_hour_{window:%Y%m}" in in_store(own, make_and_drop)
+
+
+DELETING = "query LIKE 'DELETE FROM metrics_receipt%' AND wait_event_type = 'Lock'"
+LOCKED_OUT = (
+    "SELECT l.relation::regclass::text FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
+    f" WHERE a.{DELETING} AND l.mode = 'AccessExclusiveLock' AND l.relation IS NOT NULL"
+)
+
+
+def test_a_push_is_answered_while_retention_deletes(own, aa):
+    own.advance("PT1H")
+    window = aa.last_window()
+    for start in (window - timedelta(days=1), window):
+        assert aa.push(aa.requests(start)).status_code == 200
+    own.advance("P10D")
+    pushing = pushing_aa(own)
+
+    async def drop(dependencies: Dependencies) -> list[str]:
+        return await drop_old_metrics(dependencies.metrics_maintenance, RetentionPolicy(8, 8))
+
+    with (
+        ThreadPoolExecutor() as pool,
+        embedded_server(own.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+        psycopg.connect(conninfo) as holding,
+    ):
+        holding.execute("SELECT FROM metrics_receipt WHERE aa_id = %s FOR UPDATE", [aa.aa_id])
+        dropped = pool.submit(in_store, own, drop)
+        waits = f"SELECT 1 FROM pg_stat_activity WHERE {DELETING}".encode()
+        own.wait_until(lambda: watching.execute(waits).fetchone() is not None)
+        locked_out = watching.execute(LOCKED_OUT.encode()).fetchall()
+        answer = pushing.push(pushing.requests())
+        holding.rollback()
+        names = dropped.result(60)
+        left = watching.execute(
+            "SELECT count(*) FROM metrics_receipt WHERE aa_id = %s", [aa.aa_id]
+        ).fetchone()
+
+    assert locked_out == []
+    assert answer.status_code == 200, answer.text
+    assert {f"metrics_raw_{at:%Y%m%d}" for at in (window - timedelta(days=1), window)} <= {*names}
+    assert left == (0,)

@@ -108,16 +108,19 @@ def test_a_failure_is_recorded_and_its_slot_is_run_again_after_a_pause(two_nodes
         with psycopg.connect(conninfo, autocommit=True) as connection:
             recorded = connection.execute("SELECT failures, error, slot FROM job_run").fetchone()
             connection.execute("UPDATE job_run SET started_at = started_at - interval '5 min'")
+        after_a_long_run = await second.begin("mail", HOUR, timedelta())
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            connection.execute("UPDATE job_run SET finished_at = finished_at - interval '5 min'")
         later = await second.begin("mail", HOUR, timedelta())
         await second.end("mail", later, "")
         with psycopg.connect(conninfo, autocommit=True) as connection:
             cleared = connection.execute("SELECT failures, error FROM job_run").fetchone()
         await first.close()
         await second.close()
-        return at_once, recorded, later, cleared
+        return (at_once, after_a_long_run), recorded, later, cleared
 
-    at_once, recorded, later, cleared = run(steps())
-    assert at_once is None
+    too_early, recorded, later, cleared = run(steps())
+    assert too_early == (None, None)
     assert recorded == (1, "ValueError", None)
     assert later is not None
     assert cleared == (0, "")

@@ -1,6 +1,5 @@
 """Retention of metrics. Sums by day are kept forever."""
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -25,14 +24,29 @@ class RetentionPolicy(Struct, frozen=True):
         """
         return max(self.raw_days, self.hour_days)
 
+    def raw_before(self, now: datetime) -> datetime:
+        """Returns the day from which on raw rows are kept."""
+        return day_start(now) - timedelta(days=self.raw_days)
 
-async def drop_old(store: MetricsTables, policy: RetentionPolicy, now: datetime) -> list[str]:
-    """Drops what is older than the policy allows; returns the names of the dropped tables.
+    def hours_before(self, now: datetime) -> datetime:
+        """Returns the day from which on sums by hour and receipts are kept."""
+        return day_start(now) - timedelta(days=self.kept_hour_days)
+
+
+async def delete_old(store: MetricsTables, policy: RetentionPolicy, now: datetime) -> bool:
+    """Deletes rows that are older than the policy allows; returns whether some may be left.
 
     Receipts are kept as long as sums by hour: together they distinguish a gap from no traffic.
     """
-    today = day_start(now)
-    dropped: Sequence[str] = await store.drop_raw(today - timedelta(days=policy.raw_days))
-    hours = await store.drop_hours(today - timedelta(days=policy.kept_hour_days))
-    await store.drop_silences(now - SILENCES_KEPT)
-    return [*dropped, *hours]
+    await store.delete_of_raw(policy.raw_before(now))
+    await store.delete_silences(now - SILENCES_KEPT)
+    return await store.delete_receipts(policy.hours_before(now))
+
+
+async def drop_next(store: MetricsTables, policy: RetentionPolicy, now: datetime) -> str | None:
+    """Drops one table of rows older than the policy allows; returns its name, None without one.
+
+    Pushes and pages wait until its transaction has ended, so nothing else is done in that.
+    """
+    raw = await store.drop_raw(policy.raw_before(now))
+    return raw or await store.drop_hours(policy.hours_before(now))

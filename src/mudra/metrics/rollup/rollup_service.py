@@ -19,8 +19,9 @@ from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.ports import RollupStore
+from mudra.metrics.rollup.recount import Recount, RecountPart, parts_of
 from mudra.metrics.rollup.rollup import Cell, Rollup
-from mudra.metrics.rollup.stale import ALL_AAS, DAY, Recount, Stale
+from mudra.metrics.rollup.stale import ALL_AAS, DAY, Stale
 
 RECOUNTED_DAYS: Final = 8
 """A window may arrive 7 days late, so each day is counted again once after it can no longer change.
@@ -77,13 +78,23 @@ class RollupService(Struct, frozen=True):
         else:
             await self.store.replace_received(stale, day)
 
-    async def recount(self, now: datetime, days_ago: int) -> tuple[datetime, Sequence[Recount]]:
-        """Compares the sums of a day with its raw rows; marks them stale when they differ.
+    async def recount_parts(self, now: datetime, days: int) -> Sequence[RecountPart]:
+        """Returns the parts in which the sums of the last days are counted again, the last first.
 
         Without raw rows that are kept there is nothing to compare.
         """
-        day = day_start(now) - days_ago * DAY
-        found = await self.store.recount(day)
-        if any(one.different for one in found):
-            await self.store.mark_day_stale(day)
-        return day, found
+        parts: list[RecountPart] = []
+        for days_ago in range(1, days + 1):
+            day = day_start(now) - days_ago * DAY
+            aa_ids = await self.store.aas_of(day)
+            if aa_ids is not None:
+                parts += parts_of(day, aa_ids)
+        return parts
+
+    async def recount(self, part: RecountPart) -> Recount:
+        """Compares sums with what they are made of; marks those of an AA and tag that differ."""
+        found = await self.store.recount(part)
+        for one in found:
+            if one.different:
+                await self.store.mark_stale(one.sums)
+        return Recount(sum(one.rows for one in found), sum(one.different for one in found))

@@ -69,11 +69,3 @@ def few_enough(keys: Sequence[_Key], rows: Mapping[_Key, int], limit: int) -> Se
         if place and total > limit:
             return keys[:place]
     return keys
-
-
-class Recount(Struct, frozen=True):
-    """The number of rows of sums that a recount compared, and that differ from the raw rows."""
-
-    grain: str
-    rows: int
-    different: int

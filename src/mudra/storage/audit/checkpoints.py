@@ -5,11 +5,13 @@ to the database alone can forge no checkpoint, only take some away. The copies i
 place (`storage/audit/witness.py`) show that.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from datetime import UTC
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.engine import RowMapping
 
 from mudra.audit.chain import START, Checkpoint, CheckpointForged
 from mudra.storage.audit.tables import audit_checkpoint
@@ -63,8 +65,13 @@ class PostgresCheckpoints:
         await self._tx.changing(CHECKPOINT_ADDED)
 
     async def _read(self, query: sa.Select[tuple[object, ...]]) -> list[Checkpoint]:
+        found = (await self._tx.connection.execute(query)).mappings()
+        # A verification reads tens of thousands: other requests go on meanwhile.
+        return await asyncio.to_thread(self._checked, found)
+
+    def _checked(self, rows: Iterable[RowMapping]) -> list[Checkpoint]:
         found = []
-        for row in (await self._tx.connection.execute(query)).mappings():
+        for row in rows:
             at = row["at"].astimezone(UTC)
             checkpoint = Checkpoint(row["count"], row["head"], at, row["epoch"])
             if not self._encryption.is_checkpoint_mac(checkpoint.statement(), row["mac"]):

@@ -25,8 +25,10 @@ INSERT INTO job_run AS known (name, started_at) VALUES (%(name)s, clock_timestam
 ON CONFLICT (name) DO UPDATE SET started_at = EXCLUDED.started_at
 WHERE (known.slot IS NULL OR known.slot < date_bin(%(every)s, clock_timestamp(), %(origin)s)
        OR known.slot > date_bin(%(every)s, clock_timestamp(), %(origin)s) + %(every)s)
-  AND (known.failures = 0 OR known.started_at < clock_timestamp() - %(retry_after)s
-       OR known.started_at > clock_timestamp())
+  AND (known.failures = 0
+       OR greatest(known.started_at, known.finished_at) < clock_timestamp() - %(retry_after)s
+       OR known.started_at < clock_timestamp() - %(every)s
+       OR greatest(known.started_at, known.finished_at) > clock_timestamp())
 RETURNING date_bin(%(every)s, clock_timestamp(), %(origin)s)
 """
 _SUCCEEDED: Final = """
@@ -51,8 +53,8 @@ class PostgresJobRuns:
         """Claim the run of the current time slot; None when it is done, or another node has it.
 
         Slots begin at whole multiples of `every`, plus `offset`, in UTC. A run that failed is
-        due again after 5 minutes, or in the next slot when that comes first. What a clock recorded
-        that was ahead by more than a slot counts for nothing.
+        due again 5 minutes after its end, or in the next slot when that comes first. What a clock
+        recorded that was ahead by more than a slot counts for nothing.
         """
         values = {
             "name": name,

@@ -1,6 +1,6 @@
 """Creates partitions and deletes old metrics: implements metrics/ports.py MetricsTables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -13,7 +13,9 @@ from mudra.storage.metrics.partitions import (
     PAIR_HOURS,
     PREVIOUS,
     RAW,
-    drop_before,
+    Partitioned,
+    day_of,
+    drop_oldest,
     make_ahead,
 )
 from mudra.storage.metrics.rollups.packed_rows import drop_packed
@@ -25,11 +27,14 @@ from mudra.storage.metrics.tables import (
     metrics_window,
 )
 
+DELETE_S: Final = 50.0
+DROP_LOCK_MS: Final = 1000
+"""Half a second less than a push waits for a lock, so that the drop itself has the rest."""
 _R: Final = metrics_receipt.c
 
 
 class PostgresMetricsTables:
-    """Drops whole partitions where possible."""
+    """Drops whole partitions where possible, each in a transaction without any delete."""
 
     def __init__(self, transaction: Transaction, metrics: Transaction) -> None:
         self._first = transaction
@@ -39,10 +44,9 @@ class PostgresMetricsTables:
         """Creates the partitions of today and the next days."""
         await make_ahead(self._tx)
 
-    async def drop_raw(self, before: datetime) -> Sequence[str]:
-        """Drops raw rows, held and refused reports of before a day; returns the dropped tables."""
-        dropped = await drop_before(self._tx, RAW, before)
-        dropped += await drop_before(self._tx, PREVIOUS, before)
+    async def delete_of_raw(self, before: datetime) -> None:
+        """Deletes what is kept as long as raw rows: held and refused reports, sums of windows."""
+        await self._tx.take_time(DELETE_S)
         await self._tx.connection.execute(
             sa.delete(metrics_refused).where(metrics_refused.c.at < before)
         )
@@ -51,29 +55,54 @@ class PostgresMetricsTables:
             sa.delete(metrics_window).where(metrics_window.c.window_at < before)
         )
         await drop_packed(self._tx, "window", before)
-        old = sa.select(_R.receipt_id).where(_R.window_at < before)
+        # Before the raw rows: one that was admitted later would be all that is left of its hour.
         await self._tx.connection.execute(
-            sa.delete(metrics_held).where(metrics_held.c.receipt_id.in_(old))
+            sa.delete(metrics_held).where(_is_of(metrics_held, _R.window_at < before))
         )
-        return dropped
 
-    async def drop_hours(self, before: datetime) -> Sequence[str]:
-        """Drops sums by hour and receipts from before a day; returns the dropped tables."""
-        dropped = await drop_before(self._tx, HOURS, before)
-        dropped += await drop_before(self._tx, PAIR_HOURS, before)
+    async def delete_receipts(self, before: datetime) -> bool:
+        """Deletes the oldest day of receipts from before a day; returns whether there was one.
+
+        And the packed sums of hours before it.
+        """
+        await self._tx.take_time(DELETE_S)
         await drop_packed(self._tx, "hour", before)
-        await self._tx.connection.execute(sa.text("SET LOCAL statement_timeout = '60s'"))
-        old = sa.select(_R.receipt_id).where(_R.window_at < before)
-        await self._tx.connection.execute(
-            sa.delete(metrics_push).where(metrics_push.c.receipt_id.in_(old))
+        oldest = await self._tx.connection.scalar(
+            sa.select(sa.func.min(_R.window_at)).where(_R.window_at < before)
         )
-        await self._tx.connection.execute(sa.delete(metrics_receipt).where(_R.window_at < before))
-        return dropped
+        if oldest is None:
+            return False
+        old = _R.window_at < min(before, RAW.end(day_of(oldest)))
+        await self._tx.connection.execute(sa.delete(metrics_push).where(_is_of(metrics_push, old)))
+        await self._tx.connection.execute(sa.delete(metrics_receipt).where(old))
+        return True
 
-    async def drop_silences(self, before: datetime) -> None:
+    async def delete_silences(self, before: datetime) -> None:
         """Deletes silences that ended before a moment, and what is known of emails until then."""
         await self._first.connection.execute(
             sa.delete(health_silence).where(health_silence.c.ends < before)
         )
         of_old = alarm_mail.c.over & (alarm_mail.c.notified_at < before)
         await self._first.connection.execute(sa.delete(alarm_mail).where(of_old))
+
+    async def drop_raw(self, before: datetime) -> str | None:
+        """Drops the oldest table of raw rows from before a day; returns its name."""
+        return await self._drop_oldest((RAW, PREVIOUS), before)
+
+    async def drop_hours(self, before: datetime) -> str | None:
+        """Drops the oldest table of sums by hour from before a day; returns its name."""
+        return await self._drop_oldest((HOURS, PAIR_HOURS), before)
+
+    async def _drop_oldest(self, parts: Iterable[Partitioned], before: datetime) -> str | None:
+        # Pushes wait behind this one for its lock, and no longer than for their own limit.
+        await self._tx.connection.execute(sa.text(f"SET LOCAL lock_timeout = '{DROP_LOCK_MS}ms'"))
+        for part in parts:
+            if dropped := await drop_oldest(self._tx, part, before):
+                return dropped
+        return None
+
+
+def _is_of(table: sa.Table, receipts: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    """Returns whether a row belongs to one of these receipts: its key begins with the AA."""
+    keys = sa.select(_R.aa_id, _R.receipt_id).where(receipts)
+    return sa.tuple_(table.c.aa_id, table.c.receipt_id).in_(keys)

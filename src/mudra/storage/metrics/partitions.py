@@ -77,23 +77,23 @@ async def make_ahead(tx: Transaction) -> None:
             await make_partition(tx, part, now + timedelta(days=days))
 
 
-async def drop_before(tx: Transaction, part: Partitioned, oldest: datetime) -> list[str]:
-    """Drops partitions that end by `oldest`; returns their names."""
-    rows = await tx.connection.execute(
+async def drop_oldest(tx: Transaction, part: Partitioned, before: datetime) -> str | None:
+    """Drops the oldest partition if it ends by `before`; returns its name, else None."""
+    name = await tx.connection.scalar(
         sa.text(
-            "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
-            " WHERE i.inhparent = cast(:parent AS regclass) ORDER BY c.relname"
+            "SELECT min(c.relname::text) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+            " WHERE i.inhparent = cast(:parent AS regclass)"
         ),
         {"parent": part.table},
     )
-    dropped = []
-    for (name,) in rows:
-        suffix = name.removeprefix(f"{part.table}_")
-        begin = datetime.strptime(suffix, part.form).replace(tzinfo=UTC)
-        if part.end(begin) <= oldest:
-            await _call(tx, "metrics_partition_drop", part, begin)
-            dropped.append(part.name(begin))
-    return dropped
+    if name is None:
+        return None
+    suffix = name.removeprefix(f"{part.table}_")
+    begin = datetime.strptime(suffix, part.form).replace(tzinfo=UTC)
+    if part.end(begin) > before:
+        return None
+    await _call(tx, "metrics_partition_drop", part, begin)
+    return part.name(begin)
 
 
 async def _call(tx: Transaction, function: str, part: Partitioned, at: datetime) -> bool:

@@ -27,8 +27,7 @@ from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.ingest_rule import TxnIdReused
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
-from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_before, make_ahead
-from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
+from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_oldest, make_ahead
 
 
 def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
@@ -167,25 +166,6 @@ def test_the_former_version_of_a_replaced_window_is_kept(conninfo):
     with_store(conninfo, act)
 
 
-def test_a_recount_finds_wrong_sums_and_has_them_made_again(conninfo):
-    async def act(store):
-        await store.empty()  # a recount looks at all, other tests drop what sums were made of
-        await store.push(request_metrics(2, "aa-stale", str(uuid.uuid4()), DAY))
-        await store.make_sums()
-        for table in ("metrics_hour", "metrics_day"):
-            await store.run(
-                f"UPDATE {table} SET counts[2] = counts[2] + 1 WHERE aa_id = 'aa-stale' AND type = 'hbt'"
-            )
-        async with store.database.transaction() as tx:
-            assert [found.different for found in await recount(tx, DAY)] == [2, 2]
-            await mark_day_stale(tx, DAY)
-        await store.make_sums()
-        async with store.database.transaction() as tx:
-            assert [found.different for found in await recount(tx, DAY)] == [0, 0]
-
-    with_store(conninfo, act)
-
-
 def test_old_partitions_are_dropped_and_sums_by_day_stay(conninfo):
     async def act(store):
         await store.push(request_metrics(1, "aa-old", str(uuid.uuid4()), DAY))
@@ -193,12 +173,12 @@ def test_old_partitions_are_dropped_and_sums_by_day_stay(conninfo):
         within = TimeRange(DAY, DAY + timedelta(days=1))
         before = await store.totals(within, aa_id="aa-old")
         async with store.database.transaction() as tx:
-            assert await drop_before(tx, RAW, DAY) == []
-            assert await drop_before(tx, RAW, DAY + timedelta(days=1)) == ["metrics_raw_20260304"]
-            await drop_before(tx, PREVIOUS, DAY + timedelta(days=1))
-            assert await drop_before(tx, HOURS, datetime(2026, 4, 1, tzinfo=UTC)) == [
-                "metrics_hour_202603"
-            ]
+            assert await drop_oldest(tx, RAW, DAY) is None
+            assert await drop_oldest(tx, RAW, DAY + timedelta(days=1)) == "metrics_raw_20260304"
+            assert await drop_oldest(tx, RAW, DAY + timedelta(days=1)) is None
+            await drop_oldest(tx, PREVIOUS, DAY + timedelta(days=1))
+            april = datetime(2026, 4, 1, tzinfo=UTC)
+            assert await drop_oldest(tx, HOURS, april) == "metrics_hour_202603"
         assert before
         assert await store.totals(within, aa_id="aa-old") == before
 

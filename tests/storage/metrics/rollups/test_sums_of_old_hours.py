@@ -17,8 +17,9 @@ from tests.support.metrics.summed_store import (
 from mudra.jobs.metrics_jobs import WORK_S
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.storage.metrics.partitions import HOURS, RAW, drop_before
-from mudra.storage.metrics.rollups.recount import recount
+from mudra.metrics.rollup.recount import parts_of
+from mudra.storage.metrics.partitions import HOURS, RAW, drop_oldest
+from mudra.storage.metrics.rollups.recount import aas_of, recount
 from mudra.storage.metrics.rollups.window_sums import WindowSums
 
 
@@ -113,7 +114,7 @@ def test_sums_stay_when_what_they_are_made_of_was_dropped(conninfo):
 
         before = await known()
         async with store.database.transaction() as tx:
-            await drop_before(tx, RAW, DAY + timedelta(days=1))
+            await drop_oldest(tx, RAW, DAY + timedelta(days=1))
         await store.run("DELETE FROM metrics_push WHERE aa_id = 'aa-kept'")
         await store.run("DELETE FROM metrics_receipt WHERE aa_id = 'aa-kept'")
         for aa_id in ("aa-kept", ""):
@@ -122,8 +123,9 @@ def test_sums_stay_when_what_they_are_made_of_was_dropped(conninfo):
         await store.make_sums()
         of_hours = await known()
         async with store.database.transaction() as tx:
-            assert await recount(tx, DAY) == []
-            await drop_before(tx, HOURS, datetime(2026, 4, 1, tzinfo=UTC))
+            assert await aas_of(tx, DAY) is None
+            assert [await recount(tx, part) for part in parts_of(DAY, ["aa-kept"])] == [[]] * 26
+            await drop_oldest(tx, HOURS, datetime(2026, 4, 1, tzinfo=UTC))
         for aa_id in ("aa-kept", ""):
             await store.run(marks, grain="day", aa=aa_id, at=DAY)
         await store.make_sums()

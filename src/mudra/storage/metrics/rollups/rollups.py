@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import day_start
+from mudra.metrics.rollup.recount import Compared, RecountPart
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import (
     ALL_AAS,
@@ -23,7 +24,6 @@ from mudra.metrics.rollup.stale import (
     PRIORITIES,
     SETTLED_AFTER,
     Priority,
-    Recount,
     Stale,
     few_enough,
 )
@@ -46,7 +46,7 @@ from mudra.storage.metrics.rollups.packed_rows import (
 from mudra.storage.metrics.rollups.packed_sums import add_types, pack_types
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
-from mudra.storage.metrics.rollups.recount import mark_day_stale, recount
+from mudra.storage.metrics.rollups.recount import aas_of, recount
 from mudra.storage.metrics.rollups.rollup_delay import is_due
 from mudra.storage.metrics.rollups.rollup_queries import sums_by_cell
 from mudra.storage.metrics.rollups.sums import (
@@ -243,13 +243,13 @@ class PostgresRollups:
             sa.delete(metrics_stale).where(is_among(_STALE.id, marks))
         )
 
-    async def recount(self, day: datetime) -> Sequence[Recount]:
-        """Compares the sums of a day with its raw rows; stale hours and days are left out."""
-        return await recount(self._tx, day)
+    async def aas_of(self, day: datetime) -> Sequence[str] | None:
+        """Returns the AAs that have reports or sums of a day; None without raw rows of it."""
+        return await aas_of(self._tx, day)
 
-    async def mark_day_stale(self, day: datetime) -> None:
-        """Marks all sums of a day as stale, also those without raw rows."""
-        await mark_day_stale(self._tx, day)
+    async def recount(self, part: RecountPart) -> Sequence[Compared]:
+        """Compares sums with what they are made of; those that are stale are left out."""
+        return await recount(self._tx, part)
 
 
 async def _next_stale(tx: Transaction, rows_together: int, *, delayed: bool) -> Stale | None:
