@@ -62,8 +62,11 @@ def run_with(respond: Callable[[httpx.Request], httpx.Response]) -> list[Result]
         httpx.Response(200, json={}),
         httpx.Response(200, json={"accessToken": None, "keys": [1], "secret": 3}),
         httpx.Response(200, text="<html>"),
+        httpx.Response(
+            200, text="<html>", headers={"Date": f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT"}
+        ),
     ],
-    ids=["no answer", "503", "empty object", "wrong types", "a page"],
+    ids=["no answer", "503", "empty object", "wrong types", "a page", "no time"],
 )
 def test_an_implementation_of_nothing_passes_nothing(answer: httpx.Response | None) -> None:
     results = run_against(answer)
