@@ -76,6 +76,13 @@ def test_an_implementation_of_nothing_passes_nothing(answer: httpx.Response | No
     assert passed <= ONLY_A_STATUS
 
 
+def test_a_token_that_is_nested_too_deeply_ends_no_run() -> None:
+    deep = base64.urlsafe_b64encode(b"[" * 3000).decode()
+    results = run_against(httpx.Response(200, json={"accessToken": f"e30.{deep}.e30"}))
+
+    assert len(results) == len(SERVICE_CHECKS)
+
+
 def test_one_that_refuses_everything_passes_only_refusals() -> None:
     results = run_against(httpx.Response(401, json=ERROR))
 
