@@ -116,6 +116,7 @@ FORGED: dict[str, Forge] = {
     "a registration": lambda passkey, options: passkey.create(options),
     "no JSON": lambda _, __: "{",
     "a list": lambda _, __: "[]",
+    "too deep": lambda _, __: '{"x":' + "[" * 1500,
     "an ID of another type": lambda _, __: '{"id": 1}',
     "parts of other types": lambda passkey, _: json.dumps(
         {"id": encode(passkey.credential_id), "rawId": [], "response": 1, "type": {}}

@@ -126,6 +126,7 @@ FORGED: dict[str, Forge] = {
     "no JWT at all": _set(token="rubbish"),
     "a JWT of 20,000 letters": _set(token="A" * 20_000),
     "an answer of 300,000 letters": _set(token="A" * 300_000),
+    "an answer that is nested too deeply": _set(raw=b'{"id_token":' + b"[" * 50_000),
     "an error of the provider": _set(token_status=400),
     "a redirect of the provider": _set(token_status=302),
     "an address that is not verified": _claims(email_verified=False),

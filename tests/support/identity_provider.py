@@ -44,6 +44,8 @@ class Provider:
     metadata: dict[str, object] = field(default_factory=dict)
     keys: list[object] | None = None
     token_status: int = 200
+    raw: bytes = b""
+    """In place of an answer with tokens."""
     challenge: str = ""
     nonce: str = ""
     redeemed: list[dict[str, str]] = field(default_factory=list)
@@ -51,7 +53,15 @@ class Provider:
     def right(self) -> None:
         """Answer as a provider should again; the person stays the same."""
         fresh = Provider()
-        for name in ("signed_with", "header", "without", "token", "metadata", "token_status"):
+        for name in (
+            "signed_with",
+            "header",
+            "without",
+            "token",
+            "metadata",
+            "token_status",
+            "raw",
+        ):
             setattr(self, name, getattr(fresh, name))
 
     def id_token(self) -> str:
@@ -94,7 +104,10 @@ class Provider:
         assert sent == self.challenge, "PKCE"
         pair = base64.b64decode(authorization.removeprefix("Basic ")).decode()
         assert pair == "mudra%20console:a%20secret%3A%20of%20the%2Fclient", "RFC 6749 2.3.1"
-        return self.token_status, {"id_token": self.token or self.id_token(), "access_token": "x"}
+        return self.token_status, self.raw or {
+            "id_token": self.token or self.id_token(),
+            "access_token": "x",
+        }
 
 
 @contextmanager
@@ -112,7 +125,7 @@ def provider() -> Iterator[Provider]:
             self._send(*made.answer(self.path, form, self.headers.get("Authorization", "")))
 
         def _send(self, status: int, facts: object) -> None:
-            body = json.dumps(facts).encode()
+            body = facts if isinstance(facts, bytes) else json.dumps(facts).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()

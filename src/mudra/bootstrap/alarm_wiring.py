@@ -6,6 +6,7 @@ from typing import Protocol
 
 from mudra.bootstrap.config import Settings
 from mudra.localization.languages import Languages
+from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.notifications.alarm_mail import StormRule
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.followed_fips import FollowService
@@ -21,7 +22,8 @@ from mudra.storage.metrics.alarm_mails import (
     PostgresAlarmPreferences,
     PostgresFollowedFips,
 )
-from mudra.storage.metrics.alarms import PostgresWebhooks
+from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
+from mudra.storage.metrics.count_alone import count_alone
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.webhook.reach import Reach
 
@@ -59,6 +61,15 @@ class AlarmDependencies(Protocol):
         ...
 
 
+def silence_service(
+    transaction: Transaction, members: OnboardedMembers, audit_log: PostgresAuditLog
+) -> SilenceService:
+    """Return the service of silences."""
+    return SilenceService(
+        PostgresSilences(transaction), members, audit_log, count_alone(transaction), fresh_id
+    )
+
+
 def webhook_service(
     parts: AlarmDependencies,
     transaction: Transaction,
@@ -70,6 +81,7 @@ def webhook_service(
         store=PostgresWebhooks(transaction, parts.encryption),
         members=members,
         audit_log=audit_log,
+        count_alone=count_alone(transaction),
         new_id=fresh_id,
         random_bytes=secrets.token_bytes,
         url_problem=parts.reach.url_fault,
@@ -89,7 +101,8 @@ def follow_service(
     transaction: Transaction, members: OnboardedMembers, audit_log: PostgresAuditLog
 ) -> FollowService:
     """Return the service of the FIPs that FIUs follow."""
-    return FollowService(PostgresFollowedFips(transaction), members, audit_log)
+    store = PostgresFollowedFips(transaction)
+    return FollowService(store, members, audit_log, count_alone(transaction))
 
 
 def alarm_mailer(parts: AlarmDependencies, transaction: Transaction) -> AlarmMailer:

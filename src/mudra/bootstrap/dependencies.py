@@ -13,7 +13,7 @@ from msgspec import Struct
 from mudra.audit.chain import Checkpoint
 from mudra.audit.event import Caller
 from mudra.audit.ports import AuditChain, Witness
-from mudra.bootstrap.alarm_wiring import follow_service, preference_service, webhook_service
+from mudra.bootstrap import alarm_wiring
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.console_address import console_address
@@ -31,7 +31,6 @@ from mudra.mail.compose import EmailComposer
 from mudra.metrics.health.recorded_history import HistoryService
 from mudra.metrics.incidents.acts.act_service import IncidentActService
 from mudra.metrics.incidents.incident_service import IncidentService
-from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.subscriptions.status_webhooks import StatusWebhooks
 from mudra.overview.administration import Rewrapped
@@ -39,7 +38,6 @@ from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
-from mudra.shared.ids import fresh_id
 from mudra.shared.shared_values import SharedValues
 from mudra.shared.unavailable import METRICS_DATABASE
 from mudra.storage.audit.archive_files import Folder
@@ -75,7 +73,6 @@ from mudra.storage.identity.sessions import PostgresSessions
 from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
-from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.apart.carry_over import carry_over
 from mudra.storage.metrics.apart.metrics_database import Both, MetricsDatabase
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
@@ -126,7 +123,7 @@ class Dependencies(Struct, frozen=True):
     witness: Witness
     health_values: SharedValues
     check_submission: CheckSubmission = check_here
-    prepare_check: Callable[[], Awaitable[None]] = nothing_to_prepare
+    prepare_check: Callable[[str], Awaitable[None]] = nothing_to_prepare
 
     @contextlib.asynccontextmanager
     async def unit_of_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
@@ -298,11 +295,11 @@ class Dependencies(Struct, frozen=True):
             health=health_service(both, network, incidents, self.health_values),
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
-            silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
+            silences=alarm_wiring.silence_service(transaction, network, audit_log),
             announcements=announcement_service(transaction, network, audit_log),
-            webhooks=webhook_service(self, transaction, network, audit_log),
-            alarm_preferences=preference_service(self, transaction, audit_log),
-            follows=follow_service(transaction, network, audit_log),
+            webhooks=alarm_wiring.webhook_service(self, transaction, network, audit_log),
+            alarm_preferences=alarm_wiring.preference_service(self, transaction, audit_log),
+            follows=alarm_wiring.follow_service(transaction, network, audit_log),
             subscriptions=PostgresSubscriptions(transaction, self.encryption),
             status_webhooks=self._status_webhooks(transaction),
         )

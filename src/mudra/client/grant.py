@@ -142,5 +142,5 @@ def retry_after(headers: Mapping[str, str]) -> float:
 def _sunset(headers: Mapping[str, str]) -> datetime | None:
     try:
         return parsedate_to_datetime(headers.get("sunset", ""))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None

@@ -13,6 +13,7 @@ from joserfc.jwk import RSAKey
 from msgspec import Struct
 
 from mudra.shared.secret_text import SecretText
+from mudra.shared.undecodable import UNDECODABLE
 
 _PARTS: Final = 3
 
@@ -90,6 +91,6 @@ def _json_part(value: object) -> str:
 def _json_object(octets: bytes) -> Mapping[str, object]:
     try:
         found = msgspec.json.decode(octets)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNDECODABLE:
         return {}
     return found if isinstance(found, dict) else {}

@@ -11,6 +11,7 @@ import httpx
 import msgspec
 
 from mudra.shared.network_address import is_loopback
+from mudra.shared.undecodable import UNDECODABLE
 
 MAX_BYTES: Final = 256 * 1024
 WHOLE_S: Final = 10.0
@@ -68,7 +69,7 @@ async def _answered(request: httpx.Request) -> Mapping[str, object]:
         raise ProviderUnreachable(f"status-{response.status_code}")
     try:
         return msgspec.json.decode(body, type=dict[str, object])
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise ProviderUnreachable("no-json-object") from error
 
 

@@ -84,6 +84,36 @@ def test_findings_come_as_a_fragment_while_one_types(browser: Reader, member: Me
     assert 'id="verdict" role="status" hx-swap-oob="true"' in fragment.text
 
 
+@pytest.mark.parametrize("act", ["check", "submit"])
+def test_a_draft_that_is_nested_too_deeply_is_a_finding(
+    browser: Reader, member: Member, act: str
+) -> None:
+    found = browser.act(page_of(member), f"{page_of(member)}/{act}", payload="[" * 50_000)
+
+    assert found.status_code == {"check": 200, "submit": 400}[act]
+    assert "it is nested deeper than 16" in found.text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "-----BEGIN PUBLIC KEY-----\nMAwwBQYDKgMEAwMAq80=\n-----END PUBLIC KEY-----",
+            "That is not an RSA key",
+        ),
+        (json.dumps(jwk(7701) | {"kid": "\ud800"}), "That is not a public key in PEM"),
+    ],
+    ids=["a kind of key that no library knows", "half of a character"],
+)
+def test_what_is_no_key_of_ours_is_explained(
+    browser: Reader, member: Member, text: str, says: str
+) -> None:
+    found = browser.act(page_of(member), f"{page_of(member)}/key", text=text)
+
+    assert found.status_code == 200
+    assert says in found.text
+
+
 def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     browser: Reader, member: Member
 ) -> None:

@@ -49,6 +49,16 @@ def test_a_reader_with_a_date_gets_304_until_it_changes(service_of_two: Service)
     assert (both.status_code, third.status_code) == (200, 200)
 
 
+def test_a_date_that_is_none_is_ignored(service_of_two: Service):
+    registry, _ = live_entry(service_of_two, "AA")
+    path = f"/entityInfo/AA/{registry.member.entity_id}"
+    wrong = ("soon", f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT", "Mon, 01 Jan 2024 00:00:00 -9999")
+
+    answers = [registry.get(path, **{"If-Modified-Since": date}) for date in wrong]
+
+    assert [one.status_code for one in answers] == [200, 200, 200]
+
+
 def test_changes_are_followed_page_by_page(service_of_two: Service):
     registry, payload = live_entry(service_of_two, "AA")
     start = registry.get("/changes?since=0").json()

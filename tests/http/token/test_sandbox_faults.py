@@ -326,12 +326,10 @@ def test_an_assertion_and_odd_requests_are_read_without_harm(member: Member) -> 
     claims = base64.urlsafe_b64encode(json.dumps({"sub": member.entity_id}).encode()).decode()
     form = {"grant_type": "client_credentials", "client_assertion": f"e30.{claims}.x"}
     assert member.client.post("/oauth2/token", data=form).status_code == 503
-    for body in (b"", b"\xff\xfe", b"&" * 9000, b"client_assertion=a.b.c", b"id=%00"):
-        answer = member.client.post(
-            "/oauth2/token",
-            content=body,
-            headers={"Content-Type": "application/x-www-form-urlencoded"},
-        )
+    deep = b"client_assertion=a." + base64.b64encode(b'{"x":' + b"[" * 3001) + b".c"
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    for body in (b"", b"\xff\xfe", b"&" * 9000, b"client_assertion=a.b.c", deep, b"id=%00"):
+        answer = member.client.post("/oauth2/token", content=body, headers=headers)
         assert answer.status_code in {400, 401, 413}, answer.text
 
 

@@ -35,10 +35,11 @@ def test_the_warning_of_grace_has_its_end():
     assert warning == GraceWarning("ends soon", datetime(2026, 3, 1, 12, tzinfo=UTC))
 
 
-def test_a_warning_without_a_readable_end_is_still_one():
+@pytest.mark.parametrize("end", ["soon", f"Sun, 01 Mar {'9' * 20} 12:00:00 GMT"])
+def test_a_warning_without_a_readable_end_is_still_one(end):
     body = BODY[:-1] + b',"message":"ends soon"}'
 
-    assert grant(body, {"sunset": "soon"}).warning == GraceWarning("ends soon", None)
+    assert grant(body, {"sunset": end}).warning == GraceWarning("ends soon", None)
 
 
 @pytest.mark.parametrize(

@@ -62,8 +62,11 @@ def run_with(respond: Callable[[httpx.Request], httpx.Response]) -> list[Result]
         httpx.Response(200, json={}),
         httpx.Response(200, json={"accessToken": None, "keys": [1], "secret": 3}),
         httpx.Response(200, text="<html>"),
+        httpx.Response(
+            200, text="<html>", headers={"Date": f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT"}
+        ),
     ],
-    ids=["no answer", "503", "empty object", "wrong types", "a page"],
+    ids=["no answer", "503", "empty object", "wrong types", "a page", "no time"],
 )
 def test_an_implementation_of_nothing_passes_nothing(answer: httpx.Response | None) -> None:
     results = run_against(answer)
@@ -71,6 +74,13 @@ def test_an_implementation_of_nothing_passes_nothing(answer: httpx.Response | No
     assert len(results) == len(SERVICE_CHECKS)
     passed = {one.check_id for one in results if one.verdict is Verdict.PASSED}
     assert passed <= ONLY_A_STATUS
+
+
+def test_a_token_that_is_nested_too_deeply_ends_no_run() -> None:
+    deep = base64.urlsafe_b64encode(b"[" * 3000).decode()
+    results = run_against(httpx.Response(200, json={"accessToken": f"e30.{deep}.e30"}))
+
+    assert len(results) == len(SERVICE_CHECKS)
 
 
 def test_one_that_refuses_everything_passes_only_refusals() -> None:

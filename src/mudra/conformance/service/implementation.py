@@ -237,5 +237,5 @@ class Implementation:
             return stated.astimezone(UTC)
         try:
             return parsedate_to_datetime(answer.headers.get("Date", "")).astimezone(UTC)
-        except ValueError:
+        except (ValueError, OverflowError):
             return datetime.fromtimestamp(self._wall(), UTC)

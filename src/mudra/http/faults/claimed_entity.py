@@ -18,6 +18,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.http.token.oauth import basic_credentials
 from mudra.shared.secret_text import SecretText
+from mudra.shared.undecodable import UNDECODABLE
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
 
@@ -103,7 +104,7 @@ def _subject_of(assertion: str) -> str:
         return ""
     try:
         return msgspec.json.decode(_unpadded(parts[1]), type=_Claims).sub
-    except (ValueError, msgspec.MsgspecError):
+    except (*UNDECODABLE, ValueError):
         return ""
 
 

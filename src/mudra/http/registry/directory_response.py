@@ -63,7 +63,7 @@ def _has_it(request: AnyRequest, etag: str, changed: dt.datetime | None) -> bool
         return False
     try:
         sent = parsedate_to_datetime(since)
-    except ValueError:
+    except (ValueError, OverflowError):  # no date is ignored (RFC 9110 13.1.3)
         return False
     aware = sent if sent.tzinfo else sent.replace(tzinfo=dt.UTC)
     return changed <= aware

@@ -6,7 +6,6 @@ many codes were guessed, since a signature cannot be.
 """
 
 import base64
-import binascii
 from typing import Final
 
 import msgspec
@@ -20,6 +19,7 @@ from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.second_factor.check_code import FactorChange, FactorKind, counted, notify
 from mudra.identity.sign_in.sign_in import TooManyAttempts
 from mudra.shared.refusal import Refusal
+from mudra.shared.undecodable import UNDECODABLE
 
 MAX_RESPONSE: Final = 6000
 """Characters of what a browser sends for a passkey: RSA keys take 1,500."""
@@ -91,5 +91,5 @@ def _credential_id(response: str) -> bytes | None:
     try:
         named = msgspec.json.decode(response, type=_Named).id
         return base64.urlsafe_b64decode(named + "=" * (-len(named) % 4))
-    except (msgspec.DecodeError, binascii.Error, ValueError):
+    except (*UNDECODABLE, ValueError):
         return None

@@ -17,7 +17,7 @@ from mudra.metrics.incidents.silence import (
     TooManyMaintenances,
     new_silence,
 )
-from mudra.metrics.ports import Members, NotAMember, Silences
+from mudra.metrics.ports import CountAlone, Members, NotAMember, Silences
 from mudra.shared.refusal import Refusal
 
 RETENTION: Final = timedelta(days=90)
@@ -34,6 +34,7 @@ class SilenceService(Struct, frozen=True):
     store: Silences
     members: Members
     audit_log: AuditLog
+    count_alone: CountAlone
     new_id: Callable[[], str]
 
     async def list(self, now: datetime, *, past: bool = False) -> Sequence[Silence]:
@@ -52,6 +53,7 @@ class SilenceService(Struct, frozen=True):
         begins = max(command.begins or now, now)
         if command.ends - begins > MAX_OWN_LENGTH:
             return SilenceRefused("ends", "must be at most 24 hours after begins")
+        await self.count_alone(f"maintenance:{command.entity_id}")
         if len(await self.own(command.entity_id, now)) >= MAX_OWN:
             return TooManyMaintenances()
         return await self.begin(command, caller, now)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.metrics.notifications.webhook import MAX_FIPS, FipsRefused
-from mudra.metrics.ports import Members
+from mudra.metrics.ports import CountAlone, Members
 
 
 class FollowedFips(Protocol):
@@ -33,6 +33,7 @@ class FollowService(Struct, frozen=True):
     store: FollowedFips
     members: Members
     audit_log: AuditLog
+    count_alone: CountAlone
 
     async def of(self, entity_id: str) -> frozenset[str]:
         """Returns the FIPs that an entity follows; none for all of them."""
@@ -65,6 +66,7 @@ class FollowService(Struct, frozen=True):
             return FipsRefused("may be followed by a FIU only")
         if fip_id not in await self.members.onboarded_fips():
             return FipsRefused("must be FIPs of this network")
+        await self.count_alone(f"follows:{entity_id}")
         known = await self.store.of(entity_id)
         if len(known) >= MAX_FIPS and fip_id not in known:
             return FipsRefused(f"must be at most {MAX_FIPS} FIPs")

@@ -27,7 +27,7 @@ from mudra.metrics.notifications.webhook import (
 )
 from mudra.metrics.notifications.webhook_formats import Format
 from mudra.metrics.notifications.webhook_ports import Webhooks
-from mudra.metrics.ports import Members, NotAMember
+from mudra.metrics.ports import CountAlone, Members, NotAMember
 
 
 class WebhookService(Struct, frozen=True):
@@ -36,6 +36,7 @@ class WebhookService(Struct, frozen=True):
     store: Webhooks
     members: Members
     audit_log: AuditLog
+    count_alone: CountAlone
     new_id: Callable[[], str]
     random_bytes: Callable[[int], bytes]
     url_problem: Callable[[str], str | None]
@@ -69,6 +70,7 @@ class WebhookService(Struct, frozen=True):
             return NotAMember(entity_id)
         if fips and (refused := await self._refused(entity_id, fips)):
             return refused
+        await self.count_alone(f"webhooks:{owner.entity_id or owner.user_id}")
         if len(await self.store.list(owner)) >= owner.most:
             return TooManyWebhooks(owner.most)
         named = tuple(sorted(set(fips)))

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key, load_pem_public_key
 from joserfc.jwk import RSAKey
@@ -78,7 +79,9 @@ def read_key(text: str) -> ReadKey | KeyRefused:
         return _of_json(text)
     try:
         return _of_pem(text) if _PEM in text else _of_der(base64.b64decode(text, validate=True))
-    except (ValueError, TypeError, binascii.Error):
+    except UnsupportedAlgorithm:
+        return KeyRefused(KeyUnread.NOT_RSA)
+    except (ValueError, TypeError, binascii.Error, x509.InvalidVersion):
         return KeyRefused(KeyUnread.UNKNOWN)
 
 
@@ -157,13 +160,21 @@ def _named(
     ends_at: datetime | None = None,
 ) -> ReadKey:
     parts = key.as_dict(private=False)
-    kid, alg = given.get("kid"), given.get("alg")
     jwk = Certificate(
-        alg=alg if isinstance(alg, str) and alg else Algorithm.RS256.value,
+        alg=_given(given, "alg") or Algorithm.RS256.value,
         kty="RSA",
         use="sig",
-        kid=kid if isinstance(kid, str) and kid else key.thumbprint(),
+        kid=_given(given, "kid") or key.thumbprint(),
         e=str(parts["e"]),
         n=str(parts["n"]),
     )
     return ReadKey(jwk, key.public_key.key_size, source, subject, ends_at)
+
+
+def _given(given: Mapping[str, object], name: str) -> str:
+    """Return a text, empty without one; raises ValueError for half of a surrogate pair."""
+    value = given.get(name)
+    if not isinstance(value, str):
+        return ""
+    value.encode()
+    return value

@@ -29,6 +29,9 @@ from mudra.registry.payload.read_key import (
 SPKI = (Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 ENDS = datetime(2027, 1, 1, tzinfo=UTC)
+P_256 = bytes.fromhex("06082a8648ce3d030107")
+SM2 = bytes.fromhex("06082a811ccf5501822d")
+"""The names of two curves: the library reads no key of the other."""
 
 
 def certificate() -> bytes:
@@ -78,6 +81,23 @@ def ec_pem() -> str:
     return ec.generate_private_key(ec.SECP256R1()).public_key().public_bytes(*SPKI).decode()
 
 
+def pem(der: bytes, label: str) -> str:
+    return f"-----BEGIN {label}-----\n{base64.b64encode(der).decode()}\n-----END {label}-----"
+
+
+def other_pem() -> str:
+    """Of a kind that the library does not know."""
+    return pem(bytes.fromhex("300c300506032a0304030300abcd"), "PUBLIC KEY")
+
+
+def other_certificate(*, version: int = 2, curve: bytes = SM2) -> str:
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name.from_rfc4514_string("CN=bank")
+    made = x509.CertificateBuilder(name, name, key.public_key(), 7, BEGAN, ENDS)
+    der = made.sign(key, SHA256()).public_bytes(Encoding.DER)
+    numbered = der.replace(b"\xa0\3\2\1\2", bytes([0xA0, 3, 2, 1, version]))
+    return pem(numbered.replace(P_256, curve), "CERTIFICATE")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -85,6 +105,11 @@ def ec_pem() -> str:
         (private_pem(), KeyUnread.PRIVATE),
         (json.dumps(jwk(1) | {"d": "AQAB"}), KeyUnread.PRIVATE),
         (ec_pem(), KeyUnread.NOT_RSA),
+        (other_pem(), KeyUnread.NOT_RSA),
+        (other_certificate(), KeyUnread.NOT_RSA),
+        (other_certificate(version=9), KeyUnread.UNKNOWN),
+        (json.dumps(jwk(7802) | {"kid": "\ud800"}), KeyUnread.UNKNOWN),
+        (json.dumps(jwk(7802) | {"alg": "\ud800"}), KeyUnread.UNKNOWN),
         ('{"kty": "EC", "x": "", "y": ""}', KeyUnread.NOT_RSA),
         (json.dumps({"keys": [jwk(1), jwk(2)]}), KeyUnread.SEVERAL),
         ('{"keys": [1, null]}', KeyUnread.UNKNOWN),

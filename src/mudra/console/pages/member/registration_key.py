@@ -15,6 +15,7 @@ from mudra.http.request.body.request_body import BodyLimits
 from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
 from mudra.registry.payload.read_key import MAX_TEXT, KeyRefused, KeyUnread, ReadKey, read_key
+from mudra.shared.undecodable import UNDECODABLE
 
 _LIMITS: Final = BodyLimits(4 * MAX_TEXT)
 _PROBLEMS: Final = {
@@ -53,7 +54,7 @@ def key_in(payload: str) -> ReadKey | None:
     try:
         draft = msgspec.json.decode(payload)
         text = msgspec.json.encode(draft["entityinfo"]["certificate"]).decode()
-    except (msgspec.MsgspecError, KeyError, TypeError):
+    except (*UNDECODABLE, msgspec.MsgspecError, KeyError, TypeError):
         return None
     found = read_key(text)
     return None if isinstance(found, KeyRefused) else found

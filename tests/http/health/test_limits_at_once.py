@@ -1,0 +1,119 @@
+"""Limits of alarms hold where several at once would each be the last that is allowed."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+
+import httpx
+import psycopg
+import pytest
+from tests.support.alarm_network import as_entity
+from tests.support.people.console import SAME_ORIGIN, reader
+from tests.support.service import Member, Service, new_member
+from tests.support.until import until
+
+from mudra.metrics.incidents.silence import MAX_OWN
+from mudra.metrics.notifications.webhook import MAX_FIPS, MAX_OF_A_MEMBER
+from mudra.storage.database.embedded.server import embedded_server
+
+METRICS = "/metrics/perf/v1"
+AT_ONCE = 3
+ONE_OF_THEM = [200, 409, 409]
+WAITING = """
+SELECT DISTINCT pid FROM pg_locks
+WHERE NOT granted AND (locktype = 'advisory' OR relation = %s::regclass)
+"""
+FOLLOWED = "INSERT INTO followed_fip SELECT %s, 'FIP-' || n FROM generate_series(1, %s) AS n"
+Ask = Callable[[int], httpx.Response]
+AtOnce = Callable[[str, Ask], list[int]]
+
+
+@pytest.fixture
+def at_once(service: Service) -> Iterator[AtOnce]:
+    """Asks so often at once: another session lets none write before all of them have begun."""
+    with (
+        ThreadPoolExecutor(AT_ONCE) as threads,
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+        psycopg.connect(conninfo) as other,
+    ):
+
+        def run(table: str, ask: Ask) -> list[int]:
+            other.execute(f"LOCK TABLE {table} IN SHARE MODE".encode())
+            asked = [threads.submit(ask, number) for number in range(AT_ONCE)]
+            until(lambda: watching.execute(WAITING, [table]).rowcount >= AT_ONCE)
+            other.rollback()
+            return sorted(one.result(30).status_code for one in asked)
+
+        yield run
+
+
+def test_the_last_webhook_of_a_member_is_added_once(member: Member, at_once: AtOnce) -> None:
+    own, headers = f"{member.service.root}{METRICS}/webhooks", as_entity(member)
+
+    def add(number: int) -> httpx.Response:
+        url = f"https://alarms.example/{number}"
+        return member.client.post(own, json={"url": url}, headers=headers)
+
+    assert {add(number).status_code for number in range(1, MAX_OF_A_MEMBER)} == {200}
+
+    assert at_once("health_webhook", add) == ONE_OF_THEM
+    listed = member.client.get(own, headers=headers).json()["webhooks"]
+    assert len(listed) == MAX_OF_A_MEMBER
+
+
+def test_the_only_webhook_of_a_person_is_added_once(member: Member, at_once: AtOnce) -> None:
+    headers, sent = member.bearer(), {"url": "https://alarms.example/mine"}
+
+    def add(_: int) -> httpx.Response:
+        return member.client.post("/v1/user/alarm/webhooks", json=sent, headers=headers)
+
+    assert at_once("health_webhook", add) == ONE_OF_THEM
+
+
+def test_the_only_webhook_of_a_person_is_added_once_on_the_page(
+    member: Member, at_once: AtOnce
+) -> None:
+    browser, path = reader(member.service), "/console/account/webhooks"
+    browser.sign_in(member.email)
+    sent = {
+        "url": "https://alarms.example/mine",
+        "format": "standard",
+        "csrf_token": browser.word(path),
+    }
+
+    def add(_: int) -> httpx.Response:
+        return browser.client.post(browser.root + path, data=sent, headers=SAME_ORIGIN)
+
+    assert at_once("health_webhook", add) == ONE_OF_THEM
+
+
+def test_the_last_maintenance_of_a_member_is_announced_once(
+    member: Member, at_once: AtOnce
+) -> None:
+    own, headers = f"{member.service.root}{METRICS}/maintenance", as_entity(member)
+    now = datetime.fromisoformat(member.read().json()["timestamp"])
+    sent = {"ends": (now + timedelta(hours=2)).isoformat(), "reason": "new disks"}
+
+    def announce(_: int) -> httpx.Response:
+        return member.client.post(own, json=sent, headers=headers)
+
+    assert {announce(number).status_code for number in range(1, MAX_OWN)} == {200}
+
+    assert at_once("health_silence", announce) == ONE_OF_THEM
+
+
+def test_the_last_fip_is_followed_once(service: Service, at_once: AtOnce) -> None:
+    fiu, banks = new_member(service, "FIU"), [new_member(service) for _ in range(AT_ONCE)]
+    own, headers = f"{service.root}{METRICS}/followed-fips", as_entity(fiu)
+    with (
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as store,
+    ):
+        store.execute(FOLLOWED, [fiu.entity_id, MAX_FIPS - 1])
+
+    def follow(number: int) -> httpx.Response:
+        return fiu.client.put(f"{own}/{banks[number].entity_id}", headers=headers)
+
+    assert at_once("followed_fip", follow) == ONE_OF_THEM
+    assert len(fiu.client.get(own, headers=headers).json()["fips"]) == MAX_FIPS
