@@ -181,6 +181,21 @@ def test_a_node_has_the_time_that_it_takes_to_stop(pause: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [({}, "/readyz"), ({"MUDRA_TOKENS_WITHOUT_DATABASE_S": "0"}, "/readyz"),
+     ({"MUDRA_TOKENS_WITHOUT_DATABASE_S": "60"}, "/livez")],
+)  # fmt: skip
+def test_tokens_without_a_database_are_not_kept_from_callers(settings: Manifest, path: str) -> None:
+    said = said_of("mudra", {**NODES, "settings": settings})
+    (nodes,) = said["manifests"]["mudra/templates/nodes.yaml"]
+    (container,) = nodes["spec"]["template"]["spec"]["containers"]
+
+    assert container["readinessProbe"]["httpGet"]["path"] == path
+    assert container["startupProbe"]["httpGet"]["path"] == "/livez"
+
+
+@pytest.mark.slow
 def test_the_rules_are_those_that_are_tested() -> None:
     rules = yaml.safe_load(Path("deploy/prometheus/mudra.rules.yml").read_text())
     monitor, nodes = one_of("mudra", "ServiceMonitor"), one_of("mudra", "StatefulSet")
