@@ -18,6 +18,7 @@ from typing import Final
 import httpx
 import pytest
 import yaml
+from psycopg.conninfo import conninfo_to_dict
 from tests.support.agent.agent_process import free_port
 from tests.support.charts import (
     GUIDE,
@@ -112,6 +113,8 @@ def test_helm_lints_and_renders_a_chart_that_kubernetes_takes(chart: str) -> Non
         ("mudra", {"baseUrl": "http://tokens.example/iam"}, "baseUrl"),
         ("mudra", {"settings": {"MUDRA_MASTER_KEY": "1:secret"}}, "MUDRA_MASTER_KEY"),
         ("mudra", {"replica": 3}, "replica"),
+        ("mudra", {"databaseCa": {"secret": "s", "path": "x"}}, "path"),
+        ("mudra", {"extraVolumes": [{"configMap": {"name": "x"}}]}, "name"),
         ("mudra-agent", {"aaId": ""}, "aaId is needed"),
         ("mudra-agent", {"secret": ""}, "secret"),
     ],
@@ -166,6 +169,62 @@ def test_the_owners_password_reaches_the_jobs_alone() -> None:
     assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
     for manifest in rendered("mudra"):
         assert manifest["kind"] != "Secret"
+
+
+@pytest.mark.slow
+def test_each_pod_has_the_authority_that_addresses_name() -> None:
+    """All addresses of the guide check the server, and no pod has a database without the file."""
+    lines = [line for block in GUIDE if block.kind == "env" for line in block.body.splitlines()]
+    addresses = dict(line.split("=", 1) for line in lines if "postgresql://" in line)
+    (file,) = {conninfo_to_dict(one)["sslrootcert"] for one in addresses.values()}
+    folder, _, name = str(file).rpartition("/")
+    having = [pod for pod in pods("mudra") if '"MUDRA_DATABASE_' in json.dumps(pod)]
+
+    assert set(addresses) == {f"MUDRA_DATABASE_{one}URL" for one in ("", "OWNER_", "ADMIN_")}
+    assert {conninfo_to_dict(one)["sslmode"] for one in addresses.values()} == {"verify-full"}
+    assert len(having) == 3
+    for pod in [*having, restoring()]:
+        (container,) = pod["containers"]
+        (mount,) = (one for one in container["volumeMounts"] if one["mountPath"] == folder)
+        (volume,) = (one for one in pod["volumes"] if one["name"] == mount["name"])
+        assert mount["readOnly"] is True
+        assert volume["secret"]["secretName"] == "mudra-database-ca"
+        assert volume["secret"]["items"] == [{"key": "ca.crt", "path": name}]
+
+
+def restoring(**more: object) -> Manifest:
+    """The pod that restores a backup."""
+    values = {**NODES, **more, "replicas": 0, "backup": {"pod": True}}
+    (pod,) = (
+        one for one in said_of("mudra", values)["manifests"]["mudra/templates/backup.yaml"]
+        if one["kind"] == "Pod"
+    )  # fmt: skip
+    found = pod["spec"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.slow
+def test_files_that_settings_name_reach_the_nodes_and_a_restore_alone() -> None:
+    more = {
+        "databaseCa": {"secret": ""},
+        "settings": {"MUDRA_MAIL_TEMPLATES": "/etc/mudra/templates"},
+        "extraVolumes": [{"name": "templates", "configMap": {"name": "templates"}}],
+        "extraVolumeMounts": [
+            {"name": "templates", "mountPath": "/etc/mudra/templates", "readOnly": True}
+        ],
+    }
+    said = said_of("mudra", {**NODES, **more})
+    having = {
+        one["kind"]
+        for found in said["manifests"].values()
+        for one in found
+        if '"mountPath": "/etc/mudra' in json.dumps(one)
+    }
+
+    assert (said["error"], said["invalid"]) == ("", [])
+    assert having == {"StatefulSet"}
+    assert "/etc/mudra/templates" in json.dumps(restoring(**more)["containers"][0]["volumeMounts"])
 
 
 @pytest.mark.slow
