@@ -21,6 +21,11 @@ STALE = (
     "INSERT INTO metrics_stale (grain, aa_id, tag, at, noted_at)"
     " VALUES ('hour', 'AA', 'req', now(), now() - interval '27 hours')"
 )
+RUNNING = (
+    "INSERT INTO node (node_id, proven_at)"
+    " SELECT gen_random_uuid(), now() + interval '1 hour' FROM generate_series(1, %s)"
+)
+"""Processes that prove themselves until the doctor has started."""
 
 
 def checks(data_dir: Path, **variables: str) -> dict[str, tuple[bool, str]]:
@@ -80,6 +85,25 @@ def test_it_names_a_queue_that_stopped_a_certificate_that_ends_and_the_growth(
     ok, text = found["growth"]
     assert ok
     assert text.endswith("0.00 GiB more a day: the disk has room for it")
+
+
+@pytest.mark.parametrize(("processes", "passed"), [(8, True), (9, False)])
+def test_the_server_takes_the_connections_of_all_nodes(
+    tmp_path: Path, processes: int, *, passed: bool
+) -> None:
+    """Three nodes of two workers and a process of jobs each are too many for 200."""
+    prepare(tmp_path / "data")
+    with (
+        open_store(Settings(data_dir=tmp_path / "data"), create=True) as (conninfo, _),
+        psycopg.connect(as_role(conninfo, OWNER)) as connection,
+    ):
+        connection.execute(RUNNING, [processes])
+    ok, text = checks(tmp_path / "data")["connections"]
+
+    assert ok is passed
+    assert text.startswith(
+        f"{processes} processes of all nodes open {processes * 23} at most, the server takes 200"
+    )
 
 
 def test_a_certificate_of_weeks_is_well_and_a_server_out_of_reach_is_said(tmp_path: Path) -> None:
