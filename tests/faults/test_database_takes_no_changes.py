@@ -135,7 +135,7 @@ def test_tokens_go_on_behind_a_proxy_too(
     member, _, secret = asha
     front, node = free_port(), int(on_own.root.rpartition(":")[2])
     found = set()
-    with running_proxy(proxy, tmp_path, front, [node, node]) as tls, read_only(database[0]):
+    with running_proxy(proxy, tmp_path, front, [node, node]) as running, read_only(database[0]):
         on_own.wait_until(lambda: impaired(on_own) == READ_ONLY)
         until = time.monotonic() + 3
         while time.monotonic() < until:
@@ -143,7 +143,7 @@ def test_tokens_go_on_behind_a_proxy_too(
                 f"https://127.0.0.1:{front}/iam/v1/entity/token/generate",
                 data={"id": member.entity_id, "secret": secret},
                 timeout=10,
-                verify=tls,
+                verify=running.tls,
             )
             found.add(answer.status_code)
 

@@ -4,10 +4,14 @@ Only addresses, files and limits differ: times and numbers are made small.
 """
 
 import contextlib
+import os
+import pwd
+import socket
 import ssl
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
@@ -19,11 +23,28 @@ CONNECTIONS = 5
 """So many an example permits to one address here."""
 
 
+HAPROXY_RIGHTS = "    user haproxy\n    group haproxy\n    chroot /var/lib/haproxy\n"
+"""What its two examples give up."""
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A running proxy, and what trusts its certificate."""
+
+    name: str
+    port: int
+    tls: ssl.SSLContext
+    pid: int
+
+    def connect(self, timeout: float) -> ssl.SSLSocket:
+        """Open a connection up to its first byte."""
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout)
+        return self.tls.wrap_socket(plain, server_hostname="127.0.0.1")
+
+
 @contextlib.contextmanager
-def running_proxy(
-    name: str, folder: Path, front: int, nodes: Sequence[int]
-) -> Iterator[ssl.SSLContext]:
-    """Run an example on the port `front`, until the end of the block; gives what trusts it."""
+def running_proxy(name: str, folder: Path, front: int, nodes: Sequence[int]) -> Iterator[Proxy]:
+    """Run an example on the port `front`, until the end of the block."""
     certificate = make_certificate(folder)
     words = PROXIES[name](folder, front, nodes)
     with (folder / "said").open("wb") as said:
@@ -36,10 +57,26 @@ def running_proxy(
     try:
         tls = ssl.create_default_context(cafile=certificate.cert)
         _wait_for(process, front, folder / "said", tls)
-        yield tls
+        yield Proxy(name, front, tls, process.pid)
     finally:
         process.terminate()
         process.wait(20)
+
+
+def can_give_rights_up() -> bool:
+    """Whether HAProxy may become the user of Debian's package here, in its directory."""
+    with contextlib.suppress(KeyError):
+        return (
+            os.geteuid() == 0
+            and pwd.getpwnam("haproxy").pw_uid > 0
+            and Path("/var/lib/haproxy").is_dir()
+        )
+    return False
+
+
+def haproxy_text(text: str) -> str:
+    """Return an example of HAProxy as it can be run here: only root gives rights up."""
+    return text if can_give_rights_up() else changed(text, (HAPROXY_RIGHTS, ""))
 
 
 def changed(text: str, *changes: tuple[str, str]) -> str:
@@ -77,7 +114,7 @@ def _haproxy(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
     (folder / "both.pem").write_text("".join(pieces))
     (folder / "haproxy.cfg").write_text(
         changed(
-            (DEPLOY / "haproxy/mudra.cfg").read_text(),
+            haproxy_text((DEPLOY / "haproxy/mudra.cfg").read_text()),
             ("10.0.0.1:8080", f"127.0.0.1:{nodes[0]}"),
             ("10.0.0.2:8080", f"127.0.0.1:{nodes[1]}"),
             ("bind :443", f"bind 127.0.0.1:{front}"),

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import yaml
+from tests.support.proxies import HAPROXY_RIGHTS
 
 from mudra.bootstrap.diagnosis import CONNECTIONS_EACH
 
@@ -29,6 +30,11 @@ def test_a_server_takes_the_connections_of_three_machines() -> None:
     assert (
         dcs["postgresql"]["parameters"]["max_connections"] >= needed + 50
     )  # commands, replication
+
+
+def test_haproxy_gives_the_rights_of_root_up() -> None:
+    """What Debian's own file has, which this one replaces."""
+    assert f"\nglobal\n{HAPROXY_RIGHTS}" in (FILES / "haproxy.cfg").read_text()
 
 
 def test_patroni_is_one_that_never_takes_the_key_of_its_successor() -> None:

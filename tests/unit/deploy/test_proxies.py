@@ -4,18 +4,24 @@ Their limits are those of the service, with the times and numbers made small her
 """
 
 import contextlib
-import socket
-import ssl
+import pwd
+import re
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import httpx
 import pytest
 from tests.support.agent.agent_process import free_port
-from tests.support.proxies import CONNECTIONS, PROXIES, running_proxy
+from tests.support.proxies import (
+    CONNECTIONS,
+    PROXIES,
+    Proxy,
+    can_give_rights_up,
+    running_proxy,
+)
 
 LOST = "/lost"
 posts: list[str] = []
@@ -50,20 +56,6 @@ class Upstream(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@dataclass(frozen=True)
-class Proxy:
-    """A running proxy, and what trusts its certificate."""
-
-    name: str
-    port: int
-    tls: ssl.SSLContext
-
-    def connect(self, timeout: float) -> ssl.SSLSocket:
-        """Open a connection up to its first byte."""
-        plain = socket.create_connection(("127.0.0.1", self.port), timeout)
-        return self.tls.wrap_socket(plain, server_hostname="127.0.0.1")
-
-
 @contextlib.contextmanager
 def upstream() -> Iterator[int]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
@@ -85,9 +77,9 @@ def proxy(
     with (
         upstream() as one,
         upstream() as other,
-        running_proxy(request.param, folder, front, [one, other]) as tls,
+        running_proxy(request.param, folder, front, [one, other]) as running,
     ):
-        yield Proxy(request.param, front, tls)
+        yield running
 
 
 def test_a_claimed_address_is_not_passed_on(proxy: Proxy) -> None:
@@ -116,6 +108,18 @@ def test_a_client_that_never_ends_its_header_is_cut_off(proxy: Proxy) -> None:
             pass
 
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("proxy", ["haproxy"], indirect=True)
+def test_what_strangers_speak_to_is_not_root(proxy: Proxy) -> None:
+    """Caddy and nginx of Debian are started so, or drop it by themselves."""
+    if not can_give_rights_up():
+        pytest.skip("needs root, and the user of Debian's package")
+    status = Path(f"/proc/{proxy.pid}/status").read_text()
+    users = re.findall(r"^Uid:\s+(.*)$", status, re.MULTILINE)[0].split()
+
+    assert set(users) == {str(pwd.getpwnam("haproxy").pw_uid)}
+    assert Path(f"/proc/{proxy.pid}/root").readlink() == Path("/var/lib/haproxy")
 
 
 @pytest.mark.parametrize("proxy", ["haproxy"], indirect=True)
