@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache, partial
+from ipaddress import ip_network
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -36,6 +37,7 @@ from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import REFERENCE
 from mudra.bootstrap.diagnosis import MIN_FREE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
+from mudra.http.request.client_address import client_address
 from mudra.storage.database.roles import SERVICE, as_role
 
 CHARTS: Final = ("mudra", "mudra-agent")
@@ -323,6 +325,23 @@ def answers(address: str) -> bool:
     with contextlib.suppress(httpx.TransportError):
         return httpx.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
     return False
+
+
+def test_no_pod_but_the_ingress_chooses_its_address() -> None:
+    """What the guide and the values show: a pod, and a member on a private line, stay who they are."""
+    values = values_of_the_guide()
+    network = values["settings"]["MUDRA_TRUSTED_PROXIES"]
+    trusted = [ip_network(network)]
+    ingress, pod = str(trusted[0][9]), "10.244.9.8"
+
+    assert trusted[0].prefixlen >= 24
+    assert client_address(ingress, ["6.6.6.6, 203.0.113.7"], trusted) == "203.0.113.7"
+    assert client_address(ingress, ["6.6.6.6, 10.1.2.3"], trusted) == "10.1.2.3"
+    assert client_address(pod, ["6.6.6.6"], trusted) == pod
+    (peer,) = values["networkPolicy"]["clients"]
+    assert peer["namespaceSelector"]["matchLabels"].keys() == {"kubernetes.io/metadata.name"}
+    shown = (HELM / "mudra" / "values.yaml").read_text()
+    assert re.findall(r"MUDRA_TRUSTED_PROXIES: (\S+)", shown) == [network]
 
 
 def test_the_volume_of_a_node_has_twice_the_room_below_which_it_pages() -> None:
