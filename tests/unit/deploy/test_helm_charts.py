@@ -6,13 +6,10 @@ import json
 import os
 import re
 import secrets
-import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache, partial
+from functools import partial
 from ipaddress import ip_network
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -22,10 +19,16 @@ import yaml
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.agent.agent_process import free_port
 from tests.support.charts import (
+    AGENT,
     GUIDE,
     HELM,
     IMAGE,
+    NODES,
+    VALUES,
     Manifest,
+    one_of,
+    pods,
+    rendered,
     resolved,
     said_of,
     values_of_the_guide,
@@ -41,58 +44,6 @@ from mudra.http.request.client_address import client_address
 from mudra.storage.database.roles import SERVICE, as_role
 
 CHARTS: Final = ("mudra", "mudra-agent")
-
-
-def set_in_the_guide() -> Manifest:
-    """What the guide's installation of the agent sets, with a digest."""
-    (text,) = (block.body for block in GUIDE if "--set aaId" in block.body)
-    words = shlex.split(text.replace("\\\n", " ").replace("sha256:…", IMAGE["digest"]))
-    found: Manifest = {}
-    for name, value in (
-        word.split("=", 1) for option, word in pairwise(words) if option == "--set"
-    ):
-        *folders, last = name.split(".")
-        place = found
-        for folder in folders:
-            place = place.setdefault(folder, {})
-        place[last] = value
-    return found
-
-
-NODES: Final = {
-    **values_of_the_guide(),
-    "monitoring": {"serviceMonitor": True, "rules": True, "labels": {"release": "prometheus"}},
-    "backup": {"enabled": True, "recipients": ["age1" + "q" * 58], "pod": True},
-}
-AGENT: Final = {
-    **set_in_the_guide(),
-    "intakeToken": True,
-    "boundTokens": True,
-    "more": '[fips]\n"fip.example" = "FIP-1"',
-    "serviceMonitor": {"enabled": True},
-}
-VALUES: Final = {"mudra": NODES, "mudra-agent": AGENT}
-
-
-@cache
-def rendered(chart: str) -> list[Manifest]:
-    """All manifests with the values above."""
-    return [one for found in said_of(chart, VALUES[chart])["manifests"].values() for one in found]
-
-
-def one_of(chart: str, kind: str) -> Manifest:
-    (found,) = (one for one in rendered(chart) if one["kind"] == kind)
-    return found
-
-
-def pods(chart: str) -> Iterator[Manifest]:
-    for one in rendered(chart):
-        if one["kind"] in {"StatefulSet", "Job"}:
-            yield one["spec"]["template"]["spec"]
-        elif one["kind"] == "CronJob":
-            yield one["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-        elif one["kind"] == "Pod":
-            yield one["spec"]
 
 
 @pytest.mark.slow
@@ -258,12 +209,46 @@ def test_tokens_without_a_database_are_not_kept_from_callers(settings: Manifest,
 
 @pytest.mark.slow
 def test_the_rules_are_those_that_are_tested() -> None:
-    rules = yaml.safe_load(Path("deploy/prometheus/mudra.rules.yml").read_text())
+    """But for the address of the runbooks, which is the service's own."""
+    text = Path("deploy/prometheus/mudra.rules.yml").read_text()
+    base = "https://iam.of-this-network.example:8443/iam"
+    said = said_of("mudra", {**NODES, "baseUrl": base})["manifests"][
+        "mudra/templates/monitoring.yaml"
+    ]
+    (elsewhere,) = (one["spec"] for one in said if one["kind"] == "PrometheusRule")
     monitor, nodes = one_of("mudra", "ServiceMonitor"), one_of("mudra", "StatefulSet")
 
-    assert one_of("mudra", "PrometheusRule")["spec"] == rules
+    own = text.replace("https://tokens.network.example", base.removesuffix("/iam"))
+    assert text.count("https://tokens.network.example/docs/operations/runbooks/") >= 19
+    assert elsewhere == yaml.safe_load(own)
+    assert one_of("mudra", "PrometheusRule")["spec"] == yaml.safe_load(text)
     # The rules name the job, which is this label.
     assert nodes["metadata"]["labels"][monitor["spec"]["jobLabel"]] == "mudra"
+
+
+@pytest.mark.slow
+def test_who_collects_the_agents_metrics_reaches_it() -> None:
+    peers = [peer for rule in ingress_of(AGENT) for peer in rule["from"]]
+    alone = [
+        peer for rule in ingress_of({**AGENT, "serviceMonitor": {"enabled": False}})
+        for peer in rule["from"]
+    ]  # fmt: skip
+
+    monitoring = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}
+    }
+    assert peers == [{"podSelector": {}}, monitoring]
+    assert alone == [{"podSelector": {}}]
+
+
+def ingress_of(values: Manifest) -> list[Manifest]:
+    """Whom the policy of the agent lets in, all at its one port."""
+    said = said_of("mudra-agent", values)
+    (policy,) = said["manifests"]["mudra-agent/templates/network-policy.yaml"]
+    found = policy["spec"]["ingress"]
+    assert {port["port"] for rule in found for port in rule["ports"]} == {"http"}
+    assert isinstance(found, list)
+    return found
 
 
 @pytest.mark.slow
