@@ -41,6 +41,7 @@ from mudra.bootstrap.config import REFERENCE
 from mudra.bootstrap.diagnosis import MIN_FREE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
 from mudra.http.request.client_address import client_address
+from mudra.storage.crypto.master_key import parse_master_keys
 from mudra.storage.database.roles import SERVICE, as_role
 
 CHARTS: Final = ("mudra", "mudra-agent")
@@ -310,6 +311,30 @@ def answers(address: str) -> bool:
     with contextlib.suppress(httpx.TransportError):
         return httpx.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
     return False
+
+
+def test_the_guide_puts_no_secret_on_a_command_line(tmp_path: Path) -> None:
+    """Its commands, with a kubectl that writes down its words and what it reads."""
+    program = tmp_path / "kubectl"
+    program.write_text('#!/bin/sh\necho "$@" >> words\ncat "${5#--from-env-file=}" > "$4"\n')
+    program.chmod(0o755)
+    commands = [block.body for block in GUIDE if "--from-env-file" in block.body]
+    for command in commands:
+        subprocess.run(
+            ["sh", "-ec", command], cwd=tmp_path, input="NAME=typed\n", text=True, check=True,
+            env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, timeout=60,
+        )  # fmt: skip
+    words = (tmp_path / "words").read_text().splitlines()
+    key, typed = (tmp_path / "mudra").read_text().splitlines()
+
+    assert words == [
+        f"create secret generic {name} --from-env-file=/dev/stdin"
+        for name in ("mudra", "mudra-owner", "mudra-agent")
+    ]
+    name, _, value = key.partition("=")
+    assert (name, typed) == ("MUDRA_MASTER_KEY", "NAME=typed")
+    assert list(parse_master_keys(value, "the line").keys) == [1]
+    assert not any("--from-literal" in block.body for block in GUIDE)
 
 
 def test_no_pod_but_the_ingress_chooses_its_address() -> None:
