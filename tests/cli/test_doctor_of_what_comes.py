@@ -22,6 +22,11 @@ STALE = (
     "INSERT INTO metrics_stale (grain, aa_id, tag, at, noted_at)"
     " VALUES ('hour', 'AA', 'req', now(), now() - interval '27 hours')"
 )
+RUNNING = (
+    "INSERT INTO node (node_id, proven_at)"
+    " SELECT gen_random_uuid(), now() + interval '1 hour' FROM generate_series(1, %s)"
+)
+"""Processes that prove themselves until the doctor has started."""
 
 
 def checks(data_dir: Path, **variables: str) -> dict[str, tuple[bool, str]]:
@@ -95,6 +100,25 @@ def test_a_backup_that_is_set_up_and_was_never_made_fails(data_dir: Path) -> Non
     assert with_one == (
         False,
         "none was made, though MUDRA_BACKUP_RECIPIENTS is set: run mudra backup create",
+    )
+
+
+@pytest.mark.parametrize(("processes", "passed"), [(8, True), (9, False)])
+def test_the_server_takes_the_connections_of_all_nodes(
+    tmp_path: Path, processes: int, *, passed: bool
+) -> None:
+    """Three nodes of two workers and a process of jobs each are too many for 200."""
+    prepare(tmp_path / "data")
+    with (
+        open_store(Settings(data_dir=tmp_path / "data"), create=True) as (conninfo, _),
+        psycopg.connect(as_role(conninfo, OWNER)) as connection,
+    ):
+        connection.execute(RUNNING, [processes])
+    ok, text = checks(tmp_path / "data")["connections"]
+
+    assert ok is passed
+    assert text.startswith(
+        f"{processes} processes of all nodes open {processes * 23} at most, the server takes 200"
     )
 
 

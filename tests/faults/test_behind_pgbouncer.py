@@ -15,13 +15,15 @@ import httpx
 import psycopg
 import pytest
 from tests.support.agent.agent_process import free_port
-from tests.support.database.own_postgres import own_postgres
+from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.database.postgres_versions import DEBIAN, postgres_of, programs_of, with_tls
 from tests.support.programs import program
 from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.smtp_sink import make_certificate
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app
-from mudra.storage.database.embedded.account import choose_accounts
+from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.server import programs
 from mudra.storage.database.roles import SERVICE, as_role
@@ -33,13 +35,21 @@ EXAMPLE = Path("deploy/pgbouncer/pgbouncer.ini")
 
 
 @contextlib.contextmanager
-def pgbouncer(folder: Path, url: str) -> Iterator[int]:
-    """Run the example with so few sessions that they are mixed up; gives its port."""
+def pgbouncer(
+    folder: Path, url: str, account: Account, password: str = "", authority: Path | None = None
+) -> Iterator[int]:
+    """Run the example with so few sessions that they are mixed up; gives its port.
+
+    `account` is the server's own user: no other may use its socket, and PgBouncer refuses to be root.
+    Without an authority the way to the server is a socket, or not encrypted.
+    """
     port = free_port()
     address = psycopg.conninfo.conninfo_to_dict(url)
-    (folder / "users").write_text(f'"{SERVICE}" ""\n')
+    (folder / "users").write_text(f'"{SERVICE}" "{password}"\n')
     settings = EXAMPLE.read_text()
     for theirs, ours in (
+        ("/etc/pgbouncer/db-ca.pem", str(authority)),
+        ("verify-full", "verify-full" if authority else "disable"),
         ("host=db.example port=5432", f"host={address['host']} port={address['port']}"),
         ("listen_port = 6432", f"listen_port = {port}"),
         ("scram-sha-256", "trust"),
@@ -49,9 +59,6 @@ def pgbouncer(folder: Path, url: str) -> Iterator[int]:
         assert theirs in settings
         settings = settings.replace(theirs, ours)
     (folder / "pgbouncer.ini").write_text(settings)
-    # As the server's own user: no other may use its socket, and PgBouncer refuses to be root.
-    database = folder.parent / "database"
-    account = choose_accounts(database, database / CLUSTER, programs()).server
     if os.geteuid() == 0:
         for path in (folder, *folder.iterdir()):
             os.chown(path, account.uid, account.uid)
@@ -76,8 +83,10 @@ def pgbouncer(folder: Path, url: str) -> Iterator[int]:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     program("pgbouncer")
     home = tmp_path_factory.mktemp("bouncer")
-    (home / "pgbouncer").mkdir()
-    with own_postgres(home / "database") as url, pgbouncer(home / "pgbouncer", url) as port:
+    folder, database = home / "pgbouncer", home / "database"
+    folder.mkdir()
+    account = choose_accounts(database, database / CLUSTER, programs()).server
+    with own_postgres(database) as url, pgbouncer(folder, url, account) as port:
         pooled = f"postgresql://{SERVICE}@127.0.0.1:{port}/mudra"
         with running_service(
             home / "node",
@@ -147,6 +156,45 @@ def test_jobs_run_once_and_the_doctor_recommends_sizes(service: Service) -> None
     with psycopg.connect(service.environment["MUDRA_DATABASE_DIRECT_URL"]) as connection:
         failed = connection.execute("SELECT name, error FROM job_run WHERE failures > 0").fetchall()
     assert failed == []
+
+
+@pytest.mark.slow
+def test_the_way_to_the_server_is_encrypted_and_the_server_is_checked(tmp_path: Path) -> None:
+    """The example's own settings, with a server that takes no other connection."""
+    program("pgbouncer")
+    trusted, options = with_tls(DEBIAN, tmp_path)
+    tmp_path.chmod(0o755)
+    account = choose_accounts(tmp_path, tmp_path / "none", programs_of(DEBIAN)).initdb
+    strange, folder = tmp_path / "strange", tmp_path / "pgbouncer"
+    strange.mkdir()
+    folder.mkdir()
+    (stranger := folder / "stranger.pem").write_text(
+        Path(make_certificate(strange).cert).read_text()
+    )
+    with postgres_of(DEBIAN, tmp_path, *options) as superuser:
+        as_superuser(
+            superuser, f"CREATE ROLE {SERVICE} LOGIN PASSWORD 'pass'", "CREATE DATABASE mudra"
+        )
+        url = f"postgresql://127.0.0.1:{psycopg.conninfo.conninfo_to_dict(superuser)['port']}/mudra"
+        with pgbouncer(folder, url, account, "pass", trusted) as port:
+            row = asked(port)
+        with (
+            pgbouncer(folder, url, account, "pass", stranger) as port,
+            pytest.raises(psycopg.OperationalError),
+        ):
+            asked(port)
+
+    assert row == (True,)
+
+
+def asked(port: int) -> object:
+    """Whether the connection of PgBouncer to the server is encrypted."""
+    with psycopg.connect(
+        f"postgresql://{SERVICE}@127.0.0.1:{port}/mudra", connect_timeout=20
+    ) as connection:
+        return connection.execute(
+            "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+        ).fetchone()
 
 
 def test_pgbouncer_in_front_of_the_metrics_database_is_refused(service: Service) -> None:

@@ -1,16 +1,21 @@
 """A database that takes no changes: 503 that names the cause, tokens where they may go on (17, c)."""
 
+import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import psycopg
 import pytest
+from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.proxies import PROXIES, running_proxy
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 READ_ONLY = "the service's database is read-only"
@@ -30,7 +35,9 @@ def on_own(
     tmp_path_factory: pytest.TempPathFactory, database: tuple[str, Path]
 ) -> Iterator[Service]:
     data_dir = tmp_path_factory.mktemp("node") / "data"
-    with running_service(data_dir, MUDRA_DATABASE_URL=database[0]) as running:
+    with running_service(
+        data_dir, MUDRA_DATABASE_URL=database[0], MUDRA_TELEMETRY_PORT=str(free_port())
+    ) as running:
         yield running
 
 
@@ -54,25 +61,29 @@ def error_text(response: httpx.Response) -> str:
     return str(response.json()["errorMsg"])
 
 
-def log(service: Service) -> str:
-    return (service.data_dir / "mudra.log").read_text()
+def impaired(service: Service) -> str:
+    """What a node that is ready cannot do; empty for any other answer."""
+    answer = ready(service)
+    return str(answer.json().get("impaired", "")) if answer.status_code == 200 else ""
 
 
-def test_a_read_only_database_ends_writes_but_not_tokens(
-    on_own: Service, database: tuple[str, Path], asha: tuple[Member, dict[str, str], str]
-) -> None:
-    url, _ = database
-    member, bearer, secret = asha
+def failures(service: Service, cause: str) -> float:
+    """How often the database failed for this cause: what the alarm is about."""
+    address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
+    figures = httpx.get(address, timeout=10, verify=NO_TLS).text
+    line = rf'^mudra_database_failures_total{{cause="{cause}"}} (\S+)$'
+    found = re.search(line, figures, re.MULTILINE)
+    return float(found[1]) if found else -1.0
+
+
+@contextlib.contextmanager
+def read_only(url: str) -> Iterator[None]:
+    """Make the database read-only until the end of the block."""
     as_superuser(
         url, "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"
     )
     try:
-        on_own.wait_until(lambda: error_text(ready(on_own)).startswith(READ_ONLY))
-        tokens = [member.entity_token(secret).status_code for _ in range(3)]
-        reset = member.reset(bearer)
-        sign_in = member.client.post(
-            "/v1/user/token/generate", data={"username": member.email, "password": member.password}
-        )
+        yield
     finally:
         # The setting would apply to this session too.
         as_superuser(
@@ -82,13 +93,61 @@ def test_a_read_only_database_ends_writes_but_not_tokens(
             "SELECT pg_reload_conf()",
         )
 
+
+def log(service: Service) -> str:
+    return (service.data_dir / "mudra.log").read_text()
+
+
+def test_a_read_only_database_ends_writes_but_not_tokens(
+    on_own: Service, database: tuple[str, Path], asha: tuple[Member, dict[str, str], str]
+) -> None:
+    url, _ = database
+    member, bearer, secret = asha
+    on_own.wait_until(lambda: failures(on_own, "read-only") >= 0)  # it is there from the start
+    before = failures(on_own, "read-only")
+    with read_only(url):
+        on_own.wait_until(lambda: impaired(on_own) == READ_ONLY)
+        tokens = [member.entity_token(secret).status_code for _ in range(3)]
+        reset = member.reset(bearer)
+        sign_in = member.client.post(
+            "/v1/user/token/generate", data={"username": member.email, "password": member.password}
+        )
+
+    assert failures(on_own, "read-only") > before + 2
     assert tokens == [200, 200, 200]
     assert error_text(reset).startswith(READ_ONLY)
     assert error_text(sign_in).startswith(READ_ONLY)
     assert '"read-only"' in log(on_own)
-    on_own.wait_until(lambda: ready(on_own).status_code == 200)
+    on_own.wait_until(lambda: ready(on_own).json() == {"status": "ready"})
     assert member.reset(bearer).status_code == 200
     on_own.wait_until(lambda: issued(url, member) == 3)  # the audit of the tokens came after all
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_tokens_go_on_behind_a_proxy_too(
+    on_own: Service,
+    database: tuple[str, Path],
+    asha: tuple[Member, dict[str, str], str],
+    proxy: str,
+    tmp_path: Path,
+) -> None:
+    """One that asks for /readyz each second would turn away from all nodes at once."""
+    member, _, secret = asha
+    front, node = free_port(), int(on_own.root.rpartition(":")[2])
+    found = set()
+    with running_proxy(proxy, tmp_path, front, [node, node]) as running, read_only(database[0]):
+        on_own.wait_until(lambda: impaired(on_own) == READ_ONLY)
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            answer = httpx.post(
+                f"https://127.0.0.1:{front}/iam/v1/entity/token/generate",
+                data={"id": member.entity_id, "secret": secret},
+                timeout=10,
+                verify=running.tls,
+            )
+            found.add(answer.status_code)
+
+    assert found == {200}
 
 
 def issued(url: str, member: Member) -> object:
@@ -158,10 +217,11 @@ def test_a_full_disk_is_named(
         on_own.advance("PT6M")
 
     assert said.startswith(DISK_FULL)
-    assert error_text(ready(on_own)).startswith(DISK_FULL)
+    assert impaired(on_own) == DISK_FULL
+    assert failures(on_own, "disk-full") > 0
     assert member.entity_token(secret).status_code == 200
     assert '"disk-full"' in log(on_own)
 
     filler.unlink()
-    on_own.wait_until(lambda: ready(on_own).status_code == 200)
+    on_own.wait_until(lambda: ready(on_own).json() == {"status": "ready"})
     assert writer.reset(writer.bearer()).status_code == 200

@@ -2,8 +2,11 @@
 
 import json
 import os
+import shlex
 import subprocess
+from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,3 +67,57 @@ def resolved(env: list[Manifest], secret: dict[str, str]) -> dict[str, str]:
             else:
                 assert key["optional"], key
     return found
+
+
+def set_in_the_guide() -> Manifest:
+    """What the guide's installation of the agent sets, with a digest."""
+    (text,) = (block.body for block in GUIDE if "--set aaId" in block.body)
+    words = shlex.split(text.replace("\\\n", " ").replace("sha256:…", IMAGE["digest"]))
+    found: Manifest = {}
+    for name, value in (
+        word.split("=", 1) for option, word in pairwise(words) if option == "--set"
+    ):
+        *folders, last = name.split(".")
+        place = found
+        for folder in folders:
+            place = place.setdefault(folder, {})
+        place[last] = value
+    return found
+
+
+NODES: Final = {
+    **values_of_the_guide(),
+    "monitoring": {"serviceMonitor": True, "rules": True, "labels": {"release": "prometheus"}},
+    "backup": {"enabled": True, "recipients": ["age1" + "q" * 58], "pod": True},
+}
+AGENT: Final = {
+    **set_in_the_guide(),
+    "intakeToken": True,
+    "boundTokens": True,
+    "more": '[fips]\n"fip.example" = "FIP-1"',
+    "serviceMonitor": {"enabled": True},
+}
+VALUES: Final = {"mudra": NODES, "mudra-agent": AGENT}
+
+
+@cache
+def rendered(chart: str) -> list[Manifest]:
+    """All manifests with the values above."""
+    return [one for found in said_of(chart, VALUES[chart])["manifests"].values() for one in found]
+
+
+def one_of(chart: str, kind: str) -> Manifest:
+    """The only manifest of a kind."""
+    (found,) = (one for one in rendered(chart) if one["kind"] == kind)
+    return found
+
+
+def pods(chart: str) -> Iterator[Manifest]:
+    """What each pod is made of."""
+    for one in rendered(chart):
+        if one["kind"] in {"StatefulSet", "Job"}:
+            yield one["spec"]["template"]["spec"]
+        elif one["kind"] == "CronJob":
+            yield one["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+        elif one["kind"] == "Pod":
+            yield one["spec"]

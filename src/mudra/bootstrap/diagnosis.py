@@ -39,6 +39,7 @@ from mudra.storage.crypto.master_key import FILE
 from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
 from mudra.storage.database.database import MAX_CONNECTIONS
 from mudra.storage.database.roles import excess_rights
+from mudra.storage.database.running import running_processes
 from mudra.storage.database.tables import entity, entity_secret, mail_outbox
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
@@ -51,6 +52,8 @@ MIN_FREE: Final = 1 << 30
 _MAX_CLOCK_OFFSET: Final = timedelta(seconds=1)
 _DIRECT_EACH: Final = 3
 """Connections of a process that listen, announce or lock, without a pooler."""
+CONNECTIONS_EACH: Final = MAX_CONNECTIONS + _DIRECT_EACH
+"""Of a process, at its busiest."""
 _POOL: Final = 20
 """Server connections that are enough behind PgBouncer: transactions take milliseconds."""
 _MAX_MAIL_WAIT: Final = timedelta(hours=1)
@@ -302,8 +305,10 @@ async def _audit(dependencies: Dependencies) -> Diagnosis:
 
 
 async def _connections(dependencies: Dependencies) -> Diagnosis:
-    """The server takes the connections of this node at its busiest; says how large to make it."""
-    processes = dependencies.settings.workers + 1
+    """The server takes the connections of all nodes at their busiest; says how large to make it."""
+    async with dependencies.database.transaction() as transaction:
+        running = await running_processes(transaction)
+    processes = max(running, dependencies.settings.workers + 1)
     pooled, direct = processes * MAX_CONNECTIONS, processes * _DIRECT_EACH
     with psycopg.connect(dependencies.database.direct, connect_timeout=5) as connection:
         row = connection.execute("SHOW max_connections").fetchone()
@@ -311,13 +316,14 @@ async def _connections(dependencies: Dependencies) -> Diagnosis:
     most = int(str(row[0]))
     if dependencies.settings.database_direct_url is None:
         needed = pooled + direct
-        text = f"this node opens {needed} at most, the server takes {most} from all nodes"
+        text = f"{processes} processes of all nodes open {needed} at most, the server takes {most}"
         advice = "raise max_connections, or put PgBouncer in front (docs/operations/running.md)"
     else:
         needed = direct + _POOL
         text = (
-            f"this node opens {direct} direct ones and {pooled} at PgBouncer at most (its "
-            f"max_client_conn), which needs default_pool_size {_POOL}; the server takes {most}"
+            f"{processes} processes of all nodes open {direct} direct ones and {pooled} at "
+            f"PgBouncer at most (its max_client_conn), which needs default_pool_size {_POOL}; "
+            f"the server takes {most}"
         )
         advice = "raise max_connections"
     passed = needed <= most

@@ -13,6 +13,7 @@ from mudra.overview.administration import Diagnosis
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.database.database import MAX_CONNECTIONS, Database
 from mudra.storage.database.roles import excess_rights
+from mudra.storage.database.running import running_processes
 from mudra.storage.metrics.apart.tables import handover
 
 _NAME: Final = "metrics database"
@@ -38,7 +39,9 @@ async def metrics_database(dependencies: Dependencies) -> Diagnosis:
             passed=False,
             text=f"{outage.sentence}: pushes and health pages answer 503, the rest goes on",
         )
-    needed = (dependencies.settings.workers + 1) * MAX_CONNECTIONS
+    async with dependencies.database.transaction() as transaction:
+        running = await running_processes(transaction)
+    needed = max(running, dependencies.settings.workers + 1) * MAX_CONNECTIONS
     faults = []
     if abs(found.ahead) >= _MAX_CLOCK_OFFSET:
         faults.append(f"its clock differs by {found.ahead.total_seconds():.1f} s: set up NTP")
@@ -49,7 +52,7 @@ async def metrics_database(dependencies: Dependencies) -> Diagnosis:
         )
     if needed > found.connections:
         faults.append(
-            f"this node opens {needed} connections at most, it takes {found.connections}: raise "
+            f"all nodes open {needed} connections at most, it takes {found.connections}: raise "
             "max_connections"
         )
     with psycopg.connect(own.conninfo, connect_timeout=5) as connection:

@@ -12,7 +12,11 @@ from mudra.bootstrap.config_sign_in import client_secret
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.fault_store import TokenSources, token_sources
 from mudra.bootstrap.node.node_state import NodeState
-from mudra.bootstrap.observability.telemetry import count_refused, observe_replica
+from mudra.bootstrap.observability.telemetry import (
+    count_database_failure,
+    count_refused,
+    observe_replica,
+)
 from mudra.bootstrap.separate_process.push_check import PushChecker
 from mudra.bootstrap.shown_settings import shown_settings
 from mudra.console.framework.error_page import not_found_page
@@ -74,6 +78,7 @@ class Edge(Struct, frozen=True):
 
     async def start(self) -> None:
         """Connect, listen, load keys; the worker answers afterwards."""
+        self.dependencies.database.outages.count = count_database_failure
         self.dependencies.replica.observe = observe_replica
         if (of_metrics := self.dependencies.metrics.replica) is not None:
             of_metrics.observe = observe_replica

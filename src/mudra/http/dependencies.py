@@ -131,6 +131,15 @@ class TimeMachine(Protocol):
         """Move the service's clock forward on all nodes; returns the new time."""
 
 
+class Readiness(Struct, frozen=True):
+    """Whether a load balancer may send requests here."""
+
+    outage: ServiceUnavailable | None = None
+    """Why it should choose another node."""
+    impairments: Sequence[ServiceUnavailable] = ()
+    """What this node cannot do although it is ready: no other node could do it either."""
+
+
 class NodeState(Protocol):
     """What may keep this process from answering."""
 
@@ -141,11 +150,8 @@ class NodeState(Protocol):
     def out_of_service(self) -> ServiceUnavailable | None:
         """Return why no request may be answered; asks memory alone."""
 
-    async def outage(self) -> ServiceUnavailable | None:
-        """Return why a load balancer should choose another node; asks the database too."""
-
-    async def impairment(self) -> ServiceUnavailable | None:
-        """Return what this node cannot do while it is ready, as no other node could."""
+    async def readiness(self) -> Readiness:
+        """Return what this process can do now; asks the databases too."""
 
 
 MAX_PARTS: Final = 24

@@ -16,6 +16,7 @@ _TWO_DATABASES: Final = (
 _CHARTS: Final = (
     "unit/deploy/test_helm_charts.py::test_helm_lints_and_renders_a_chart_that_kubernetes_takes"
 )
+_WAY: Final = "unit/deploy/test_helm_charts.py::test_each_pod_has_the_authority_that_addresses_name"
 _DUMP: Final = "security/test_audit_after_restore.py::test_a_dump_restored_to_another_cluster"
 _RECOVERY: Final = "faults/test_recovery_to_a_time.py::test_a_lost_machine_and_a_chosen_moment"
 _FAIL_OVER: Final = "faults/test_patroni.py::test_nothing_acknowledged_is_lost_or_doubled"
@@ -119,7 +120,9 @@ BY_ANOTHER_TEST: Final = {
         'image: {repository: registry.example/mudra, digest: "sha256:…"}': _CHARTS,
         "backup:": "unit/deploy/test_helm_backup.py::test_the_backup_of_the_guide_is_a_cron_job",
         "mudra backup key backup.key": _RESTORE,
-        "kubectl create secret generic mudra-agent --from-literal=entity-secret=…": _CHARTS,
+        "helm upgrade --install mudra-agent deploy/helm/mudra-agent --wait \\": _CHARTS,
+        "MUDRA_DATABASE_URL=postgresql://mudra_service:…@db.example/mudra?sslmode=verify-full&sslrootcert=/etc/mudra/db/ca.pem": _WAY,
+        "MUDRA_DATABASE_OWNER_URL=postgresql://mudra_owner:…@db.example/mudra?sslmode=verify-full&sslrootcert=/etc/mudra/db/ca.pem": _WAY,
     },
     "docs/operations/running.md": {
         'pg_dump -Fc -f mudra.dump "$MUDRA_DATABASE_OWNER_URL"': _DUMP,
@@ -176,7 +179,11 @@ NOT_RUN: Final = {
     "docs/how-to/run-on-kubernetes.md": dict.fromkeys(
         (
             "make assets site",
-            "kubectl create secret generic mudra \\",
+            '{ echo "MUDRA_MASTER_KEY=1:$(head -c 32 /dev/urandom | base64)"; cat; } |',
+            "kubectl create secret generic mudra-owner --from-env-file=/dev/stdin",
+            "kubectl create secret generic mudra-database-ca --from-file=ca.crt=db-ca.pem",
+            """kubectl get secret mudra -o go-template='{{.data.MUDRA_MASTER_KEY | base64decode}}{{"\\n"}}'""",
+            "kubectl create secret generic mudra-agent --from-env-file=/dev/stdin",
             "helm upgrade --install mudra deploy/helm/mudra -f values.yaml --wait",
             "kubectl exec -it mudra-0 -- mudra operator create chief@network.example",
             """kubectl patch pvc data-mudra-0 -p '{"spec": {"resources": {"requests": {"storage": "4Gi"}}}}'""",

@@ -19,6 +19,7 @@ import httpx
 import psycopg
 from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
+from tests.support.proxies import haproxy_text
 from tests.support.service import NO_TLS
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
@@ -225,7 +226,7 @@ def haproxy(cluster: Cluster) -> Iterator[str]:
     """Run the example for the machines of Mudra; gives its host and port."""
     place = f"{cluster.network}.100:5000"
     path = cluster.home / "haproxy.cfg"
-    text = cluster.text("haproxy.cfg")
+    text = haproxy_text(cluster.text("haproxy.cfg"))
     assert "127.0.0.1:5000" in text
     path.write_text(text.replace("127.0.0.1:5000", place))
     process = subprocess.Popen([program("haproxy"), "-db", "-f", str(path)])

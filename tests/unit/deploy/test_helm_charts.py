@@ -6,24 +6,29 @@ import json
 import os
 import re
 import secrets
-import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
-from functools import cache, partial
-from itertools import pairwise
+from functools import partial
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
 
 import httpx
 import pytest
 import yaml
+from psycopg.conninfo import conninfo_to_dict
 from tests.support.agent.agent_process import free_port
 from tests.support.charts import (
+    AGENT,
     GUIDE,
     HELM,
     IMAGE,
+    NODES,
+    VALUES,
     Manifest,
+    one_of,
+    pods,
+    rendered,
     resolved,
     said_of,
     values_of_the_guide,
@@ -35,61 +40,11 @@ from mudra.agent.host.config import read_config
 from mudra.bootstrap.config import REFERENCE
 from mudra.bootstrap.diagnosis import MIN_FREE
 from mudra.bootstrap.unknown_settings import OTHER_VARIABLES
+from mudra.http.request.client_address import client_address
+from mudra.storage.crypto.master_key import parse_master_keys
 from mudra.storage.database.roles import SERVICE, as_role
 
 CHARTS: Final = ("mudra", "mudra-agent")
-
-
-def set_in_the_guide() -> Manifest:
-    """What the guide's installation of the agent sets, with a digest."""
-    (text,) = (block.body for block in GUIDE if "--set aaId" in block.body)
-    words = shlex.split(text.replace("\\\n", " ").replace("sha256:…", IMAGE["digest"]))
-    found: Manifest = {}
-    for name, value in (
-        word.split("=", 1) for option, word in pairwise(words) if option == "--set"
-    ):
-        *folders, last = name.split(".")
-        place = found
-        for folder in folders:
-            place = place.setdefault(folder, {})
-        place[last] = value
-    return found
-
-
-NODES: Final = {
-    **values_of_the_guide(),
-    "monitoring": {"serviceMonitor": True, "rules": True, "labels": {"release": "prometheus"}},
-    "backup": {"enabled": True, "recipients": ["age1" + "q" * 58], "pod": True},
-}
-AGENT: Final = {
-    **set_in_the_guide(),
-    "intakeToken": True,
-    "boundTokens": True,
-    "more": '[fips]\n"fip.example" = "FIP-1"',
-    "serviceMonitor": {"enabled": True},
-}
-VALUES: Final = {"mudra": NODES, "mudra-agent": AGENT}
-
-
-@cache
-def rendered(chart: str) -> list[Manifest]:
-    """All manifests with the values above."""
-    return [one for found in said_of(chart, VALUES[chart])["manifests"].values() for one in found]
-
-
-def one_of(chart: str, kind: str) -> Manifest:
-    (found,) = (one for one in rendered(chart) if one["kind"] == kind)
-    return found
-
-
-def pods(chart: str) -> Iterator[Manifest]:
-    for one in rendered(chart):
-        if one["kind"] in {"StatefulSet", "Job"}:
-            yield one["spec"]["template"]["spec"]
-        elif one["kind"] == "CronJob":
-            yield one["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-        elif one["kind"] == "Pod":
-            yield one["spec"]
 
 
 @pytest.mark.slow
@@ -112,6 +67,8 @@ def test_helm_lints_and_renders_a_chart_that_kubernetes_takes(chart: str) -> Non
         ("mudra", {"baseUrl": "http://tokens.example/iam"}, "baseUrl"),
         ("mudra", {"settings": {"MUDRA_MASTER_KEY": "1:secret"}}, "MUDRA_MASTER_KEY"),
         ("mudra", {"replica": 3}, "replica"),
+        ("mudra", {"databaseCa": {"secret": "s", "path": "x"}}, "path"),
+        ("mudra", {"extraVolumes": [{"configMap": {"name": "x"}}]}, "name"),
         ("mudra-agent", {"aaId": ""}, "aaId is needed"),
         ("mudra-agent", {"secret": ""}, "secret"),
     ],
@@ -169,6 +126,62 @@ def test_the_owners_password_reaches_the_jobs_alone() -> None:
 
 
 @pytest.mark.slow
+def test_each_pod_has_the_authority_that_addresses_name() -> None:
+    """All addresses of the guide check the server, and no pod has a database without the file."""
+    lines = [line for block in GUIDE if block.kind == "env" for line in block.body.splitlines()]
+    addresses = dict(line.split("=", 1) for line in lines if "postgresql://" in line)
+    (file,) = {conninfo_to_dict(one)["sslrootcert"] for one in addresses.values()}
+    folder, _, name = str(file).rpartition("/")
+    having = [pod for pod in pods("mudra") if '"MUDRA_DATABASE_' in json.dumps(pod)]
+
+    assert set(addresses) == {f"MUDRA_DATABASE_{one}URL" for one in ("", "OWNER_", "ADMIN_")}
+    assert {conninfo_to_dict(one)["sslmode"] for one in addresses.values()} == {"verify-full"}
+    assert len(having) == 3
+    for pod in [*having, restoring()]:
+        (container,) = pod["containers"]
+        (mount,) = (one for one in container["volumeMounts"] if one["mountPath"] == folder)
+        (volume,) = (one for one in pod["volumes"] if one["name"] == mount["name"])
+        assert mount["readOnly"] is True
+        assert volume["secret"]["secretName"] == "mudra-database-ca"
+        assert volume["secret"]["items"] == [{"key": "ca.crt", "path": name}]
+
+
+def restoring(**more: object) -> Manifest:
+    """The pod that restores a backup."""
+    values = {**NODES, **more, "replicas": 0, "backup": {"pod": True}}
+    (pod,) = (
+        one for one in said_of("mudra", values)["manifests"]["mudra/templates/backup.yaml"]
+        if one["kind"] == "Pod"
+    )  # fmt: skip
+    found = pod["spec"]
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.mark.slow
+def test_files_that_settings_name_reach_the_nodes_and_a_restore_alone() -> None:
+    more = {
+        "databaseCa": {"secret": ""},
+        "settings": {"MUDRA_MAIL_TEMPLATES": "/etc/mudra/templates"},
+        "extraVolumes": [{"name": "templates", "configMap": {"name": "templates"}}],
+        "extraVolumeMounts": [
+            {"name": "templates", "mountPath": "/etc/mudra/templates", "readOnly": True}
+        ],
+    }
+    said = said_of("mudra", {**NODES, **more})
+    having = {
+        one["kind"]
+        for found in said["manifests"].values()
+        for one in found
+        if '"mountPath": "/etc/mudra' in json.dumps(one)
+    }
+
+    assert (said["error"], said["invalid"]) == ("", [])
+    assert having == {"StatefulSet"}
+    assert "/etc/mudra/templates" in json.dumps(restoring(**more)["containers"][0]["volumeMounts"])
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("pause", [0, 10, 300])
 def test_a_node_has_the_time_that_it_takes_to_stop(pause: int) -> None:
     said = said_of("mudra", {**NODES, "stopPauseSeconds": pause})
@@ -181,13 +194,62 @@ def test_a_node_has_the_time_that_it_takes_to_stop(pause: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "path"),
+    [({}, "/readyz"), ({"MUDRA_TOKENS_WITHOUT_DATABASE_S": "0"}, "/readyz"),
+     ({"MUDRA_TOKENS_WITHOUT_DATABASE_S": "60"}, "/livez")],
+)  # fmt: skip
+def test_tokens_without_a_database_are_not_kept_from_callers(settings: Manifest, path: str) -> None:
+    said = said_of("mudra", {**NODES, "settings": settings})
+    (nodes,) = said["manifests"]["mudra/templates/nodes.yaml"]
+    (container,) = nodes["spec"]["template"]["spec"]["containers"]
+
+    assert container["readinessProbe"]["httpGet"]["path"] == path
+    assert container["startupProbe"]["httpGet"]["path"] == "/livez"
+
+
+@pytest.mark.slow
 def test_the_rules_are_those_that_are_tested() -> None:
-    rules = yaml.safe_load(Path("deploy/prometheus/mudra.rules.yml").read_text())
+    """But for the address of the runbooks, which is the service's own."""
+    text = Path("deploy/prometheus/mudra.rules.yml").read_text()
+    base = "https://iam.of-this-network.example:8443/iam"
+    said = said_of("mudra", {**NODES, "baseUrl": base})["manifests"][
+        "mudra/templates/monitoring.yaml"
+    ]
+    (elsewhere,) = (one["spec"] for one in said if one["kind"] == "PrometheusRule")
     monitor, nodes = one_of("mudra", "ServiceMonitor"), one_of("mudra", "StatefulSet")
 
-    assert one_of("mudra", "PrometheusRule")["spec"] == rules
+    own = text.replace("https://tokens.network.example", base.removesuffix("/iam"))
+    assert text.count("https://tokens.network.example/docs/operations/runbooks/") >= 19
+    assert elsewhere == yaml.safe_load(own)
+    assert one_of("mudra", "PrometheusRule")["spec"] == yaml.safe_load(text)
     # The rules name the job, which is this label.
     assert nodes["metadata"]["labels"][monitor["spec"]["jobLabel"]] == "mudra"
+
+
+@pytest.mark.slow
+def test_who_collects_the_agents_metrics_reaches_it() -> None:
+    peers = [peer for rule in ingress_of(AGENT) for peer in rule["from"]]
+    alone = [
+        peer for rule in ingress_of({**AGENT, "serviceMonitor": {"enabled": False}})
+        for peer in rule["from"]
+    ]  # fmt: skip
+
+    monitoring = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}
+    }
+    assert peers == [{"podSelector": {}}, monitoring]
+    assert alone == [{"podSelector": {}}]
+
+
+def ingress_of(values: Manifest) -> list[Manifest]:
+    """Whom the policy of the agent lets in, all at its one port."""
+    said = said_of("mudra-agent", values)
+    (policy,) = said["manifests"]["mudra-agent/templates/network-policy.yaml"]
+    found = policy["spec"]["ingress"]
+    assert {port["port"] for rule in found for port in rule["ports"]} == {"http"}
+    assert isinstance(found, list)
+    return found
 
 
 @pytest.mark.slow
@@ -249,6 +311,47 @@ def answers(address: str) -> bool:
     with contextlib.suppress(httpx.TransportError):
         return httpx.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
     return False
+
+
+def test_the_guide_puts_no_secret_on_a_command_line(tmp_path: Path) -> None:
+    """Its commands, with a kubectl that writes down its words and what it reads."""
+    program = tmp_path / "kubectl"
+    program.write_text('#!/bin/sh\necho "$@" >> words\ncat "${5#--from-env-file=}" > "$4"\n')
+    program.chmod(0o755)
+    commands = [block.body for block in GUIDE if "--from-env-file" in block.body]
+    for command in commands:
+        subprocess.run(
+            ["sh", "-ec", command], cwd=tmp_path, input="NAME=typed\n", text=True, check=True,
+            env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, timeout=60,
+        )  # fmt: skip
+    words = (tmp_path / "words").read_text().splitlines()
+    key, typed = (tmp_path / "mudra").read_text().splitlines()
+
+    assert words == [
+        f"create secret generic {name} --from-env-file=/dev/stdin"
+        for name in ("mudra", "mudra-owner", "mudra-agent")
+    ]
+    name, _, value = key.partition("=")
+    assert (name, typed) == ("MUDRA_MASTER_KEY", "NAME=typed")
+    assert list(parse_master_keys(value, "the line").keys) == [1]
+    assert not any("--from-literal" in block.body for block in GUIDE)
+
+
+def test_no_pod_but_the_ingress_chooses_its_address() -> None:
+    """What the guide and the values show: a pod, and a member on a private line, stay who they are."""
+    values = values_of_the_guide()
+    network = values["settings"]["MUDRA_TRUSTED_PROXIES"]
+    trusted = [ip_network(network)]
+    ingress, pod = str(trusted[0][9]), "10.244.9.8"
+
+    assert trusted[0].prefixlen >= 24
+    assert client_address(ingress, ["6.6.6.6, 203.0.113.7"], trusted) == "203.0.113.7"
+    assert client_address(ingress, ["6.6.6.6, 10.1.2.3"], trusted) == "10.1.2.3"
+    assert client_address(pod, ["6.6.6.6"], trusted) == pod
+    (peer,) = values["networkPolicy"]["clients"]
+    assert peer["namespaceSelector"]["matchLabels"].keys() == {"kubernetes.io/metadata.name"}
+    shown = (HELM / "mudra" / "values.yaml").read_text()
+    assert re.findall(r"MUDRA_TRUSTED_PROXIES: (\S+)", shown) == [network]
 
 
 def test_the_volume_of_a_node_has_twice_the_room_below_which_it_pages() -> None:

@@ -1,8 +1,12 @@
 """The files for Patroni keep what the how-to promises; the slow tests run them."""
 
+import re
 from pathlib import Path
 
 import yaml
+from tests.support.proxies import HAPROXY_RIGHTS
+
+from mudra.bootstrap.diagnosis import CONNECTIONS_EACH
 
 FILES = Path("deploy/patroni")
 HOW_TO = Path("docs/how-to/run-on-patroni.md").read_text()
@@ -15,6 +19,22 @@ def test_no_acknowledged_write_can_be_lost_by_a_promotion() -> None:
     assert dcs["failsafe_mode"] is True
     assert dcs["ttl"] >= dcs["loop_wait"] + 2 * dcs["retry_timeout"]
     assert dcs["primary_start_timeout"] == 0
+
+
+def test_a_server_takes_the_connections_of_three_machines() -> None:
+    dcs = yaml.safe_load((FILES / "patroni.yml").read_text())["bootstrap"]["dcs"]
+    settings = Path("deploy/three-machines/mudra.env").read_text()
+    (workers,) = re.findall(r"^MUDRA_WORKERS=(\d+)$", settings, re.MULTILINE)
+
+    needed = 3 * (int(workers) + 1) * CONNECTIONS_EACH
+    assert (
+        dcs["postgresql"]["parameters"]["max_connections"] >= needed + 50
+    )  # commands, replication
+
+
+def test_haproxy_gives_the_rights_of_root_up() -> None:
+    """What Debian's own file has, which this one replaces."""
+    assert f"\nglobal\n{HAPROXY_RIGHTS}" in (FILES / "haproxy.cfg").read_text()
 
 
 def test_patroni_is_one_that_never_takes_the_key_of_its_successor() -> None:

@@ -4,25 +4,24 @@ Their limits are those of the service, with the times and numbers made small her
 """
 
 import contextlib
-import socket
-import ssl
-import subprocess
+import pwd
+import re
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
 import pytest
 from tests.support.agent.agent_process import free_port
-from tests.support.programs import program
-from tests.support.smtp_sink import Certificate, make_certificate
-
-DEPLOY = Path("deploy")
-CONNECTIONS = 5
-
+from tests.support.proxies import (
+    CONNECTIONS,
+    PROXIES,
+    Proxy,
+    can_give_rights_up,
+    running_proxy,
+)
 
 LOST = "/lost"
 posts: list[str] = []
@@ -57,98 +56,6 @@ class Upstream(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def changed(text: str, *changes: tuple[str, str]) -> str:
-    for theirs, ours in changes:
-        assert theirs in text, theirs
-        text = text.replace(theirs, ours)
-    return text
-
-
-def nginx(folder: Path, front: int, nodes: list[int]) -> list[str]:
-    site = changed(
-        (DEPLOY / "nginx/mudra.conf").read_text(),
-        ("10.0.0.1:8080", f"127.0.0.1:{nodes[0]}"),
-        ("10.0.0.2:8080", f"127.0.0.1:{nodes[1]}"),
-        ("listen 443 ssl;", f"listen 127.0.0.1:{front} ssl;"),
-        ("/etc/nginx/mudra.pem", str(folder / "cert.pem")),
-        ("/etc/nginx/mudra.key", str(folder / "key.pem")),
-        ("client_header_timeout 10s", "client_header_timeout 1s"),
-        ("limit_conn mudra 500", f"limit_conn mudra {CONNECTIONS}"),
-    )
-    temporary = "\n".join(
-        f"{name}_temp_path {folder}/{name};"
-        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;\n"
-        f"events {{}}\nhttp {{ access_log off; {temporary}\n{site} }}\n"
-    )
-    return [program("nginx"), "-c", str(folder / "nginx.conf")]
-
-
-def haproxy(folder: Path, front: int, nodes: list[int]) -> list[str]:
-    pieces = [(folder / name).read_text() for name in ("cert.pem", "key.pem")]
-    (folder / "both.pem").write_text("".join(pieces))
-    (folder / "haproxy.cfg").write_text(
-        changed(
-            (DEPLOY / "haproxy/mudra.cfg").read_text(),
-            ("10.0.0.1:8080", f"127.0.0.1:{nodes[0]}"),
-            ("10.0.0.2:8080", f"127.0.0.1:{nodes[1]}"),
-            ("bind :443", f"bind 127.0.0.1:{front}"),
-            ("/etc/haproxy/mudra.pem", str(folder / "both.pem")),
-            ("maxconn 20000", "maxconn 1000"),
-            ("timeout http-request 10s", "timeout http-request 1s"),
-            ("sc0_conn_cur gt 500", f"sc0_conn_cur gt {CONNECTIONS}"),
-        )
-    )
-    return [program("haproxy"), "-db", "-f", str(folder / "haproxy.cfg")]
-
-
-def caddy(folder: Path, front: int, nodes: list[int]) -> list[str]:
-    (folder / "Caddyfile").write_text(
-        changed(
-            (DEPLOY / "caddy/Caddyfile").read_text(),
-            ("10.0.0.1:8080", f"127.0.0.1:{nodes[0]}"),
-            ("10.0.0.2:8080", f"127.0.0.1:{nodes[1]}"),
-            (
-                "tokens.network.example {",
-                f"https://127.0.0.1:{front} {{\n\ttls {folder}/cert.pem {folder}/key.pem",
-            ),
-            ("read_header 10s", "read_header 1s"),
-            ("{\n\tservers {", "{\n\tadmin off\n\tauto_https off\n\tservers {"),
-        )
-    )
-    return [
-        program("caddy"),
-        "run",
-        "--config",
-        str(folder / "Caddyfile"),
-        "--adapter",
-        "caddyfile",
-    ]
-
-
-@dataclass(frozen=True)
-class Proxy:
-    """A running proxy, and what trusts its certificate."""
-
-    name: str
-    port: int
-    tls: ssl.SSLContext
-
-    def connect(self, timeout: float) -> ssl.SSLSocket:
-        """Open a connection up to its first byte."""
-        plain = socket.create_connection(("127.0.0.1", self.port), timeout)
-        return self.tls.wrap_socket(plain, server_hostname="127.0.0.1")
-
-
-def tls_of(certificate: Certificate) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=certificate.cert)
-
-
-PROXIES = {"nginx": nginx, "haproxy": haproxy, "caddy": caddy}
-
-
 @contextlib.contextmanager
 def upstream() -> Iterator[int]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Upstream)
@@ -167,36 +74,12 @@ def proxy(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxy]:
     folder, front = tmp_path_factory.mktemp(request.param), free_port()
-    certificate = make_certificate(folder)
-    with upstream() as one, upstream() as other:
-        words = PROXIES[request.param](folder, front, [one, other])
-        with (folder / "said").open("wb") as said:
-            process = subprocess.Popen(
-                words,
-                stdout=said,
-                stderr=said,
-                env={"HOME": str(folder), "XDG_DATA_HOME": str(folder), "PATH": "/usr/bin:/bin"},
-            )
-        try:
-            tls = tls_of(certificate)
-            wait_for(process, front, folder / "said", tls)
-            yield Proxy(request.param, front, tls)
-        finally:
-            process.terminate()
-            process.wait(20)
-
-
-def wait_for(
-    process: "subprocess.Popen[bytes]", port: int, said: Path, tls: ssl.SSLContext
-) -> None:
-    deadline = time.monotonic() + 20
-    while True:
-        assert process.poll() is None, said.read_text()
-        assert time.monotonic() < deadline, said.read_text()
-        with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"https://127.0.0.1:{port}/", verify=tls).status_code == 200:
-                return
-        time.sleep(0.05)
+    with (
+        upstream() as one,
+        upstream() as other,
+        running_proxy(request.param, folder, front, [one, other]) as running,
+    ):
+        yield running
 
 
 def test_a_claimed_address_is_not_passed_on(proxy: Proxy) -> None:
@@ -225,6 +108,18 @@ def test_a_client_that_never_ends_its_header_is_cut_off(proxy: Proxy) -> None:
             pass
 
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("proxy", ["haproxy"], indirect=True)
+def test_what_strangers_speak_to_is_not_root(proxy: Proxy) -> None:
+    """Caddy and nginx of Debian are started so, or drop it by themselves."""
+    if not can_give_rights_up():
+        pytest.skip("needs root, and the user of Debian's package")
+    status = Path(f"/proc/{proxy.pid}/status").read_text()
+    users = re.findall(r"^Uid:\s+(.*)$", status, re.MULTILINE)[0].split()
+
+    assert set(users) == {str(pwd.getpwnam("haproxy").pw_uid)}
+    assert Path(f"/proc/{proxy.pid}/root").readlink() == Path("/var/lib/haproxy")
 
 
 @pytest.mark.parametrize("proxy", ["haproxy"], indirect=True)

@@ -10,6 +10,7 @@ import pytest
 from tests.support.documents.blocks import blocks_of
 from tests.support.patroni.cluster import Cluster, Machine
 from tests.support.programs import program
+from tests.support.proxies import haproxy_text
 
 from mudra.bootstrap.config import load_settings
 from mudra.storage.crypto.master_key import parse_master_keys
@@ -189,6 +190,7 @@ def test_a_shell_of_each_machine_has_the_command_of_the_service(tmp_path: Path) 
 def test_haproxy_takes_the_file(tmp_path: Path) -> None:
     rendered(tmp_path, filled())
     path = tmp_path / "machines" / ADDRESSES[0] / "etc/haproxy/haproxy.cfg"
+    path.write_text(haproxy_text(path.read_text()))
     done = subprocess.run(
         [program("haproxy"), "-c", "-f", path],
         capture_output=True,

@@ -63,3 +63,37 @@ securityContext:
 - name: {{ index . 1 }}
   valueFrom: {secretKeyRef: {name: {{ index . 0 }}, key: {{ index . 1 }}, optional: {{ index . 2 }}}}
 {{- end }}
+
+{{- /* What encrypts the way to the database: its authority, at the path that the addresses name. */ -}}
+{{- define "mudra.ca.mount" -}}
+{{- if .Values.databaseCa.secret }}
+- {name: database-ca, mountPath: /etc/mudra/db, readOnly: true}
+{{- end }}
+{{- end }}
+
+{{- define "mudra.ca.volume" -}}
+{{- with .Values.databaseCa }}
+{{- if .secret }}
+- name: database-ca
+  secret:
+    secretName: {{ .secret }}
+    defaultMode: 0440
+    items: [{key: {{ .key | quote }}, path: ca.pem}]
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* Files that `settings` name: for the nodes, and for a restore, which has all settings. */ -}}
+{{- define "mudra.files.mounts" -}}
+{{- include "mudra.ca.mount" . }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "mudra.files.volumes" -}}
+{{- include "mudra.ca.volume" . }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}

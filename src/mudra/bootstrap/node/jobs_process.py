@@ -25,6 +25,7 @@ from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
 from mudra.bootstrap.node.probe_runner import ProbeRunner
 from mudra.bootstrap.node.standby_watch import note_standbys
 from mudra.bootstrap.observability.open_tracing import open_tracing
+from mudra.bootstrap.observability.telemetry import DATABASE_FAILURES, count_database_failure
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import handover_job, metrics_jobs
 from mudra.jobs.notification_jobs import (
@@ -50,7 +51,7 @@ from mudra.jobs.telemetry import (
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.audit.anonymous import record_anonymous
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.checkpoints import CHECKPOINT_ADDED
@@ -85,6 +86,8 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     jobs = [*_jobs(dependencies), *_metrics_jobs(dependencies)]
     count_from_zero(JOB_RUNS, [job.name for job in jobs], ("succeeded", "failed"))
     count_from_zero(MAILS, ("sent", "failed"))
+    count_from_zero(DATABASE_FAILURES, (Outage.READ_ONLY, Outage.DISK_FULL))
+    dependencies.database.outages.count = count_database_failure
     scheduler = Scheduler(
         jobs if tracing is None else tracing.jobs(jobs),
         runs,
@@ -231,6 +234,12 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
             on_every_node=True,
         ),
         Job(
+            name="database",
+            every=minute,
+            run=lambda: _ask_database(dependencies),
+            on_every_node=True,
+        ),
+        Job(
             name="standbys",
             every=minute,
             run=partial(note_standbys, dependencies.database.direct, second),
@@ -300,6 +309,11 @@ async def _note_backup_age(dependencies: Dependencies) -> None:
 
 async def _note_room(dependencies: Dependencies) -> None:
     DISK_FREE.set(shutil.disk_usage(dependencies.settings.data_dir).free)
+
+
+async def _ask_database(dependencies: Dependencies) -> None:
+    """Find that the database takes no changes where no one asks for one: it counts that."""
+    await dependencies.database.outage()
 
 
 async def _note_metrics_database(own: Database) -> None:

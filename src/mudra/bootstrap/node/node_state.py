@@ -1,10 +1,17 @@
 """Whether this process may answer, and what keeps it from doing all of its work."""
 
+from typing import Final
+
+from mudra.http.dependencies import Readiness
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.storage.crypto.keyring import Keyring
 from mudra.storage.crypto.sealed_values import require_known_versions
 from mudra.storage.database.clock_watch import ClockWatch
 from mudra.storage.database.database import Database
+
+_TOKENS_GO_ON: Final = frozenset({Outage.READ_ONLY, Outage.DISK_FULL})
+"""Causes that all nodes share, and that end no reads: a proxy that turned away from every node
+would end the tokens too (decision 0187)."""
 
 
 class NodeState:
@@ -28,20 +35,17 @@ class NodeState:
         """Return why no request may be answered; asks memory alone."""
         return self._clock_watch.outage()
 
-    async def outage(self) -> ServiceUnavailable | None:
-        """Return why a load balancer should choose another node; asks the database too."""
+    async def readiness(self) -> Readiness:
+        """Return what this process can do now; asks the databases too."""
         if self.stopping:
-            return ServiceUnavailable(Outage.STOPPING)
+            return Readiness(ServiceUnavailable(Outage.STOPPING))
         found = self.out_of_service() or await self._database.outage()
-        if found is not None:
-            return found
+        if found is not None and found.cause not in _TOKENS_GO_ON:
+            return Readiness(found)
         try:
             async with self._database.transaction() as transaction:
                 await require_known_versions(transaction, self._keyring)
         except ServiceUnavailable as outage:
-            return outage
-        return None
-
-    async def impairment(self) -> ServiceUnavailable | None:
-        """Return what this node cannot do while it is ready: no other node could do it either."""
-        return None if self._metrics is None else await self._metrics.outage()
+            return Readiness(outage)
+        of_metrics = None if self._metrics is None else await self._metrics.outage()
+        return Readiness(impairments=[one for one in (found, of_metrics) if one is not None])

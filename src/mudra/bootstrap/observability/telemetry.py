@@ -13,6 +13,7 @@ from wsgiref.simple_server import WSGIServer
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
+from mudra.shared.unavailable import Outage
 from mudra.storage.database.replica import Place
 
 REQUESTS = Counter("mudra_requests_total", "Requests answered", ["path", "method", "status"])
@@ -59,6 +60,11 @@ WITHOUT_DATABASE = Gauge(
     "For how long entity tokens have been issued from memory since the database went away; 0: not",
     multiprocess_mode="livemax",
 )
+DATABASE_FAILURES = Counter(
+    "mudra_database_failures_total",
+    "Transactions that the first database did not do, by the cause that /readyz names",
+    ["cause"],
+)
 REPLICA_READS = Counter(
     "mudra_replica_reads_total",
     "Reads for which a replica is set, by where they went: replica, or primary and why",
@@ -81,6 +87,11 @@ CREDENTIALS_REFUSED = Counter(
 def count_refused(reason: str) -> None:
     """Count a refused credential; the reasons are those of the audit."""
     CREDENTIALS_REFUSED.labels(reason).inc()
+
+
+def count_database_failure(cause: Outage) -> None:
+    """Count a transaction that the first database did not do."""
+    DATABASE_FAILURES.labels(cause.value).inc()
 
 
 def observe_replica(place: Place, behind: int) -> None:

@@ -29,13 +29,13 @@ async def livez() -> Response[dict[str, str]]:
 
 @get("/readyz", include_in_schema=False)
 async def readyz(dependencies: InjectedDependencies) -> Response[bytes]:
-    """Return whether this node can do all of its work, and what keeps it from that."""
-    outage = await dependencies.node.outage()
-    if outage is not None:
+    """Return whether requests may be sent to this node, and what keeps it from its work."""
+    found = await dependencies.node.readiness()
+    if found.outage is not None:
         envelope = Envelope(new_txn_id(), dependencies.clock())
-        return refusal(envelope, Unavailable(outage.sentence)).response()
-    impairment = await dependencies.node.impairment()
-    status = Ready("ready", UNSET if impairment is None else impairment.sentence)
+        return refusal(envelope, Unavailable(found.outage.sentence)).response()
+    impaired = "; ".join(one.sentence for one in found.impairments)
+    status = Ready("ready", impaired or UNSET)
     return Response(
         msgspec.json.encode(status),
         media_type="application/json",

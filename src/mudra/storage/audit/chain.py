@@ -19,6 +19,7 @@ from mudra.storage.audit.horizon import Horizon, read_horizon
 from mudra.storage.audit.tables import audit_epoch, audit_seal
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
+from mudra.storage.database.running import running_processes
 from mudra.storage.database.tables import audit_event
 
 _ABOUT: Final = ("jti", "version", "to", "user", "kid")
@@ -55,9 +56,6 @@ _UNSEALED: Final = sa.text(
     " ORDER BY e.seq LIMIT :most"
 )
 _LONG: Final = sa.text("SELECT set_config('statement_timeout', '300s', true)")
-_RUNNING: Final = sa.text(
-    "SELECT count(*) FROM node WHERE proven_at > clock_timestamp() - interval '10 seconds'"
-)
 _ENTERING_S: Final = 100
 """Seconds for a statement that finds the first rows of an epoch: after a restore PostgreSQL knows
 nothing of its tables yet, and may read all rows."""
@@ -280,7 +278,7 @@ class PostgresLedger:
 
     async def is_service_running(self) -> bool:
         """Return whether another process of the service is connected to this database."""
-        return int(await self._tx.connection.scalar(_RUNNING) or 0) >= _OTHERS
+        return await running_processes(self._tx) >= _OTHERS
 
 
 def tables_of(cluster: str) -> str:

@@ -185,7 +185,7 @@ class Database:
         self._used_at = float("-inf")
         self._closing: asyncio.TimerHandle | None = None
         self._closed: set[asyncio.Task[None]] = set()
-        self._outages = OutageLog(which)
+        self.outages = OutageLog(which)
 
     def replica(self, conninfo: str, connections: int) -> "Database":
         """Return the pool of a replica of this database."""
@@ -254,7 +254,7 @@ class Database:
         cause = Outage.TOO_SLOW if too_slow and found.cause is Outage.UNREACHABLE else found.cause
         outage = DatabaseUnavailable(found.detail, cause, self.which)
         if not self._read_only:
-            self._outages.begun(outage)
+            self.outages.begun(outage)
         if is_lost(error):
             self._turns.lost(cause)
         return outage
@@ -295,7 +295,7 @@ class Database:
                 read_only = await transaction.connection.scalar(
                     sa.text("SELECT current_setting('transaction_read_only')::boolean")
                 )
-                if self._outages.current is Outage.DISK_FULL:
+                if self.outages.current is Outage.DISK_FULL:
                     async with transaction.connection.begin_nested() as trial:
                         await transaction.connection.execute(sa.text(_TRIAL))
                         await trial.rollback()
@@ -303,9 +303,9 @@ class Database:
             return outage
         if read_only:
             found = DatabaseUnavailable(cause=Outage.READ_ONLY, which=self.which)
-            self._outages.begun(found)
+            self.outages.begun(found)
             return found
-        self._outages.over()
+        self.outages.over()
         return None
 
     def watch_statements(self, watch: StatementWatch) -> None:

@@ -1,5 +1,6 @@
 """What an error of the driver says about the database as a whole."""
 
+from collections.abc import Callable
 from typing import Final
 
 import psycopg
@@ -58,9 +59,12 @@ class OutageLog:
     def __init__(self, which: str) -> None:
         self._which = which
         self.current: Outage | None = None
+        self.count: Callable[[Outage], None] = lambda _: None
+        """Called at each failure."""
 
     def begun(self, outage: DatabaseUnavailable) -> None:
         """Note a failure."""
+        self.count(outage.cause)
         if outage.cause is not self.current and outage.cause is not Outage.ALL_IN_USE:
             self.current = outage.cause
             _log.error(f"the {self._which} cannot be used", cause=outage.cause, error=str(outage))

@@ -154,7 +154,7 @@ async def status_of_fip(
 
 async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
     """Returns the page without a status: not read yet, or the database is not available."""
-    being_made = await dependencies.node.outage() is None
+    being_made = (await dependencies.node.readiness()).outage is None
     values = {**facts, "being_made": being_made}
     return page("status_unknown.html", values, status=200 if being_made else 503)
 
