@@ -19,9 +19,13 @@ _CHARTS: Final = (
 _WAY: Final = "unit/deploy/test_helm_charts.py::test_each_pod_has_the_authority_that_addresses_name"
 _DUMP: Final = "security/test_audit_after_restore.py::test_a_dump_restored_to_another_cluster"
 _RECOVERY: Final = "faults/test_recovery_to_a_time.py::test_a_lost_machine_and_a_chosen_moment"
+_RECOVERY_ON_PATRONI: Final = (
+    "faults/test_recovery_on_patroni.py::test_a_chosen_moment_comes_back_on_three_machines"
+)
 _FAIL_OVER: Final = "faults/test_patroni.py::test_nothing_acknowledged_is_lost_or_doubled"
 _SETTINGS: Final = "docs/test_every_block.py::test_settings_of_documents_are_accepted"
 _ERRORS: Final = "docs/test_samples.py::test_the_error_of_the_reference_is_what_a_service_answers"
+_INSTALLED: Final = "upgrade/test_release_files.py::test_it_is_installed_and_upgraded_by_the_page"
 _LIBRARY: Final = "docs/test_samples.py::test_the_samples_of_the_client_library_work"
 _FRAMEWORKS: Final = (
     "conformance/test_frameworks.py::test_a_framework_lets_members_in_and_no_one_else"
@@ -32,6 +36,7 @@ BY_ANOTHER_TEST: Final = {
         "mudra backup key backup.key": _RESTORE,
         "MUDRA_BACKUP_DIR=/var/backups/mudra": _SETTINGS,
         "mudra backup create": _RESTORE,
+        "mudra backup verify mudra-20261122T023000Z.dump.age --identity backup.key": _RESTORE,
         "mudra restore mudra-20261122T023000Z.dump.age --identity backup.key --data-dir /srv/mudra": (
             _RESTORE
         ),
@@ -44,11 +49,24 @@ BY_ANOTHER_TEST: Final = {
             _RECOVERY
         ),
         "pgbackrest --stanza=mudra --delta restore": _RECOVERY,
+        """psql -Atc "SELECT to_char(pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\\"T\\"HH24:MI:SS\\"Z\\"')" postgres""": (
+            _RECOVERY
+        ),
         "mudra database recovered --to 2026-11-23T08:00:00Z": _RECOVERY,
         "mudra audit confirm-restore": _RECOVERY,
+        "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml edit-config mudra --force --pg archive_mode=on --pg archive_timeout=60s --pg archive_command='pgbackrest --stanza=mudra archive-push %p'": (
+            _RECOVERY_ON_PATRONI
+        ),
+        "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml remove mudra": _RECOVERY_ON_PATRONI,
+        "/usr/lib/postgresql/15/bin/pg_ctl -D /var/lib/postgresql/15/mudra -t 86400 -l /var/lib/postgresql/recovery.log -o '-c listen_addresses=' start": (
+            _RECOVERY_ON_PATRONI
+        ),
+        "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml reinit mudra pg2 pg3 --force": (
+            _RECOVERY_ON_PATRONI
+        ),
     },
     "docs/how-to/run-on-patroni.md": {
-        "patronictl -c /etc/patroni/config.yml switchover mudra --force": _FAIL_OVER,
+        "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml switchover mudra --force": _FAIL_OVER,
     },
     "docs/how-to/run-on-three-machines.md": {
         "python3 deploy/three-machines/render.py --example > inventory.toml": (
@@ -125,8 +143,12 @@ BY_ANOTHER_TEST: Final = {
         "MUDRA_DATABASE_OWNER_URL=postgresql://mudra_owner:…@db.example/mudra?sslmode=verify-full&sslrootcert=/etc/mudra/db/ca.pem": _WAY,
     },
     "docs/operations/running.md": {
-        'pg_dump -Fc -f mudra.dump "$MUDRA_DATABASE_OWNER_URL"': _DUMP,
-        'pg_restore --no-owner --no-privileges -d "$MUDRA_DATABASE_OWNER_URL" mudra.dump': _DUMP,
+        "[mudra]": _DUMP,
+        "pg_dump -Fc -f mudra.dump service=mudra": _DUMP,
+        "pg_restore --no-owner --no-privileges -d service=mudra-new mudra.dump": _DUMP,
+        "make assets site": _INSTALLED,
+        "apt-get install --no-install-recommends python3.11-venv": _INSTALLED,
+        "ln -sfn mudra-1.1.0 /opt/mudra": _INSTALLED,
         "MUDRA_TELEMETRY_HOST=10.0.0.1": _SETTINGS,
         "[Service]": "unit/deploy/test_deployment_files.py::test_systemd_takes_a_directory_of_your_own",
         "scrape_configs:": "docs/test_samples.py::test_the_scrape_of_the_page_is_one_of_prometheus",
@@ -169,7 +191,9 @@ NOT_RUN: Final = {
     "docs/how-to/move-from-keycloak.md": {
         "kc.sh export --realm aa --file realm-export.json --users skip": "needs a Keycloak"
     },
-    "docs/how-to/rotate-the-master-key.md": {"1:(the old key)": "is the form of a file"},
+    "docs/how-to/rotate-the-master-key.md": {
+        "1:(the old key),2:(the new key)": "is the form of a setting"
+    },
     "docs/how-to/run-an-agent.md": {
         "python3.11 -m venv /opt/mudra": _MACHINE,
         "podman build -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,
@@ -209,6 +233,7 @@ NOT_RUN: Final = {
     },
     "docs/operations/running.md": {
         "useradd --system --home-dir /var/lib/mudra mudra": _MACHINE,
+        "systemctl stop mudra.socket mudra.service": _MACHINE,
     },
     "docs/security/threat-model.md": {
         "people's browsers      members' programs        AA's systems": _DRAWING
