@@ -91,8 +91,8 @@ class PairQueries:
         )
 
         def add(read: Sequence[sa.Row[tuple[str, str, bytes]]]) -> None:
-            for aa_id, type_, packed in read:
-                found.add_packed(table_of[type_], aa_id, packed)
+            for row in read:
+                found.add_packed(table_of[row.type], row.aa_id, row.sums)
 
         async for read in self._tx.in_parts(query, _TOGETHER):
             await asyncio.to_thread(add, read)
