@@ -56,6 +56,8 @@ def test_the_backup_of_the_guide_is_a_cron_job() -> None:
     job, claim = found("CronJob"), found("PersistentVolumeClaim")
     said = said_of("mudra", backup_of_the_guide())
     policies = said["manifests"]["mudra/templates/network-policy.yaml"]
+    (nodes,) = said["manifests"]["mudra/templates/nodes.yaml"]
+    settings = container_of(nodes["spec"]["template"]["spec"])["env"]
     template = job["spec"]["jobTemplate"]["spec"]["template"]
     labels = template["metadata"]["labels"]
 
@@ -75,6 +77,8 @@ def test_the_backup_of_the_guide_is_a_cron_job() -> None:
     )  # fmt: skip
     assert "ingress" not in policy["spec"]
     assert "create job --from=cronjob/" in said["notes"][0]
+    # A node knows that backups are to come, and raises the alarm when none does.
+    assert {"name": "MUDRA_BACKUP_RECIPIENTS", "value": PUBLIC} in settings
 
 
 @pytest.mark.slow
