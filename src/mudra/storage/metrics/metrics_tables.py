@@ -94,7 +94,7 @@ class PostgresMetricsTables:
         return await self._drop_oldest((HOURS, PAIR_HOURS), before)
 
     async def _drop_oldest(self, parts: Iterable[Partitioned], before: datetime) -> str | None:
-        # Pushes wait behind this one for its lock, and no longer than for their own limit.
+        # Pushes wait behind it while it waits for its lock: for less than they are allowed to.
         await self._tx.connection.execute(sa.text(f"SET LOCAL lock_timeout = '{DROP_LOCK_MS}ms'"))
         for part in parts:
             if dropped := await drop_oldest(self._tx, part, before):

@@ -116,4 +116,8 @@ async def recount(tx: Transaction, part: RecountPart) -> Sequence[Compared]:
 
 
 async def _take_time(tx: Transaction) -> None:
-    await tx.connection.execute(sa.text(f"SET LOCAL statement_timeout = '{RECOUNT_S:.0f}s'"))
+    # A plan for any hour or day would look at, and lock, the partitions of all days.
+    limits = {"statement_timeout": f"{RECOUNT_S:.0f}s", "plan_cache_mode": "force_custom_plan"}
+    await tx.connection.execute(
+        sa.select(*(sa.func.set_config(name, value, sa.true()) for name, value in limits.items()))
+    )
