@@ -202,6 +202,7 @@ NOT_RUN: Final = {
     },
     "docs/operations/running.md": {
         "useradd --system --home-dir /var/lib/mudra mudra": _MACHINE,
+        "systemctl stop mudra.socket mudra.service": _MACHINE,
     },
     "docs/security/threat-model.md": {
         "people's browsers      members' programs        AA's systems": _DRAWING

@@ -16,6 +16,9 @@ SYSTEMD = Path("deploy/systemd")
 UNITS = ("mudra.service", "mudra-agent.service", "mudra-backup.service")
 EXPOSURE = {"mudra.service": 1.6, "mudra-agent.service": 2.0, "mudra-backup.service": 2.0}
 """At most so much of 10, by `systemd-analyze security`; a unit without any rule has 9.6."""
+STOP_A_NODE = re.compile(
+    r"\b[Ss]top\s+(?:every|all|the|this)\s+(?:nodes?\b|service\b(?!\.)|one\b)|\bstop\s+one\b"
+)
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -75,6 +78,42 @@ def test_systemd_takes_the_socket_for_the_service(tmp_path: Path) -> None:
     assert (verified.returncode, verified.stderr) == (0, "")
     assert line == "ListenStream=127.0.0.1:8080"
     assert "\nReusePort=yes\n" in text
+
+
+def test_where_a_node_is_stopped_its_socket_is_stopped_too() -> None:
+    """Each step that needs a stopped node has the command for both, or leads to the section of it."""
+    steps = [
+        (document, " ".join(step.split()))
+        for document in DOCUMENTS
+        if "/decisions/" not in document
+        for step in re.split(r"\n(?=\n|\d\. |[-|*] )", text_of(document))
+        if STOP_A_NODE.search(step)
+    ]
+    wrong = [
+        (document, step)
+        for document, step in steps
+        if "systemctl stop mudra.socket mudra.service" not in step and "#stop-a-node" not in step
+    ]
+
+    assert wrong == []
+    assert {
+        "docs/how-to/back-up-and-restore.md",
+        "docs/how-to/metrics-apart.md",
+        "docs/how-to/recover-to-a-time.md",
+        "docs/operations/running.md",
+    } <= {document for document, _ in steps}
+
+
+def test_systemctl_is_never_given_a_service_without_its_socket() -> None:
+    """A start without the socket would listen on another address, and a stop would not last."""
+    for document in DOCUMENTS:
+        text = " ".join(text_of(document).split())
+        for found in re.findall(r"systemctl (?:stop|start) ((?:[\w.-]+ ?)+)", text):
+            units = found.split()
+            assert "mudra.service" not in units or "mudra.socket" in units, (document, found)
+    starts = [one for one in DOCUMENTS if "systemctl stop mudra.socket" in text_of(one)]
+    for document in starts:
+        assert "systemctl start mudra.socket mudra.service" in text_of(document), document
 
 
 def test_systemd_waits_for_the_answer_and_looks_after_the_node() -> None:
