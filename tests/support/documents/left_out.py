@@ -18,6 +18,9 @@ _CHARTS: Final = (
 )
 _DUMP: Final = "security/test_audit_after_restore.py::test_a_dump_restored_to_another_cluster"
 _RECOVERY: Final = "faults/test_recovery_to_a_time.py::test_a_lost_machine_and_a_chosen_moment"
+_RECOVERY_ON_PATRONI: Final = (
+    "faults/test_recovery_on_patroni.py::test_a_chosen_moment_comes_back_on_three_machines"
+)
 _FAIL_OVER: Final = "faults/test_patroni.py::test_nothing_acknowledged_is_lost_or_doubled"
 _SETTINGS: Final = "docs/test_every_block.py::test_settings_of_documents_are_accepted"
 _ERRORS: Final = "docs/test_samples.py::test_the_error_of_the_reference_is_what_a_service_answers"
@@ -45,6 +48,16 @@ BY_ANOTHER_TEST: Final = {
         "pgbackrest --stanza=mudra --delta restore": _RECOVERY,
         "mudra database recovered --to 2026-11-23T08:00:00Z": _RECOVERY,
         "mudra audit confirm-restore": _RECOVERY,
+        "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml edit-config mudra --force --pg archive_mode=on --pg archive_timeout=60s --pg archive_command='pgbackrest --stanza=mudra archive-push %p'": (
+            _RECOVERY_ON_PATRONI
+        ),
+        "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml remove mudra": _RECOVERY_ON_PATRONI,
+        "/usr/lib/postgresql/15/bin/pg_ctl -D /var/lib/postgresql/15/mudra -t 86400 -l /var/lib/postgresql/recovery.log -o '-c listen_addresses=' start": (
+            _RECOVERY_ON_PATRONI
+        ),
+        "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml reinit mudra pg2 pg3 --force": (
+            _RECOVERY_ON_PATRONI
+        ),
     },
     "docs/how-to/run-on-patroni.md": {
         "patronictl -c /etc/patroni/config.yml switchover mudra --force": _FAIL_OVER,

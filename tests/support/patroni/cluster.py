@@ -11,7 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,6 +88,8 @@ class Cluster:
     network: str
     account: Account
     machines: list[Machine]
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """Text of the files to what a test needs in its place."""
 
     def primary(self) -> Machine:
         """The member that Patroni calls the leader, or that takes writes."""
@@ -101,6 +103,8 @@ class Cluster:
     def text(self, name: str, machine: Machine | None = None) -> str:
         """A file of `deploy/patroni` as it lies on a machine of this test."""
         text = (FILES / name).read_text().replace("10.0.0.", f"{self.network}.")
+        for theirs, ours in self.changes.items():
+            text = text.replace(theirs, ours)
         if machine is not None:
             text = text.replace("@N@", str(machine.number))
             for theirs, ours in (
@@ -167,7 +171,9 @@ class Cluster:
     def _variables(self, machine: Machine, name: str) -> dict[str, str]:
         lines = self.text(name, machine).splitlines()
         own = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-        return {"PATH": os.environ["PATH"], "HOME": str(machine.home), "LC_ALL": "C.UTF-8"} | own
+        common = {"PATH": os.environ["PATH"], "HOME": str(machine.home), "LC_ALL": "C.UTF-8"}
+        # The server that Patroni starts archives by it, where a test has such a file.
+        return common | {"PGBACKREST_CONFIG": str(machine.home / "pgbackrest.conf")} | own
 
     def _start(
         self, machine: Machine, name: str, words: list[str], variables: dict[str, str]
@@ -186,8 +192,8 @@ _GOOD = ("running", "streaming")
 
 
 @contextlib.contextmanager
-def patroni_cluster(home: Path) -> Iterator[Cluster]:
-    """Run three machines until the end of the block."""
+def patroni_cluster(home: Path, changes: Mapping[str, str] | None = None) -> Iterator[Cluster]:
+    """Run three machines until the end of the block, with files that are changed in these places."""
     for name in ("etcd", "patroni", "patronictl", "postgresql-15"):
         program(name)
     python = Path(program("patroni")).with_name("python3").resolve()
@@ -195,7 +201,7 @@ def patroni_cluster(home: Path) -> Iterator[Cluster]:
     number = os.getpid()
     network = f"127.{100 + number % 100}.{number // 100 % 250}"
     machines = [Machine(one, f"{network}.{one}", home / f"m{one}") for one in (1, 2, 3)]
-    cluster = Cluster(home, network, account, machines)
+    cluster = Cluster(home, network, account, machines, changes or {})
     for machine in machines:
         for folder in (
             machine.home,
