@@ -7,7 +7,6 @@ numbers and passwords are replaced. It needs Python 3.11 and nothing else; nothi
 
 import argparse
 import base64
-import binascii
 import ipaddress
 import os
 import re
@@ -22,6 +21,7 @@ HERE: Final = Path(__file__).resolve().parent
 DEPLOY: Final = HERE.parent
 MACHINES: Final = 3
 KEY_BYTES: Final = 32
+MAX_KEY_VERSION: Final = 2**32 - 1
 PASSWORDS: Final = ("superuser", "replication", "rewind", "service", "owner")
 """In the order of the templates: change-this-1 to change-this-5."""
 FIELDS: Final = ("network_name", "base_url", "smtp_url", "mail_from", "master_key", "subnet")
@@ -220,16 +220,26 @@ def _text(values: Mapping[str, object], name: str) -> str:
 
 
 def _master_key(value: str) -> str:
+    """Give what the service reads: versions separated by commas, the active one first."""
+    keys: dict[int, str] = {}
+    for entry in value.split(","):
+        number, colon, encoded = entry.strip().rpartition(":")
+        version = int(number) if re.fullmatch(r"[0-9]{1,10}", number) else int(not colon)
+        if not 1 <= version <= MAX_KEY_VERSION or version in keys or not _is_key(encoded):
+            raise InventoryInvalid(
+                "master_key: base64 of 32 bytes, the same on all machines; make one with: openssl "
+                "rand -base64 32. During a rotation several as number:base64, each number once, "
+                "separated by commas, the active one first (docs/how-to/rotate-the-master-key.md)"
+            )
+        keys[version] = encoded
+    return ",".join(f"{version}:{encoded}" for version, encoded in keys.items())
+
+
+def _is_key(encoded: str) -> bool:
     try:
-        good = len(base64.b64decode(value.removeprefix("1:"), validate=True)) == KEY_BYTES
-    except binascii.Error:
-        good = False
-    if not good:
-        raise InventoryInvalid(
-            "master_key: base64 of 32 bytes, the same on all machines; make one with: "
-            "openssl rand -base64 32"
-        )
-    return value if value.startswith("1:") else f"1:{value}"
+        return len(base64.b64decode(encoded, validate=True)) == KEY_BYTES
+    except ValueError:
+        return False
 
 
 def _network(value: str) -> ipaddress.IPv4Network:

@@ -179,7 +179,9 @@ NOT_RUN: Final = {
     "docs/how-to/move-from-keycloak.md": {
         "kc.sh export --realm aa --file realm-export.json --users skip": "needs a Keycloak"
     },
-    "docs/how-to/rotate-the-master-key.md": {"1:(the old key)": "is the form of a file"},
+    "docs/how-to/rotate-the-master-key.md": {
+        "1:(the old key),2:(the new key)": "is the form of a setting"
+    },
     "docs/how-to/run-an-agent.md": {
         "python3.11 -m venv /opt/mudra": _MACHINE,
         "podman build -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,

@@ -18,6 +18,7 @@ from mudra.storage.database.embedded.account import choose_accounts
 SCRIPT = Path("deploy/three-machines/render.py")
 PAGE = "docs/how-to/run-on-three-machines.md"
 ADDRESSES = ("10.7.4.21", "10.7.4.22", "10.7.4.23")
+KEY_1, KEY_2 = f"{'A' * 43}=", f"{'B' * 42}A="
 RECIPIENT = f"age1{'q' * 58}"
 PASSWORDS = [f"{name}-0123456789abcdef" for name in ("super", "repl", "rewind", "service", "owner")]
 
@@ -28,7 +29,7 @@ def example() -> str:
 
 def filled() -> str:
     """The example with each empty field filled in, and with addresses of its own."""
-    text = example().replace('master_key = ""', f'master_key = "{"A" * 43}="')
+    text = example().replace('master_key = ""', f'master_key = "{KEY_1}"')
     text = text.replace("backup_recipients = []", f'backup_recipients = ["{RECIPIENT}"]')
     for password in PASSWORDS:
         text = text.replace('= ""', f'= "{password}"', 1)
@@ -154,6 +155,56 @@ def test_the_node_takes_its_settings_and_its_master_key(tmp_path: Path) -> None:
     assert list(keys) == [1]
     assert settings.database_url is not None
     assert PASSWORDS[3] in settings.database_url.reveal()
+
+
+@pytest.mark.parametrize(
+    ("given", "active", "versions"),
+    [
+        (f"{KEY_1},2:{KEY_2}", 1, {1, 2}),
+        (f"1:{KEY_1},2:{KEY_2}", 1, {1, 2}),
+        (f"2:{KEY_2}, 1:{KEY_1}", 2, {1, 2}),
+        (f"2:{KEY_2}", 2, {2}),
+        (f"1:{KEY_1}", 1, {1}),
+    ],
+)
+def test_a_rotation_of_the_master_key_is_written_step_by_step(
+    tmp_path: Path, given: str, active: int, versions: set[int]
+) -> None:
+    done = rendered(tmp_path, filled().replace(KEY_1, given))
+    files = [tmp_path / "machines" / one / "etc/mudra/mudra.env" for one in ADDRESSES]
+    (line,) = {
+        line
+        for file in files
+        for line in file.read_text().splitlines()
+        if line.startswith("MUDRA_MASTER_KEY=")
+    }
+    keys = parse_master_keys(line.partition("=")[2], "the file")
+
+    assert done.returncode == 0, done.stderr
+    assert (keys.active, set(keys.keys)) == (active, versions)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        f"1:{KEY_1},1:{KEY_2}",
+        f"1:{KEY_1},{KEY_2}",
+        f"0:{KEY_1}",
+        f"{2**32}:{KEY_1}",
+        f"two:{KEY_1}",
+        f"1:{KEY_1},",
+        f"1:{KEY_1},2:{KEY_2[4:]}",
+        f"1:{KEY_1} 2:{KEY_2}",
+        "1:ключ",
+    ],
+)
+def test_a_list_of_keys_that_no_node_takes_is_named(tmp_path: Path, given: str) -> None:
+    done = rendered(tmp_path, filled().replace(KEY_1, given))
+
+    assert done.returncode == 2
+    assert "master_key: base64 of 32 bytes" in done.stderr
+    assert KEY_1 not in done.stderr
+    assert not (tmp_path / "machines").exists()
 
 
 def test_each_machine_backs_up_at_hours_of_its_own(tmp_path: Path) -> None:
