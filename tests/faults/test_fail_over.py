@@ -96,6 +96,22 @@ def test_the_services_role_sees_who_follows(deserted: tuple[Nodes, str]) -> None
     assert "pg3 does not follow" in found.faults()[0]
 
 
+def test_a_copy_that_is_being_made_is_no_standby(deserted: tuple[Nodes, str]) -> None:
+    """It would be missed for a week after it is finished."""
+    _, url = deserted
+    for name, counted in (("pg_basebackup", 0), ("pg3", 1)):
+        replicating = make_conninfo(url, replication="true", application_name=name)
+        with psycopg.connect(replicating, autocommit=True):
+            until(lambda name=name: name in senders(url))
+            assert read_standbys(as_role(url, SERVICE)).following == counted, name
+
+
+def senders(url: str) -> list[str]:
+    with psycopg.connect(url) as connection:
+        rows = connection.execute("SELECT application_name FROM pg_stat_replication").fetchall()
+    return [str(name) for (name,) in rows]
+
+
 def test_without_a_database_a_node_that_may_goes_on_from_memory(
     nodes: Nodes, trading: Node
 ) -> None:

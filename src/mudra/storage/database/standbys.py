@@ -13,7 +13,9 @@ MAX_BEHIND: Final = 256 << 20
 """Bytes of log that a standby may lack: more than a checkpoint's."""
 _STATE: Final[LiteralString] = (
     "SELECT current_setting('synchronous_standby_names'),"
-    " (SELECT count(*) FROM pg_stat_replication), pg_current_wal_lsn()"
+    # A copy that is being made follows nothing yet, and is gone when it is finished.
+    " (SELECT count(*) FROM pg_stat_replication"
+    "   WHERE application_name IS DISTINCT FROM 'pg_basebackup'), pg_current_wal_lsn()"
 )
 _SLOTS: Final[LiteralString] = (
     "SELECT slot_name::text, active, coalesce((%s::pg_lsn - restart_lsn)::bigint, 0)"
