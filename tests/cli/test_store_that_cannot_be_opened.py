@@ -58,6 +58,7 @@ def test_the_doctor_reports_what_else_it_found_when_the_database_is_away(tmp_pat
         "passkeys": True,
         "languages": True,
         "certificates": True,
+        "installation": True,
         "disk": True,
         "master key": True,
         "registry": True,

@@ -24,6 +24,7 @@ from mudra.bootstrap.diagnosis_of_copies import (
     replica,
     standbys,
 )
+from mudra.bootstrap.diagnosis_of_installation import installation
 from mudra.bootstrap.diagnosis_of_metrics import metrics_database
 from mudra.bootstrap.diagnosis_of_room import forecast, queues
 from mudra.bootstrap.local_store import in_store
@@ -66,6 +67,7 @@ def diagnose(settings: Settings) -> Sequence[Diagnosis]:
         _passkeys(settings),
         _languages(settings),
         certificates(settings, ServiceClock()()),
+        installation(),
     ]
     try:
         return [*found, *in_store(settings, _examine)]
