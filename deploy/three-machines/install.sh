@@ -50,7 +50,7 @@ database() {
 }
 
 mudra() {
-    test -x /opt/mudra/bin/mudra || { echo "install Mudra into /opt/mudra first" >&2; exit 1; }
+    test -x /opt/mudra/bin/mudra || { echo "install Mudra in /opt/mudra first: docs/operations/running.md" >&2; exit 1; }
     systemctl enable mudra
     systemctl restart mudra
     # Only now: before, there is nothing to back up.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from tests.support.documents.blocks import blocks_of
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -86,6 +87,39 @@ def test_it_installs_and_serves(environment: tuple[Path, Path]) -> None:
             process.terminate()
             process.wait(60)
     assert process.returncode == 0
+
+
+def test_it_is_installed_and_upgraded_by_the_page(tmp_path: Path) -> None:
+    """Its commands, with a folder in place of /opt; what the machine's root does is left out."""
+    page = [one.body for one in blocks_of("docs/operations/running.md") if one.kind == "sh"]
+    build, install = page[:2]
+    (upgrade,) = [one for one in page if one.startswith("ln -sfn")]
+    assets, check, *builds = build.splitlines()
+    system, *steps = install.splitlines()
+    version = steps[0].rpartition("-")[2]
+    assert (assets, check.count("test -f")) == ("make assets site", 2)
+    assert system.startswith("apt-get install")
+    opt, dist = tmp_path / "opt", tmp_path / "dist"
+    opt.mkdir()
+
+    for line in builds:
+        words = line.replace(".venv/bin/uv", _UV).replace(" dist", f" {dist}")
+        run("bash", "-ec", words, cwd=ROOT)
+    for line in steps:
+        words = line.replace("python3.11", sys.executable).replace("/opt", str(opt))
+        run("bash", "-ec", words, cwd=dist)
+    program = opt / "mudra" / "bin" / "mudra"
+    assert version in run(program, "--version", cwd=tmp_path)
+    first = program.read_text().partition("\n")[0]
+
+    # The release after it: the link leads there, and what runs is not touched.
+    again = steps[0].replace("python3.11", sys.executable).replace("/opt", str(opt))
+    run("bash", "-ec", again.replace(version, "1.1.0"), cwd=dist)
+    link, restart = upgrade.splitlines()
+    run("bash", "-ec", link.replace("/opt", str(opt)), cwd=dist)
+    assert (opt / "mudra").resolve() == opt / "mudra-1.1.0"
+    assert first.startswith(f"#!{opt / f'mudra-{version}'}/bin/python")
+    assert restart == "systemctl restart mudra"
 
 
 def test_the_files_hold_what_they_should_and_nothing_private(built: Path) -> None:

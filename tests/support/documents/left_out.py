@@ -24,6 +24,7 @@ _RECOVERY_ON_PATRONI: Final = (
 _FAIL_OVER: Final = "faults/test_patroni.py::test_nothing_acknowledged_is_lost_or_doubled"
 _SETTINGS: Final = "docs/test_every_block.py::test_settings_of_documents_are_accepted"
 _ERRORS: Final = "docs/test_samples.py::test_the_error_of_the_reference_is_what_a_service_answers"
+_INSTALLED: Final = "upgrade/test_release_files.py::test_it_is_installed_and_upgraded_by_the_page"
 _LIBRARY: Final = "docs/test_samples.py::test_the_samples_of_the_client_library_work"
 _FRAMEWORKS: Final = (
     "conformance/test_frameworks.py::test_a_framework_lets_members_in_and_no_one_else"
@@ -137,6 +138,9 @@ BY_ANOTHER_TEST: Final = {
     "docs/operations/running.md": {
         'pg_dump -Fc -f mudra.dump "$MUDRA_DATABASE_OWNER_URL"': _DUMP,
         'pg_restore --no-owner --no-privileges -d "$MUDRA_DATABASE_OWNER_URL" mudra.dump': _DUMP,
+        "make assets site": _INSTALLED,
+        "apt-get install --no-install-recommends python3.11-venv": _INSTALLED,
+        "ln -sfn mudra-1.1.0 /opt/mudra": _INSTALLED,
         "MUDRA_TELEMETRY_HOST=10.0.0.1": _SETTINGS,
         "[Service]": "unit/deploy/test_deployment_files.py::test_systemd_takes_a_directory_of_your_own",
         "scrape_configs:": "docs/test_samples.py::test_the_scrape_of_the_page_is_one_of_prometheus",

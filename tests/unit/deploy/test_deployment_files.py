@@ -100,7 +100,6 @@ def test_where_a_node_is_stopped_its_socket_is_stopped_too() -> None:
         "docs/how-to/back-up-and-restore.md",
         "docs/how-to/metrics-apart.md",
         "docs/how-to/recover-to-a-time.md",
-        "docs/operations/running.md",
     } <= {document for document, _ in steps}
 
 
