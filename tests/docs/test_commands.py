@@ -7,9 +7,10 @@ Blocks are run as well (test_tutorials.py, test_guides.py), and so are examples 
 import ast
 import importlib
 import json
+import re
 
-from tests.support.documents.blocks import blocks_of
-from tests.support.documents.command_words import FILES, parse, words_of, written
+from tests.support.documents.blocks import blocks_of, text_of
+from tests.support.documents.command_words import FILES, lines_of, parse, words_of, written
 
 COMMANDS = sorted(
     {
@@ -18,6 +19,12 @@ COMMANDS = sorted(
         for line in written(file)
         if (words := words_of(line))
     }
+)
+
+
+SECRET_ARGUMENT = re.compile(
+    r"\$\{?MUDRA_(?:\w*(?:DATABASE|SMTP)\w*_URL|PASSWORD|MASTER_KEY)\b"
+    r"|(?<![A-Z_]=)\bpostgresql://\w+:[^@\s]+@"
 )
 
 
@@ -30,6 +37,24 @@ def test_every_command_of_a_document_is_there_with_its_options() -> None:
 
     assert wrong == [], "\n".join(wrong)
     assert len(COMMANDS) > 150
+
+
+def test_no_command_of_a_document_has_a_secret_among_its_arguments() -> None:
+    """Every user of the machine can read them, and sudo writes them into a log."""
+    wrong = [
+        (file, line)
+        for file in FILES
+        for block in blocks_of(file)
+        if block.kind == "sh"
+        for line in lines_of(block.body)
+        if SECRET_ARGUMENT.search(line)
+    ]
+    by_sudo = [file for file in FILES if re.search(r"sudo MUDRA_\w+=", text_of(file))]
+
+    assert (wrong, by_sudo) == ([], [])
+    assert SECRET_ARGUMENT.search('pg_dump -Fc -f mudra.dump "$MUDRA_DATABASE_OWNER_URL"')
+    assert SECRET_ARGUMENT.search("psql postgresql://mudra_owner:secret@db.example/mudra")
+    assert not SECRET_ARGUMENT.search("MUDRA_DATABASE_URL=postgresql://u:p@db/mudra mudra serve")
 
 
 def test_every_sample_in_python_compiles_and_imports_what_there_is() -> None:

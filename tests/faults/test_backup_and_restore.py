@@ -306,7 +306,6 @@ def test_the_how_to_is_followed_word_by_word(kept: Kept, tmp_path: Path) -> None
     commands = re.findall(r"^ *(mudra .*)$", page, re.MULTILINE)
     folder = kept.place(tmp_path / "data")
     names = {
-        "/var/backups/mudra/mudra-20261122T023000Z.dump.age": str(kept.file),
         "mudra-20261122T023000Z.dump.age": str(kept.file),
         "/srv/mudra": str(folder),
     }

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 from tests.support.audit.audit_rows import NOON
 from tests.support.audit.audited_nodes import (
     AuditedNodes,
@@ -75,8 +77,12 @@ def by_the_page(program: str, folder: Path, url: str) -> None:
     """Run what docs/operations/running.md says of a program, in a folder."""
     blocks = blocks_of("docs/operations/running.md")
     (words,) = (one.body for one in blocks if one.first.startswith(f"{program} "))
+    (form,) = (one.body for one in blocks if one.first == "[mudra]")
+    address = "".join(f"{name}={value}\n" for name, value in conninfo_to_dict(url).items())
+    services = folder / "pg_service.conf"
+    services.write_text("\n".join(f"[{one}]\n{address}" for one in re.findall(r"\[(.+)\]", form)))
     path = f"{programs()}:{os.environ['PATH']}"
-    environment = {"PATH": path, "MUDRA_DATABASE_OWNER_URL": url}
+    environment = {"PATH": path, "PGSERVICEFILE": str(services)}
     subprocess.run(["bash", "-ec", words], cwd=folder, env=environment, check=True)
 
 

@@ -35,6 +35,7 @@ BY_ANOTHER_TEST: Final = {
         "mudra backup key backup.key": _RESTORE,
         "MUDRA_BACKUP_DIR=/var/backups/mudra": _SETTINGS,
         "mudra backup create": _RESTORE,
+        "mudra backup verify mudra-20261122T023000Z.dump.age --identity backup.key": _RESTORE,
         "mudra restore mudra-20261122T023000Z.dump.age --identity backup.key --data-dir /srv/mudra": (
             _RESTORE
         ),
@@ -136,8 +137,9 @@ BY_ANOTHER_TEST: Final = {
         "kubectl create secret generic mudra-agent --from-literal=entity-secret=…": _CHARTS,
     },
     "docs/operations/running.md": {
-        'pg_dump -Fc -f mudra.dump "$MUDRA_DATABASE_OWNER_URL"': _DUMP,
-        'pg_restore --no-owner --no-privileges -d "$MUDRA_DATABASE_OWNER_URL" mudra.dump': _DUMP,
+        "[mudra]": _DUMP,
+        "pg_dump -Fc -f mudra.dump service=mudra": _DUMP,
+        "pg_restore --no-owner --no-privileges -d service=mudra-new mudra.dump": _DUMP,
         "make assets site": _INSTALLED,
         "apt-get install --no-install-recommends python3.11-venv": _INSTALLED,
         "ln -sfn mudra-1.1.0 /opt/mudra": _INSTALLED,
