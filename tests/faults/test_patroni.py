@@ -43,7 +43,7 @@ def kill(cluster: Cluster, old: Machine) -> Callable[[], None]:
 
 def switch(cluster: Cluster, old: Machine) -> Callable[[], None]:
     (words,) = documented(HOW_TO, "Switch over")
-    assert words[:3] == ["patronictl", "-c", "/etc/patroni/config.yml"]
+    assert words[:3] == ["/opt/patroni/bin/patronictl", "-c", "/etc/patroni/config.yml"]
     thread = threading.Thread(target=cluster.control, args=words[3:])
     thread.start()
     return thread.join

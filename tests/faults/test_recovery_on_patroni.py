@@ -1,6 +1,7 @@
 """Recovery to a point in time on three machines of Patroni, by the commands of the how-to."""
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -133,7 +134,8 @@ def test_a_chosen_moment_comes_back_on_three_machines(archived: Archived) -> Non
     archived.stop_patroni()
     archived.run(leader, forget, "mudra\nYes I am aware\n")
     archived.run(leader, target)
-    archived.run(leader, recover)
+    (last,) = re.findall(r"^\d{4}-\S+Z$", archived.run(leader, recover), re.MULTILINE)
+    assert datetime.fromisoformat(last) <= moment
     cluster.start_patroni(leader)
     cluster.wait(leader.is_primary, LEADS_S, "the recovered database does not lead")
     for one in others:

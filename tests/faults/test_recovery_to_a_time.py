@@ -87,8 +87,8 @@ class Machine:
             text = text.replace(theirs, str(ours))
         return text
 
-    def as_postgres(self, words: list[str]) -> None:
-        """Run a command of the how-to as the user of PostgreSQL."""
+    def as_postgres(self, words: list[str]) -> str:
+        """Run a command of the how-to as the user of PostgreSQL; gives what it printed."""
         done = subprocess.run(
             [*self.account.prefix, *words],
             capture_output=True,
@@ -99,6 +99,7 @@ class Machine:
             timeout=600,
         )
         assert done.returncode == 0, (shlex.join(words), done.stdout[-3000:], done.stderr[-3000:])
+        return done.stdout
 
     def start(self) -> None:
         """Start PostgreSQL and wait until it takes writes."""
@@ -144,6 +145,9 @@ class Machine:
         return {
             "PATH": os.environ["PATH"],
             "LC_ALL": "C.UTF-8",
+            "PGHOST": str(self.run),
+            "PGPORT": str(self.port),
+            "PGUSER": "postgres",
             "PGBACKREST_CONFIG": str(self.home / "pgbackrest.conf"),
         }
 
@@ -246,10 +250,10 @@ def test_a_lost_machine_and_a_chosen_moment(machine: Machine) -> None:
         connection.execute("CREATE DATABASE mudra")
     for words in commands("Once"):
         machine.as_postgres(words)
-    to_moment, to_end, recovered, *confirm = commands("Recover")
+    to_moment, to_end, last, recovered, *confirm = commands("Recover")
     written = write_and_lose(machine)
 
-    lost, rpo_s, rto_s = recovered_to_the_end(machine, written, to_end, recovered)
+    lost, rpo_s, rto_s = recovered_to_the_end(machine, written, to_end, last, recovered)
     print(
         f"\n{size(machine) / 1e6:.0f} MB: lost {lost} of {len(written.journal.resets)} resets, of"
         f" {rpo_s:.0f} s; back after {rto_s:.0f} s",
@@ -271,7 +275,7 @@ def test_a_lost_machine_and_a_chosen_moment(machine: Machine) -> None:
 
 
 def recovered_to_the_end(
-    machine: Machine, written: Written, to_end: list[str], recovered: list[str]
+    machine: Machine, written: Written, to_end: list[str], last: list[str], recovered: list[str]
 ) -> tuple[int, float, float]:
     """As little as can be is lost: resets lost, seconds lost, seconds until the service is back."""
     machine.as_postgres(to_end)
@@ -279,7 +283,9 @@ def recovered_to_the_end(
     found = versions(machine)
     lost = {name for name in written.journal.resets if found.get(name) != 2}
     ends = [written.journal.reset_at[name][1] for name in lost]
-    mudra(machine, recovered)
+    came_back = machine.as_postgres(last).strip()
+    assert abs(datetime.fromisoformat(came_back).timestamp() - written.killed) < RPO_S
+    mudra(machine, [*recovered[:-1], came_back])
     with node(machine) as again:
         assert new_member(again).secret()
         rto_s = time.time() - written.killed

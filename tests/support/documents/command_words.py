@@ -86,6 +86,12 @@ def parse(words: list[str]) -> str:
     return ""
 
 
+def is_group(words: list[str]) -> bool:
+    """Whether these words name a group of commands and none of it: run, they print its help."""
+    _, command, rest = _command_of(words)
+    return isinstance(command, TyperGroup) and not rest
+
+
 def is_whole(words: list[str]) -> bool:
     """Whether a command could be called so; a text often names no more than the command."""
     _, command, rest = _command_of(words)

@@ -48,6 +48,9 @@ BY_ANOTHER_TEST: Final = {
             _RECOVERY
         ),
         "pgbackrest --stanza=mudra --delta restore": _RECOVERY,
+        """psql -Atc "SELECT to_char(pg_last_xact_replay_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\\"T\\"HH24:MI:SS\\"Z\\"')" postgres""": (
+            _RECOVERY
+        ),
         "mudra database recovered --to 2026-11-23T08:00:00Z": _RECOVERY,
         "mudra audit confirm-restore": _RECOVERY,
         "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml edit-config mudra --force --pg archive_mode=on --pg archive_timeout=60s --pg archive_command='pgbackrest --stanza=mudra archive-push %p'": (
@@ -62,7 +65,7 @@ BY_ANOTHER_TEST: Final = {
         ),
     },
     "docs/how-to/run-on-patroni.md": {
-        "patronictl -c /etc/patroni/config.yml switchover mudra --force": _FAIL_OVER,
+        "/opt/patroni/bin/patronictl -c /etc/patroni/config.yml switchover mudra --force": _FAIL_OVER,
     },
     "docs/how-to/run-on-three-machines.md": {
         "python3 deploy/three-machines/render.py --example > inventory.toml": (

@@ -8,7 +8,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from tests.support.documents.command_words import parse, words_of, written
+from tests.support.documents.command_words import is_group, parse, words_of, written
 from tests.support.programs import program
 
 from mudra.console.pages.public.documentation import ROOT
@@ -139,9 +139,10 @@ def overlap(one: Mapping[str, int], other: Mapping[str, int]) -> bool:
 
 @pytest.mark.parametrize("runbook", RUNBOOKS, ids=lambda one: one.stem)
 def test_a_runbook_names_commands_and_options_that_there_are(runbook: Path) -> None:
-    commands = filter(None, map(words_of, written(runbook.as_posix())))
+    commands = [words for line in written(runbook.as_posix()) if (words := words_of(line))]
 
     assert list(filter(None, map(parse, commands))) == []
+    assert list(filter(is_group, commands)) == []
 
 
 @pytest.mark.parametrize(

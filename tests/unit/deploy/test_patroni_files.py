@@ -1,8 +1,12 @@
 """The files for Patroni keep what the how-to promises; the slow tests run them."""
 
+import re
+import subprocess
 from pathlib import Path
 
 import yaml
+from tests.support.documents.blocks import DOCUMENTS, text_of
+from tests.support.programs import program
 
 FILES = Path("deploy/patroni")
 HOW_TO = Path("docs/how-to/run-on-patroni.md").read_text()
@@ -27,6 +31,41 @@ def test_patroni_is_one_that_never_takes_the_key_of_its_successor() -> None:
         if line.startswith("patroni==")
     ]
     assert int(version.split(".")[0]) >= 4
+
+
+def test_patroni_may_open_the_watchdog_of_the_machine(tmp_path: Path) -> None:
+    """The device is root's: without it Patroni has none silently, or with `required` never leads."""
+    text = (FILES / "patroni.service").read_text()
+    unit = tmp_path / "patroni.service"
+    unit.write_text(text.replace("/opt/patroni/bin/patroni /etc/patroni/config.yml", "/bin/true"))
+    verified = subprocess.run(
+        [program("systemd-analyze"), "verify", unit],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    lines = text.splitlines()
+
+    assert (verified.returncode, verified.stderr) == (0, "")
+    assert "User=postgres" in lines
+    # As root, and a machine without a watchdog starts all the same.
+    assert "ExecStartPre=-+/bin/chown postgres /dev/watchdog" in lines
+
+
+def test_each_command_of_patroni_finds_its_program_and_its_cluster() -> None:
+    """It is in an environment of its own, and asks for its file and for what it acts on."""
+    whole = re.compile(
+        r"/opt/patroni/bin/patronictl -c /etc/patroni/config\.yml "
+        r"(list|(edit-config|remove|restart|show-config|switchover) mudra|reinit mudra pg\d)"
+    )
+    found = [
+        (document, " ".join(text[max(0, at.start() - 20) : at.end() + 60].split()))
+        for document in DOCUMENTS
+        if "/decisions/" not in document
+        for text in [" ".join(text_of(document).split())]
+        for at in re.finditer(r"patronictl [-a-z]", text)
+    ]
+
+    assert len(found) >= 6
+    assert [one for one in found if not whole.search(one[1])] == []
 
 
 def test_the_how_to_names_each_file() -> None:
