@@ -173,6 +173,7 @@ def run_an_agent(service: Service, folder: Path) -> Iterator[Fill]:
     )
     yield Fill(
         {
+            "sudo -u mudra-agent /opt/mudra/bin/": "",
             "-o mudra-agent /dev/stdin /etc/mudra/entity-secret": (
                 '/dev/stdin entity-secret <<< "$SECRET"'
             ),

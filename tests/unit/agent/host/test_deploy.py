@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
+from tests.support.documents.blocks import blocks_of
 from tests.support.manual_clock import MovedClock
 
 from mudra.agent.host.config import read_config
@@ -33,6 +34,29 @@ def test_the_unit_file_is_taken_by_systemd(tmp_path: Path) -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_page_makes_what_the_check_before_the_first_start_needs() -> None:
+    """systemd makes the directory at the first start alone, and no package makes /etc/mudra."""
+    page = "docs/how-to/run-an-agent.md"
+    shell = [one.body for one in blocks_of(page) if one.kind == "sh"]
+    install, *later = shell
+    unit = dict(
+        line.split("=", 1)
+        for line in (DEPLOY / "systemd" / "mudra-agent.service").read_text().splitlines()
+        if "=" in line
+    )
+    directory = read_config(DEPLOY / "agent.toml").directory
+    user, program = unit["User"], unit["ExecStart"].partition(" ")[0]
+    commands = [line for body in later for line in body.splitlines() if "mudra agent " in line]
+
+    assert directory == f"/var/lib/{unit['StateDirectory']}"
+    assert f"install -d -m {unit['StateDirectoryMode'][1:]} -o {user} {directory}\n" in install
+    assert "install -d -m 755 /etc/mudra\n" in install
+    assert install.index("useradd") < install.index(f"-o {user}")
+    assert len(commands) == 3
+    for command in commands:
+        assert command.startswith(f"sudo -u {user} {program} agent "), command
 
 
 def test_every_figure_that_the_how_to_alarms_on_is_exposed(tmp_path: Path) -> None:
