@@ -123,7 +123,7 @@ class Dependencies(Struct, frozen=True):
     witness: Witness
     health_values: SharedValues
     check_submission: CheckSubmission = check_here
-    prepare_check: Callable[[], Awaitable[None]] = nothing_to_prepare
+    prepare_check: Callable[[str], Awaitable[None]] = nothing_to_prepare
 
     @contextlib.asynccontextmanager
     async def unit_of_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:

@@ -179,8 +179,11 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     key_fetches: KeyFetchLog
     revocation_lists: RevocationLists
     push_limits: PushLimits
-    prepare_check: Callable[[], Awaitable[None]]
-    """Readies the check of registry payloads, before a transaction is opened for it."""
+    prepare_check: Callable[[str], Awaitable[None]]
+    """Readies the check of registry payloads for a caller, who is authenticated and has a turn.
+
+    Before a transaction is opened for the check.
+    """
     check_push: CheckPush
     directory: DirectoryReads
     hasher: PasswordHasher

@@ -29,9 +29,14 @@ class CheckSubmission(Protocol):
     """Checks a payload without keeping other requests waiting; it may take 0.1 s."""
 
     async def __call__(
-        self, payload: object, policy: AddressPolicy, vocabulary: Vocabulary, address: Address
+        self,
+        payload: object,
+        policy: AddressPolicy,
+        vocabulary: Vocabulary,
+        address: Address,
+        caller: str,
     ) -> CheckedPayload | list[Finding] | PayloadNotChecked:
-        """Return the checked payload, or its findings."""
+        """Return the checked payload, or its findings; callers take turns."""
         ...
 
 

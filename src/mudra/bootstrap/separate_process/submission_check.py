@@ -2,7 +2,6 @@
 
 import contextlib
 from functools import partial
-from typing import Final
 
 from mudra.bootstrap.separate_process.process_apart import NoAnswerApart, ProcessApart
 from mudra.registry.payload.fields.url_rules import AddressPolicy
@@ -11,29 +10,31 @@ from mudra.registry.payload.vocabulary import Vocabulary
 from mudra.registry.ports import Address
 from mudra.shared.finding import Finding
 
-_ONE_QUEUE: Final = ""
-"""`as_registry_actor` lets each caller have one at a time."""
-
 
 class SubmissionChecker:
-    """Implements registry/ports.py CheckSubmission for one worker."""
+    """Implements registry/ports.py CheckSubmission for one worker; callers take turns."""
 
     def __init__(self) -> None:
         self._apart = ProcessApart()
 
-    async def prepare(self) -> None:
+    async def prepare(self, caller: str) -> None:
         """Start the process unless it runs: a second or two, for which no transaction may wait."""
         # Without an answer here, `check` has none either, and says what to do.
         with contextlib.suppress(NoAnswerApart):
-            await self._apart.run(_ONE_QUEUE, _loaded)
+            await self._apart.run(caller, _loaded)
 
     async def check(
-        self, payload: object, policy: AddressPolicy, vocabulary: Vocabulary, address: Address
+        self,
+        payload: object,
+        policy: AddressPolicy,
+        vocabulary: Vocabulary,
+        address: Address,
+        caller: str,
     ) -> CheckedPayload | list[Finding]:
         """Return the checked payload, or its findings."""
         call = partial(check_submission, payload, policy, vocabulary, *address)
         try:
-            return await self._apart.run(_ONE_QUEUE, call)
+            return await self._apart.run(caller, call)
         except NoAnswerApart:
             # Rather 0.1 s without others than no registration: the machine is overloaded.
             return check_submission(payload, policy, vocabulary, *address)
@@ -43,12 +44,16 @@ def _loaded() -> None:
     """Do nothing, in a process that has loaded this module and all that a check needs."""
 
 
-async def nothing_to_prepare() -> None:
+async def nothing_to_prepare(_: str) -> None:
     """Return at once: `check_here` needs no other process."""
 
 
 async def check_here(
-    payload: object, policy: AddressPolicy, vocabulary: Vocabulary, address: Address
+    payload: object,
+    policy: AddressPolicy,
+    vocabulary: Vocabulary,
+    address: Address,
+    caller: str,  # noqa: ARG001  # no one waits here
 ) -> CheckedPayload | list[Finding]:
     """Check in this process: for commands and jobs, which keep no one waiting."""
     return check_submission(payload, policy, vocabulary, *address)

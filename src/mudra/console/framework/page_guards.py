@@ -5,7 +5,7 @@ from the same functions as in the API and are read from the database for each re
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from typing import Final
 
 from litestar import Response
@@ -52,6 +52,11 @@ Fields = Mapping[str, str]
 """What a form sent."""
 
 
+Turn = Callable[
+    [RequestContext, Fields | Refusal],
+    AbstractAsyncContextManager[Response[str] | Response[bytes] | None],
+]
+"""What a form waits for without a connection; gives the response where it may not go on."""
 PageHandler = Callable[[PageContext], Awaitable[Outcome]]
 FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome | LongAct]]
 PageCheck = Callable[[PageContext, Fields], Awaitable[Outcome | None]]
@@ -83,13 +88,21 @@ async def member_form(
     limits: BodyLimits = FORM_LIMITS,
     *,
     needs_proof: bool = False,
+    turn: Turn | None = None,
 ) -> Response[str] | Response[bytes]:
-    """Handle a form that an admin of the entity submitted; `needs_proof` for a serious act."""
+    """Handle a form that an admin of the entity submitted; `needs_proof` for a serious act.
+
+    Once it is read it waits for its `turn`, if it needs one.
+    """
     fields = await read_form(request.receive, request.scope["headers"], limits)
     context = new_context(request, dependencies)
-    if needs_proof:
-        return await _handle_proven_form(context, fields, own_entity(entity_id), handle)
-    return await _handle_form(context, fields, own_entity(entity_id), handle)
+    async with AsyncExitStack() as held:
+        refused = await held.enter_async_context(turn(context, fields)) if turn else None
+        if refused is not None:
+            return refused
+        if needs_proof:
+            return await _handle_proven_form(context, fields, own_entity(entity_id), handle)
+        return await _handle_form(context, fields, own_entity(entity_id), handle)
 
 
 async def member_form_with_proof(
@@ -262,7 +275,7 @@ async def _page_response(
     context = new_context(request, dependencies)
     on_replica = reads and dependencies.has_replica
     async with dependencies.unit_of_work(within_s=PAGE_S) as work:
-        page_context = await _signed_in(context, work, stages)
+        page_context = await signed_in(context, work, stages)
         if page_context is None:
             return not_signed_in(context)
         passed = await gate(page_context)
@@ -293,7 +306,7 @@ async def _handle_form(
     stages: frozenset[Stage] = _FULL,
 ) -> Response[str] | Response[bytes]:
     async with context.dependencies.unit_of_work(within_s=within_s) as work:
-        page_context = await _signed_in(context, work, stages)
+        page_context = await signed_in(context, work, stages)
         if page_context is None:
             return form_without_session(context, fields)
         passed = _form_refused(page_context, fields) or await gate(page_context)
@@ -347,7 +360,7 @@ async def _prove(
     if fields.get("passkey"):
         await context.dependencies.passkeys.load()
     async with context.dependencies.unit_of_work() as work:
-        page_context = await _signed_in(context, work, stages)
+        page_context = await signed_in(context, work, stages)
         if page_context is None or _form_refused(page_context, fields) is not None:
             return NO_PROOF  # shown by what comes after
         if not isinstance(await gate(page_context), PageContext):
@@ -357,8 +370,8 @@ async def _prove(
     return await by_typed_password(page_context, fields)
 
 
-async def _signed_in(
-    context: RequestContext, work: UnitOfWork, stages: frozenset[Stage]
+async def signed_in(
+    context: RequestContext, work: UnitOfWork, stages: frozenset[Stage] = _FULL
 ) -> PageContext | None:
     """Find who is signed in; None when no one is, no longer, or not yet with a second factor."""
     found = await authenticate_session(

@@ -42,11 +42,12 @@ def as_registry_actor(handler: Handler[RegistryCall[B], P]) -> Endpoint:
         caller = await _confirmed(context)
         if isinstance(caller, Refusal):
             return caller
-        async with context.dependencies.registry_turns.turn(_subject(caller)) as admitted:
+        subject = _subject(caller)
+        async with context.dependencies.registry_turns.turn(subject) as admitted:
             if not admitted:
                 return PayloadNotChecked()
             if isinstance(received, Document):
-                await context.dependencies.prepare_check()
+                await context.dependencies.prepare_check(subject)
             async with context.dependencies.unit_of_work() as work:
                 actor = (
                     await _entity_actor(caller, context, work)

@@ -87,7 +87,7 @@ class RegistrationService(Struct, frozen=True):
     ) -> Sequence[Finding] | NotYourEntry | NeedsOperator | PayloadNotChecked:
         """Return what a submission of the payload would find; stores nothing."""
         vocabulary = await read_vocabulary(self.vocabulary)
-        checked = await self.check(payload, self.policy, vocabulary, Address(entity_type, None))
+        checked = await self._checked(payload, Address(entity_type, None), vocabulary, actor)
         if not isinstance(checked, CheckedPayload):
             return checked
         return may_submit(actor, checked.entry) or checked.notes
@@ -104,11 +104,11 @@ class RegistrationService(Struct, frozen=True):
 
     async def submit_draft(self, draft: DraftReview, actor: Actor) -> Registered:
         """Submit or update what was reviewed in this transaction."""
-        if draft.checked is None:
-            return PayloadRefused(tuple(draft.findings))
         wait_s = await self.budget.wait_s(actor.name)
         if wait_s:
             return TooManyWrites(wait_s)
+        if draft.checked is None:
+            return PayloadRefused(tuple(draft.findings))
         return await self._store(draft.checked, actor, is_first=draft.is_first)
 
     async def _write(
@@ -125,7 +125,7 @@ class RegistrationService(Struct, frozen=True):
             return TooManyWrites(wait_s)
         vocabulary = await read_vocabulary(self.vocabulary)
         address = Address(entity_type, entity_id)
-        checked = await self.check(payload, self.policy, vocabulary, address)
+        checked = await self._checked(payload, address, vocabulary, actor)
         if isinstance(checked, PayloadNotChecked):
             return checked
         if not isinstance(checked, CheckedPayload):
@@ -137,7 +137,7 @@ class RegistrationService(Struct, frozen=True):
     ) -> CheckedPayload | list[Finding]:
         if isinstance(payload, Finding):
             return [payload]
-        checked = await self.check(payload, self.policy, vocabulary, address)
+        checked = await self._checked(payload, address, vocabulary, actor)
         if isinstance(checked, PayloadNotChecked):
             problem = translatable("could not be checked now")
             return [Finding("$", problem, translatable("try again"))]
@@ -146,6 +146,12 @@ class RegistrationService(Struct, frozen=True):
             # All but the requester is compared with the address above.
             return [Finding("$.requester.id", problem, address.entity_id or "")]
         return checked
+
+    async def _checked(
+        self, payload: object, address: Address, vocabulary: Vocabulary, actor: Actor
+    ) -> CheckedPayload | list[Finding] | PayloadNotChecked:
+        caller = actor.person or actor.name
+        return await self.check(payload, self.policy, vocabulary, address, caller)
 
     async def _store(self, checked: CheckedPayload, actor: Actor, *, is_first: bool) -> Registered:
         write = submit_entry if is_first else update_entry

@@ -12,6 +12,7 @@ from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_form, member_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
+from mudra.console.framework.registry_turn import ready_check, registry_turn
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.member.registration_draft import draft_of
@@ -28,6 +29,7 @@ from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
 from mudra.registry.lifecycle.record import Version
 from mudra.registry.lifecycle.registration import Receipt, ReviewedDraft
+from mudra.registry.payload.refusals import PayloadRefused
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 
@@ -64,7 +66,7 @@ async def registration(
     async def handle(page_context: PageContext) -> Outcome:  # noqa: ARG001  # its opening is the frame's
         return StreamedPage("registration.html", {}, lambda then: _current(then, entity_id))
 
-    await dependencies.prepare_check()
+    await ready_check(request, dependencies)
     return await member_page(request, dependencies, entity_id, handle)
 
 
@@ -95,15 +97,14 @@ async def check(
             return RenderedPage("registration_checked.html", _review_facts(reviewed.review, draft))
         return _page(page_context, draft, reviewed)
 
-    await dependencies.prepare_check()
-    return await member_form(request, dependencies, entity_id, handle, _LIMITS)
+    return await member_form(request, dependencies, entity_id, handle, _LIMITS, turn=registry_turn)
 
 
 @post(f"{_PATH}/submit", include_in_schema=False, status_code=200)
 async def submit(
     entity_id: FromPath[str], request: AnyRequest, dependencies: InjectedDependencies
 ) -> _PAGES:
-    """Submit a draft, within the same budget of writes as /entityInfo."""
+    """Submit a draft, within the same budget of writes as /entityInfo, refused or not."""
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         draft = fields.get("payload", "")
@@ -114,8 +115,9 @@ async def submit(
             return GoTo(f"{member_path(entity_id, 'registration')}?told={outcome.status}")
         return _page(page_context, draft, reviewed, outcome)
 
-    await dependencies.prepare_check()
-    return await member_form(request, dependencies, entity_id, handle, _LIMITS, needs_proof=True)
+    return await member_form(
+        request, dependencies, entity_id, handle, _LIMITS, needs_proof=True, turn=registry_turn
+    )
 
 
 async def _reviewed(page_context: PageContext, draft: str) -> ReviewedDraft:
@@ -153,7 +155,7 @@ def _page(
     problem = page_problem(refusal) if refusal is not None else None
     record, facts = reviewed.record, _review_facts(reviewed.review, draft, sent=bool(problem))
     shown = sentence(problem.sentence) if problem else ""
-    if problem and facts["at_fields"]:
+    if isinstance(refusal, PayloadRefused) and facts["at_fields"]:
         shown = gettext("Nothing was submitted. The findings say what to change.")
     return RenderedPage(
         "registration.html",

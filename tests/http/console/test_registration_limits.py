@@ -1,0 +1,161 @@
+"""The registration forms have the limits of the registry's API (0074): signed in, limited, checked."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+from msgspec.structs import replace
+from tests.support.cheap_hashes import cheap_hashes
+from tests.support.database.template_database import prepare
+from tests.support.faults.world import AA, ADMINS, FIP, FIU, PASSWORD, set_up
+from tests.support.in_process import InProcess, in_process
+from tests.support.people.console import SAME_ORIGIN, Reader
+from tests.support.until import until
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.node.serve import open_store
+from mudra.shared.fair_turns import FairTurns
+from mudra.shared.rate_limit import KeyedRateLimit
+
+CONNECTIONS = 4
+AT_ONCE = 12
+WRITES = 3
+FRAGMENT = {"HX-Request": "true"}
+READ = "LOCK TABLE registry_version IN ACCESS EXCLUSIVE MODE"
+WAITING = "SELECT FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
+
+
+def page_of(entity_id: str) -> str:
+    return f"/console/entity/{entity_id}/registration"
+
+
+@dataclass
+class Served:
+    """A worker with few connections."""
+
+    worker: InProcess
+    conninfo: str
+
+    def reader(self, entity_id: str) -> Reader:
+        browser = Reader(self.worker.client(), "")
+        assert browser.sign_in(ADMINS[entity_id], PASSWORD).status_code == 303
+        return browser
+
+    def check(self, browser: Reader, entity_id: str, act: str = "check") -> httpx.Response:
+        page = page_of(entity_id)
+        sent = {"csrf_token": browser.word(page), "payload": "{}"}
+        return browser.post(f"{page}/{act}", sent, **FRAGMENT)
+
+    def having(self, **parts: object) -> "Served":
+        """The same worker with other parts of its edge."""
+        edge = self.worker.edge
+        http = replace(edge.http, **parts)
+        return Served(InProcess(self.worker.loop, replace(edge, http=http)), self.conninfo)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    settings = Settings(
+        data_dir=tmp_path_factory.mktemp("limits") / "data",
+        sandbox=True,
+        registry_writes_per_hour=WRITES,
+    )
+    prepare(settings.data_dir)
+    with (
+        cheap_hashes(),
+        open_store(settings, create=True) as opened,
+        in_process(settings, *opened, connections=CONNECTIONS) as one,
+    ):
+        one.do(set_up(one.edge.dependencies))
+        yield Served(one, opened[0])
+
+
+def test_one_check_of_a_person_has_a_connection_at_a_time(served: Served) -> None:
+    """While the database keeps the first of twelve waiting, others still get their pages."""
+    browser, other, page = served.reader(FIU), served.reader(FIP), page_of(FIU)
+    sent = {"csrf_token": browser.word(page), "payload": "{}"}
+    asked = [
+        browser.client.build_request("POST", f"{page}/check", data=sent, headers=SAME_ORIGIN)
+        for _ in range(AT_ONCE)
+    ]
+
+    async def all_of_them() -> list[httpx.Response]:
+        return await asyncio.gather(*(served.worker.handled(one) for one in asked))
+
+    with (
+        psycopg.connect(served.conninfo, autocommit=True) as watching,
+        psycopg.connect(served.conninfo) as keeping,
+    ):
+        keeping.execute(READ)
+
+        def waiting() -> int:
+            return watching.execute(WAITING, [keeping.info.backend_pid]).rowcount
+
+        answers = asyncio.run_coroutine_threadsafe(all_of_them(), served.worker.loop)
+        until(waiting)
+        shown = other.get("/console/account").status_code
+        most = waiting()
+        keeping.rollback()
+
+    assert (shown, most) == (200, 1)
+    assert {one.status_code for one in answers.result(60)} == {200}
+
+
+def test_checks_and_the_api_share_the_rate_of_a_person(served: Served) -> None:
+    limited = served.having(registry_rate=KeyedRateLimit(1 / 3600, 2, monotonic))
+    browser = limited.reader(FIU)
+    login = {"username": ADMINS[FIU], "password": PASSWORD}
+    token = limited.worker.client().post("/iam/v1/user/token/generate", data=login).json()
+    api = limited.worker.client(token["accessToken"])
+
+    checks = [limited.check(browser, FIU).status_code for _ in range(3)]
+
+    assert checks == [200, 200, 429]
+    assert api.post("/cr/v2/lint/FIU", json={}).status_code == 429
+    assert limited.check(limited.reader(FIP), FIP).status_code == 200
+
+
+def test_who_gets_no_turn_is_asked_to_try_again(served: Served) -> None:
+    busy = served.having(registry_turns=FairTurns(0, 1, 0.0))
+
+    refused = busy.check(busy.reader(FIU), FIU)
+
+    assert refused.status_code == 503
+    assert "Too many payloads wait to be checked" in refused.text
+
+
+def test_the_check_is_readied_for_who_is_signed_in_alone(served: Served) -> None:
+    readied: list[str] = []
+
+    async def note(caller: str) -> None:
+        readied.append(caller)
+
+    noted = served.having(prepare_check=note)
+    stranger, page = Reader(noted.worker.client(), ""), page_of(FIU)
+    sent: dict[str, Any] = {"csrf_token": "x", "payload": "{}"}
+
+    asked = [
+        stranger.get(page),
+        *(stranger.post(f"{page}/{act}", sent) for act in ("check", "submit")),
+    ]
+    assert [one.status_code for one in asked] == [303, 403, 403]
+    assert readied == []
+
+    assert noted.check(noted.reader(FIU), FIU).status_code == 200
+    assert len(readied) == 2  # for the page, and for its form
+    assert len({*readied}) == 1
+
+
+def test_a_submission_that_is_refused_counts_as_a_write(served: Served) -> None:
+    browser = served.reader(AA)
+
+    submitted = [served.check(browser, AA, "submit") for _ in range(WRITES + 1)]
+
+    assert [one.status_code for one in submitted] == [400] * WRITES + [429]
+    assert "Nothing was submitted. The findings say what to change." in submitted[0].text
+    assert "that one hour permits are used up" in submitted[-1].text
