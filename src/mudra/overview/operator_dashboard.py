@@ -19,6 +19,11 @@ from mudra.metrics.incidents.incident import AaReporting, StoredIncident
 from mudra.metrics.incidents.subject import name_of, text_of
 from mudra.metrics.notifications.alarm import symptom_text
 from mudra.metrics.payload.held_reports import HeldReport
+from mudra.metrics.subscriptions.subscription import (
+    MAX_CONFIRMATIONS_AN_HOUR,
+    MAX_WAITING,
+    Crowd,
+)
 from mudra.overview.mail_queue import QueuedMail
 from mudra.overview.ports import DashboardReads
 from mudra.registry.lifecycle.difference import in_one_line
@@ -43,6 +48,7 @@ class Kind(enum.StrEnum):
     APPROVAL = "approval"
     HELD_REPORT = "held-report"
     MAIL = "mail"
+    SUBSCRIPTIONS = "subscriptions"
     NO_ADMIN = "no-admin"
 
 
@@ -64,6 +70,7 @@ NEEDED: Final = {
     Kind.APPROVAL: Scope.REGISTRY,
     Kind.HELD_REPORT: Scope.HEALTH,
     Kind.MAIL: Scope.MEMBERS,
+    Kind.SUBSCRIPTIONS: Scope.HEALTH,
     Kind.NO_ADMIN: Scope.MEMBERS,
 }
 
@@ -109,6 +116,7 @@ async def read_dashboard(
         judged_until = await work.health.judged_until()
         rows += [_incident(one) for one in to_handle]
         rows += _held(await work.held_reports.list())
+        rows += _crowd(await work.subscriptions.crowd())
     if Scope.MEMBERS in scopes:
         rows += [
             _secret(one, now) for one in await work.member_search.expiring(now + WITHIN, _READ)
@@ -236,6 +244,28 @@ def _mail(one: QueuedMail) -> DashboardRow:
         f"“{one.subject}” to {one.recipient} {how}",
         "Fix the address or mail server, then try again",
     )
+
+
+def _crowd(found: Crowd | None) -> list[DashboardRow]:
+    if found is None:
+        return []
+    what = (
+        "requests for emails of the public status that wait for a confirmation email: "
+        f"{found.waiting:,} ({MAX_CONFIRMATIONS_AN_HOUR:,} an hour are sent)"
+    )
+    if found.is_full:
+        what += f"; {MAX_WAITING:,} are unconfirmed, and one more takes the place of the oldest"
+    return [
+        DashboardRow(
+            Kind.SUBSCRIPTIONS,
+            Urgency.BROKEN if found.is_full else Urgency.WAITS,
+            "",
+            "",
+            found.since,
+            what,
+            "Look in the proxy's log who sends them; block a flood there",
+        )
+    ]
 
 
 def _alone(one: MemberRow) -> DashboardRow:

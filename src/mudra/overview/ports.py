@@ -9,6 +9,7 @@ from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.payload.held_reports import HeldReportService
 from mudra.metrics.payload.receipt_service import ReceiptService
+from mudra.metrics.subscriptions.ports import Subscriptions
 from mudra.overview.mail_queue import MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.registry.ports import Registry
@@ -47,6 +48,10 @@ class DashboardReads(Protocol):
     @property
     def held_reports(self) -> HeldReportService:
         """Implausible reports that wait for a decision."""
+
+    @property
+    def subscriptions(self) -> Subscriptions:
+        """Requests for emails of the public status."""
 
 
 class AttentionReads(Protocol):

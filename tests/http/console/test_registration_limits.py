@@ -154,6 +154,8 @@ def test_the_check_is_readied_for_who_is_signed_in_alone(served: Served) -> None
 def test_a_submission_that_is_refused_counts_as_a_write(served: Served) -> None:
     browser = served.reader(AA)
 
-    submitted = [served.check(browser, AA, "submit").status_code for _ in range(WRITES + 1)]
+    submitted = [served.check(browser, AA, "submit") for _ in range(WRITES + 1)]
 
-    assert submitted == [400] * WRITES + [429]
+    assert [one.status_code for one in submitted] == [400] * WRITES + [429]
+    assert "Nothing was submitted. The findings say what to change." in submitted[0].text
+    assert "that one hour permits are used up" in submitted[-1].text

@@ -35,6 +35,7 @@ def board(judged_until: datetime | None, *scopes: Scope) -> Dashboard:
         people=SimpleNamespace(now=answers(NOW)),
         incidents=SimpleNamespace(to_handle=answers([])),
         held_reports=SimpleNamespace(list=answers([])),
+        subscriptions=SimpleNamespace(crowd=answers(None)),
         health=SimpleNamespace(judged_until=answers(judged_until)),
         pending_entries=SimpleNamespace(waiting=answers([])),
     )

@@ -10,7 +10,7 @@ from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.metrics.incidents.incident_service import IncidentService
 from mudra.metrics.subscriptions.public_news import News, NewsState
-from mudra.metrics.subscriptions.subscription import Subscription
+from mudra.metrics.subscriptions.subscription import Crowd, Subscription
 from mudra.metrics.subscriptions.webhook_subscription import Failing
 from mudra.shared.secret_text import SecretText
 
@@ -97,18 +97,23 @@ class Subscriptions(Protocol):
     async def ask(
         self, email: str, fip_id: str, language: str, token: SecretText, url: str
     ) -> None:
-        """Store a request, by one statement whatever is known of the address.
+        """Store a request, by the same statements whatever is known of the address.
 
         Of one that is confirmed nothing changes; of another its time does, and its token stays.
+        Where too many are not confirmed it takes the place of the oldest.
         """
+        ...
+
+    async def crowd(self) -> Crowd | None:
+        """Return that more ask than are answered; None while each has its email in time."""
         ...
 
     async def take_asked(self, limit: int) -> Sequence[Subscription]:
         """Take unconfirmed ones whose request was not answered yet, and mark them answered."""
         ...
 
-    async def confirmations_since(self, email: str, since: datetime) -> int:
-        """Return how many emails asked this address for a confirmation."""
+    async def confirmations_since(self, since: datetime, *, email: str | None = None) -> int:
+        """Return how many emails asked this address for a confirmation, or all; or a few more."""
         ...
 
     async def confirmation_sent(self, subscription_id: str) -> None:

@@ -15,8 +15,14 @@ CONFIRM_WITHIN: Final = timedelta(hours=48)
 """An address that is not confirmed by then is forgotten."""
 MAX_CONFIRMATIONS: Final = 3
 """Emails to one address that ask for a confirmation, in 24 hours: no one is flooded by others."""
+MAX_CONFIRMATIONS_AN_HOUR: Final = 1000
+"""Emails to all addresses that ask for a confirmation; further requests wait for theirs."""
 MAX_WAITING: Final = 10_000
-"""Unconfirmed ones of all; further requests are dropped until some are confirmed or forgotten."""
+"""Unconfirmed ones of all; one more takes the place of the oldest (decision 0190)."""
+KEPT_ONCE_MAILED: Final = timedelta(hours=1)
+"""So long after its email no other takes the place of a request: its owner may confirm it."""
+LATE: Final = timedelta(minutes=10)
+"""A request that waits for its email for so long is shown to operators."""
 
 
 class Subscription(Struct, frozen=True):
@@ -43,6 +49,15 @@ class Subscription(Struct, frozen=True):
     def is_confirmed(self) -> bool:
         """Return whether the address was confirmed by its owner."""
         return self.confirmed_at is not None
+
+
+class Crowd(Struct, frozen=True):
+    """More requests than are answered; `waiting` of them wait for their emails."""
+
+    waiting: int
+    since: datetime
+    is_full: bool
+    """Whether one more takes the place of the oldest."""
 
 
 class SubscriptionGone(Refusal, frozen=True):

@@ -23,6 +23,7 @@ from mudra.metrics.subscriptions.subscribe import COUNTED
 from mudra.metrics.subscriptions.subscription import (
     CONFIRM_WITHIN,
     MAX_CONFIRMATIONS,
+    MAX_CONFIRMATIONS_AN_HOUR,
     Subscription,
 )
 from mudra.metrics.subscriptions.webhook_subscription import ENDS_AFTER, status_body
@@ -31,6 +32,7 @@ from mudra.shared.secret_text import SecretText
 
 _BATCH: Final = 200
 """Emails of one transaction."""
+_HOUR: Final = timedelta(hours=1)
 _RECENT: Final = timedelta(days=8)
 """A window may come 7 days late, and end an incident that began before."""
 _ZONE: Final = ZoneInfo("Asia/Kolkata")
@@ -56,11 +58,14 @@ class StatusEmails(Struct, frozen=True):
 
     async def _ask_to_confirm(self) -> bool:
         async with self.open_work() as work:
-            asked = await work.subscriptions.take_asked(_BATCH)
+            now = await work.subscriptions.now()
+            mailed = await work.subscriptions.confirmations_since(now - _HOUR)
+            left = max(0, MAX_CONFIRMATIONS_AN_HOUR - mailed)
+            asked = await work.subscriptions.take_asked(min(left, _BATCH))
             names = await work.health.names() if asked else {}
-            since = await work.subscriptions.now() - COUNTED
+            since = now - COUNTED
             for one in asked:
-                sent = await work.subscriptions.confirmations_since(one.email, since)
+                sent = await work.subscriptions.confirmations_since(since, email=one.email)
                 if sent >= MAX_CONFIRMATIONS:
                     continue
                 facts: dict[str, str | SecretText] = {

@@ -9,7 +9,13 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.email_link import token_hash
 from mudra.metrics.subscriptions.public_news import News, NewsState
-from mudra.metrics.subscriptions.subscription import MAX_WAITING, Subscription
+from mudra.metrics.subscriptions.subscription import (
+    KEPT_ONCE_MAILED,
+    LATE,
+    MAX_WAITING,
+    Crowd,
+    Subscription,
+)
 from mudra.metrics.subscriptions.webhook_subscription import host_of
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
@@ -111,10 +117,9 @@ class PostgresSubscriptions:
         self, email: str, fip_id: str, language: str, token: SecretText, url: str
     ) -> None:
         """Store a request, by the same statements whatever is known of the address."""
-        unconfirmed = sa.select(sa.func.count()).where(_S.confirmed_at.is_(None))
-        if (await self._tx.connection.scalar(unconfirmed) or 0) >= MAX_WAITING:
-            return
         subscription_id, now = fresh_id(), await self._tx.now()
+        if not await self._has_room(now):
+            return
         sealed = self._encryption.encrypt_text(token, *_PLACE, subscription_id)
         asked = insert(status_subscription).values(
             subscription_id=subscription_id,
@@ -137,6 +142,41 @@ class PostgresSubscriptions:
         )
         await self._tx.changing(SUBSCRIPTION_ASKED)
 
+    async def _has_room(self, now: datetime) -> bool:
+        """Make room for one more where there is none: the oldest goes, those answered first."""
+        unconfirmed = sa.select(sa.func.count()).where(_S.confirmed_at.is_(None))
+        if (await self._tx.connection.scalar(unconfirmed) or 0) < MAX_WAITING:
+            return True
+        oldest = (
+            sa.select(_S.subscription_id)
+            .where(
+                _S.confirmed_at.is_(None),
+                _S.opted_at.is_(None),
+                sa.func.coalesce(_S.mailed_at <= now - KEPT_ONCE_MAILED, sa.true()),
+            )
+            .order_by(_S.waits, _S.asked_at)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+        gone = await self._tx.connection.execute(
+            sa.delete(status_subscription).where(_S.subscription_id == oldest)
+        )
+        return gone.rowcount == 1
+
+    async def crowd(self) -> Crowd | None:
+        """Return that more ask than are answered; None while each has its email in time."""
+        asked, waits = sa.func.min(_S.asked_at), _S.waits.is_(True)
+        found = await self._tx.connection.execute(
+            sa.select(
+                sa.func.count(), asked, sa.func.count().filter(waits), asked.filter(waits)
+            ).where(_S.confirmed_at.is_(None))
+        )
+        unconfirmed, first, waiting, since = found.one()
+        is_full = unconfirmed >= MAX_WAITING
+        is_late = since is not None and since <= await self._tx.now() - LATE
+        return Crowd(waiting, since or first, is_full) if is_full or is_late else None
+
     async def take_asked(self, limit: int) -> Sequence[Subscription]:
         """Take unconfirmed ones whose request was not answered yet, and mark them answered."""
         oldest = (
@@ -155,10 +195,10 @@ class PostgresSubscriptions:
         )
         return [self._read(row) for row in rows.mappings()]
 
-    async def confirmations_since(self, email: str, since: datetime) -> int:
-        """Return how many emails asked this address for a confirmation."""
+    async def confirmations_since(self, since: datetime, *, email: str | None = None) -> int:
+        """Return how many emails asked this address for a confirmation, or all; or a few more."""
         counted = sa.select(sa.func.coalesce(sa.func.sum(_S.confirmations), 0)).where(
-            _S.email == email, _S.mailed_at > since
+            _S.mailed_at > since, sa.true() if email is None else _S.email == email
         )
         return int(await self._tx.connection.scalar(counted) or 0)
 

@@ -29,6 +29,7 @@ from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
 from mudra.registry.lifecycle.record import Version
 from mudra.registry.lifecycle.registration import Receipt, ReviewedDraft
+from mudra.registry.payload.refusals import PayloadRefused
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
 
@@ -154,7 +155,7 @@ def _page(
     problem = page_problem(refusal) if refusal is not None else None
     record, facts = reviewed.record, _review_facts(reviewed.review, draft, sent=bool(problem))
     shown = sentence(problem.sentence) if problem else ""
-    if problem and facts["at_fields"]:
+    if isinstance(refusal, PayloadRefused) and facts["at_fields"]:
         shown = gettext("Nothing was submitted. The findings say what to change.")
     return RenderedPage(
         "registration.html",

@@ -37,6 +37,7 @@ KINDS: Final = {
     Kind.APPROVAL: "Approvals",
     Kind.HELD_REPORT: "Held reports",
     Kind.MAIL: "Failed mail",
+    Kind.SUBSCRIPTIONS: "Subscriptions",
     Kind.NO_ADMIN: "No admin",
 }
 
@@ -91,6 +92,8 @@ def row_link(row: DashboardRow) -> str:
             return operator_path("held-reports")
         case Kind.MAIL:
             return operator_path("mails?failed=true")
+        case Kind.SUBSCRIPTIONS:
+            return operator_path("announcements")
         case _:
             return member_link(row.entity_id)
 
