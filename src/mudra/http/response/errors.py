@@ -39,6 +39,7 @@ from mudra.http.response.problem import (
     reset_too_soon,
     unauthorized,
 )
+from mudra.http.response.registry_errors import REGISTRY_ROWS
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.localization.language import translatable
 from mudra.metrics.announcements.announcement import (
@@ -72,22 +73,6 @@ from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.ports import NotAMember
 from mudra.metrics.subscriptions.subscription import SubscriptionGone
 from mudra.overview.mail_queue import NoSuchMail
-from mudra.registry.lifecycle.refusal import (
-    AlreadyHeld,
-    DuplicateEntity,
-    GoLiveTooFar,
-    NeedsOperator,
-    NotYourEntry,
-    ReasonMissing,
-    SecondOperatorNeeded,
-    UnknownEntity,
-    UnknownVersion,
-    VersionMoved,
-    WrongState,
-    WrongType,
-)
-from mudra.registry.payload.refusals import PayloadNotChecked, PayloadRefused, TooManyWrites
-from mudra.registry.probe.probe import NothingToProbe, NotProbed
 from mudra.shared.dpop_proof import ALGORITHMS as PROOF_ALGORITHMS
 from mudra.shared.dpop_proof import ProofInvalid
 from mudra.shared.refusal import Refusal
@@ -238,38 +223,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         *FAULT_ROWS,
         *PEOPLE_ROWS,
         error_row(NoSuchMail, lambda _: not_found("no unsent mail of this ID")),
-        # Registry
-        error_row(
-            PayloadNotChecked,
-            lambda r: busy(r.retry_after_s, "too many payloads wait to be checked; try again"),
-        ),
-        error_row(PayloadRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
-        error_row(
-            TooManyWrites,
-            lambda r: rate_limited(
-                r.retry_after_s,
-                f"the writes to the registry that one hour permits are used up; {WAIT_TEXT}",
-            ),
-        ),
-        error_row(NotYourEntry, lambda r: unauthorized(r.sentence())),
-        error_row(NeedsOperator, lambda r: unauthorized(r.sentence())),
-        error_row(
-            NothingToProbe,
-            lambda r: conflict(f"{r.entity_id} has neither a pending version nor a live one"),
-        ),
-        error_row(
-            NotProbed, lambda r: not_found(f"the base URL of {r.entity_id} has not been probed")
-        ),
-        error_row(UnknownEntity, lambda r: not_found(r.sentence())),
-        error_row(UnknownVersion, lambda r: not_found(r.sentence())),
-        error_row(DuplicateEntity, lambda r: conflict(r.sentence())),
-        error_row(AlreadyHeld, lambda r: conflict(r.sentence())),
-        error_row(WrongState, lambda r: conflict(r.sentence())),
-        error_row(SecondOperatorNeeded, lambda r: conflict(r.sentence())),
-        error_row(VersionMoved, lambda r: conflict(r.sentence())),
-        error_row(WrongType, lambda r: invalid(r.sentence())),
-        error_row(ReasonMissing, lambda r: invalid(r.sentence())),
-        error_row(GoLiveTooFar, lambda r: invalid(r.sentence())),
+        *REGISTRY_ROWS,
         # Network metrics
         error_row(ReportRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
         error_row(

@@ -46,6 +46,8 @@ async def disable_account(
     await work.links.void(user_id, await work.people.now())
     await work.address_changes.remove(user_id)
     for entity_id in user.administers:
+        # An invitation that is under way holds the member: it is stored before, or refused after.
+        await work.people.member(entity_id)
         await end_invitations_of(work, entity_id, user_id, user.email)
     return await account_changed(work, user, by.caller, "disabled")
 
@@ -64,6 +66,8 @@ async def enable_account(
     if was_disabled:
         state = UserState.ACTIVE if user.password_hash else UserState.INVITED
         await work.memberships.set_state(user_id, state)
+        for entity_id in user.administers or ("",):
+            await work.memberships.record_grant(user_id, by.user_id, entity_id)
     return await account_changed(work, user, by.caller, "enabled", end_tokens=was_disabled)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.event import AuditEntry, EventName
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -21,6 +21,8 @@ from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import create_admin_account
 from mudra.identity.memberships.member import Member
+from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -54,13 +56,15 @@ class Onboarded(Struct, frozen=True):
     invited: bool
 
 
-OnboardRefused = ValueRefused | MemberDiffers | WrongAccountKind
+OnboardRefused = ValueRefused | MemberDiffers | WrongAccountKind | ScopeMissing
 OnboardResult = Onboarded | OnboardRefused
 
 
-async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Caller) -> OnboardResult:
+async def onboard_member(
+    work: IdentityUnitOfWork, new: NewMember, by: ActingOperator
+) -> OnboardResult:
     """Store the member, its admin and its first secret; invite an admin who has no password."""
-    checked = checked_member(new)
+    caller, checked = by.caller, checked_member(new)
     if isinstance(checked, ValueRefused):
         return checked
     entity_id, name = checked.entity_id, checked.name
@@ -71,6 +75,8 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
         return await _again(existing, checked, work)
     # So that no operator's account becomes an admin's at the same moment.
     await work.memberships.lock_operators()
+    if (lost := await lost_scope(work, by)) is not None:
+        return lost
     if (refused := await _refused(work, checked)) is not None:
         return refused
     admin = await work.people.by_username(checked.admin_email)
@@ -80,6 +86,9 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
             work, caller, entity_id, name, checked.admin_email, checked.admin_name
         )
     await work.people.add_admin(entity_id, admin.user_id)
+    if await work.memberships.entry_types([entity_id]):
+        # Else the admin has nothing of another's: all that the entry gets begins with them (0189).
+        await work.memberships.record_grant(admin.user_id, by.user_id, entity_id)
     await work.audit_log.append(
         AuditEntry(
             EventName.ENTITY_MEMBER_ONBOARD,

@@ -10,13 +10,21 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from mudra.registry.lifecycle.actor import Actor, may_decide, may_retire
+from mudra.registry.lifecycle.actor import DECIDE, Actor, ActorKind, may_decide, may_retire
 from mudra.registry.lifecycle.approval import approve, go_live, reject
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
+from mudra.registry.lifecycle.grants import tied_since
 from mudra.registry.lifecycle.record import Record, VersionStatus
-from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownEntity, UnknownVersion
+from mudra.registry.lifecycle.refusal import (
+    NeedsOperator,
+    NotYourEntry,
+    RegistryRefusal,
+    UnknownEntity,
+    UnknownVersion,
+)
 from mudra.registry.lifecycle.submission import Repeat, submit, update
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.ports import Registry
@@ -75,7 +83,9 @@ async def _take(
     approved: bool,
 ) -> Outcome | Repeat:
     now, entity_id = await registry.lock(), checked.entry.entityinfo.id
-    barred = may_decide(actor) if approved else None
+    barred = await _lost_right(registry, actor, entity_id)
+    if barred is None and approved:
+        barred = may_decide(actor)
     if barred is not None:
         return await _keep(registry, action, entity_id, actor, barred)
     record = await registry.record(entity_id)
@@ -83,11 +93,11 @@ async def _take(
     outcome = decide_on(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat):
         if approved and _awaits_approval(outcome):
-            return await _approve_at_once(registry, outcome.record, facts, actor, now)
+            return await _approve_at_once(registry, outcome.record, actor, now)
         return outcome
     kept = await _keep(registry, action, entity_id, actor, outcome)
     if approved and isinstance(kept, Decision) and kept.after.pending is not None:
-        return await _approve_at_once(registry, kept.after, facts, actor, now)
+        return await _approve_at_once(registry, kept.after, actor, now)
     return kept
 
 
@@ -113,6 +123,7 @@ async def preview_submission(
     decide_on = submit if record is None else update
     outcome = decide_on(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat) and _awaits_approval(outcome):
+        facts = await _facts_of_pending(registry, outcome.record)
         return approve(outcome.record, facts, actor, now, one_operator=registry.one_operator)
     return outcome
 
@@ -120,13 +131,26 @@ async def preview_submission(
 async def decide(registry: Registry, command: Command) -> Outcome:
     """Carry out a command: approve, reject, suspend, restore, retire or roll back."""
     now = await registry.lock()
+    lost = await _lost_right(registry, command.actor, command.entity_id)
     record = await registry.record(command.entity_id)
-    if record is None or command.entity_type not in {None, record.entity_type}:
+    if lost is not None:
+        outcome: Outcome = lost
+    elif record is None or command.entity_type not in {None, record.entity_type}:
         # The right comes first: a caller without it must not learn which entries exist.
-        outcome: Outcome = _barred(command) or UnknownEntity(command.entity_id)
+        outcome = _barred(command) or UnknownEntity(command.entity_id)
     else:
         outcome = await _decided(registry, record, command, now)
     return await _keep(registry, command.action, command.entity_id, command.actor, outcome)
+
+
+async def _lost_right(
+    registry: Registry, actor: Actor, entity_id: str
+) -> NeedsOperator | NotYourEntry | None:
+    """Refuse who lost the right while they waited for the lock: each act sees the one before."""
+    if await registry.has_right_now(actor, entity_id):
+        return None
+    is_operator = actor.kind is ActorKind.OPERATOR
+    return NeedsOperator(DECIDE) if is_operator else NotYourEntry(entity_id)
 
 
 async def put_live_if_due(registry: Registry, entity_id: str) -> bool:
@@ -190,7 +214,11 @@ _CHANGES_OF_STATUS: dict[RegistryAction, Callable[[Record, Actor, dt.datetime, s
 
 async def _facts_of_pending(registry: Registry, record: Record) -> Facts:
     pending = record.pending
-    return Facts() if pending is None else await registry.facts(pending.entry, pending.key)
+    if pending is None:
+        return Facts()
+    facts = await registry.facts(pending.entry, pending.key)
+    grants = await registry.grants(record.entity_id, tied_since(pending))
+    return replace(facts, grants=tuple(grants))
 
 
 def _awaits_approval(repeat: Repeat) -> bool:
@@ -203,8 +231,9 @@ def _awaits_approval(repeat: Repeat) -> bool:
 
 
 async def _approve_at_once(
-    registry: Registry, record: Record, facts: Facts, actor: Actor, now: dt.datetime
+    registry: Registry, record: Record, actor: Actor, now: dt.datetime
 ) -> Outcome:
+    facts = await _facts_of_pending(registry, record)
     outcome = approve(record, facts, actor, now, one_operator=registry.one_operator)
     return await _keep(registry, RegistryAction.APPROVE, record.entity_id, actor, outcome)
 

@@ -18,6 +18,8 @@ from mudra.identity.memberships.onboard import (
     onboard_member,
     preview_onboarding,
 )
+from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.person_rule import owner
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import TokenKind
@@ -102,11 +104,12 @@ async def move_member(
         work = replace(  # type: ignore[type-var]  # the struct behind the protocol
             work, first_secret=KnownSecret(work.secrets, work.audit_log, client.secret)
         )
-    outcome = await onboard_member(work, member, caller)
+    outcome = await onboard_member(work, member, owner(caller))
     if isinstance(outcome, Onboarded):
         return Line("member", member.entity_id, "new", _new_detail(client))
     if isinstance(outcome, MemberDiffers):
         return Line("member", member.entity_id, "unchanged")
+    assert not isinstance(outcome, ScopeMissing), outcome  # the owner has every scope
     return _refused(member, outcome)
 
 
