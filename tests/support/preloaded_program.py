@@ -1,7 +1,7 @@
 """The mudra program as a process that need not load its code again.
 
 A service's start takes three seconds of CPU, half of which loads the same modules each time. One
-process for each pytest process loads them once, then forks: what comes out runs the same command
+process for each run of tests loads them once, then forks: what comes out runs the same command
 line, with arguments, environment and output of its own. Tests of the start itself start over.
 Benchmarks in short form are forked too, and fork their services from the same process.
 
@@ -24,12 +24,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NoReturn
+from types import CodeType
+from typing import Any, Final, NoReturn
 
 import msgspec
+from litestar._signature import SignatureModel
 from litestar.handlers import BaseRouteHandler
+from litestar.utils.signature import ParsedSignature
 from tests.support.database import template_database
 
 ROOT: Final = Path(__file__).parents[2]
@@ -137,13 +140,21 @@ class Wanted(msgspec.Struct, frozen=True):
     forks: bool
 
 
+def share_program() -> None:
+    """Start the process that forks, for this process and those that are forked from it."""
+    _forks()
+
+
 _inherited: list[socket.socket] = []
 """In a fork: the channel of the process that asked for it."""
 
 
 @functools.cache
 def _forks() -> socket.socket:
-    """The channel to the process that forks, which is started unless this is a fork itself."""
+    """The channel to the process that forks, which is started unless this is a fork itself.
+
+    Processes that share it send whole messages, each with descriptors of its own for the answer.
+    """
     if _inherited:
         return _inherited[0]
     mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -173,6 +184,7 @@ def main() -> None:
         importlib.import_module(f"tests.support.{name}").install()
     _compile_templates()
     _parse_signatures()
+    _parse_options_once()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*RARELY)
@@ -210,6 +222,45 @@ def _parse_signatures() -> None:
     for one in gc.get_objects():
         if isinstance(one, BaseRouteHandler):
             _ = one.parsed_fn_signature
+
+
+def _parse_options_once() -> None:
+    """A worker has 250 handlers of OPTIONS, one for each path and all of one function of Litestar's."""
+    parse, make = ParsedSignature.from_fn, SignatureModel.create
+    parsed: dict[CodeType, ParsedSignature] = {}
+    models: dict[tuple[CodeType, frozenset[str]], type[SignatureModel]] = {}
+
+    def from_fn(fn: Callable[..., object], signature_namespace: dict[str, Any]) -> ParsedSignature:
+        code = _code_of_options(fn)
+        if code is None:
+            return parse(fn, signature_namespace)
+        if code not in parsed:
+            parsed[code] = parse(fn, signature_namespace)
+        return parsed[code]
+
+    def create(
+        *, dependency_name_set: set[str], fn: Callable[..., object], **others: Any
+    ) -> type[SignatureModel]:
+        code = _code_of_options(fn)
+        if code is None:
+            return make(dependency_name_set=dependency_name_set, fn=fn, **others)
+        key = code, frozenset(dependency_name_set)
+        if key not in models:
+            models[key] = make(dependency_name_set=dependency_name_set, fn=fn, **others)
+        return models[key]
+
+    ParsedSignature.from_fn = staticmethod(from_fn)  # type: ignore[method-assign, assignment]
+    SignatureModel.create = staticmethod(create)  # type: ignore[method-assign, assignment]
+
+
+def _code_of_options(fn: Callable[..., object]) -> CodeType | None:
+    if not getattr(fn, "__qualname__", "").endswith(
+        ".create_options_handler.<locals>.options_handler"
+    ):
+        return None
+    code = fn.__code__
+    assert isinstance(code, CodeType)
+    return code
 
 
 def _run(wanted: Wanted) -> None:
@@ -262,7 +313,7 @@ def _fork_for_each(channel: socket.socket) -> Wanted | None:
                 return _become(msgspec.json.decode(message, type=Wanted), output, asking, passed)
             for fd in (output, asking, *passed):
                 os.close(fd)
-            os.write(fate, f"{pid}\n".encode())
+            _answer(fate, pid)
             fates[pid] = fate
 
 
@@ -271,8 +322,13 @@ def _reap(fates: dict[int, int]) -> None:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             fate = fates.pop(pid)
-            os.write(fate, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            _answer(fate, os.waitstatus_to_exitcode(status))
             os.close(fate)
+
+
+def _answer(fate: int, number: int) -> None:
+    with contextlib.suppress(BrokenPipeError):  # one of those that share this process has ended
+        os.write(fate, f"{number}\n".encode())
 
 
 def _become(wanted: Wanted, output: int, asking: int, passed: list[int]) -> Wanted:

@@ -139,8 +139,9 @@ class Store:
         return {part: one.different for part, one in found.items() if one.different}
 
     async def empty(self):
-        for table in WRITTEN:
-            await self.run(f"DELETE FROM {table}")
+        async with self.database.transaction() as tx:
+            for table in WRITTEN:
+                await tx.connection.execute(sa.text(f"DELETE FROM {table}"))
 
     async def run(self, sql, **values):
         async with self.database.transaction() as tx:
