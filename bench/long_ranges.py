@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
-from tests.support.service import in_store, running_service
+from tests.support.service import running_service
 
 from bench import full_traffic
 from bench.full_traffic import Page, Readers, Waiting, aa_name, admin_of, onboard_all, reports
@@ -28,7 +28,10 @@ from bench.machine import slowness, speed_note
 from bench.past_windows import copy_windows
 from bench.picture import make_sums, partitions, say
 from bench.sizes import exit_code, sized
-from bench.support import peak_rss_mb, worker_pids
+from bench.support import data_directory, peak_rss_mb, worker_pids
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import build_dependencies
+from mudra.bootstrap.node.serve import open_store
 from mudra.metrics.payload.catalogue import WINDOW, day_start
 from mudra.metrics.rollup.grain_selection import hour_of
 from mudra.storage.database.embedded.server import embedded_server
@@ -44,9 +47,10 @@ _SUMS = "tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, 
 
 def load(folder: Path, now: datetime) -> None:
     """Fill a data directory."""
-    data_dir = folder / "data"
-    with running_service(data_dir, keeps_store=True) as service:
-        in_store(service, lambda dependencies: onboard_all(service, dependencies))
+    data_dir = data_directory(str(folder))
+    settings = Settings(data_dir=data_dir)
+    with open_store(settings, create=True) as opened:
+        asyncio.run(onboard_all(build_dependencies(settings, *opened)))
         say("members onboarded")
     hour = hour_of(now) - HOUR
     with embedded_server(data_dir) as conninfo:
@@ -128,7 +132,7 @@ def ask(folder: Path, end: datetime) -> bool:
     print(speed_note(slow))
     met = True
     for place in range(PAGES):
-        with running_service(folder / "data", "--workers", "1") as service:
+        with running_service(folder / "data", "--workers", "1", keeps_store=True) as service:
             page = pages(Readers(service), end)[place]
             with Waiting(service.root) as waiting:
                 first = page.milliseconds()

@@ -249,7 +249,7 @@ def _parse_options_once() -> None:
             models[key] = make(dependency_name_set=dependency_name_set, fn=fn, **others)
         return models[key]
 
-    ParsedSignature.from_fn = staticmethod(from_fn)  # type: ignore[method-assign, assignment]
+    ParsedSignature.from_fn = staticmethod(from_fn)  # type: ignore[method-assign]
     SignatureModel.create = staticmethod(create)  # type: ignore[method-assign, assignment]
 
 

@@ -13,4 +13,4 @@ def install() -> None:
     """Let this process's network have the past that the test says."""
     if VARIABLE in os.environ:
         live = importlib.import_module("mudra.demo.live")
-        live.FIRST_DAYS = float(os.environ[VARIABLE])
+        setattr(live, "FIRST_DAYS", float(os.environ[VARIABLE]))  # noqa: B010  # a Final there

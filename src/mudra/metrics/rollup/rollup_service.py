@@ -18,9 +18,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.payload.catalogue import day_start
-from mudra.metrics.ports import RollupStore
 from mudra.metrics.rollup.recount import Recount, RecountPart, parts_of
 from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.rollup.rollup_store import RollupStore
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, Stale
 
 RECOUNTED_DAYS: Final = 8

@@ -1,4 +1,4 @@
-"""Sums of hours and days in PostgreSQL: implements metrics/ports.py RollupStore."""
+"""Sums of hours and days in PostgreSQL: implements metrics/rollup/rollup_store.py."""
 
 import asyncio
 from collections import defaultdict
