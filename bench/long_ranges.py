@@ -25,7 +25,7 @@ from tests.support.service import running_service
 from bench import full_traffic
 from bench.full_traffic import Page, Readers, Waiting, aa_name, admin_of, onboard_all, reports
 from bench.machine import slowness, speed_note
-from bench.past_windows import copy_windows
+from bench.past_windows import copy_sums, copy_windows
 from bench.picture import make_sums, partitions, say
 from bench.sizes import exit_code, sized
 from bench.support import data_directory, peak_rss_mb, worker_pids
@@ -42,7 +42,6 @@ FIRST_MS, AGAIN_MS = 10_000.0, 3_000.0
 """At most: of a worker that has read nothing before, and of one that has, of another time."""
 ASKS = sized(5, 1)
 PAGES = sized(12, 3)
-_SUMS = "tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, longest"
 
 
 def load(folder: Path, now: datetime) -> None:
@@ -60,9 +59,9 @@ def load(folder: Path, now: datetime) -> None:
         say(f"{asyncio.run(make_sums(conninfo))} sums made")
         with psycopg.connect(conninfo, autocommit=True) as connection:
             for ago in range(1, HOURS):
-                _copy(connection, hour, hour - ago * HOUR, "hour")
+                copy_sums(connection, hour, hour - ago * HOUR, "hour", [aa_name(0)])
             for ago in range(1, DAYS):
-                _copy(connection, hour, day_start(now) - ago * DAY, "day")
+                copy_sums(connection, hour, day_start(now) - ago * DAY, "day", [aa_name(0)])
             connection.execute("DELETE FROM metrics_stale")
             connection.execute("VACUUM ANALYZE")
             for name, size in connection.execute(
@@ -71,37 +70,6 @@ def load(folder: Path, now: datetime) -> None:
                 " ORDER BY pg_total_relation_size(oid) DESC LIMIT 5"
             ):
                 print(f"    {name}: {size}")
-
-
-def _copy(
-    connection: psycopg.Connection[tuple[object, ...]], hour: datetime, at: datetime, grain: str
-) -> None:
-    """Let another hour, or a day, have the sums of this hour."""
-    connection.execute(
-        f"INSERT INTO metrics_{grain} (at, aa_id, {_SUMS}) SELECT %s, aa_id, {_SUMS}"
-        " FROM metrics_hour WHERE at = %s AND aa_id IN ('', %s)",
-        (at, hour, aa_name(0)),
-    )
-    connection.execute(
-        "INSERT INTO metrics_packed (aa_id, kind, grain, at, tag, type, version, sums)"
-        " SELECT aa_id, kind, %s, %s, tag, type, gen_random_uuid(), sums FROM metrics_packed"
-        " WHERE grain = 'hour' AND at = %s",
-        (grain, at, hour),
-    )
-    if grain == "day":
-        connection.execute(
-            "INSERT INTO metrics_received (at, aa_id, tag, windows)"
-            " SELECT DISTINCT %s::timestamptz, aa_id, tag, 144 FROM metrics_receipt",
-            (at,),
-        )
-        return
-    connection.execute(
-        "INSERT INTO metrics_receipt (receipt_id, aa_id, tag, window_at, version, txn_id,"
-        " content_hash, received_at, blocks, findings) SELECT gen_random_uuid(), aa_id, tag,"
-        " window_at - %(by)s, 1, txn_id, content_hash, received_at - %(by)s, blocks, findings"
-        " FROM metrics_receipt WHERE window_at >= %(hour)s AND window_at < %(end)s",
-        {"by": hour - at, "hour": hour, "end": hour + HOUR},
-    )
 
 
 def pages(readers: Readers, end: datetime) -> list[Page]:

@@ -1,8 +1,8 @@
-"""Windows that a network reported before a benchmark began, written by `COPY`."""
+"""What a network reported before a benchmark began: its windows, and the sums of earlier times."""
 
 import uuid
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import psycopg
 
@@ -12,6 +12,7 @@ from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.metrics.copy_rows import lines_of
 
 _RAW = "window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes"
+_SUMS = "tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, longest"
 _RECEIPT = (
     "receipt_id, aa_id, tag, window_at, version, txn_id, content_hash, received_at, blocks,"
     " findings"
@@ -59,3 +60,38 @@ def copy_windows(
                 (window,),
             )
     return number
+
+
+def copy_sums(
+    connection: psycopg.Connection[tuple[object, ...]],
+    hour: datetime,
+    at: datetime,
+    grain: str,
+    aas: Sequence[str],
+) -> None:
+    """Let another hour, or a day, have the sums of this hour: packed, over all AAs, and of some."""
+    connection.execute(
+        f"INSERT INTO metrics_{grain} (at, aa_id, {_SUMS}) SELECT %s, aa_id, {_SUMS}"
+        " FROM metrics_hour WHERE at = %s AND aa_id = ANY(%s)",
+        (at, hour, ["", *aas]),
+    )
+    connection.execute(
+        "INSERT INTO metrics_packed (aa_id, kind, grain, at, tag, type, version, sums)"
+        " SELECT aa_id, kind, %s, %s, tag, type, gen_random_uuid(), sums FROM metrics_packed"
+        " WHERE grain = 'hour' AND at = %s",
+        (grain, at, hour),
+    )
+    if grain == "day":
+        connection.execute(
+            "INSERT INTO metrics_received (at, aa_id, tag, windows)"
+            " SELECT DISTINCT %s::timestamptz, aa_id, tag, 144 FROM metrics_receipt",
+            (at,),
+        )
+        return
+    connection.execute(
+        "INSERT INTO metrics_receipt (receipt_id, aa_id, tag, window_at, version, txn_id,"
+        " content_hash, received_at, blocks, findings) SELECT gen_random_uuid(), aa_id, tag,"
+        " window_at - %(by)s, 1, txn_id, content_hash, received_at - %(by)s, blocks, findings"
+        " FROM metrics_receipt WHERE window_at >= %(hour)s AND window_at < %(end)s",
+        {"by": hour - at, "hour": hour, "end": hour + timedelta(hours=1)},
+    )

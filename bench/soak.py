@@ -5,13 +5,13 @@
 20 AAs push both payloads of 2,000 FIPs with calls of a quarter of all types, 600 members get a
 million tokens a day, 50 operators read the console, admins reset secrets; all of it twice as often.
 Windows come sooner still in a short run, so that each AA pushes at least 4. A run of 40 minutes or
-more begins with an hour that was reported and summed before (some minutes of work), so that pages
-show as much at its start as at its end. At first, in half of the time unless said otherwise,
-nothing is killed: memory, descriptors and latencies at its start and end are compared, and no
-answer may be an error. Then a worker, PostgreSQL or the supervisor is killed every few seconds, and
-an agent that delivers in fast time to an operator full of faults. What was acknowledged is then
-compared with what is there: each push once, each reset. The seed that decides what is killed when
-is printed; SOAK_SEED sets it.
+more begins with an hour that was reported and summed before (some minutes of work), and with its
+sums for each hour of a day before, so that pages show as much at its start as at its end. At first,
+in half of the time unless said otherwise, nothing is killed: memory, descriptors and latencies at
+its start and end are compared, and no answer may be an error. Then a worker, PostgreSQL or the
+supervisor is killed every few seconds, and an agent that delivers in fast time to an operator full
+of faults. What was acknowledged is then compared with what is there: each push once, each reset.
+The seed that decides what is killed when is printed; SOAK_SEED sets it.
 """
 
 import asyncio
@@ -30,7 +30,6 @@ from typing import Any, NamedTuple, cast
 
 import httpx
 import psycopg
-from tests.support.agent.killed_agent import KilledAgent, kill_again_and_again
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
 from tests.support.service import Service, running_service
@@ -38,13 +37,14 @@ from tests.support.until import until
 
 from bench.entity_token import make_members
 from bench.nation import NETWORKS
-from bench.past_windows import checked, copy_windows
+from bench.past_windows import checked, copy_sums, copy_windows
 from bench.people import make_people
 from bench.picture import make_sums, partitions, say
 from bench.sizes import argument, exit_code, sized
 from bench.soak_load import (
     Actor,
     Admin,
+    Agents,
     Journal,
     Pages,
     Pusher,
@@ -67,7 +67,8 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.metrics.rollup.stale import DAY
+from mudra.metrics.rollup.grain_selection import hour_of
+from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.storage.database.embedded.server import embedded_server
 
 AAS = sized(20, 2)
@@ -84,7 +85,8 @@ OLD_WINDOWS_S = 300.0
 """Of a run too short for windows of its own: twice in the 10 minutes of a window."""
 LIVE_FROM_S = 2400.0
 HEALED_S = 60.0
-PAST_WINDOWS = 6
+PAST_HOURS = 26
+"""So many hours have sums over all AAs: the status is of 24, and would grow for a day."""
 LOADING = timedelta(minutes=10)
 """So long the past of a run with windows of its own takes to be written and summed."""
 SAMPLES = ((0.3, 0.35, 0.4), (0.9, 0.95, 1.0))
@@ -93,7 +95,6 @@ each three are compared."""
 MAX_RESETS = 4
 """Of an admin: a fifth one more is refused for the rest of the day."""
 GAP_S = (0.5, 4.0) if sized(1, 0) else (0.1, 0.3)
-AGENT_KILLS = sized(10, 1)
 DRAIN_S = 120
 VARIABLES = {
     "MUDRA_SECOND_FACTOR": "none",
@@ -178,8 +179,10 @@ class Soak:
             for aa, models in self._models.items()
             for model in models
         ]
-        asyncio.run(partitions(conninfo, until - DAY, until))
-        say(f"{copy_windows(conninfo, reports, until, PAST_WINDOWS):,} raw rows copied")
+        hour = hour_of(until) - HOUR
+        asyncio.run(partitions(conninfo, hour - 2 * DAY, until))
+        windows = (until - hour) // WINDOW
+        say(f"{copy_windows(conninfo, reports, until, windows):,} raw rows copied")
         del reports
         say(f"{asyncio.run(make_sums(conninfo))} sums made")
         with psycopg.connect(conninfo, autocommit=True) as connection:
@@ -187,6 +190,13 @@ class Soak:
         first_push = until + WINDOW
         say(f"waiting until {first_push:%H:%M} UTC")
         time.sleep(max(0.0, (first_push - datetime.now(UTC)).total_seconds()))
+        # Now the hour is over for long enough that it has sums over all AAs.
+        asyncio.run(make_sums(conninfo))
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            for ago in range(1, PAST_HOURS):
+                copy_sums(connection, hour, hour - ago * HOUR, "hour", ())
+            connection.execute("VACUUM ANALYZE")
+        say(f"{PAST_HOURS} hours before have sums")
 
     def run(self) -> None:
         """Load, kill, end, and start once more for what still waits for its answer."""
@@ -331,24 +341,6 @@ def main() -> int:
         f" lost {lost}, doubled {doubled}; errors while nothing was killed: {soak.failed}"
     )
     return exit_code(met=not (lost or doubled or soak.failed))
-
-
-class Agents(threading.Thread):
-    """Agents that are killed again and again, each with a hostile operator of its own."""
-
-    def __init__(self, home: Path, seconds: float, seed: int) -> None:
-        super().__init__(daemon=True)
-        self._home, self._seconds, self._seed = home, seconds, seed
-        self.found: list[KilledAgent] = []
-
-    def run(self) -> None:
-        """One agent after the other, each killed so many times."""
-        until = time.monotonic() + self._seconds
-        while not self.found or time.monotonic() < until:
-            directory = self._home / f"agent-{len(self.found)}"
-            directory.mkdir()
-            seed = self._seed + len(self.found)
-            self.found.append(asyncio.run(kill_again_and_again(directory, AGENT_KILLS, seed)))
 
 
 def report_steady(soak: Soak) -> int:

@@ -1,5 +1,6 @@
 """The load of the soak: who asks for what how often, and a journal of what was acknowledged."""
 
+import asyncio
 import contextlib
 import random
 import threading
@@ -9,11 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TypeVar
 
 import httpx
 import msgspec
 import psycopg
+from tests.support.agent.killed_agent import KilledAgent, kill_again_and_again
 from tests.support.metrics.metrics_payloads import (
     notification_block,
     notification_metrics,
@@ -23,6 +26,7 @@ from tests.support.metrics.metrics_payloads import (
 from tests.support.service import NO_TLS
 
 from bench.people import PASSWORD
+from bench.sizes import sized
 from mudra.metrics.payload.catalogue import (
     WINDOW,
     NotificationType,
@@ -33,6 +37,7 @@ from mudra.metrics.payload.report import NotificationFip, Report, RequestFip
 
 TypeT = TypeVar("TypeT")
 RETRY_S = 0.3
+_AGENT_KILLS = sized(10, 1)
 CALLS = 15
 """Of each FIP and type in a window."""
 PUSH = "/metrics/perf/v1/push"
@@ -318,3 +323,21 @@ def pushes_lost_and_doubled(
 def secret_versions(connection: psycopg.Connection) -> dict[str, int]:
     """Return the newest version of each entity's secret."""
     return dict(connection.execute(_VERSIONS).fetchall())
+
+
+class Agents(threading.Thread):
+    """Agents that are killed again and again, each with a hostile operator of its own."""
+
+    def __init__(self, home: Path, seconds: float, seed: int) -> None:
+        super().__init__(daemon=True)
+        self._home, self._seconds, self._seed = home, seconds, seed
+        self.found: list[KilledAgent] = []
+
+    def run(self) -> None:
+        """One agent after the other, each killed so many times."""
+        until = time.monotonic() + self._seconds
+        while not self.found or time.monotonic() < until:
+            directory = self._home / f"agent-{len(self.found)}"
+            directory.mkdir()
+            seed = self._seed + len(self.found)
+            self.found.append(asyncio.run(kill_again_and_again(directory, _AGENT_KILLS, seed)))

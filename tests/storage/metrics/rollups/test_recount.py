@@ -82,15 +82,15 @@ def test_what_is_wrong_is_found_and_made_again_alone(conninfo, spoil, marked):
         await reported(store)
         before = await all_sums(store)
         await store.run(spoil, **{"fifth": FIFTH} if ":fifth" in spoil else {})
-        spoilt = await all_sums(store)
+        wrong = await all_sums(store)
         await recount_days(store.maintenance)
         found = await marks(store)
         await store.make_sums()
-        return before, spoilt, found, await all_sums(store), await store.differing(DAY)
+        return before, wrong, found, await all_sums(store), await store.differing(DAY)
 
-    before, spoilt, found, after, differing = with_store(conninfo, act)
+    before, wrong, found, after, differing = with_store(conninfo, act)
 
-    assert spoilt != before
+    assert wrong != before
     assert found == marked
     assert after == before
     assert differing == {}
