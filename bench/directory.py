@@ -43,6 +43,7 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.http.app import NotFoundPage, Pages, build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.identity.operators.person_rule import owner
 from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import Decision, shown
 from mudra.registry.lifecycle.register import submit_entry
@@ -165,7 +166,9 @@ async def fill(data_dir: Path) -> tuple[str, int]:
         dependencies = build_dependencies(settings, conninfo, encryption)
         async with dependencies.unit_of_work() as work:
             new = NewMember(READER, "AA", "Bench", "bench@bench.example")
-            assert isinstance(await onboard_member(work, new, Caller("operator:bench")), Onboarded)
+            assert isinstance(
+                await onboard_member(work, new, owner(Caller("operator:bench"))), Onboarded
+            )
             holding = await work.secrets.held(READER)
             assert holding is not None
             secret = (await work.secrets.text_of(holding.current)).reveal()

@@ -45,6 +45,7 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.identity.operators.person_rule import owner
 from mudra.storage.database.deadline import TRANSACTION_S
 
 ENTITIES = sized(1000, 5)
@@ -206,7 +207,7 @@ async def _make_members(data_dir: Path, wanted: int, entity_type: str) -> dict[s
                 f"BENCH-{number}", entity_type, f"Bench {number}", "bench@bench.example"
             )
             async with dependencies.unit_of_work() as work:
-                result = await onboard_member(work, new, Caller("operator:bench"))
+                result = await onboard_member(work, new, owner(Caller("operator:bench")))
                 assert isinstance(result, Onboarded), result
                 holding = await work.secrets.held(new.entity_id)
                 assert holding is not None

@@ -46,6 +46,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.activation import activate
 from mudra.demo.traffic import Traffic
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.identity.operators.person_rule import owner
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.validation import CheckedReport
 from mudra.storage.database.embedded.server import embedded_server
@@ -84,7 +85,7 @@ async def onboard_all(service: Service, dependencies: Dependencies) -> None:
     for entity_id, kind in members:
         new = NewMember(entity_id, kind, entity_id, admin_of(entity_id), "Asha Rao")
         async with dependencies.unit_of_work() as work:
-            done = await onboard_member(work, new, Caller("operator:bench"))
+            done = await onboard_member(work, new, owner(Caller("operator:bench")))
         assert isinstance(done, Onboarded), done
         if entity_id in ADMINS:
             await activate(dependencies, done.admin, hashed)

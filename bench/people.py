@@ -7,6 +7,7 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.demo.activation import activate, hash_once
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.identity.operators.person_rule import owner
 from mudra.storage.crypto.data_encryption import DataEncryption
 
 PASSWORD = "a long password of the benchmarks"
@@ -28,7 +29,7 @@ async def _make(dependencies: Dependencies, admins: int) -> dict[str, str]:
             f"PEOPLE-{number}", "FIP", f"People {number}", f"admin{number}@bench.example"
         )
         async with dependencies.unit_of_work() as work:
-            result = await onboard_member(work, new, Caller("operator:bench"))
+            result = await onboard_member(work, new, owner(Caller("operator:bench")))
         assert isinstance(result, Onboarded), result
         await activate(dependencies, result.admin, hashed)
         made[new.entity_id] = new.admin_email

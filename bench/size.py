@@ -30,6 +30,7 @@ from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.identity.operators.person_rule import owner
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.push_report import Received
 from mudra.metrics.payload.report import encode_report
@@ -122,7 +123,7 @@ class Bench:
             kind = "AA" if not number else "FIP" if number <= FIPS else "FIU"
             new = NewMember(f"BENCH-{number:04}", kind, f"Bench {number}", f"a{number}@b.example")
             async with self.dependencies.unit_of_work() as work:
-                assert isinstance(await onboard_member(work, new, OPERATOR), Onboarded)
+                assert isinstance(await onboard_member(work, new, owner(OPERATOR)), Onboarded)
         await self.seal()
 
     async def issue(self) -> None:

@@ -32,6 +32,7 @@ from mudra.demo.activation import activate, hash_once
 from mudra.identity.memberships.onboard import NewMember, onboard_member
 from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.person_rule import owner
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.registry.lifecycle.register import submit_entry
 from mudra.shared.secret_text import SecretText
@@ -184,7 +185,7 @@ async def _set_up(settings: Settings, conninfo: str, encryption: Any) -> None:
     for entity_id, email in ADMINS.items():
         member = NewMember(entity_id, entity_id[-3:].strip("-"), "A Bank", email, "Lakshmi Iyer")
         async with dependencies.unit_of_work() as work:
-            onboarded = await onboard_member(work, member, CALLER)
+            onboarded = await onboard_member(work, member, owner(CALLER))
         await activate(dependencies, onboarded.admin, hashed)
     async with dependencies.unit_of_work() as work:
         made = await save_operator(work, STAFF, "Vikram", frozenset(Scope), CALLER)

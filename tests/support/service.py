@@ -38,6 +38,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.activation import activate, hash_once
 from mudra.http.response.sandbox_responses import mail_response
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.identity.operators.person_rule import owner
 
 T = TypeVar("T")
 PASSWORD = "a-password-for-tests-only"
@@ -371,7 +372,7 @@ def _new_member(entity_type: str, email: str | None = None, name: str = "Kaveri 
 
 async def _onboarded(dependencies: Dependencies, new: NewMember) -> Onboarded:
     async with dependencies.unit_of_work() as work:
-        result = await onboard_member(work, new, Caller("operator:tests"))
+        result = await onboard_member(work, new, owner(Caller("operator:tests")))
     assert isinstance(result, Onboarded), result
     return result
 

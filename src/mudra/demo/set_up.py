@@ -17,12 +17,13 @@ from mudra.demo.network import (
 )
 from mudra.demo.registry import register_demo
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.admins import Requester, set_contact
+from mudra.identity.memberships.admins import requested_by, set_contact
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.manage_operators import OperatorSaved, save_operator
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.person_rule import owner
 
 _CALLER: Final = Caller("operator:sandbox")
 _OPERATORS: Final = UserFilter(operators_only=True)
@@ -63,9 +64,9 @@ async def _onboard(dependencies: Dependencies, member: DemoMember) -> User:
         new = NewMember(
             member.entity_id, member.entity_type, member.name, member.admin, member.admin_name
         )
-        result = await onboard_member(work, new, _CALLER)
+        result = await onboard_member(work, new, owner(_CALLER))
         assert isinstance(result, Onboarded), result
         number = DEMO_NETWORK.index(member) + 1
         phone = Contact(phone=f"+91 22 5550 01{number:02}")
-        await set_contact(work, Requester(_CALLER), member.entity_id, phone)
+        await set_contact(work, requested_by(owner(_CALLER)), member.entity_id, phone)
     return result.admin

@@ -124,6 +124,9 @@ class Memberships(Protocol):
     async def set_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
         """Store an operator's scopes; none ends the role."""
 
+    async def record_grant(self, user_id: str, by: str, entity_id: str = "") -> None:
+        """Record who gave a person a right, of an entity or an operator's; `by` "" records none."""
+
     async def lock_operators(self) -> None:
         """Let acts on people wait for each other until this transaction ends."""
 

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 from mudra.registry.directory.directory import Change, Directory
 from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
+from mudra.registry.lifecycle.grants import Grant
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.entry import Entry
@@ -69,6 +70,10 @@ class Registry(Protocol):
 
         Holders are versions that are approved or were ever live (`Facts`).
         """
+        ...
+
+    async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
+        """Return which rights of operators and of the entity were given after a time."""
         ...
 
     async def due(self, now: dt.datetime) -> Sequence[str]:

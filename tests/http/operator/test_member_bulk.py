@@ -210,7 +210,7 @@ def many_members(service: Service, mark: str, count: int) -> list[str]:
         for one in ids:
             new = NewMember(one, "FIP", "Tapi Bank", f"ila@{one.lower()}.example")
             async with dependencies.unit_of_work() as work:
-                made = await onboard_member(work, new, Caller("operator:tests"))
+                made = await onboard_member(work, new, owner(Caller("operator:tests")))
             assert isinstance(made, Onboarded), made
 
     in_store(service, run)

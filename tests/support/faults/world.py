@@ -19,6 +19,7 @@ from mudra.http.response.sandbox_responses import mail_response
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.person_rule import owner
 from mudra.jobs.key_rotation import maintain_keys
 
 AA, FIP, FIU = "SAARTHI-AA", "KAVERI-FIP", "FINSIGHT-FIU"
@@ -35,7 +36,7 @@ async def set_up(dependencies: Dependencies) -> None:
     for entity_id, email in ADMINS.items():
         member = NewMember(entity_id, entity_id[-3:].strip("-"), "A Bank", email, "Lakshmi Iyer")
         async with dependencies.unit_of_work() as work:
-            onboarded = await onboard_member(work, member, CALLER)
+            onboarded = await onboard_member(work, member, owner(CALLER))
         assert isinstance(onboarded, Onboarded)
         await activate(dependencies, onboarded.admin, hashed)
     for email in (STAFF, DEPUTY):

@@ -26,6 +26,7 @@ from mudra.demo.activation import activate, hash_once
 from mudra.identity.memberships.onboard import NewMember, onboard_member
 from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
+from mudra.identity.operators.person_rule import owner
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import detect_incidents, refresh_rollups
 from mudra.metrics.payload.catalogue import WINDOW, window_start
@@ -201,7 +202,7 @@ async def _set_up(dependencies: Dependencies) -> None:
         kind = entity_id.rpartition("-")[2]
         member = NewMember(entity_id, kind, "A Bank", email_of(entity_id), "Lakshmi Iyer")
         async with dependencies.unit_of_work() as work:
-            onboarded = await onboard_member(work, member, _CALLER)
+            onboarded = await onboard_member(work, member, owner(_CALLER))
         await activate(dependencies, onboarded.admin, hashed)
     async with dependencies.unit_of_work() as work:
         made = await save_operator(work, STAFF, "Vikram", frozenset(Scope), _CALLER)

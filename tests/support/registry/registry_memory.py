@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from mudra.registry.directory.directory import Change, Directory
 from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
+from mudra.registry.lifecycle.grants import Grant
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.entry import Entry
@@ -21,6 +22,7 @@ class MemoryRegistry:
     def __init__(self) -> None:
         self.now = START
         self.one_operator = True
+        self.given: list[Grant] = []
         self.records: dict[str, Record] = {}
         self._holding: dict[str, list[Version]] = {}
         self.onboarded: dict[str, EntityType] = {}
@@ -63,6 +65,9 @@ class MemoryRegistry:
             if entity_id != own and any(map(same, versions)):
                 return entity_id
         return ""
+
+    async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
+        return [one for one in self.given if one.at > after and one.entity_id in {"", entity_id}]
 
     async def due(self, now: dt.datetime) -> Sequence[str]:
         return [

@@ -59,7 +59,7 @@ async def import_file(call: LongOperatorCall[ImportRequest]) -> ImportResponse |
     if call.body.dry_run:
         async with open_work() as work:
             return import_response(await preview_import(work, rows), dry_run=True)
-    outcomes = await import_members(open_work, rows, call.caller)
+    outcomes = await import_members(open_work, rows, call.by)
     return import_response(outcomes, dry_run=False)
 
 

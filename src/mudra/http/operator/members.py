@@ -26,7 +26,7 @@ from mudra.http.response.response_body import (
     cut_page,
 )
 from mudra.http.route import get, post
-from mudra.identity.memberships.admins import Requester
+from mudra.identity.memberships.admins import requested_by
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.member_status import set_member_status
@@ -107,7 +107,7 @@ async def list_members(call: OperatorCall[MemberQuery]) -> MembersPage:
 @as_operator(Scope.MEMBERS)
 async def onboard(call: OperatorCall[OnboardRequest]) -> MemberResponse | Refusal:
     """Onboard a member: create its first secret and invite its admin; idempotent."""
-    outcome = await onboard_member(call.work, call.body.new_member(), call.caller)
+    outcome = await onboard_member(call.work, call.body.new_member(), call.by)
     if isinstance(outcome, Refusal):
         return outcome
     member = outcome.member
@@ -164,7 +164,7 @@ async def set_contact(call: OperatorCall[ContactRequest]) -> AdminsResponse | Re
 
 
 async def _changed(call: OperatorCall[R]) -> AdminsResponse | Refusal:
-    return admins_response(await call.body.run(call.work, Requester(call.caller)))
+    return admins_response(await call.body.run(call.work, requested_by(call.by)))
 
 
 def _details(row: MemberRow) -> MemberDetails:

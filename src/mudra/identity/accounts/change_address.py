@@ -76,6 +76,9 @@ async def change_address(
         return AddressTaken()
     if await work.memberships.scopes(user_id):
         return await _ask_old_address(work, by, user, address)
+    # The one who reads the new mailbox is that admin from now on.
+    for entity_id in user.administers:
+        await work.memberships.record_grant(user_id, by.user_id, entity_id)
     return await _move(work, user, address, by.caller)
 
 

@@ -64,6 +64,8 @@ async def enable_account(
     if was_disabled:
         state = UserState.ACTIVE if user.password_hash else UserState.INVITED
         await work.memberships.set_state(user_id, state)
+        for entity_id in user.administers or ("",):
+            await work.memberships.record_grant(user_id, by.user_id, entity_id)
     return await account_changed(work, user, by.caller, "enabled", end_tokens=was_disabled)
 
 

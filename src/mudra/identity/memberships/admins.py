@@ -32,6 +32,7 @@ from mudra.identity.memberships.member import (
     Role,
     able_admins,
 )
+from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -53,10 +54,16 @@ class LastAdmin(Refusal, frozen=True):
 
 
 class Requester(Struct, frozen=True):
-    """Who asks for a change: a user who must be an admin of the entity, or None for an operator."""
+    """Who asks for a change: a user who must be an admin of the entity, or an operator."""
 
     caller: Caller
     user: User | None = None
+    operator: ActingOperator | None = None
+
+
+def requested_by(by: ActingOperator) -> Requester:
+    """Return an operator, who asks for a change of any entity."""
+    return Requester(by.caller, operator=by)
 
 
 class EntityAdmins(Struct, frozen=True):
@@ -233,7 +240,7 @@ async def add_or_invite(
     if any(one.email == address and _has_already(one, invitee.role) for one in admins):
         return await admins_after(work, member.entity_id, address, changed=False)
     if requester.user is None:
-        return await _add_directly(work, requester.caller, member, address, invitee.name)
+        return await _add_directly(work, requester, member, address, invitee.name)
     invited = await invite(work, requester.user, requester.caller, member, invitee)
     if isinstance(invited, Refusal):
         return invited
@@ -252,8 +259,9 @@ def _has_already(person: Admin, role: Role) -> bool:
 
 
 async def _add_directly(
-    work: IdentityUnitOfWork, caller: Caller, member: Member, address: str, name: str
+    work: IdentityUnitOfWork, requester: Requester, member: Member, address: str, name: str
 ) -> AdminsChanged | ValueRefused | WrongAccountKind:
+    caller, operator = requester.caller, requester.operator
     full_name = display_name(name or address)
     if isinstance(full_name, NameRefused):
         return ValueRefused("name", full_name.problem)
@@ -265,6 +273,8 @@ async def _add_directly(
             work, caller, member.entity_id, member.name, address, full_name
         )
     await work.people.add_admin(member.entity_id, user.user_id)
+    giver = operator.user_id if operator else ""
+    await work.memberships.record_grant(user.user_id, giver, member.entity_id)
     await record_change(work, caller, member.entity_id, user.user_id, "admin-added")
     await send_missing_link(work, user.user_id, caller)
     return await admins_after(work, member.entity_id, address, changed=True)

@@ -11,9 +11,8 @@ from typing import Final, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.audit.event import Caller
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
-from mudra.identity.memberships.admins import Requester, checked_contact, set_contact
+from mudra.identity.memberships.admins import checked_contact, requested_by, set_contact
 from mudra.identity.memberships.member import Contact, Member
 from mudra.identity.memberships.member_file import FileRow
 from mudra.identity.memberships.member_lists import (
@@ -34,6 +33,7 @@ from mudra.identity.memberships.onboard import (
     type_refused,
 )
 from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
+from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -85,7 +85,9 @@ async def preview_import(work: MemberListWork, rows: Iterable[FileRow]) -> Seque
     return outcomes
 
 
-async def import_row(work: IdentityUnitOfWork, planned: RowOutcome, caller: Caller) -> RowOutcome:
+async def import_row(
+    work: IdentityUnitOfWork, planned: RowOutcome, by: ActingOperator
+) -> RowOutcome:
     """Onboard the member of a row that is new by its preview; any other stays as it is.
 
     What was onboarded since the preview is checked once more. Nothing is written for a row that
@@ -94,13 +96,13 @@ async def import_row(work: IdentityUnitOfWork, planned: RowOutcome, caller: Call
     if not planned.is_ready:
         return planned
     row = planned.row
-    onboarded = await onboard_member(work, row.new, caller)
+    onboarded = await onboard_member(work, row.new, by)
     if not isinstance(onboarded, Onboarded):
         return _refused(row, onboarded)
     if not onboarded.created:
         return replace(planned, result=RowResult.UNCHANGED)
     if row.contact != Contact():
-        contact = await set_contact(work, Requester(caller), row.new.entity_id, row.contact)
+        contact = await set_contact(work, requested_by(by), row.new.entity_id, row.contact)
         assert not isinstance(contact, Refusal), contact  # checked by the preview
     return planned
 
@@ -108,7 +110,7 @@ async def import_row(work: IdentityUnitOfWork, planned: RowOutcome, caller: Call
 async def import_members(
     open_work: OpenMemberWork,
     rows: Iterable[FileRow],
-    caller: Caller,
+    by: ActingOperator,
     clock: Callable[[], float] = time.monotonic,
 ) -> Sequence[RowOutcome]:
     """Onboard every row that has no fault, each in a transaction of its own; report the others.
@@ -121,7 +123,7 @@ async def import_members(
     return await act_one_by_one(
         open_work,
         planned,
-        lambda work, one: import_row(work, one, caller),
+        lambda work, one: import_row(work, one, by),
         lambda: clock() < end,
     )
 

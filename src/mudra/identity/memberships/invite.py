@@ -132,6 +132,8 @@ async def accept(
         return await _let_read(work, caller, invitation, user)
     if invitation.entity_id not in user.administers:
         await work.people.add_admin(invitation.entity_id, user.user_id)
+        giver = invitation.invited_by
+        await work.memberships.record_grant(user.user_id, giver, invitation.entity_id)
         await _record(work, caller, invitation, "admin-added", user.user_id)
     await _end_role_handed_over(work, caller, invitation, user)
     return user

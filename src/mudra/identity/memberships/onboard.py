@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.event import AuditEntry, EventName
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -21,6 +21,7 @@ from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import create_admin_account
 from mudra.identity.memberships.member import Member
+from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -58,9 +59,11 @@ OnboardRefused = ValueRefused | MemberDiffers | WrongAccountKind
 OnboardResult = Onboarded | OnboardRefused
 
 
-async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Caller) -> OnboardResult:
+async def onboard_member(
+    work: IdentityUnitOfWork, new: NewMember, by: ActingOperator
+) -> OnboardResult:
     """Store the member, its admin and its first secret; invite an admin who has no password."""
-    checked = checked_member(new)
+    caller, checked = by.caller, checked_member(new)
     if isinstance(checked, ValueRefused):
         return checked
     entity_id, name = checked.entity_id, checked.name
@@ -80,6 +83,9 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
             work, caller, entity_id, name, checked.admin_email, checked.admin_name
         )
     await work.people.add_admin(entity_id, admin.user_id)
+    if await work.memberships.entry_types([entity_id]):
+        # Else the admin has nothing of another's: all that the entry gets begins with them (0189).
+        await work.memberships.record_grant(admin.user_id, by.user_id, entity_id)
     await work.audit_log.append(
         AuditEntry(
             EventName.ENTITY_MEMBER_ONBOARD,

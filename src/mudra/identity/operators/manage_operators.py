@@ -19,6 +19,7 @@ from mudra.identity.operators.operator import (
     Scope,
     ScopeMissing,
     ScopeNotHeld,
+    makes_decider,
     may_change_scopes,
 )
 from mudra.identity.operators.person_rule import (
@@ -100,7 +101,10 @@ async def change_scopes(  # who asks, and the facts of the change
         user_id = user.user_id if user else ""
         await record_refused_act(work, by.caller, user_id, PersonAct.SCOPES, refused)
         return refused
-    return await save_operator(work, email, name, scopes, by.caller)
+    saved = await save_operator(work, email, name, scopes, by.caller)
+    if isinstance(saved, OperatorSaved) and makes_decider(before, scopes):
+        await work.memberships.record_grant(saved.user.user_id, by.user_id)
+    return saved
 
 
 async def save_operator(

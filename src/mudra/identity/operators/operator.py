@@ -50,6 +50,15 @@ class OwnScopes(Refusal, frozen=True):
     """Operators cannot change their own scopes: another operator must."""
 
 
+def makes_decider(before: frozenset[Scope], after: frozenset[Scope]) -> bool:
+    """Return whether a change of scopes makes someone decide on entries, or manage who does.
+
+    Who decides on entries already stays the person that they are when they may manage people, too.
+    """
+    given = after - before
+    return Scope.REGISTRY in given or (Scope.MEMBERS in given and Scope.REGISTRY not in before)
+
+
 def may_change_scopes(
     holder: frozenset[Scope], before: frozenset[Scope], after: frozenset[Scope], *, own: bool
 ) -> ScopeNotHeld | OwnScopes | None:

@@ -41,7 +41,7 @@ def approve(
     pending = _pending(record, actor, RegistryAction.APPROVE, expected)
     if not isinstance(pending, Version):
         return pending
-    second = None if one_operator else second_operator_needed(record, pending, actor)
+    second = None if one_operator else second_operator_needed(record, pending, actor, facts.grants)
     if second is not None:
         return second
     # Asked again: since the submission another entity may have gone live with this key.

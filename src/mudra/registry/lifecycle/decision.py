@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.difference import FieldChange, difference
+from mudra.registry.lifecycle.grants import Grant
 from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import AlreadyHeld, ReasonMissing, WrongType
 from mudra.registry.payload.entry import Entry, canonical
@@ -111,12 +112,14 @@ class Facts(Struct, frozen=True):
     Each holder is the ID of another entity, or `""`. A holder is one whose
     version with that handle, `kid` or modulus is approved or was ever live: a
     mere submission holds nothing, or anyone could block a member's public key.
+    `grants` are those that may tie who approves the pending version to who submitted it.
     """
 
     onboarded_as: EntityType | None = None
     handle_holder: str = ""
     kid_holder: str = ""
     modulus_holder: str = ""
+    grants: tuple[Grant, ...] = ()
 
 
 def shown(record: Record) -> bytes | None:

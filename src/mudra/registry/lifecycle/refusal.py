@@ -4,9 +4,11 @@
 key: a FIP must not learn of other FIPs that way.
 """
 
+import datetime as dt
 from typing import TypeAlias
 
 from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
 
 
 class NotYourEntry(Refusal, frozen=True):
@@ -41,6 +43,22 @@ class SecondOperatorNeeded(Refusal, frozen=True):
         return (
             f"another operator must approve this version of {self.entity_id}, since {why}; "
             "a network with one operator sets MUDRA_REGISTRY_ONE_OPERATOR=true"
+        )
+
+
+class SecondOperatorTied(Refusal, frozen=True):
+    """Approver and submitter are tied by a right that was given lately: they may be one person."""
+
+    entity_id: str
+    untied_at: dt.datetime
+
+    def sentence(self) -> str:
+        """Return the text for the caller."""
+        return (
+            f"another operator must approve this version of {self.entity_id}: less than a day "
+            "before it was submitted, an operator's or admin's right was given by one of the two "
+            "who submit and approve it, or to both by the same person; what is submitted after "
+            f"{iso_ms(self.untied_at)} you may approve"
         )
 
 
@@ -152,6 +170,7 @@ RegistryRefusal: TypeAlias = (
     NotYourEntry
     | NeedsOperator
     | SecondOperatorNeeded
+    | SecondOperatorTied
     | UnknownEntity
     | UnknownVersion
     | DuplicateEntity

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import Actor, may_decide, may_retire
 from mudra.registry.lifecycle.approval import approve, go_live, reject
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
+from mudra.registry.lifecycle.grants import tied_since
 from mudra.registry.lifecycle.record import Record, VersionStatus
 from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownEntity, UnknownVersion
 from mudra.registry.lifecycle.submission import Repeat, submit, update
@@ -83,11 +85,11 @@ async def _take(
     outcome = decide_on(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat):
         if approved and _awaits_approval(outcome):
-            return await _approve_at_once(registry, outcome.record, facts, actor, now)
+            return await _approve_at_once(registry, outcome.record, actor, now)
         return outcome
     kept = await _keep(registry, action, entity_id, actor, outcome)
     if approved and isinstance(kept, Decision) and kept.after.pending is not None:
-        return await _approve_at_once(registry, kept.after, facts, actor, now)
+        return await _approve_at_once(registry, kept.after, actor, now)
     return kept
 
 
@@ -113,6 +115,7 @@ async def preview_submission(
     decide_on = submit if record is None else update
     outcome = decide_on(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat) and _awaits_approval(outcome):
+        facts = await _facts_of_pending(registry, outcome.record)
         return approve(outcome.record, facts, actor, now, one_operator=registry.one_operator)
     return outcome
 
@@ -190,7 +193,11 @@ _CHANGES_OF_STATUS: dict[RegistryAction, Callable[[Record, Actor, dt.datetime, s
 
 async def _facts_of_pending(registry: Registry, record: Record) -> Facts:
     pending = record.pending
-    return Facts() if pending is None else await registry.facts(pending.entry, pending.key)
+    if pending is None:
+        return Facts()
+    facts = await registry.facts(pending.entry, pending.key)
+    grants = await registry.grants(record.entity_id, tied_since(pending))
+    return replace(facts, grants=tuple(grants))
 
 
 def _awaits_approval(repeat: Repeat) -> bool:
@@ -203,8 +210,9 @@ def _awaits_approval(repeat: Repeat) -> bool:
 
 
 async def _approve_at_once(
-    registry: Registry, record: Record, facts: Facts, actor: Actor, now: dt.datetime
+    registry: Registry, record: Record, actor: Actor, now: dt.datetime
 ) -> Outcome:
+    facts = await _facts_of_pending(registry, record)
     outcome = approve(record, facts, actor, now, one_operator=registry.one_operator)
     return await _keep(registry, RegistryAction.APPROVE, record.entity_id, actor, outcome)
 

@@ -1,13 +1,17 @@
 """Two people for what members' traffic and trust hang on: the pure rule (decisions, part 4).
 
 A key, an address or a gateway that an operator submitted for a member, another operator
-approves; one who administers the member approves none of its own.
+approves; one who administers the member approves none of its own. An account that one of the
+two gave the other lately is no second person (grants.py).
 """
+
+from collections.abc import Sequence
 
 from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.difference import difference, needs_approval
+from mudra.registry.lifecycle.grants import Grant, untied_at
 from mudra.registry.lifecycle.record import Record, Version
-from mudra.registry.lifecycle.refusal import SecondOperatorNeeded
+from mudra.registry.lifecycle.refusal import SecondOperatorNeeded, SecondOperatorTied
 from mudra.registry.payload.entry import Entry
 
 
@@ -18,9 +22,9 @@ def needs_two(record: Record, entry: Entry) -> bool:
 
 
 def second_operator_needed(
-    record: Record, version: Version, actor: Actor
-) -> SecondOperatorNeeded | None:
-    """Refuse an approval by the one who submitted, or who administers the member."""
+    record: Record, version: Version, actor: Actor, grants: Sequence[Grant]
+) -> SecondOperatorNeeded | SecondOperatorTied | None:
+    """Refuse an approval by the one who submitted, or who administers the member, or is tied."""
     if not needs_two(record, version.entry):
         return None
     # A member's admin can read its secret, and so submit as the entity itself.
@@ -29,4 +33,5 @@ def second_operator_needed(
     same_person = bool(actor.person) and version.submitted_person == actor.person
     if same_person or version.submitted_by == actor.name:
         return SecondOperatorNeeded(record.entity_id, is_admin=False)
-    return None
+    until = untied_at(record, version, actor, grants)
+    return None if until is None else SecondOperatorTied(record.entity_id, until)

@@ -88,6 +88,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "entity_reader": Kept("one for each right; deleted with it"),
     "entity_contact": Kept("one for each member at most"),
     "operator_scope": Kept("one for each right; deleted with it"),
+    "access_grant": Kept("one for each right that a person gave another: approvals ask for it"),
     "email_link": Aged(t.email_link.c.expires_at, 30 * _DAY),
     "throttle": Aged(
         t.throttle.c.last_failure_at,

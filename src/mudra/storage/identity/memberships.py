@@ -18,7 +18,12 @@ from mudra.storage.database.tables import (
     user_account,
     user_token,
 )
-from mudra.storage.identity.tables import entity_contact, operator_scope, user_token_use
+from mudra.storage.identity.tables import (
+    access_grant,
+    entity_contact,
+    operator_scope,
+    user_token_use,
+)
 from mudra.storage.registry.registry import member_status_of, types_of
 from mudra.storage.tokens.entity_status import store_status
 
@@ -155,6 +160,14 @@ class PostgresMemberships:
             await self._tx.connection.execute(
                 insert(operator_scope).on_conflict_do_nothing(),
                 [{"user_id": user_id, "scope": name, "since": now} for name in names],
+            )
+
+    async def record_grant(self, user_id: str, by: str, entity_id: str = "") -> None:
+        """Record who gave a person a right, of an entity or an operator's; `by` "" records none."""
+        if by:
+            values = {"user_id": user_id, "given_by": by, "entity_id": entity_id}
+            await self._tx.connection.execute(
+                sa.insert(access_grant).values(**values, at=await self._tx.now())
             )
 
     async def lock_operators(self) -> None:

@@ -30,6 +30,17 @@ operator_scope: Final = sa.Table(
     sa.CheckConstraint("scope IN ('members', 'registry', 'health', 'keys', 'audit')", name="scope"),
 )
 
+# Rows outlive the rights: who took part in giving one is not forgotten when it ends (0189).
+access_grant: Final = sa.Table(
+    "access_grant",
+    metadata,
+    sa.Column("number", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("user_id", UUID(as_uuid=False), nullable=False),
+    sa.Column("entity_id", sa.Text, nullable=False),
+    sa.Column("given_by", UUID(as_uuid=False), nullable=False),
+    sa.Column("at", TIMESTAMP(timezone=True), nullable=False, index=True),
+)
+
 address_change: Final = sa.Table(
     "address_change",
     metadata,

@@ -22,6 +22,7 @@ from mudra.registry.lifecycle.decision import (
     RegistryAction,
     TokenEffect,
 )
+from mudra.registry.lifecycle.grants import Grant
 from mudra.registry.lifecycle.member_notice import member_notice
 from mudra.registry.lifecycle.record import PENDING, EntityStatus, Record, VersionStatus
 from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
@@ -34,6 +35,7 @@ from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
+from mudra.storage.identity.tables import access_grant
 from mudra.storage.registry.rows import read_version, version_row
 from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
 from mudra.storage.tokens.entity_status import store_status
@@ -121,6 +123,16 @@ class PostgresRegistry:
             kid_holder=kid_holder or "",
             modulus_holder=modulus_holder or "",
         )
+
+    async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
+        """Return which rights of operators and of the entity were given after a time."""
+        c = access_grant.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.user_id, c.given_by, c.at, c.entity_id).where(
+                c.at > after, c.entity_id.in_(["", entity_id])
+            )
+        )
+        return [Grant(f"user:{row[0]}", f"user:{row[1]}", row[2], row[3]) for row in rows]
 
     async def due(self, now: dt.datetime) -> Sequence[str]:
         """Return the IDs of entities with an approved version whose time has come, in its order."""

@@ -18,6 +18,7 @@ from mudra.identity.memberships.onboard import (
     onboard_member,
     preview_onboarding,
 )
+from mudra.identity.operators.person_rule import owner
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import TokenKind
@@ -102,7 +103,7 @@ async def move_member(
         work = replace(  # type: ignore[type-var]  # the struct behind the protocol
             work, first_secret=KnownSecret(work.secrets, work.audit_log, client.secret)
         )
-    outcome = await onboard_member(work, member, caller)
+    outcome = await onboard_member(work, member, owner(caller))
     if isinstance(outcome, Onboarded):
         return Line("member", member.entity_id, "new", _new_detail(client))
     if isinstance(outcome, MemberDiffers):

@@ -27,9 +27,9 @@ from mudra.identity.accounts.user import HeldToken, User
 from mudra.identity.memberships.admins import (
     AdminsChanged,
     EntityAdmins,
-    Requester,
     add_admin,
     remove_admin,
+    requested_by,
     set_contact,
 )
 from mudra.identity.memberships.hand_over import hand_over
@@ -57,7 +57,7 @@ def add(
 ) -> None:
     """Make someone an admin of an entity; a person without an account is invited by email."""
     _run(
-        lambda work, by: add_admin(work, Requester(by), entity_id, Invitee(email, name)),
+        lambda work, by: add_admin(work, requested_by(by), entity_id, Invitee(email, name)),
         data_dir,
         as_json=as_json,
     )
@@ -69,7 +69,7 @@ def remove(
 ) -> None:
     """Remove an admin of an entity immediately; warns if no admin who can act is left."""
     _run(
-        lambda work, by: remove_admin(work, Requester(by), entity_id, email),
+        lambda work, by: remove_admin(work, requested_by(by), entity_id, email),
         data_dir,
         as_json=as_json,
     )
@@ -89,7 +89,7 @@ def handover(
 ) -> None:
     """Replace an admin with another person."""
     _run(
-        lambda work, by: hand_over(work, Requester(by), entity_id, leaving, email, name),
+        lambda work, by: hand_over(work, requested_by(by), entity_id, leaving, email, name),
         data_dir,
         as_json=as_json,
     )
@@ -161,7 +161,7 @@ def contact(
 ) -> None:
     """Set the backup contact of an entity: its address gets the same emails."""
     _run(
-        lambda work, by: set_contact(work, Requester(by), entity_id, Contact(email, phone)),
+        lambda work, by: set_contact(work, requested_by(by), entity_id, Contact(email, phone)),
         data_dir,
         as_json=as_json,
     )
@@ -172,23 +172,23 @@ _Outcome: TypeAlias = EntityAdmins | AccountChanged | User | int | Refusal
 
 def _of(
     email: str, use_case: Callable[[UnitOfWork, ActingOperator, str], Awaitable[_Outcome]]
-) -> Callable[[UnitOfWork, Caller], Awaitable[_Outcome]]:
-    async def found(work: UnitOfWork, by: Caller) -> _Outcome:
+) -> Callable[[UnitOfWork, ActingOperator], Awaitable[_Outcome]]:
+    async def found(work: UnitOfWork, by: ActingOperator) -> _Outcome:
         user = await _user_of(work, email)
-        return NoSuchUser() if user is None else await use_case(work, owner(by), user.user_id)
+        return NoSuchUser() if user is None else await use_case(work, by, user.user_id)
 
     return found
 
 
 def _run(
-    use_case: Callable[[UnitOfWork, Caller], Awaitable[_Outcome]],
+    use_case: Callable[[UnitOfWork, ActingOperator], Awaitable[_Outcome]],
     data_dir: DataDir,
     *,
     as_json: bool,
 ) -> None:
     async def run(dependencies: Dependencies) -> _Outcome:
         async with dependencies.unit_of_work() as work:
-            return await use_case(work, Caller(operator_name()))
+            return await use_case(work, owner(Caller(operator_name())))
 
     facts, warnings = _facts(with_store(run, data_dir))
     if as_json:

@@ -23,6 +23,7 @@ from mudra.identity.memberships.onboard import (
     OnboardResult,
     onboard_member,
 )
+from mudra.identity.operators.person_rule import owner
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.ports import DayCount
@@ -57,7 +58,7 @@ def onboard(
 
     async def run(dependencies: Dependencies) -> OnboardResult:
         async with dependencies.unit_of_work() as work:
-            return await onboard_member(work, new, Caller(operator_name()))
+            return await onboard_member(work, new, owner(Caller(operator_name())))
 
     result = with_store(run, data_dir)
     match result:

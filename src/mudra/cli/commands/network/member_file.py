@@ -25,6 +25,7 @@ from mudra.identity.memberships.import_members import (
 )
 from mudra.identity.memberships.member_file import FileRow, read_member_file
 from mudra.identity.memberships.member_search import MemberFilter
+from mudra.identity.operators.person_rule import owner
 from mudra.shared.refusal import Refusal
 
 
@@ -87,11 +88,11 @@ async def _run(
         planned = await preview_import(work, rows)
     if dry_run:
         return Ran(planned)
-    caller = Caller(operator_name())
+    by = owner(Caller(operator_name()))
     return await run_one_by_one(
         dependencies,
         planned,
-        lambda work, one: import_row(work, one, caller),
+        lambda work, one: import_row(work, one, by),
         "importing",
         quiet=quiet,
     )

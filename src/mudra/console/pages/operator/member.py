@@ -33,7 +33,7 @@ from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.accounts.manage_accounts import AccountChanged, invite_admin
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.admins import EntityAdmins, NoSuchEntity, Requester
+from mudra.identity.memberships.admins import EntityAdmins, NoSuchEntity, requested_by
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.memberships.member_status import set_member_status
@@ -138,7 +138,8 @@ async def _change(
         change = decode_struct(given, _ADMIN_CHANGES[action])
         if isinstance(change, Refusal):
             return change
-        return _refusal(await change.run(work, Requester(caller)))
+        requester = requested_by(page_context.acting_operator)
+        return _refusal(await change.run(work, requester))
     match action:
         case "status":
             body = decode_struct(given, StatusRequest)

@@ -76,7 +76,7 @@ async def import_file(
 
         async def run() -> RenderedPage:
             open_work = page_context.dependencies.unit_of_work
-            outcomes = await import_members(open_work, rows, page_context.caller)
+            outcomes = await import_members(open_work, rows, page_context.acting_operator)
             return _page(text, outcomes=outcomes, done=True)
 
         return LongAct(run)

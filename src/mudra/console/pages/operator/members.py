@@ -129,7 +129,8 @@ async def onboard(
         body = decode_struct(dict(fields), OnboardRequest)
         if isinstance(body, Refusal):
             return _form(fields, body)
-        outcome = await onboard_member(page_context.work, body.new_member(), page_context.caller)
+        by = page_context.acting_operator
+        outcome = await onboard_member(page_context.work, body.new_member(), by)
         if isinstance(outcome, Refusal):
             return _form(fields, outcome)
         notice = "known"

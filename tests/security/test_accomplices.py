@@ -1,0 +1,212 @@
+"""An operator who makes an account to be the second person (decision 0189): it is none."""
+
+import uuid
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from tests.support.people.admin_calls import accept, address, ask
+from tests.support.people.operators import Operator, new_operator, with_token
+from tests.support.registry.registry_members import Registry, payload_of
+from tests.support.service import (
+    PASSWORD,
+    Member,
+    Service,
+    latest_link,
+    new_member,
+    running_service,
+    set_password,
+)
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose operators decide by two, as outside of the sandbox."""
+    data_dir = tmp_path_factory.mktemp("strict") / "data"
+    with running_service(
+        data_dir, keeps_store=True, MUDRA_REGISTRY_ONE_OPERATOR="false"
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def boss(strict: Service) -> Operator:
+    return new_operator(strict)
+
+
+@pytest.fixture
+def other(strict: Service) -> Operator:
+    return new_operator(strict, "registry")
+
+
+@pytest.fixture
+def listed(strict: Service, other: Operator) -> Registry:
+    """A member with a live entry."""
+    registry = Registry(new_member(strict))
+    assert registry.submit(payload_of(registry.member)).status_code == 200
+    assert approved(other, registry).status_code == 200
+    return registry
+
+
+def made_by(maker: Operator, service: Service, *scopes: str) -> Operator:
+    """An operator whom another one makes, and who sets a password by the link."""
+    email = f"made-{uuid.uuid4().hex[:10]}@network.example"
+    assert maker.post("/operators", email=email, scopes=list(scopes)).status_code == 200
+    assert set_password(service.client(), latest_link(service, email)).status_code == 200
+    return with_token(service, email)
+
+
+def changed(listed: Registry, headers: dict[str, str]) -> None:
+    """Submit another key and address of the member."""
+    payload = payload_of(listed.member)
+    payload["entityinfo"]["ips"] = ["8.8.4.77"]
+    answer = listed.update(payload, **headers)
+    assert answer.json()["status"] == "submitted", answer.text
+
+
+def approved(who: Operator, listed: Registry) -> httpx.Response:
+    return who.post(f"/registry/entries/{listed.member.entity_id}/decide", act="approve")
+
+
+def assert_tied(answer: httpx.Response) -> None:
+    assert answer.status_code == 409, answer.text
+    assert "another operator must approve" in answer.json()["errorMsg"]
+    assert "what is submitted after 20" in answer.json()["errorMsg"]
+
+
+def test_an_operator_whom_the_submitter_made_approves_nothing_of_theirs(
+    boss: Operator, other: Operator, listed: Registry
+) -> None:
+    changed(listed, boss.headers)
+    accomplice = made_by(boss, listed.member.service, "registry")
+
+    assert_tied(approved(accomplice, listed))
+    assert approved(other, listed).status_code == 200
+
+
+def test_who_made_the_submitter_approves_nothing_of_theirs(
+    boss: Operator, other: Operator, listed: Registry
+) -> None:
+    accomplice = made_by(boss, listed.member.service, "registry")
+    changed(listed, accomplice.headers)
+
+    assert_tied(approved(boss, listed))
+    assert approved(other, listed).status_code == 200
+
+
+def test_two_operators_whom_one_made_are_no_two(boss: Operator, listed: Registry) -> None:
+    one, another = (made_by(boss, listed.member.service, "registry") for _ in range(2))
+    changed(listed, one.headers)
+
+    assert_tied(approved(another, listed))
+
+
+def test_an_accomplice_of_an_accomplice_is_none_the_less_when_the_one_between_is_gone(
+    boss: Operator, listed: Registry
+) -> None:
+    changed(listed, boss.headers)
+    between = made_by(boss, listed.member.service, "members", "registry")
+    accomplice = made_by(between, listed.member.service, "registry")
+    assert boss.post("/operators", email=between.email, scopes=[]).status_code == 200
+
+    assert_tied(approved(accomplice, listed))
+
+
+def test_a_new_operator_decides_on_what_members_and_others_submit(
+    boss: Operator, other: Operator, listed: Registry
+) -> None:
+    new = made_by(boss, listed.member.service, "registry")
+
+    for headers in (listed.entity, listed.member.bearer(), other.headers):
+        changed(listed, headers)
+        assert approved(new, listed).status_code == 200
+
+
+def test_a_day_later_the_new_operator_is_a_second_person(boss: Operator, listed: Registry) -> None:
+    service = listed.member.service
+    new = made_by(boss, service, "registry")
+    service.advance("PT24H1S")
+    changed(listed, with_token(service, boss.email).headers)
+
+    assert approved(with_token(service, new.email), listed).status_code == 200
+
+
+def admin_added_by(boss: Operator, listed: Registry) -> Member:
+    """An admin whom an operator adds to the member."""
+    email, service = address("accomplice"), listed.member.service
+    added = boss.post("/members/admins/add", entityId=listed.member.entity_id, email=email)
+    assert added.status_code == 200, added.text
+    client = service.client()
+    assert set_password(client, latest_link(service, email)).status_code == 200
+    return Member(service, listed.member.entity_id, email, PASSWORD, client)
+
+
+def test_who_added_an_admin_approves_nothing_that_the_admin_submits(
+    boss: Operator, other: Operator, listed: Registry
+) -> None:
+    changed(listed, admin_added_by(boss, listed).bearer())
+
+    assert_tied(approved(boss, listed))
+    assert approved(other, listed).status_code == 200
+
+
+def test_nor_what_the_admin_submits_with_the_secret_that_an_admin_reads(
+    boss: Operator, listed: Registry
+) -> None:
+    accomplice = admin_added_by(boss, listed)
+    token = accomplice.entity_token(accomplice.secret()).json()["accessToken"]
+    gone = {"entityId": listed.member.entity_id, "email": accomplice.email}
+    assert boss.post("/members/admins/remove", **gone).status_code == 200
+    changed(listed, {"Authorization": f"Bearer {token}"})
+
+    assert_tied(approved(boss, listed))
+
+
+def test_nor_what_someone_submits_whom_that_admin_invited(boss: Operator, listed: Registry) -> None:
+    accomplice, email = admin_added_by(boss, listed), address()
+    assert ask(accomplice, "add", email=email).status_code == 200
+    link = latest_link(listed.member.service, email)
+    changed(listed, accept(accomplice, link, email).bearer())
+
+    assert_tied(approved(boss, listed))
+
+
+def test_who_moved_an_admins_address_approves_nothing_that_comes_from_it(
+    boss: Operator, other: Operator, listed: Registry
+) -> None:
+    service, moved = listed.member.service, address("moved")
+    (user,) = boss.get("/users", words=listed.member.email).json()["users"]
+    assert boss.post(f"/users/{user['userId']}/email", email=moved).status_code == 200
+    assert set_password(service.client(), latest_link(service, moved)).status_code == 200
+    taken = Member(service, listed.member.entity_id, moved, PASSWORD, service.client())
+    changed(listed, taken.bearer())
+
+    assert_tied(approved(boss, listed))
+    assert approved(other, listed).status_code == 200
+
+
+def test_who_enabled_an_operator_again_is_not_approved_by_them(
+    boss: Operator, strict: Service, listed: Registry
+) -> None:
+    left = new_operator(strict, "registry")
+    (user,) = boss.get("/users", words=left.email).json()["users"]
+    for act in ("disable", "enable"):
+        assert boss.post(f"/users/{user['userId']}/{act}").status_code == 200
+    changed(listed, boss.headers)
+
+    assert_tied(approved(with_token(strict, left.email), listed))
+
+
+def test_a_new_networks_first_day_takes_one_operator(boss: Operator, strict: Service) -> None:
+    """Who onboards a member approves its first entry, and what its admin changes on that day."""
+    email = address("first")
+    new = {"entityId": f"F-{uuid.uuid4().hex[:10]}-FIP", "type": "FIP", "name": "First Bank"}
+    assert boss.post("/members", adminEmail=email, **new).status_code == 200
+    client = strict.client()
+    assert set_password(client, latest_link(strict, email)).status_code == 200
+    registry = Registry(Member(strict, new["entityId"], email, PASSWORD, client))
+
+    assert registry.submit(payload_of(registry.member)).status_code == 200
+    assert approved(boss, registry).status_code == 200
+    changed(registry, registry.member.bearer())
+    assert approved(boss, registry).status_code == 200
