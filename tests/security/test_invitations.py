@@ -8,8 +8,9 @@ import httpx
 import psycopg
 import pytest
 from tests.support.error_body import assert_error
-from tests.support.people.admin_calls import address, ask, confirm
-from tests.support.people.operators import new_operator
+from tests.support.people.admin_calls import address, ask, confirm, decline
+from tests.support.people.operators import Operator, new_operator
+from tests.support.people.second_factor import user_id
 from tests.support.service import (
     PASSWORD,
     Member,
@@ -24,6 +25,8 @@ from tests.support.until import until
 from mudra.identity.accounts.email_address import NameRefused
 from mudra.identity.memberships.invitation import invited_name
 from mudra.storage.database.embedded.server import embedded_server
+
+DISABLE = "UPDATE user_account SET state = 'disabled' WHERE email = %s"
 
 
 def as_seen(answer: httpx.Response, email: str) -> object:
@@ -212,6 +215,94 @@ def test_an_invitation_ends_when_its_inviter_is_disabled_or_leaves(
         assert set_password(service.client(), link).status_code == 200
 
     assert set_password(service.client(), latest_link(service, accomplice)).status_code == 401
+
+
+def test_an_invitation_under_way_ends_with_its_inviter_who_is_disabled(service: Service) -> None:
+    """It waits for the member, as several at once do, while an operator disables who sends it."""
+    member, accomplice = new_member(service), address()
+    chief, headers = new_operator(service, "members"), member.bearer()
+    who = user_id(service, member.email)
+
+    with (
+        ThreadPoolExecutor(2) as threads,
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+        psycopg.connect(conninfo) as holder,
+    ):
+        lock = "SELECT FROM entity WHERE entity_id = %s FOR UPDATE"
+        holder.execute(lock, [member.entity_id])
+        added = threads.submit(ask, member, "add", headers, email=accomplice)
+        until(lambda: waiting_for(watching, holder) == 1)
+        disabled = threads.submit(chief.post, f"/users/{who}/disable")
+        until(lambda: disabled.done() or waiting_for(watching, holder) == 2)
+        holder.rollback()
+        assert disabled.result().status_code == 200
+        assert added.result().status_code in {200, 401}
+
+    assert chief.post(f"/users/{who}/enable").status_code == 200
+    for sent in mails(service, accomplice):
+        assert set_password(service.client(), sent["links"][0]).status_code == 401
+    assert admins_of(chief, member) == [member.email]
+
+
+def waiting_for(watching: psycopg.Connection, holder: psycopg.Connection) -> int:
+    """How many sessions wait for one, or for one that waits for it."""
+    return watching.execute(
+        """WITH RECURSIVE waiting AS (
+               SELECT pid FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))
+               UNION SELECT a.pid FROM pg_stat_activity a
+               JOIN waiting w ON w.pid = ANY(pg_blocking_pids(a.pid)))
+           SELECT FROM waiting""",
+        [holder.info.backend_pid],
+    ).rowcount
+
+
+def admins_of(operator: Operator, member: Member) -> list[str]:
+    """The addresses of who administers a member."""
+    (found,) = operator.get("/members", words=member.entity_id).json()["members"]
+    return list(found["admins"])
+
+
+def test_a_disabled_admin_invites_no_one_where_the_account_was_disabled_without_the_lock(
+    service: Service,
+) -> None:
+    """As a node of the release before does, during an upgrade."""
+    member, accomplice = new_member(service), address()
+    headers = member.bearer()
+
+    with (
+        ThreadPoolExecutor(1) as thread,
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+        psycopg.connect(conninfo) as holder,
+    ):
+        lock = "SELECT FROM entity WHERE entity_id = %s FOR UPDATE"
+        holder.execute(lock, [member.entity_id])
+        added = thread.submit(ask, member, "add", headers, email=accomplice)
+        until(lambda: waiting_for(watching, holder) == 1)
+        holder.execute(DISABLE, [member.email])
+        holder.commit()
+
+        assert added.result().status_code == 401
+    assert not mails(service, accomplice)
+
+
+@pytest.mark.parametrize("has_account", [True, False])
+def test_an_invitation_that_was_left_of_a_disabled_admin_is_not_accepted(
+    service: Service, has_account: bool
+) -> None:
+    member, other = new_member(service), new_member(service)
+    email = other.email if has_account else address()
+    assert ask(member, "add", email=email).status_code == 200
+    link = latest_link(service, email)
+    with embedded_server(service.data_dir) as conninfo, psycopg.connect(conninfo) as before:
+        before.execute(DISABLE, [member.email])
+
+    answer = confirm(member, link) if has_account else set_password(service.client(), link)
+
+    assert answer.status_code == 401
+    assert "withdrawn" in answer.json()["errorMsg"]
+    assert decline(member, link).status_code == 401
 
 
 def test_refused_invitations_and_invented_links_are_in_the_audit(service: Service) -> None:

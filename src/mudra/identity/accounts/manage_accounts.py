@@ -46,6 +46,8 @@ async def disable_account(
     await work.links.void(user_id, await work.people.now())
     await work.address_changes.remove(user_id)
     for entity_id in user.administers:
+        # An invitation that is under way holds the member: it is stored before, or refused after.
+        await work.people.member(entity_id)
         await end_invitations_of(work, entity_id, user_id, user.email)
     return await account_changed(work, user, by.caller, "disabled")
 

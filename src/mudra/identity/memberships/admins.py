@@ -31,6 +31,7 @@ from mudra.identity.memberships.member import (
     NotYourEntity,
     Role,
     able_admins,
+    has_role,
 )
 from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.ports import IdentityUnitOfWork
@@ -193,8 +194,8 @@ async def authorized_member(
     member = await work.people.member(entity_id)
     if requester.user is None:
         return NoSuchEntity(entity_id) if member is None else member
-    user = await work.people.by_id(requester.user.user_id)
-    if member is None or user is None or entity_id not in user.administers:
+    admins = await work.memberships.admins(entity_id)
+    if member is None or not has_role(admins, requester.user.user_id):
         await _record_denied(work, requester.caller, entity_id)
         return NotYourEntity()
     return member

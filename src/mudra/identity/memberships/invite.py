@@ -18,7 +18,7 @@ from mudra.identity.memberships.invitation import (
     invited_name,
     may_invite,
 )
-from mudra.identity.memberships.member import Member, Recipient, Role
+from mudra.identity.memberships.member import Member, Recipient, Role, has_role
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 from mudra.shared.secret_text import SecretText
@@ -91,6 +91,10 @@ async def invitation_of_link(
         return LinkRefused(await _why_ended(work, invitation))
     if await work.people.now() >= invitation.expires_at:
         return LinkRefused(LinkFault.EXPIRED)
+    # It ended with the inviter's right, but for one that a node of a release before stored after.
+    admins = await work.memberships.admins(invitation.entity_id)
+    if not has_role(admins, invitation.invited_by):
+        return LinkRefused(LinkFault.WITHDRAWN)
     user = await work.people.by_username(invitation.email)
     if user is None:
         entities = ((invitation.entity_id,), (invitation.entity_name,))
@@ -147,7 +151,6 @@ async def decline(work: IdentityUnitOfWork, holder: InvitationHolder, caller: Ca
     invitation = holder.invitation
     await work.invitations.end(invitation.invitation_id, await work.people.now(), accepted=False)
     await _record(work, caller, invitation, "invitation-declined", holder.user.user_id)
-    # Their role ended the invitation before, had it ended: who invited is an admin still.
     inviter = await work.people.by_id(invitation.invited_by)
     if inviter is not None:
         facts = {

@@ -83,6 +83,11 @@ def able_admins(admins: Iterable[Admin], *, without: str = "") -> int:
     return sum(1 for one in able if one.user_id != without)
 
 
+def has_role(admins: Iterable[Admin], user_id: str) -> bool:
+    """Return whether someone is among the admins of an entity, and not disabled."""
+    return any(one.user_id == user_id and one.state is not UserState.DISABLED for one in admins)
+
+
 def recipients(admins: Iterable[Admin], contact: str) -> list[Recipient]:
     """Return the admins who are not disabled and the backup contact, each address once."""
     found = [

@@ -11,6 +11,7 @@ from mudra.identity.memberships.member import (
     Recipient,
     able_admins,
     effective_status,
+    has_role,
     recipients,
 )
 
@@ -33,6 +34,11 @@ ACTIVE, SUSPENDED, RETIRED = MemberStatus
 )
 def test_the_stricter_status_applies(membership, entry, expected):
     assert effective_status(membership, entry) is expected
+
+
+def test_a_disabled_admin_has_no_role():
+    held = [has_role([ASHA, RAVI, MEERA], who) for who in ("u-1", "u-2", "u-3", "u-4")]
+    assert held == [True, True, False, False]
 
 
 def test_only_active_admins_can_act():
