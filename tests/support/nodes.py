@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import secrets
 import threading
+import uuid
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -25,6 +26,7 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.credential_cache import CredentialCache
 from mudra.storage.database.tables import entity
+from mudra.storage.identity.people import PostgresPeople
 from mudra.storage.tokens.tokens import PostgresSecrets
 from mudra.tokens.authentication.secret_check import EntityAuthentication, check_secret
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
@@ -44,8 +46,8 @@ class Node:
         )
 
     async def onboard(self, entity_id: str) -> str:
-        """Make an entity with its first secret, 180 days long."""
-        text = new_secret_text(secrets.token_bytes)
+        """Make an entity with an admin and its first secret, 180 days long."""
+        text, admin = new_secret_text(secrets.token_bytes), admin_of(entity_id)
         async with self.dependencies.database.transaction() as transaction:
             now = await transaction.now()
             await transaction.connection.execute(
@@ -53,6 +55,9 @@ class Node:
                     entity_id=entity_id, type="FIP", name=entity_id, created_at=now
                 )
             )
+            people = PostgresPeople(transaction)
+            await people.add_user(admin)
+            await people.add_admin(entity_id, admin.user_id)
             store = PostgresSecrets(transaction, self.dependencies.encryption)
             await store.keep_first(first_secret(entity_id, now), text)
         return text.reveal()
@@ -83,8 +88,10 @@ class Node:
 
 
 def admin_of(entity_id: str) -> User:
-    """Return an admin of one entity, who need not be stored."""
-    return User("u1", "admin@kaveri.example", "Asha", UserState.ACTIVE, None, (entity_id,))
+    """Return the admin whom `Node.onboard` stores for an entity."""
+    user_id = uuid.uuid5(uuid.NAMESPACE_OID, entity_id)
+    email = f"admin-{user_id.hex}@kaveri.example"
+    return User(str(user_id), email, "Asha", UserState.ACTIVE, None, (entity_id,))
 
 
 @dataclass

@@ -6,10 +6,12 @@ from mudra.audit.ports import AuditLog
 from mudra.bootstrap.config import Settings
 from mudra.identity.memberships.notices import NoticeService
 from mudra.storage.database.database import Transaction
+from mudra.storage.identity.memberships import PostgresMemberships
+from mudra.storage.identity.people import PostgresPeople
 from mudra.storage.tokens.address_bindings import PostgresAddressBindings
 from mudra.storage.tokens.registered_keys import PostgresRegisteredKeys
 from mudra.storage.tokens.secret_use import PostgresSecretUses
-from mudra.tokens.ports import Secrets, SecretUses
+from mudra.tokens.ports import Secrets
 from mudra.tokens.secrets.binding_service import BindingService
 from mudra.tokens.secrets.secret_service import SecretService
 
@@ -22,6 +24,8 @@ def binding_service(
         PostgresAddressBindings(transaction),
         PostgresSecretUses(transaction),
         PostgresRegisteredKeys(transaction),
+        PostgresPeople(transaction),
+        PostgresMemberships(transaction),
         notices,
         audit_log,
         settings.addresses_enforced,
@@ -29,7 +33,8 @@ def binding_service(
 
 
 def secret_service(
-    store: Secrets, uses: SecretUses, notices: NoticeService, audit_log: AuditLog
+    transaction: Transaction, store: Secrets, notices: NoticeService, audit_log: AuditLog
 ) -> SecretService:
-    """Return the use case of entity secrets."""
-    return SecretService(store, uses, notices, audit_log, secrets.token_bytes)
+    """Return the use case of entity secrets, in a transaction."""
+    uses, memberships = PostgresSecretUses(transaction), PostgresMemberships(transaction)
+    return SecretService(store, uses, memberships, notices, audit_log, secrets.token_bytes)

@@ -53,6 +53,13 @@ class Registry(Protocol):
         """
         ...
 
+    async def has_right_now(self, actor: Actor, entity_id: str) -> bool:
+        """Return whether a person has the right by which they came, also after waiting.
+
+        Who is no person has it: an entity was authenticated by its token in this transaction.
+        """
+        ...
+
     async def record(self, entity_id: str) -> Record | None:
         """Return everything stored about an entity."""
         ...

@@ -15,6 +15,7 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_status import set_member_status
+from mudra.identity.operators.person_rule import owner
 from mudra.storage.database.tables import revoked_entity_token
 from mudra.tokens.revocation.revocation_limit import MAX_OF_ENTITY
 
@@ -47,7 +48,7 @@ def set_status(member: Member, status: MemberStatus, after: timedelta = timedelt
         dependencies.clock.offset += after
         async with dependencies.unit_of_work() as work:
             outcome = await set_member_status(
-                work, member.entity_id, status, "a test", Caller("operator:tests")
+                work, member.entity_id, status, "a test", owner(Caller("operator:tests"))
             )
         assert outcome is status
 

@@ -23,6 +23,7 @@ class MemoryRegistry:
         self.now = START
         self.one_operator = True
         self.given: list[Grant] = []
+        self.lost: set[tuple[str, str]] = set()
         self.records: dict[str, Record] = {}
         self._holding: dict[str, list[Version]] = {}
         self.onboarded: dict[str, EntityType] = {}
@@ -35,6 +36,9 @@ class MemoryRegistry:
 
     async def lock(self) -> dt.datetime:
         return self.now
+
+    async def has_right_now(self, actor: Actor, entity_id: str) -> bool:
+        return (actor.name, entity_id) not in self.lost
 
     async def record(self, entity_id: str) -> Record | None:
         return self.records.get(entity_id)

@@ -128,7 +128,7 @@ async def set_status(
 ) -> StatusResponse | Refusal:
     """Change an entity's status; from the commit on no node gives a suspended one a token."""
     outcome = await set_member_status(
-        call.work, entity_id, MemberStatus(call.body.status), call.body.reason, call.caller
+        call.work, entity_id, MemberStatus(call.body.status), call.body.reason, call.by
     )
     if isinstance(outcome, Refusal):
         return outcome

@@ -13,10 +13,11 @@ from mudra.http.request.fields import EntityId, NoParameters
 from mudra.http.response.binding_responses import Binding, BindingResponse, binding_response
 from mudra.http.route import get, post
 from mudra.http.token.requests import EntityQuery
+from mudra.identity.memberships.admins import Requester, requested_by
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
-from mudra.tokens.secrets.binding_service import BindingActor, BindingView
+from mudra.tokens.secrets.binding_service import BindingView
 
 
 class BindingRequest(Struct, frozen=True):
@@ -64,7 +65,7 @@ async def view(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> BindingResponse | Refusal:
     """Show the same of any member."""
-    return _response(await call.work.address_bindings.view(entity_id, _operator(call)))
+    return _response(await call.work.address_bindings.view(entity_id, requested_by(call.by)))
 
 
 @post(
@@ -84,18 +85,14 @@ async def bind(
         await call.work.address_bindings.bind(
             entity_id,
             AddressBinding(call.body.binding),
-            _operator(call),
+            requested_by(call.by),
             even_so=call.body.even_so,
         )
     )
 
 
-def _admin(call: UserCall[B]) -> BindingActor:
-    return BindingActor(call.caller, call.user.email, call.user.administers)
-
-
-def _operator(call: OperatorCall[B]) -> BindingActor:
-    return BindingActor(call.caller, "the operator", (), is_operator=True)
+def _admin(call: UserCall[B]) -> Requester:
+    return Requester(call.caller, call.user)
 
 
 def _response(found: BindingView | Refusal) -> BindingResponse | Refusal:

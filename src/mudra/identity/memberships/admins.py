@@ -33,7 +33,8 @@ from mudra.identity.memberships.member import (
     able_admins,
     has_role,
 )
-from mudra.identity.operators.person_rule import ActingOperator
+from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -91,7 +92,7 @@ class AdminsChanged(EntityAdmins, frozen=True):
     withdrawn: bool = False
 
 
-Forbidden = NotYourEntity | NoSuchEntity
+Forbidden = NotYourEntity | NoSuchEntity | ScopeMissing
 AddResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind | TooManyInvitations
 RemoveResult = AdminsChanged | Forbidden | NotAnAdmin | LastAdmin
 
@@ -193,12 +194,22 @@ async def authorized_member(
     # The member's lock first: two admins who remove each other are served one after the other.
     member = await work.people.member(entity_id)
     if requester.user is None:
-        return NoSuchEntity(entity_id) if member is None else member
+        return await _for_operator(work, requester, entity_id, member)
     admins = await work.memberships.admins(entity_id)
     if member is None or not has_role(admins, requester.user.user_id):
         await _record_denied(work, requester.caller, entity_id)
         return NotYourEntity()
     return member
+
+
+async def _for_operator(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str, member: Member | None
+) -> Member | NoSuchEntity | ScopeMissing:
+    assert requester.operator is not None  # who is no user is an operator
+    lost = await lost_scope(work, requester.operator)
+    if lost is not None:
+        return lost
+    return NoSuchEntity(entity_id) if member is None else member
 
 
 async def member_to_join(
@@ -263,6 +274,7 @@ async def _add_directly(
     work: IdentityUnitOfWork, requester: Requester, member: Member, address: str, name: str
 ) -> AdminsChanged | ValueRefused | WrongAccountKind:
     caller, operator = requester.caller, requester.operator
+    assert operator is not None  # an admin invites
     full_name = display_name(name or address)
     if isinstance(full_name, NameRefused):
         return ValueRefused("name", full_name.problem)
@@ -274,8 +286,7 @@ async def _add_directly(
             work, caller, member.entity_id, member.name, address, full_name
         )
     await work.people.add_admin(member.entity_id, user.user_id)
-    giver = operator.user_id if operator else ""
-    await work.memberships.record_grant(user.user_id, giver, member.entity_id)
+    await work.memberships.record_grant(user.user_id, operator.user_id, member.entity_id)
     await record_change(work, caller, member.entity_id, user.user_id, "admin-added")
     await send_missing_link(work, user.user_id, caller)
     return await admins_after(work, member.entity_id, address, changed=True)

@@ -155,9 +155,7 @@ async def act_on_member(  # one member of an order, and who was reached by it
         return planned
     if act is BulkAct.INVITE:
         return await _invite(work, planned, by, reached)
-    outcome = await set_member_status(
-        work, planned.entity_id, MemberStatus.SUSPENDED, reason, by.caller
-    )
+    outcome = await set_member_status(work, planned.entity_id, MemberStatus.SUSPENDED, reason, by)
     if isinstance(outcome, Refusal):
         return replace(planned, result=BulkResult.REFUSED, refusal=outcome)
     return replace(planned, result=BulkResult.DONE)

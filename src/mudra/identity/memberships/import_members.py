@@ -33,7 +33,8 @@ from mudra.identity.memberships.onboard import (
     type_refused,
 )
 from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
-from mudra.identity.operators.person_rule import ActingOperator
+from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.person_rule import ActingOperator, owner
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -102,7 +103,9 @@ async def import_row(
     if not onboarded.created:
         return replace(planned, result=RowResult.UNCHANGED)
     if row.contact != Contact():
-        contact = await set_contact(work, requested_by(by), row.new.entity_id, row.contact)
+        # Their right was read under the locks of this transaction, which goes on as a whole.
+        requester = requested_by(owner(by.caller))
+        contact = await set_contact(work, requester, row.new.entity_id, row.contact)
         assert not isinstance(contact, Refusal), contact  # checked by the preview
     return planned
 
@@ -172,6 +175,8 @@ def _other_contact(existing: MemberRow, contact: Contact) -> str:
 
 
 def _refused(row: FileRow, refusal: OnboardRefused) -> RowOutcome:
+    if isinstance(refusal, ScopeMissing):
+        return RowOutcome(row, RowResult.REFUSED, refusal)
     field = "admin" if isinstance(refusal, WrongAccountKind) else refusal.field
     column = _COLUMN_OF.get(field, field)
     return RowOutcome(row, RowResult.REFUSED, refusal, "" if column == "row" else column)

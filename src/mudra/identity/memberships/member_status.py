@@ -1,9 +1,11 @@
 """Suspend, restore and retire members: whether an entity may get tokens (spec 1.2)."""
 
-from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.event import AuditEntry, EventName
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.identity.memberships.member import MemberStatus, effective_status
 from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
 from mudra.shared.mail_text import safe_in_mail
 from mudra.shared.refusal import Refusal
@@ -24,8 +26,8 @@ class EntryNotLive(Refusal, frozen=True):
 
 
 async def set_member_status(
-    work: IdentityUnitOfWork, entity_id: str, status: MemberStatus, reason: str, caller: Caller
-) -> MemberStatus | NoSuchEntity | AlreadyRetired | EntryNotLive:
+    work: IdentityUnitOfWork, entity_id: str, status: MemberStatus, reason: str, by: ActingOperator
+) -> MemberStatus | NoSuchEntity | AlreadyRetired | EntryNotLive | ScopeMissing:
     """Change a member's status; from the commit on no node gives a suspended one a token.
 
     Both the operator's decision and the registry entry must allow tokens (0031).
@@ -33,6 +35,9 @@ async def set_member_status(
     # Before the member's row: the registry's writers lock the two in this order.
     entry = await work.memberships.entry_status(entity_id)
     member = await work.people.member(entity_id)
+    lost = await lost_scope(work, by)
+    if lost is not None:
+        return lost
     if member is None:
         return NoSuchEntity(entity_id)
     if member.status == MemberStatus.RETIRED:
@@ -44,7 +49,7 @@ async def set_member_status(
     await work.audit_log.append(
         AuditEntry(
             EventName.ENTITY_STATUS_CHANGE,
-            caller,
+            by.caller,
             entity_id,
             reason=reason,
             detail={"from": member.status, "to": effective.value},

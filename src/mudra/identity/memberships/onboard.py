@@ -21,7 +21,8 @@ from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import create_admin_account
 from mudra.identity.memberships.member import Member
-from mudra.identity.operators.person_rule import ActingOperator
+from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -55,7 +56,7 @@ class Onboarded(Struct, frozen=True):
     invited: bool
 
 
-OnboardRefused = ValueRefused | MemberDiffers | WrongAccountKind
+OnboardRefused = ValueRefused | MemberDiffers | WrongAccountKind | ScopeMissing
 OnboardResult = Onboarded | OnboardRefused
 
 
@@ -74,6 +75,8 @@ async def onboard_member(
         return await _again(existing, checked, work)
     # So that no operator's account becomes an admin's at the same moment.
     await work.memberships.lock_operators()
+    if (lost := await lost_scope(work, by)) is not None:
+        return lost
     if (refused := await _refused(work, checked)) is not None:
         return refused
     admin = await work.people.by_username(checked.admin_email)

@@ -8,15 +8,16 @@ the last active operator who has it keeps it, and keeps the account.
 
 import enum
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import OwnScopes, Scope, ScopeMissing, ScopeNotHeld
-from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.ports import IdentityUnitOfWork, Memberships, People
 from mudra.shared.refusal import Refusal
 
 SECOND_OPERATOR_SINCE: Final = timedelta(hours=24)
@@ -50,6 +51,22 @@ class ActingOperator(Struct, frozen=True):
     caller: Caller
     user_id: str
     scopes: frozenset[Scope]
+
+
+class ManagerRights(Protocol):
+    """What says whether an operator manages members and operators at this moment."""
+
+    @property
+    def audit_log(self) -> AuditLog:
+        """The audit log."""
+
+    @property
+    def people(self) -> People:
+        """Users."""
+
+    @property
+    def memberships(self) -> Memberships:
+        """Scopes."""
 
 
 class OwnAccount(Refusal, frozen=True):
@@ -119,8 +136,23 @@ async def authorize_act(
     return refused
 
 
+async def lost_scope(work: ManagerRights, by: ActingOperator) -> ScopeMissing | None:
+    """Refuse, under a lock, an operator who may not manage members any more; it is recorded.
+
+    Who waited for the lock may have been disabled, or lost the scope, by the one before.
+    """
+    held = await manager_scopes(work, by)
+    if not isinstance(held, ScopeMissing):
+        return None
+    refused = AuditEntry(
+        EventName.OPERATOR_SIGN_IN_REFUSE, by.caller, reason=_reason(held), outcome=Outcome.REFUSED
+    )
+    await work.audit_log.append(refused)
+    return held
+
+
 async def manager_scopes(
-    work: IdentityUnitOfWork, by: ActingOperator
+    work: ManagerRights, by: ActingOperator
 ) -> frozenset[Scope] | ScopeMissing:
     """Read the caller's scopes under the lock: the act before may have removed them."""
     if not by.user_id:

@@ -12,13 +12,19 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.registry.lifecycle.actor import Actor, may_decide, may_retire
+from mudra.registry.lifecycle.actor import DECIDE, Actor, ActorKind, may_decide, may_retire
 from mudra.registry.lifecycle.approval import approve, go_live, reject
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
 from mudra.registry.lifecycle.grants import tied_since
 from mudra.registry.lifecycle.record import Record, VersionStatus
-from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownEntity, UnknownVersion
+from mudra.registry.lifecycle.refusal import (
+    NeedsOperator,
+    NotYourEntry,
+    RegistryRefusal,
+    UnknownEntity,
+    UnknownVersion,
+)
 from mudra.registry.lifecycle.submission import Repeat, submit, update
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.ports import Registry
@@ -77,7 +83,9 @@ async def _take(
     approved: bool,
 ) -> Outcome | Repeat:
     now, entity_id = await registry.lock(), checked.entry.entityinfo.id
-    barred = may_decide(actor) if approved else None
+    barred = await _lost_right(registry, actor, entity_id)
+    if barred is None and approved:
+        barred = may_decide(actor)
     if barred is not None:
         return await _keep(registry, action, entity_id, actor, barred)
     record = await registry.record(entity_id)
@@ -123,13 +131,26 @@ async def preview_submission(
 async def decide(registry: Registry, command: Command) -> Outcome:
     """Carry out a command: approve, reject, suspend, restore, retire or roll back."""
     now = await registry.lock()
+    lost = await _lost_right(registry, command.actor, command.entity_id)
     record = await registry.record(command.entity_id)
-    if record is None or command.entity_type not in {None, record.entity_type}:
+    if lost is not None:
+        outcome: Outcome = lost
+    elif record is None or command.entity_type not in {None, record.entity_type}:
         # The right comes first: a caller without it must not learn which entries exist.
-        outcome: Outcome = _barred(command) or UnknownEntity(command.entity_id)
+        outcome = _barred(command) or UnknownEntity(command.entity_id)
     else:
         outcome = await _decided(registry, record, command, now)
     return await _keep(registry, command.action, command.entity_id, command.actor, outcome)
+
+
+async def _lost_right(
+    registry: Registry, actor: Actor, entity_id: str
+) -> NeedsOperator | NotYourEntry | None:
+    """Refuse who lost the right while they waited for the lock: each act sees the one before."""
+    if await registry.has_right_now(actor, entity_id):
+        return None
+    is_operator = actor.kind is ActorKind.OPERATOR
+    return NeedsOperator(DECIDE) if is_operator else NotYourEntry(entity_id)
 
 
 async def put_live_if_due(registry: Registry, entity_id: str) -> bool:

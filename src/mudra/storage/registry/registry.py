@@ -36,6 +36,7 @@ from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.identity.tables import access_grant
+from mudra.storage.registry.rights import has_right_now
 from mudra.storage.registry.rows import read_version, version_row
 from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
 from mudra.storage.tokens.entity_status import store_status
@@ -80,6 +81,10 @@ class PostgresRegistry:
         """Lock the registry until the transaction ends; returns the time of its decisions."""
         await lock_registry(self._tx)
         return whole_ms(await self._tx.now())
+
+    async def has_right_now(self, actor: Actor, entity_id: str) -> bool:
+        """Return whether a person still has the right by which they came."""
+        return await has_right_now(self._tx, actor, entity_id)
 
     async def record(self, entity_id: str) -> Record | None:
         """Return everything stored about an entity."""

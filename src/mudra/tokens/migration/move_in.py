@@ -18,6 +18,7 @@ from mudra.identity.memberships.onboard import (
     onboard_member,
     preview_onboarding,
 )
+from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import owner
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.secret_text import SecretText
@@ -108,6 +109,7 @@ async def move_member(
         return Line("member", member.entity_id, "new", _new_detail(client))
     if isinstance(outcome, MemberDiffers):
         return Line("member", member.entity_id, "unchanged")
+    assert not isinstance(outcome, ScopeMissing), outcome  # the owner has every scope
     return _refused(member, outcome)
 
 

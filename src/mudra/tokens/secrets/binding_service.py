@@ -6,12 +6,14 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.event import AuditEntry, EventName, Outcome
 from mudra.audit.ports import AuditLog
-from mudra.identity.memberships.admins import NoSuchEntity
-from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.memberships.admins import NoSuchEntity, Requester
+from mudra.identity.memberships.member import NotYourEntity, has_role
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import NoticeKind
+from mudra.identity.operators.operator import ScopeMissing
+from mudra.identity.operators.person_rule import lost_scope
+from mudra.identity.ports import Memberships, NoticeKind, People
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.ports import AddressBindings, RegisteredKeys, SecretUses
@@ -28,19 +30,6 @@ from mudra.tokens.secrets.address_binding import (
 from mudra.tokens.secrets.foreign_addresses import AddressReport, EntityUse, report_addresses
 
 R = TypeVar("R", bound=Refusal)
-
-
-class BindingActor(Struct, frozen=True):
-    """Who looks or switches: an admin of these entities, or an operator; `name` for emails."""
-
-    caller: Caller
-    name: str
-    administers: Sequence[str]
-    is_operator: bool = False
-
-    def may(self, entity_id: str) -> bool:
-        """Return whether the binding of an entity is theirs to see and switch."""
-        return self.is_operator or entity_id in self.administers
 
 
 class BindingView(Struct, frozen=True):
@@ -78,6 +67,7 @@ BindingChange = (
     | NoListedAddresses
     | AddressesInUse
     | ExemptionByOperator
+    | ScopeMissing
 )
 
 
@@ -87,47 +77,52 @@ class BindingService(Struct, frozen=True):
     bindings: AddressBindings
     uses: SecretUses
     registered: RegisteredKeys
+    people: People
+    memberships: Memberships
     notices: NoticeService
     audit_log: AuditLog
     network_enforces: bool
 
     async def view(
-        self, entity_id: str, actor: BindingActor
+        self, entity_id: str, requester: Requester
     ) -> BindingView | NotYourEntity | NoSuchEntity:
         """Return the binding of an entity and the addresses that used its credentials lately."""
-        if not actor.may(entity_id):
+        if not _may(requester, entity_id):
             return NotYourEntity()
         own = await self.bindings.of(entity_id)
         return NoSuchEntity(entity_id) if own is None else await self._view(entity_id, own)
 
     async def bind(
-        self, entity_id: str, wanted: AddressBinding, actor: BindingActor, *, even_so: bool
+        self, entity_id: str, wanted: AddressBinding, requester: Requester, *, even_so: bool
     ) -> BindingChange:
         """Switch; one that would refuse what was accepted lately needs `even_so`.
 
         A member that switches off goes back to the exemption that an operator gave it.
         """
-        if not actor.may(entity_id):
-            return await self._refused(entity_id, actor, "not-admin", NotYourEntity())
+        if not _may(requester, entity_id):
+            return await self._refused(entity_id, requester, "not-admin", NotYourEntity())
         own = await self.bindings.locked(entity_id)
+        lost = await self._lost_right(entity_id, requester)
+        if lost is not None:
+            return lost
         if own is None:
             return NoSuchEntity(entity_id)
-        view = await self._view(entity_id, own)
-        refused = _refusal(view, wanted, is_operator=actor.is_operator, even_so=even_so)
+        view, is_operator = await self._view(entity_id, own), requester.operator is not None
+        refused = _refusal(view, wanted, is_operator=is_operator, even_so=even_so)
         if refused is not None:
-            return await self._refused(entity_id, actor, type(refused).__name__, refused)
-        to = switched(own, wanted, is_operator=actor.is_operator)
+            return await self._refused(entity_id, requester, type(refused).__name__, refused)
+        to = switched(own, wanted, is_operator=is_operator)
         if to == own:
             return view
         await self.bindings.keep(entity_id, to)
-        await self._record(entity_id, actor, detail=_detail(own, to))
+        await self._record(entity_id, requester, detail=_detail(own, to))
         after = await self._view(entity_id, to)
         await self.notices.notify(
             entity_id,
             NoticeKind.ADDRESSES_BOUND,
             {
                 "enforced": "yes" if after.enforced else "",
-                "changed_by": actor.name,
+                "changed_by": requester.user.email if requester.user else "the operator",
                 "changed_at": iso_ms(await self.bindings.now()),
                 "listed": ", ".join(after.listed) or "none",
             },
@@ -141,27 +136,46 @@ class BindingService(Struct, frozen=True):
         report = report_addresses(uses, {entity_id: listed})
         return BindingView(entity_id, own, self.network_enforces, listed, report)
 
-    async def _refused(self, entity_id: str, actor: BindingActor, reason: str, refusal: R) -> R:
-        await self._record(entity_id, actor, reason)
+    async def _lost_right(
+        self, entity_id: str, requester: Requester
+    ) -> NotYourEntity | ScopeMissing | None:
+        """Refuse who lost the right while they waited for the entity's lock."""
+        if requester.operator is not None:
+            return await lost_scope(self, requester.operator)
+        user = requester.user
+        if user is not None:
+            admins = await self.memberships.admins(entity_id)
+            if has_role(admins, user.user_id):
+                return None
+        return await self._refused(entity_id, requester, "not-admin", NotYourEntity())
+
+    async def _refused(self, entity_id: str, requester: Requester, reason: str, refusal: R) -> R:
+        await self._record(entity_id, requester, reason)
         return refusal
 
     async def _record(
         self,
         entity_id: str,
-        actor: BindingActor,
+        requester: Requester,
         reason: str = "",
         detail: dict[str, str | int] | None = None,
     ) -> None:
         await self.audit_log.append(
             AuditEntry(
                 EventName.ENTITY_ADDRESSES_CHANGE,
-                actor.caller,
+                requester.caller,
                 entity_id,
                 reason=reason,
                 detail=detail or {},
                 outcome=Outcome.REFUSED if reason else Outcome.SUCCESS,
             )
         )
+
+
+def _may(requester: Requester, entity_id: str) -> bool:
+    """Return whether the binding of an entity is theirs to see and switch."""
+    user = requester.user
+    return entity_id in user.administers if user is not None else requester.operator is not None
 
 
 def _detail(own: ChosenBinding, to: ChosenBinding) -> dict[str, str | int]:

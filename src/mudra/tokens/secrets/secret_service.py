@@ -11,9 +11,9 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.memberships.member import NotYourEntity, has_role
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import NoticeKind
+from mudra.identity.ports import Memberships, NoticeKind
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
@@ -88,6 +88,7 @@ class SecretService(Struct, frozen=True):
 
     secrets: Secrets
     uses: SecretUses
+    memberships: Memberships
     notices: NoticeService
     audit_log: AuditLog
     random_bytes: Callable[[int], bytes]
@@ -109,7 +110,7 @@ class SecretService(Struct, frozen=True):
     ) -> SecretDetails | NotYourEntity | SecretChanged | ResetTooSoon | ResetLimitReached:
         """Replace the secret, when the rule of spec 8 permits it, and email all admins."""
         event, entity_id = EventName.ENTITY_SECRET_RESET, command.entity_id
-        holding = await self.secrets.locked(entity_id) if entity_id in user.administers else None
+        holding = await self._locked(entity_id, user)
         if holding is None:
             return await self._not_your_entity(event, entity_id, caller)
         if command.expected_version not in {None, holding.current.version}:
@@ -151,7 +152,7 @@ class SecretService(Struct, frozen=True):
         With `expected_version`, this is refused when that is not the old secret.
         """
         event = EventName.ENTITY_SECRET_RETIRE
-        holding = await self.secrets.locked(entity_id) if entity_id in user.administers else None
+        holding = await self._locked(entity_id, user)
         if holding is None:
             return await self._not_your_entity(event, entity_id, caller)
         old = _secret_in_grace(holding)
@@ -183,6 +184,14 @@ class SecretService(Struct, frozen=True):
             reset_rule.permitted_after(holding.resets, holding.now),
             holding.now,
         )
+
+    async def _locked(self, entity_id: str, user: User) -> SecretHolding | None:
+        """Lock the entity for an admin of it, whose right may have ended while they waited."""
+        if entity_id not in user.administers:
+            return None
+        holding = await self.secrets.locked(entity_id)
+        admins = await self.memberships.admins(entity_id)
+        return holding if has_role(admins, user.user_id) else None
 
     async def _not_your_entity(
         self, event: EventName, entity_id: str, caller: Caller

@@ -23,6 +23,7 @@ from mudra.identity.memberships.onboard import (
     OnboardResult,
     onboard_member,
 )
+from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import owner
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
@@ -66,7 +67,7 @@ def onboard(
             fail(f"{_OPTIONS.get(result.field, result.field)} {result.problem}", Exit.USAGE)
         case MemberDiffers():
             fail(_differs(result))
-        case WrongAccountKind():
+        case WrongAccountKind() | ScopeMissing():
             fail(problem_of(result).sentence)
     _show(result, as_json=as_json)
 
@@ -128,8 +129,8 @@ def _set_status(
 
     async def run(dependencies: Dependencies) -> MemberStatus | Refusal:
         async with dependencies.unit_of_work() as work:
-            caller = Caller(operator_name())
-            return await set_member_status(work, entity_id, status, reason, caller)
+            by = owner(Caller(operator_name()))
+            return await set_member_status(work, entity_id, status, reason, by)
 
     outcome = with_store(run, data_dir)
     if isinstance(outcome, Refusal):

@@ -16,6 +16,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
+from mudra.identity.memberships.admins import Requester
 from mudra.localization.language import gettext, ngettext, translatable
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import (
@@ -24,7 +25,7 @@ from mudra.tokens.secrets.address_binding import (
     AddressesInUse,
     NoListedAddresses,
 )
-from mudra.tokens.secrets.binding_service import BindingActor, BindingView
+from mudra.tokens.secrets.binding_service import BindingView
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 
 _PATH: Final = "/entity/{entity_id:str}/addresses"
@@ -63,7 +64,7 @@ async def switch(
         outcome = await page_context.work.address_bindings.bind(
             entity_id,
             AddressBinding(chosen),
-            _actor(page_context),
+            _requester(page_context),
             even_so=fields.get("evenSo") == "yes",
         )
         if isinstance(outcome, BindingView):
@@ -76,7 +77,7 @@ async def switch(
 
 async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Outcome:
     view = await page_context.work.address_bindings.view(
-        page_context.member.entity_id, _actor(page_context)
+        page_context.member.entity_id, _requester(page_context)
     )
     if isinstance(view, Refusal):
         return view
@@ -115,9 +116,8 @@ def _text(refusal: Refusal, text: str) -> str:
     return text
 
 
-def _actor(page_context: PageContext) -> BindingActor:
-    user = page_context.user
-    return BindingActor(page_context.caller, user.email, user.administers)
+def _requester(page_context: PageContext) -> Requester:
+    return Requester(page_context.caller, page_context.user)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show, switch]

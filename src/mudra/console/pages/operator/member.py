@@ -45,7 +45,6 @@ from mudra.overview.onboarding import onboarding_of
 from mudra.overview.suspension import suspension_of
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import AddressBinding
-from mudra.tokens.secrets.binding_service import BindingActor
 
 DAYS: Final = 30
 _DONE: Final = {
@@ -132,28 +131,25 @@ async def _change(
     page_context: PageContext, entity_id: str, action: str, fields: Fields
 ) -> Refusal | None:
     """Carry out one action; returns the refusal, if any."""
-    work, caller = page_context.work, page_context.caller
+    work, by = page_context.work, page_context.acting_operator
     given = {**fields, "entityId": entity_id}
     if action in _ADMIN_CHANGES:
         change = decode_struct(given, _ADMIN_CHANGES[action])
         if isinstance(change, Refusal):
             return change
-        requester = requested_by(page_context.acting_operator)
-        return _refusal(await change.run(work, requester))
+        return _refusal(await change.run(work, requested_by(by)))
     match action:
         case "status":
             body = decode_struct(given, StatusRequest)
             if isinstance(body, Refusal):
                 return body
             status = MemberStatus(body.status)
-            return _refusal(await set_member_status(work, entity_id, status, body.reason, caller))
+            return _refusal(await set_member_status(work, entity_id, status, body.reason, by))
         case "binding":
             return await _bind(page_context, entity_id, fields)
         case "invitation":
-            by = page_context.acting_operator
             return _refusal(await invite_admin(work, by, entity_id, fields.get("email", "")))
         case "second-factor":
-            by = page_context.acting_operator
             return _refusal(await reset_admins_factor(work, by, entity_id, fields.get("email", "")))
         case _:
             return NoSuchEntity(entity_id)
@@ -166,14 +162,10 @@ async def _bind(page_context: PageContext, entity_id: str, fields: Fields) -> Re
     outcome = await page_context.work.address_bindings.bind(
         entity_id,
         AddressBinding(chosen),
-        _binding_actor(page_context),
+        requested_by(page_context.acting_operator),
         even_so=fields.get("evenSo") == "yes",
     )
     return outcome if isinstance(outcome, Refusal) else None
-
-
-def _binding_actor(page_context: PageContext) -> BindingActor:
-    return BindingActor(page_context.caller, "the operator", (), is_operator=True)
 
 
 def _refusal(
@@ -220,7 +212,7 @@ async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str,
     if export is not None:
         return export
     binding = await page_context.work.address_bindings.view(
-        member.entity_id, _binding_actor(page_context)
+        member.entity_id, requested_by(page_context.acting_operator)
     )
     may_approve = Scope.REGISTRY in page_context.scopes
     return {

@@ -1,0 +1,221 @@
+"""Who waits for a lock acts by the rights that the one before left (ARCHITECTURE.md, rule 2)."""
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeAlias
+
+import httpx
+import psycopg
+import pytest
+from tests.support.people.operators import Operator, new_operator
+from tests.support.registry.registry_members import Registry, approve, payload_of
+from tests.support.service import NO_TLS, Member, Service
+from tests.support.until import until
+
+from mudra.storage.database.embedded.server import embedded_server
+
+OPERATORS = "SELECT pg_advisory_xact_lock(hashtextextended('operators', 0))"
+REGISTRY = f"SELECT pg_advisory_xact_lock({0x6D7564726102})"
+ENTITY = "SELECT FROM entity WHERE entity_id = '{entity_id}' FOR UPDATE"
+WAITING = "SELECT FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
+DISABLED = "UPDATE user_account SET state = 'disabled' WHERE email = %s"
+WITHOUT_SCOPES = (
+    "DELETE FROM operator_scope WHERE user_id = (SELECT user_id FROM user_account WHERE email = %s)"
+)
+WITHOUT_ROLE = (
+    "DELETE FROM entity_admin WHERE user_id = (SELECT user_id FROM user_account WHERE email = %s)"
+)
+Meanwhile: TypeAlias = Callable[[Callable[[], httpx.Response], str, str, str], httpx.Response]
+
+
+@pytest.fixture
+def staff(service: Service) -> Operator:
+    return new_operator(service)
+
+
+@pytest.fixture
+def meanwhile(service: Service) -> Iterator[Meanwhile]:
+    """Acts while another session holds a lock, and takes the right of `who` before it ends."""
+    with (
+        ThreadPoolExecutor(1) as thread,
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+        psycopg.connect(conninfo) as before,
+    ):
+
+        def run(
+            act: Callable[[], httpx.Response], lock: str, taken: str, who: str
+        ) -> httpx.Response:
+            before.execute(lock.encode())
+            done = thread.submit(act)
+            until(lambda: watching.execute(WAITING, [before.info.backend_pid]).rowcount)
+            before.execute(taken.encode(), [who])
+            before.commit()
+            return done.result(30)
+
+        yield run
+
+
+@pytest.fixture(scope="module")
+def observer(service: Service) -> Operator:
+    return new_operator(service, "members")
+
+
+def listed(observer: Operator, member: Member) -> list[object]:
+    """What operators see of a member and its binding."""
+    (found,) = observer.get("/members", words=member.entity_id).json()["members"]
+    bound = observer.get(f"/members/{member.entity_id}/address-binding").json()
+    return [found, bound["binding"]]
+
+
+def history(member: Member) -> object:
+    """All versions of a member's entry."""
+    shown = member.service.cli("registry", "history", member.entity_id, "--json")
+    return json.loads(shown.stdout)
+
+
+def acts_on(member: Member) -> dict[str, tuple[str, dict[str, object]]]:
+    """What an operator asks of a member: the path and the body of each act."""
+    entity = {"entityId": member.entity_id}
+    return {
+        "add": ("/members/admins/add", {**entity, "email": f"new-{member.email}"}),
+        "remove": ("/members/admins/remove", {**entity, "email": member.email}),
+        "replace": (
+            "/members/admins/handover",
+            {**entity, "leaving": member.email, "email": f"new-{member.email}"},
+        ),
+        "contact": ("/members/contact", {**entity, "email": f"backup-{member.email}"}),
+        "status": (
+            f"/members/{member.entity_id}/status",
+            {"status": "suspended", "reason": "a test"},
+        ),
+        "binding": (f"/members/{member.entity_id}/address-binding", {"binding": "watch"}),
+    }
+
+
+@pytest.mark.parametrize("taken", [DISABLED, WITHOUT_SCOPES], ids=["disabled", "no scope"])
+@pytest.mark.parametrize(
+    ("act", "lock"),
+    [
+        ("add", OPERATORS),
+        ("add", ENTITY),
+        ("replace", OPERATORS),
+        ("remove", ENTITY),
+        ("contact", ENTITY),
+        ("status", REGISTRY),
+        ("status", ENTITY),
+        ("binding", ENTITY),
+    ],
+)
+def test_an_operator_who_lost_the_right_while_waiting_changes_no_member(  # facts of the case
+    staff: Operator,
+    observer: Operator,
+    member: Member,
+    meanwhile: Meanwhile,
+    act: str,
+    lock: str,
+    taken: str,
+) -> None:
+    before, (path, body) = listed(observer, member), acts_on(member)[act]
+    held = lock.format(entity_id=member.entity_id)
+
+    answer = meanwhile(lambda: staff.post(path, **body), held, taken, staff.email)
+
+    assert answer.status_code == 401, answer.text
+    assert listed(observer, member) == before
+
+
+@pytest.mark.parametrize("lock", [OPERATORS, REGISTRY], ids=["operators", "registry"])
+def test_nor_onboards_one(
+    staff: Operator, observer: Operator, member: Member, meanwhile: Meanwhile, lock: str
+) -> None:
+    new = f"X-{member.entity_id}"
+    body = {"entityId": new, "type": "FIP", "name": "X Bank", "adminEmail": f"x-{member.email}"}
+
+    answer = meanwhile(lambda: staff.post("/members", **body), lock, DISABLED, staff.email)
+
+    assert answer.status_code == 401, answer.text
+    assert observer.get("/members", words=new).json()["members"] == []
+
+
+@pytest.mark.parametrize("taken", [DISABLED, WITHOUT_SCOPES], ids=["disabled", "no scope"])
+def test_nor_decides_on_an_entry(
+    staff: Operator, member: Member, meanwhile: Meanwhile, taken: str
+) -> None:
+    assert Registry(member).submit(payload_of(member)).status_code == 200
+    before = history(member)
+    path = f"/registry/entries/{member.entity_id}/decide"
+
+    answer = meanwhile(lambda: staff.post(path, act="approve"), REGISTRY, taken, staff.email)
+
+    assert answer.status_code == 401, answer.text
+    assert history(member) == before
+
+
+def test_nor_submits_one(staff: Operator, member: Member, meanwhile: Meanwhile) -> None:
+    registry, payload = Registry(member), payload_of(member)
+
+    answer = meanwhile(
+        lambda: registry.submit(payload, **staff.headers), REGISTRY, DISABLED, staff.email
+    )
+
+    assert answer.status_code == 401, answer.text
+    assert registry.submit(payload_of(member)).json()["status"] == "submitted"
+
+
+@pytest.mark.parametrize("taken", [DISABLED, WITHOUT_ROLE], ids=["disabled", "no role"])
+@pytest.mark.parametrize("act", ["reset", "retire"])
+def test_an_admin_who_was_removed_while_waiting_gets_no_secret(
+    member: Member, meanwhile: Meanwhile, act: str, taken: str
+) -> None:
+    headers, secret = member.bearer(), member.secret()
+    if act == "retire":
+        assert member.reset(headers, oldSecretValidity=1).status_code == 200
+    body = {"entityId": member.entity_id}
+    lock = ENTITY.format(entity_id=member.entity_id)
+
+    answer = meanwhile(
+        lambda: member.client.post(f"/v1/entity/secret/{act}", json=body, headers=headers),
+        *(lock, taken, member.email),
+    )
+
+    assert answer.status_code == 401, answer.text
+    assert "secret" not in answer.json()
+    assert member.entity_token(secret).status_code == 200
+
+
+def test_nor_binds_its_addresses(member: Member, meanwhile: Meanwhile) -> None:
+    registry, headers = Registry(member), member.bearer()
+    assert registry.submit(payload_of(member)).status_code == 200
+    approve(member)
+    body = {"entityId": member.entity_id, "binding": "enforce", "evenSo": True}
+    lock = ENTITY.format(entity_id=member.entity_id)
+
+    answer = meanwhile(
+        lambda: member.client.post("/v1/entity/address/binding", json=body, headers=headers),
+        *(lock, WITHOUT_ROLE, member.email),
+    )
+
+    assert answer.status_code == 401, answer.text
+    assert member.entity_token(registry.secret).status_code == 200
+
+
+@pytest.mark.parametrize("act", ["update", "retire"])
+def test_nor_changes_its_entry(member: Member, meanwhile: Meanwhile, act: str) -> None:
+    registry, headers, payload = Registry(member), member.bearer(), payload_of(member)
+    assert registry.submit(payload_of(member)).status_code == 200
+    approve(member)
+    before = history(member)
+    entry = f"{registry.root}/entityInfo/FIP/{member.entity_id}"
+    acts = {
+        "update": lambda: registry.update(payload, **headers),
+        "retire": lambda: httpx.delete(
+            entry, params={"reason": "a test"}, headers=headers, verify=NO_TLS
+        ),
+    }
+
+    answer = meanwhile(acts[act], REGISTRY, WITHOUT_ROLE, member.email)
+
+    assert answer.status_code == 401, answer.text
+    assert history(member) == before
