@@ -60,6 +60,35 @@ def test_who_is_invited_and_whose_link_ended_gets_another(
     assert set_password(service.client(), latest_link(service, email)).status_code == 200
 
 
+def test_an_operator_whose_link_ended_gets_another_with_the_scopes(
+    service: Service, chief: Operator
+) -> None:
+    email = f"op-{uuid.uuid4().hex[:10]}@network.example"
+    operator = {"email": email, "scopes": ["health"]}
+    assert chief.post("/operators", **operator).json()["invited"] is True
+    again = chief.post("/operators", **operator)
+    service.advance("PT24H")
+    sent = len(mails(service, email))
+
+    ended = chief.post("/operators", **operator)
+
+    assert [again.json()["invited"], ended.json()["invited"]] == [False, True]
+    assert len(mails(service, email)) == sent + 1
+    link = latest_link(service, email)
+    assert set_password(service.client(), link).status_code == 200
+    assert chief.post("/operators", **operator).json()["invited"] is False
+
+
+def test_who_loses_the_role_of_an_operator_gets_no_link(service: Service, chief: Operator) -> None:
+    email = f"op-{uuid.uuid4().hex[:10]}@network.example"
+    assert chief.post("/operators", email=email, scopes=["health"]).status_code == 200
+    service.advance("PT24H")
+    sent = len(mails(service, email))
+
+    assert chief.post("/operators", email=email, scopes=[]).json()["invited"] is False
+    assert len(mails(service, email)) == sent
+
+
 @pytest.mark.parametrize("join", [add, onboard_another])
 def test_a_link_that_still_works_is_not_replaced(
     service: Service, chief: Operator, other: Member, join: Join

@@ -10,7 +10,7 @@ from mudra.identity.accounts.email_address import (
     normalize_email,
 )
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
-from mudra.identity.accounts.send_link import send_link
+from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import (
     NoOperator,
@@ -110,7 +110,7 @@ async def change_scopes(  # who asks, and the facts of the change
 async def save_operator(
     work: IdentityUnitOfWork, email: str, name: str, scopes: frozenset[Scope], caller: Caller
 ) -> SaveResult:
-    """Create an operator or change its scopes; a new one is invited by email.
+    """Create an operator or change its scopes; one without a password or a valid link gets a link.
 
     Without scopes a change of address ends that waits to be confirmed: it was an operator's.
     """
@@ -129,20 +129,21 @@ async def save_operator(
         if last is not None:
             await record_refused_act(work, caller, user.user_id, PersonAct.SCOPES, last)
             return last
-    invited = user is None
+    is_new = user is None
     if user is None:
         user = User(work.people.new_id(), address, full_name, UserState.INVITED, None, ())
         await work.people.add_user(user)
     await work.memberships.set_scopes(user.user_id, scopes)
     if not scopes:
         await work.address_changes.remove(user.user_id)
-    event = EventName.OPERATOR_ACCOUNT_CREATE if invited else EventName.OPERATOR_ACCOUNT_CHANGE
+    event = EventName.OPERATOR_ACCOUNT_CREATE if is_new else EventName.OPERATOR_ACCOUNT_CHANGE
     names = " ".join(sorted(scope.value for scope in scopes))
     await work.audit_log.append(
         AuditEntry(event, caller, user_id=user.user_id, detail={"scopes": names})
     )
-    if invited:
-        await send_link(work, user, caller)
+    # Who loses the role needs no way in.
+    is_wanted = is_new or bool(scopes)
+    invited = is_wanted and await send_missing_link(work, user.user_id, caller)
     return OperatorSaved(user, scopes, invited)
 
 
