@@ -221,7 +221,7 @@ class DetectionService(Struct, frozen=True):
     async def _reports(
         self, within: TimeRange, reporting: Mapping[str, ReportingTimes]
     ) -> list[tuple[WindowReports, frozenset[str]]]:
-        """Return who reported each window, and which AAs sent notifications for the one before."""
+        """Returns who reported each window, and which AAs sent notifications for the one before."""
         receipts = await self.store.received(TimeRange(within.start - WINDOW, within.end))
         silences = await self.silences.ending_after(within.start)
         received: dict[datetime, list[Received]] = defaultdict(list)

@@ -271,7 +271,7 @@ metrics_attribution: Final = sa.Table(
     sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
     sa.Column("journal", sa.LargeBinary, nullable=False),
 )
-"""What detection remembers after a window (metrics/incidents/journal.py): hourly, and the last."""
+"""What detection remembers after a window (metrics/incidents/journal.py): of hours, the last."""
 
 metrics_window_calls: Final = sa.Table(
     "metrics_window_calls",
