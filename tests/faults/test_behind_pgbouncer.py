@@ -85,7 +85,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     home = tmp_path_factory.mktemp("bouncer")
     folder, database = home / "pgbouncer", home / "database"
     folder.mkdir()
-    account = choose_accounts(database, database / CLUSTER, programs()).server
+    account = choose_accounts(home, database / CLUSTER, programs()).server
     with own_postgres(database) as url, pgbouncer(folder, url, account) as port:
         pooled = f"postgresql://{SERVICE}@127.0.0.1:{port}/mudra"
         with running_service(

@@ -23,7 +23,7 @@ from mudra.storage.metrics.alarm_mails import (
     PostgresFollowedFips,
 )
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
-from mudra.storage.metrics.count_alone import count_alone
+from mudra.storage.metrics.count_alone import PostgresCountAlone
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.webhook.reach import Reach
 
@@ -66,7 +66,7 @@ def silence_service(
 ) -> SilenceService:
     """Return the service of silences."""
     return SilenceService(
-        PostgresSilences(transaction), members, audit_log, count_alone(transaction), fresh_id
+        PostgresSilences(transaction), members, audit_log, PostgresCountAlone(transaction), fresh_id
     )
 
 
@@ -81,7 +81,7 @@ def webhook_service(
         store=PostgresWebhooks(transaction, parts.encryption),
         members=members,
         audit_log=audit_log,
-        count_alone=count_alone(transaction),
+        count_alone=PostgresCountAlone(transaction),
         new_id=fresh_id,
         random_bytes=secrets.token_bytes,
         url_problem=parts.reach.url_fault,
@@ -102,7 +102,7 @@ def follow_service(
 ) -> FollowService:
     """Return the service of the FIPs that FIUs follow."""
     store = PostgresFollowedFips(transaction)
-    return FollowService(store, members, audit_log, count_alone(transaction))
+    return FollowService(store, members, audit_log, PostgresCountAlone(transaction))
 
 
 def alarm_mailer(parts: AlarmDependencies, transaction: Transaction) -> AlarmMailer:

@@ -234,6 +234,7 @@ NOT_RUN: Final = {
     "docs/operations/running.md": {
         "useradd --system --home-dir /var/lib/mudra mudra": _MACHINE,
         "systemctl stop mudra.socket mudra.service": _MACHINE,
+        "echo MUDRA_BACKUP_RECIPIENTS=age1… >>/etc/mudra/mudra.env": _MACHINE,
     },
     "docs/security/threat-model.md": {
         "people's browsers      members' programs        AA's systems": _DRAWING

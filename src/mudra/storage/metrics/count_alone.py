@@ -2,16 +2,17 @@
 
 import sqlalchemy as sa
 
-from mudra.metrics.ports import CountAlone
 from mudra.storage.database.database import Transaction
 
 
-def count_alone(transaction: Transaction) -> CountAlone:
-    """Return what lets a transaction count alone; there is one lock for each limit."""
+class PostgresCountAlone:
+    """Lets a transaction count alone, by a lock for each limit: implements `CountAlone`."""
 
-    async def alone(limit: str) -> None:
-        await transaction.connection.execute(
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def __call__(self, limit: str) -> None:
+        """Let no other transaction count against this limit until this one ends."""
+        await self._tx.connection.execute(
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(limit, 0)))
         )
-
-    return alone

@@ -17,4 +17,3 @@ def upgrade() -> None:
         " CONSTRAINT pk_metrics_packed PRIMARY KEY (aa_id, kind, grain, at, tag, type))"
     )
     op.execute("CREATE INDEX ix_metrics_packed_at ON metrics_packed (at, kind, grain, type)")
-    op.execute("DROP TABLE metrics_pair_window")
