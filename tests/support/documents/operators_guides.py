@@ -28,7 +28,8 @@ def running(service: Service, folder: Path) -> Iterator[Fill]:
     keys = (
         "mudra backup key backup.key > recipient\n"
         "export MUDRA_BACKUP_DIR=$PWD/backups MUDRA_BACKUP_RECIPIENTS=$(cat recipient)\n"
-        "mkdir -p archive"
+        "mkdir -p archive\n"
+        "mudra backup create"  # else the doctor misses the first one
     )
     yield Fill(
         {

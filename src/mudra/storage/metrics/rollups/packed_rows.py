@@ -19,7 +19,6 @@ from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR, Stale
 from mudra.shared.recent_values import RecentValues
-from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_sums import add, pack_types
@@ -180,7 +179,10 @@ async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> Pa
         sa.select(_C.tag, _C.type, _C.at, _C.version)
         .where(
             *(_C.aa_id == aa_id, _C.kind == OF_FIPS, _C.grain == grain),
-            *(within_times(_C.at, sorted({one.at for one in wanted})), is_among(_C.tag, tags)),
+            *(
+                within_times(_C.at, sorted({one.at for one in wanted})),
+                _C.tag == sa.any_(sa.literal(tags)),
+            ),
         )
         .order_by(_C.at)
     )
