@@ -76,12 +76,12 @@ def failed_parts():
     return REGISTRY.get_sample_value(name, {"outcome": "failed"}) or 0
 
 
-@pytest.mark.parametrize(("spoil", "marked"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_found_and_made_again_alone(conninfo, spoil, marked):
+@pytest.mark.parametrize(("change", "marked"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_is_found_and_made_again_alone(conninfo, change, marked):
     async def act(store):
         await reported(store)
         before = await all_sums(store)
-        await store.run(spoil, **{"fifth": FIFTH} if ":fifth" in spoil else {})
+        await store.run(change, **{"fifth": FIFTH} if ":fifth" in change else {})
         wrong = await all_sums(store)
         await recount_days(store.maintenance)
         found = await marks(store)
