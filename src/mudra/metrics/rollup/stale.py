@@ -22,6 +22,8 @@ LIVE: Final = timedelta(hours=2)
 """Hours and windows that began within this time are live and never wait."""
 WINDOWS_KEPT: Final = timedelta(hours=3)
 """Pages read windows of the last hour; late reports and a slow clock have time beyond it."""
+CHARTS_KEPT: Final = timedelta(hours=9)
+"""A chart by windows is of the last eight hours. Those of the matrix are not kept for it."""
 QUIET: Final = timedelta(seconds=20)
 MAX_DELAY: Final = timedelta(minutes=2)
 MAX_DELAY_OF_MANY: Final = timedelta(minutes=10)

@@ -46,7 +46,7 @@ def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo)
 
 @pytest.mark.parametrize(
     ("ages", "windows"),
-    [((6, 6, 6, 6), [1, 2, 3]), ((2, 6, 6, 6), [2, 2, 3])],
+    [((12, 12, 12, 12), [1, 2, 3]), ((2, 12, 12, 12), [2, 2, 3])],
     ids=["old", "that grows old meanwhile"],
 )
 def test_an_old_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo, ages, windows):

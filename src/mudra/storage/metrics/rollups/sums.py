@@ -259,7 +259,7 @@ def sums_query(
     Their numbers are one text: most sums are cached by it and need not be parsed.
     """
     c = table.c
-    numbers = sa.func.concat_ws("|", *(c[name] for name in _NUMBERS))
+    numbers = sa.func.concat_ws("|", *(c[name] for name in _NUMBERS)).label("numbers")
     return sa.select(c.aa_id, c.fip_id, c.tag, c.type, numbers, c.distribution).where(
         wanted, *part.of(table)
     )

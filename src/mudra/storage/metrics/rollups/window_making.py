@@ -4,7 +4,8 @@ An AA that was not yet in the sums over all is added to them; where one has repo
 they are made again, since a maximum cannot be taken back. `window_sums.py` says which sums hold.
 
 An older hour with very many rows is summed by its windows too, over several transactions. Pages
-read none of them: there are no sums over all AAs, and they are deleted once the hour is summed.
+read none of them: there are no sums over all AAs. They are deleted once the hour is summed and no
+chart asks for them.
 """
 
 import asyncio
@@ -21,7 +22,14 @@ from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.grain_selection import SeriesKey, hour_of
 from mudra.metrics.rollup.rollup import Cell, Rollup
-from mudra.metrics.rollup.stale import ALL_AAS, HOUR, WINDOWS_KEPT, Stale, few_enough
+from mudra.metrics.rollup.stale import (
+    ALL_AAS,
+    CHARTS_KEPT,
+    HOUR,
+    WINDOWS_KEPT,
+    Stale,
+    few_enough,
+)
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_sums import add, pack
@@ -50,11 +58,13 @@ class WindowMaking:
         self._windows = WindowSums(transaction)
 
     async def drop_old(self) -> datetime:
-        """Deletes the sums of windows that no page asks for; returns the first hour that stays.
+        """Deletes the sums of windows that nothing asks for; returns the first hour of pages.
 
-        Those of an AA stay while their hour is stale: its sums are being made of them.
+        Charts ask for older ones too. Those of an AA stay while their hour is stale: its sums are
+        being made of them.
         """
-        oldest = hour_of(await self._tx.now() - WINDOWS_KEPT)
+        now = await self._tx.now()
+        oldest, oldest_of_charts = hour_of(now - WINDOWS_KEPT), hour_of(now - CHARTS_KEPT)
         in_use = sa.exists().where(
             _STALE.grain == "hour",
             _STALE.aa_id == _C.aa_id,
@@ -63,7 +73,7 @@ class WindowMaking:
         )
         await self._tx.connection.execute(
             sa.delete(metrics_window).where(
-                _C.window_at < oldest, sa.or_(_C.aa_id == ALL_AAS, ~in_use)
+                _C.window_at < oldest_of_charts, sa.or_(_C.aa_id == ALL_AAS, ~in_use)
             )
         )
         of_pairs = metrics_pair_window.c

@@ -5,7 +5,7 @@ the reports that are counted now, so that no one has to mark what a late or repl
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
@@ -46,12 +46,12 @@ class WindowSums:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def since(self) -> datetime | None:
+    async def since(self, within: timedelta = WINDOWS_KEPT) -> datetime | None:
         """Returns the first window of the last hours with sums; None without any.
 
-        Older ones are only of hours that are being summed, of one AA each.
+        Older ones are for charts, and of hours that are being summed, of one AA each.
         """
-        kept = self._tx.this_moment - sa.literal(WINDOWS_KEPT, sa.Interval)
+        kept = self._tx.this_moment - sa.literal(within, sa.Interval)
         oldest = sa.select(sa.func.date_trunc("hour", kept, "UTC")).scalar_subquery()
         first: datetime | None = await self._tx.connection.scalar(
             sa.select(sa.func.min(_C.window_at)).where(_C.window_at >= oldest)
@@ -127,7 +127,13 @@ class WindowSums:
             # Few rows of each report, which are looked up by its key.
             versions = chosen(await self.versions(times_of(rows), part), rows)
             return (), Rows(only=frozenset(versions)) if len(versions) <= _MAX_KEYS else rows
-        recent, old = split_at(rows, await self.since())
+        return await self.read_since(await self.since(), rows, part, over_aas=over_aas)
+
+    async def read_since(
+        self, since: datetime | None, rows: Rows, part: Part, *, over_aas: bool
+    ) -> tuple[Sequence[WindowRow], Rows]:
+        """Returns the same, where no window before `since` is looked for among the sums."""
+        recent, old = split_at(rows, since)
         times = times_of(recent)
         versions = chosen(await self.versions(times, part), recent)
         if not versions:
