@@ -40,6 +40,7 @@ async def export_health(work: MaintenanceWork) -> None:
     """Sets the metrics for the last closed window."""
     last = closed_before(work.now, WINDOW)
     rows = await work.health.rows(last, Grouping.FIP, work.now)
+    assert isinstance(rows, tuple)  # by FIP they are never too many
     onboarded = await work.health.onboarded_fips()
     proof = (await work.health.coverage(last, work.now)).proof()
     still_open = await work.incidents.open_causes()

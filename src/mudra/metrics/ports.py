@@ -118,6 +118,16 @@ class RollupQueries(Protocol):
         """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
         ...
 
+    async def of_aas(
+        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
+    ) -> Mapping[Cell, Rollup]:
+        """Returns those of each AA over all FIPs, or to one: `fip_id` of each cell is empty."""
+        ...
+
+    async def has_more_pairs(self, within: TimeRange, limit: int) -> bool:
+        """Returns whether more pairs than this reported within an hour or day of a range."""
+        ...
+
     async def pairs(
         self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)
     ) -> Mapping[Pair, PairSums]:

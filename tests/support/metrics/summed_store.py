@@ -86,11 +86,13 @@ class Store:
             return await PostgresRollupQueries(tx).totals(within, **part)
 
     async def over_all_and_pairs_are_true(self, within):
-        """The sums over all AAs, of pairs and of windows heard are those of the cells of all."""
+        """The sums over all AAs, by AA, of pairs and of windows heard are those of all cells."""
         cells = await self.totals(within)
         over, pairs, heard = defaultdict(list), {}, defaultdict(int)
+        of_aas = defaultdict(list)
         for cell, sums in cells.items():
             over[(cell.fip_id, cell.tag, cell.type)].append(coarse(sums))
+            of_aas[(cell.aa_id, cell.tag, cell.type)].append(coarse(sums))
             if cell.tag is Tag.REQUESTS and cell.type not in {"sfireqnot", "ffireqnot"}:
                 key = Pair(cell.aa_id, cell.fip_id)
                 one = pair_sums(sums)
@@ -101,6 +103,10 @@ class Store:
             assert {
                 (c.fip_id, c.tag, c.type): merge_all([coarse(s)]) for c, s in found.items()
             } == {key: merge_all(parts) for key, parts in over.items()}
+            by_aa = await figures.of_aas(within)
+            assert {(c.aa_id, c.tag, c.type): coarse(s) for c, s in by_aa.items()} == {
+                key: merge_all(parts) for key, parts in of_aas.items()
+            }
             assert await figures.pairs(within) == pairs
             await contested_are_true(figures, within)
             counted = (await figures.received(within)).windows

@@ -13,6 +13,7 @@ from mudra.http.request.envelope import EnvelopeFault
 from mudra.http.response.binding_errors import BINDING_ROWS
 from mudra.http.response.body_rows import BODY_ROWS
 from mudra.http.response.fault_errors import FAULT_ROWS
+from mudra.http.response.health_errors import HEALTH_ROWS
 from mudra.http.response.http_refusals import (
     InvalidField,
     MethodNotAllowed,
@@ -63,11 +64,6 @@ from mudra.metrics.notifications.webhook import (
     NoSuchWebhook,
     TooManyWebhooks,
     UrlRefused,
-)
-from mudra.metrics.payload.held_reports import (
-    HeldReportDecided,
-    HeldReportReplaced,
-    NoSuchHeldReport,
 )
 from mudra.metrics.payload.ingest_rule import TxnIdReused
 from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
@@ -331,15 +327,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "open it again to take it over"
             ),
         ),
-        error_row(NoSuchHeldReport, lambda _: not_found("no implausible report has this receipt")),
-        error_row(
-            HeldReportDecided,
-            lambda r: conflict(f"the report was {r.state.value} by {r.by} before"),
-        ),
-        error_row(
-            HeldReportReplaced,
-            lambda _: conflict("the AA has reported this window again; the later report counts"),
-        ),
+        *HEALTH_ROWS,
         error_row(NoSuchSilence, lambda _: not_found("no active or scheduled silence of this ID")),
         error_row(
             NoSuchAnnouncement,

@@ -23,6 +23,7 @@ from mudra.metrics.health.picture import (
     matrix,
     picture,
 )
+from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighing import (
     MIN_REPORTERS,
     Disputed,
@@ -35,14 +36,7 @@ from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.ports import (
-    Incidents,
-    Pair,
-    PublicMembers,
-    RollupQueries,
-    Series,
-    Silences,
-)
+from mudra.metrics.ports import Incidents, Pair, PublicMembers, RollupQueries, Series, Silences
 from mudra.metrics.rollup.coverage import TimeRange, due_until
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.pair import ALL_CALLS
@@ -134,8 +128,11 @@ class HealthService(Struct, frozen=True):
         *,
         aa_id: str | None = None,
         fip_id: str | None = None,
-    ) -> tuple[Row, ...]:
+    ) -> tuple[Row, ...] | TooManyPairs:
         """Returns the rows of a health picture, of one AA or FIP where it is named."""
+        of_all = grouping is Grouping.PAIR and aa_id is None and fip_id is None
+        if of_all and await self.rollups.has_more_pairs(within, MAX_PAIRS):
+            return TooManyPairs()
         coverage = await self.coverage(within, now, aa_id)
         return await self._rows(within, grouping, coverage, aa_id, fip_id)
 
@@ -358,6 +355,8 @@ class HealthService(Struct, frozen=True):
     ) -> Mapping[Cell, Rollup]:
         if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
             return await self.rollups.over_aas(within, fip_id=fip_id)
+        if grouping in {Grouping.NETWORK, Grouping.AA}:
+            return await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
 
 

@@ -33,9 +33,11 @@ from mudra.http.response.health_responses import (
 )
 from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.picture import Row
+from mudra.metrics.health.too_many_pairs import TooManyPairs
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.unit_of_work import PAGE_S
 
 Last = Annotated[str, typer.Option(help="How long, up to the last closed window: PT1H, P7D.")]
 _INSTANT = "ISO 8601 with its offset, such as 2026-01-31T09:30+05:30"
@@ -56,7 +58,10 @@ def picture(  # noqa: PLR0913, PLR0917  # its options
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show requests, success, errors and times: of the network, by FIP, by AA, by pair."""
+    """Show requests, success, errors and times: of the network, by FIP, by AA, by pair.
+
+    Where more than 4,000 pairs of AA and FIP reported, pairs needs --aa or --fip.
+    """
     if by not in GROUPED_BY:
         fail(f"BY must be one of {', '.join(GROUPED_BY)}, not {by}", Exit.USAGE)
     length, typed = _length(last), _typed(start, end)
@@ -64,12 +69,14 @@ def picture(  # noqa: PLR0913, PLR0917  # its options
     async def act(
         dependencies: Dependencies,
     ) -> tuple[TimeRange, tuple[Row, ...], Sequence[Silence]]:
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.unit_of_work(within_s=PAGE_S) as work:
             now = await work.people.now()
             within = _within(typed, now, length)
             rows = await work.health.rows(
                 within, GROUPED_BY[by], now, aa_id=aa or None, fip_id=fip or None
             )
+            if isinstance(rows, TooManyPairs):
+                raise CommandFailed(rows.sentence("--aa", "--fip"), Exit.USAGE)
             named = {one for one in (aa, fip) if one}
             return within, rows, await work.health.maintenances(within, now, named or None)
 
@@ -101,7 +108,7 @@ def health_matrix(
     length, typed = _length(last), _typed(start, end)
 
     async def act(dependencies: Dependencies) -> MatrixResponse:
-        async with dependencies.unit_of_work() as work:
+        async with dependencies.unit_of_work(within_s=PAGE_S) as work:
             now = await work.people.now()
             within = _within(typed, now, length)
             matrix = await work.health.matrix(within, type_)

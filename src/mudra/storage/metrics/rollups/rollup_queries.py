@@ -30,7 +30,9 @@ from mudra.metrics.rollup.stale import ALL_AAS, DAY
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import day_of
+from mudra.storage.metrics.rollups.aa_sums import AaSums
 from mudra.storage.metrics.rollups.packed_sums import by_fip
+from mudra.storage.metrics.rollups.pair_count import has_more_pairs
 from mudra.storage.metrics.rollups.pair_queries import PairQueries
 from mudra.storage.metrics.rollups.sums import (
     Part,
@@ -107,6 +109,19 @@ class PostgresRollupQueries:
         await self._read_sums(metrics_day, Rows(used.days), part, gathered)
         await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
         return await gathered.summed(fip_id)
+
+    async def of_aas(
+        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
+    ) -> Mapping[Cell, Rollup]:
+        """Returns those of each AA over all FIPs, or to one: `fip_id` of each cell is empty."""
+        wide = await self._widened(within)
+        stale = await self._stale_series(wide, aa_id)
+        used = sources(wide, stale, await self._windows.since() if fip_id is None else None)
+        return await AaSums(self._tx).sums(used, Part(aa_id, fip_id))
+
+    async def has_more_pairs(self, within: TimeRange, limit: int) -> bool:
+        """Returns whether more pairs than this reported within an hour or day of a range."""
+        return await has_more_pairs(self._tx, within, limit)
 
     async def pairs(
         self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)
