@@ -1,4 +1,4 @@
-"""Charts are those of the raw rows, and anyone who waits for the same process is answered meanwhile."""
+"""Charts are those of the raw rows, and others are answered while one is added up."""
 
 import asyncio
 import time
