@@ -164,7 +164,7 @@ def test_a_range_that_begins_within_an_hour_of_long_ago_has_its_windows_alone(
     for place in range(9):
         reporting.push(first, begin + place * WINDOW, Said(100 + place, 100))
     reporting.service.advance("PT61S")
-    reporting.service.wait_until(reporting.is_summed, 90)
+    reporting.wait_until_summed()
     within = {"from": (begin + 2 * WINDOW).isoformat(), "to": (begin + 8 * WINDOW).isoformat()}
 
     answer = reporting.noc.get("/health/fips", fipId=reporting.fip.entity_id, **within).json()
