@@ -10,9 +10,9 @@ from mudra.metrics.rollup.grain_selection import Rows, Sources
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag
+from mudra.storage.metrics.rollups.packed_reads import WindowSums, times_of
 from mudra.storage.metrics.rollups.partial_sums import PartialSums
 from mudra.storage.metrics.rollups.sums import Part, chosen_rows, raw_query, sums_query
-from mudra.storage.metrics.rollups.window_sums import WindowSums, times_of
 from mudra.storage.metrics.tables import metrics_day, metrics_hour
 
 _Key = tuple[str, str, str]

@@ -1,4 +1,4 @@
-"""Writes and finds rows of packed sums: of all FIPs in a window, an hour or a day, by type.
+"""Writes rows of packed sums: of all FIPs in a window, an hour or a day, by type.
 
 Those over all AAs are some hundred rows a day, and so half a million rows of a cell each need
 not be read. A row is written in the transaction that writes the rows of the same sums.
@@ -6,7 +6,7 @@ not be read. A row is written in the transaction that writes the rows of the sam
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,16 +14,13 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
+from mudra.metrics.rollup.grain_selection import SeriesKey
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR, Stale
-from mudra.shared.recent_values import RecentValues
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.packed_sums import add, pack_types
-from mudra.storage.metrics.rollups.sums import Part, within_times
-from mudra.storage.metrics.rollups.window_sums import WindowRow
+from mudra.storage.metrics.rollups.packed_sums import pack_types
+from mudra.storage.metrics.rollups.sums import within_times
 from mudra.storage.metrics.tables import metrics_packed
 
 PAIRS: Final = "pairs"
@@ -38,13 +35,7 @@ KEPT: Final = {
 
 Pages over a day begin at a full hour, longer ones at a full day. For a nation these are 20 GB.
 """
-_Versions = Mapping[tuple[str, str], Mapping[datetime, str]]
-"""By short tag and type."""
 _C: Final = metrics_packed.c
-_TOGETHER: Final = 6
-"""Rows that are unpacked at a time: 2,000 FIPs are some megabytes each as arrays."""
-_added: Final = RecentValues[tuple[str, ...], bytes](64)
-"""Sums of the rows with these versions, of which there are as many a day as APIs."""
 
 
 class Packed(Struct, frozen=True):
@@ -103,95 +94,6 @@ async def drop_old_sums(tx: Transaction) -> None:
                 *(_C.kind == OF_FIPS, _C.aa_id != ALL_AAS),
             )
         )
-
-
-class PackedSums:
-    """The packed sums of one AA, or over all, at some hours or days."""
-
-    def __init__(
-        self, tx: Transaction, grain: str, part: Part, versions: _Versions, left: Rows
-    ) -> None:
-        """`find_packed` makes it."""
-        self._tx, self._grain, self._part = tx, grain, part
-        self._versions = versions
-        self.left = left
-        """The rows that the release before made, or that are too old: they have no packed ones."""
-
-    async def together(self) -> Mapping[tuple[str, str], bytes]:
-        """Returns the sums of all times by short tag and type.
-
-        They are kept in memory until one of the times has other sums.
-        """
-        return {(tag, type_): await self._sum_of(tag, type_) for tag, type_ in self._series()}
-
-    async def each(self) -> AsyncIterator[Sequence[WindowRow]]:
-        """Returns the sums of each time, some at a time."""
-        aa_id = self._part.aa_id or ALL_AAS
-        for tag, type_ in self._series():
-            async for rows in self._tx.in_parts(self._query(tag, type_), _TOGETHER):
-                yield [
-                    WindowRow(SeriesKey(aa_id, tag, row.at), {}, {type_: row.sums}) for row in rows
-                ]
-
-    def _series(self) -> Sequence[tuple[str, str]]:
-        types = self._part.types
-        return [
-            (tag, type_)
-            for tag, type_ in self._versions
-            if type_ != EVERY and (types is None or type_ in types)
-        ]
-
-    async def _sum_of(self, tag: str, type_: str) -> bytes:
-        if (kept := _added.get(tuple(self._versions[tag, type_].values()))) is not None:
-            return kept
-        made_of, total = list[str](), list[bytes]()
-        async for rows in self._tx.in_parts(self._query(tag, type_), _TOGETHER):
-            made_of += [row.version for row in rows]
-            total = [await asyncio.to_thread(add, [*total, *(row.sums for row in rows)])]
-        # Those of a later statement: others may have been written since the versions were read.
-        _added.put(tuple(made_of), total[0])
-        return total[0]
-
-    def _query(self, tag: str, type_: str) -> sa.Select[tuple[datetime, str, bytes]]:
-        aa_id, times = self._part.aa_id or ALL_AAS, sorted(self._versions[tag, type_])
-        return (
-            sa.select(_C.at, _C.version, _C.sums)
-            .where(
-                *(_C.aa_id == aa_id, _C.kind == OF_FIPS, _C.grain == self._grain),
-                *(_C.tag == tag, _C.type == type_, within_times(_C.at, times)),
-            )
-            .order_by(_C.at)
-        )
-
-
-async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> PackedSums:
-    """Finds the sums of one AA, or over all, of all FIPs at these hours or days."""
-    aa_id = part.aa_id
-    assert aa_id is not None, "of one AA, or over all"
-    tags = [short_tag(tag) for tag in Tag if part.tag in {None, tag}]
-    times = {SeriesKey(aa_id, tag, at) for tag in tags for at in rows.times}
-    wanted = (times - rows.without) | {
-        one for one in rows.only if one.aa_id == aa_id and one.tag in tags
-    }
-    if not wanted:
-        return PackedSums(tx, grain, part, {}, Rows())
-    found = await tx.connection.execute(
-        sa.select(_C.tag, _C.type, _C.at, _C.version)
-        .where(
-            *(_C.aa_id == aa_id, _C.kind == OF_FIPS, _C.grain == grain),
-            *(
-                within_times(_C.at, sorted({one.at for one in wanted})),
-                _C.tag == sa.any_(sa.literal(tags)),
-            ),
-        )
-        .order_by(_C.at)
-    )
-    versions: dict[tuple[str, str], dict[datetime, str]] = {}
-    for tag, type_, at, version in found:
-        if SeriesKey(aa_id, tag, at) in wanted:
-            versions.setdefault((tag, type_), {})[at] = version
-    left = (one for one in wanted if one.at not in versions.get((one.tag, EVERY), {}))
-    return PackedSums(tx, grain, part, versions, Rows(only=frozenset(left)))
 
 
 async def packed_pairs_at(

@@ -21,10 +21,10 @@ from mudra.metrics.rollup.pair import (
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.packed_reads import WindowSums, chosen, split_at, times_of
 from mudra.storage.metrics.rollups.packed_rows import EVERY, PAIRS, packed_pairs_at
 from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pairs_query
 from mudra.storage.metrics.rollups.sums import Part, block_of, chosen_rows
-from mudra.storage.metrics.rollups.window_sums import WindowSums, chosen, split_at, times_of
 from mudra.storage.metrics.tables import (
     metrics_packed,
     metrics_pair_day,

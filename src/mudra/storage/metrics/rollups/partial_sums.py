@@ -11,9 +11,9 @@ from sqlalchemy.engine import RowMapping
 from mudra.metrics.payload.report import Block
 from mudra.metrics.rollup.rollup import Rollup, merge_all, rollup
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.rollups.packed_reads import WindowRow
 from mudra.storage.metrics.rollups.packed_sums import over_fips
 from mudra.storage.metrics.rollups.sums import Row, block_of, merged
-from mudra.storage.metrics.rollups.window_sums import WindowRow
 
 K = TypeVar("K", bound=Hashable)
 _Rows = Sequence[RowMapping]

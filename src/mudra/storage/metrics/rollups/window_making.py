@@ -1,7 +1,7 @@
 """Makes the sums of the windows of the last hours: of an AA from its raw rows, of all from theirs.
 
 An AA that was not yet in the sums over all is added to them; where one has reported a window again
-they are made again, since a maximum cannot be taken back. `window_sums.py` says which sums hold.
+they are made again, since a maximum cannot be taken back. `packed_reads.py` says which sums hold.
 
 An older hour with very many rows is summed by its windows too, over several transactions. Pages
 read none of them: there are no sums over all AAs. They are deleted once the hour is summed and no
@@ -32,13 +32,13 @@ from mudra.metrics.rollup.stale import (
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.packed_reads import HEADER, Versions, WindowRow, WindowSums
 from mudra.storage.metrics.rollups.packed_rows import drop_old_sums, drop_packed
 from mudra.storage.metrics.rollups.packed_sums import add, pack_types
 from mudra.storage.metrics.rollups.pair_rows import put_packed_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.rollup_queries import Gathered
 from mudra.storage.metrics.rollups.sums import Part, within_times
-from mudra.storage.metrics.rollups.window_sums import HEADER, Versions, WindowRow, WindowSums
 from mudra.storage.metrics.tables import (
     metrics_receipt,
     metrics_stale,

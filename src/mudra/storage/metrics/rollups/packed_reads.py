@@ -1,10 +1,11 @@
-"""Sums of the windows of the last hours: which of them hold, and what is left to raw rows.
+"""Reads packed sums: those of hours and days, and which of the last hours' windows hold.
 
 A row of sums names the reports that it is made of, each by its version. It holds where these are
 the reports that are counted now, so that no one has to mark what a late or replaced report changes.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,10 +17,18 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
 from mudra.metrics.rollup.stale import ALL_AAS, WINDOWS_KEPT
+from mudra.shared.recent_values import RecentValues
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.packed_rows import EVERY, OF_FIPS
+from mudra.storage.metrics.rollups.packed_sums import add
 from mudra.storage.metrics.rollups.sums import Part, within_times
-from mudra.storage.metrics.tables import metrics_held, metrics_receipt, metrics_window
+from mudra.storage.metrics.tables import (
+    metrics_held,
+    metrics_packed,
+    metrics_receipt,
+    metrics_window,
+)
 
 HEADER: Final = ""
 """The type of the row that says what the others of a window are made of."""
@@ -28,6 +37,13 @@ Versions = Mapping[SeriesKey, int]
 _C: Final = metrics_window.c
 _R: Final = metrics_receipt.c
 _H: Final = metrics_held.c
+_OfTimes = Mapping[tuple[str, str], Mapping[datetime, str]]
+"""The versions of rows, by short tag and type."""
+_P: Final = metrics_packed.c
+_TOGETHER: Final = 6
+"""Rows that are unpacked at a time: 2,000 FIPs are some megabytes each as arrays."""
+_added: Final = RecentValues[tuple[str, ...], bytes](64)
+"""Sums of the rows with these versions, of which there are as many a day as APIs."""
 _MAX_KEYS: Final = 2000
 """Raw rows of so many reports are looked up one by one where few rows of each are wanted."""
 
@@ -206,3 +222,92 @@ def _of_each(
         if key in left and row.made_of == {key.aa_id: left[key]}:
             del left[key]
             yield row
+
+
+class PackedSums:
+    """The packed sums of one AA, or over all, at some hours or days."""
+
+    def __init__(
+        self, tx: Transaction, grain: str, part: Part, versions: _OfTimes, left: Rows
+    ) -> None:
+        """`find_packed` makes it."""
+        self._tx, self._grain, self._part = tx, grain, part
+        self._versions = versions
+        self.left = left
+        """The rows that the release before made, or that are too old: they have no packed ones."""
+
+    async def together(self) -> Mapping[tuple[str, str], bytes]:
+        """Returns the sums of all times by short tag and type.
+
+        They are kept in memory until one of the times has other sums.
+        """
+        return {(tag, type_): await self._sum_of(tag, type_) for tag, type_ in self._series()}
+
+    async def each(self) -> AsyncIterator[Sequence[WindowRow]]:
+        """Returns the sums of each time, some at a time."""
+        aa_id = self._part.aa_id or ALL_AAS
+        for tag, type_ in self._series():
+            async for rows in self._tx.in_parts(self._query(tag, type_), _TOGETHER):
+                yield [
+                    WindowRow(SeriesKey(aa_id, tag, row.at), {}, {type_: row.sums}) for row in rows
+                ]
+
+    def _series(self) -> Sequence[tuple[str, str]]:
+        types = self._part.types
+        return [
+            (tag, type_)
+            for tag, type_ in self._versions
+            if type_ != EVERY and (types is None or type_ in types)
+        ]
+
+    async def _sum_of(self, tag: str, type_: str) -> bytes:
+        if (kept := _added.get(tuple(self._versions[tag, type_].values()))) is not None:
+            return kept
+        made_of, total = list[str](), list[bytes]()
+        async for rows in self._tx.in_parts(self._query(tag, type_), _TOGETHER):
+            made_of += [row.version for row in rows]
+            total = [await asyncio.to_thread(add, [*total, *(row.sums for row in rows)])]
+        # Those of a later statement: others may have been written since the versions were read.
+        _added.put(tuple(made_of), total[0])
+        return total[0]
+
+    def _query(self, tag: str, type_: str) -> sa.Select[tuple[datetime, str, bytes]]:
+        aa_id, times = self._part.aa_id or ALL_AAS, sorted(self._versions[tag, type_])
+        return (
+            sa.select(_P.at, _P.version, _P.sums)
+            .where(
+                *(_P.aa_id == aa_id, _P.kind == OF_FIPS, _P.grain == self._grain),
+                *(_P.tag == tag, _P.type == type_, within_times(_P.at, times)),
+            )
+            .order_by(_P.at)
+        )
+
+
+async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> PackedSums:
+    """Finds the sums of one AA, or over all, of all FIPs at these hours or days."""
+    aa_id = part.aa_id
+    assert aa_id is not None, "of one AA, or over all"
+    tags = [short_tag(tag) for tag in Tag if part.tag in {None, tag}]
+    times = {SeriesKey(aa_id, tag, at) for tag in tags for at in rows.times}
+    wanted = (times - rows.without) | {
+        one for one in rows.only if one.aa_id == aa_id and one.tag in tags
+    }
+    if not wanted:
+        return PackedSums(tx, grain, part, {}, Rows())
+    found = await tx.connection.execute(
+        sa.select(_P.tag, _P.type, _P.at, _P.version)
+        .where(
+            *(_P.aa_id == aa_id, _P.kind == OF_FIPS, _P.grain == grain),
+            *(
+                within_times(_P.at, sorted({one.at for one in wanted})),
+                _P.tag == sa.any_(sa.literal(tags)),
+            ),
+        )
+        .order_by(_P.at)
+    )
+    versions: dict[tuple[str, str], dict[datetime, str]] = {}
+    for tag, type_, at, version in found:
+        if SeriesKey(aa_id, tag, at) in wanted:
+            versions.setdefault((tag, type_), {})[at] = version
+    left = (one for one in wanted if one.at not in versions.get((one.tag, EVERY), {}))
+    return PackedSums(tx, grain, part, versions, Rows(only=frozenset(left)))
