@@ -19,8 +19,8 @@ from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.recount import parts_of
 from mudra.storage.metrics.partitions import HOURS, RAW, drop_oldest
-from mudra.storage.metrics.rollups.recount import aas_of, recount
 from mudra.storage.metrics.rollups.packed_reads import WindowSums
+from mudra.storage.metrics.rollups.recount import aas_of, recount
 
 
 def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo):

@@ -31,8 +31,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import day_of
 from mudra.storage.metrics.rollups.aa_sums import AaSums
-from mudra.storage.metrics.rollups.packed_reads import WindowSums
-from mudra.storage.metrics.rollups.packed_rows import find_packed
+from mudra.storage.metrics.rollups.packed_reads import WindowSums, find_packed
 from mudra.storage.metrics.rollups.packed_sums import by_fip
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
 from mudra.storage.metrics.rollups.pair_queries import PairQueries

@@ -16,8 +16,7 @@ from mudra.metrics.rollup.stale import ALL_AAS, CHARTS_KEPT
 from mudra.metrics.rollup.step import Step
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.packed_reads import WindowSums
-from mudra.storage.metrics.rollups.packed_rows import find_packed
+from mudra.storage.metrics.rollups.packed_reads import WindowSums, find_packed
 from mudra.storage.metrics.rollups.partial_sums import PartialSums
 from mudra.storage.metrics.rollups.sums import Part, chosen_rows, raw_query, sums_query
 from mudra.storage.metrics.tables import metrics_day, metrics_hour, metrics_stale
