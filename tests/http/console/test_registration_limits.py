@@ -26,7 +26,7 @@ CONNECTIONS = 4
 AT_ONCE = 12
 WRITES = 3
 FRAGMENT = {"HX-Request": "true"}
-READ = "LOCK TABLE registry_version IN ACCESS EXCLUSIVE MODE"
+READ = "LOCK TABLE registry_entity IN ACCESS EXCLUSIVE MODE"
 WAITING = "SELECT FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
 
 

@@ -48,11 +48,17 @@ def _window(begin: datetime) -> dict[str, str]:
 
 
 def of_one_api(aa: PushingAa, window: datetime, fips: int) -> Any:
-    """A payload of many FIPs, one API each."""
+    """A payload of many FIPs, one API and one call each: more would be held as implausible."""
+    once = (1, 1, *[0] * 13)
     payload = aa.requests(window, fips=fips)
     only = [
         msgspec.structs.replace(
-            fip, metrics=tuple(one for one in fip.metrics if one.type == RequestType.CONSENT)
+            fip,
+            metrics=tuple(
+                msgspec.structs.replace(one, counts=once)
+                for one in fip.metrics
+                if one.type == RequestType.CONSENT
+            ),
         )
         for fip in payload.fips
     ]
@@ -61,7 +67,11 @@ def of_one_api(aa: PushingAa, window: datetime, fips: int) -> Any:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
-    with running_service(tmp_path_factory.mktemp("large") / "data", keeps_store=True) as service:
+    with running_service(
+        tmp_path_factory.mktemp("large") / "data",
+        keeps_store=True,
+        MUDRA_METRICS_PUSH_UNKNOWN_FIPS="100000",
+    ) as service:
         yield reported(service)
 
 
