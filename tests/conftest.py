@@ -9,35 +9,16 @@ from hypothesis import settings
 from tests.support import shared_tls
 from tests.support.database.template_database import share
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
+from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
 from tests.support.preloaded_program import RARELY
 from tests.support.service import Member, Service, new_member, running_service
 
-__all__ = ["pytest_addoption", "pytest_runtestloop"]
-
-LONGEST = (
-    "tests/bench/test_benchmarks_run.py",
-    "tests/faults/test_every_statement.py",
-    "tests/faults/test_backups_of_two_databases.py",
-    "tests/http/health/test_causes.py",
-    "tests/faults/test_embedded_as_root.py",
-    "tests/http/health/test_demo_agents.py",
-    "tests/http/health/test_one_answer.py",
-    "tests/http/health/test_feed_states.py",
-    "tests/faults/test_embedded_server.py",
-    "tests/conformance/test_openapi.py",
-    "tests/http/health/test_demo_traffic.py",
-    "tests/faults/test_many_at_once.py",
-    "tests/http/health/test_webhooks.py",
-    "tests/faults/test_metrics_apart.py",
-    "tests/security/test_people_matrix.py",
-    "tests/faults/test_mail_outbox.py",
-    "tests/http/health/test_alarm_mail.py",
-    "tests/http/health/test_alarms.py",
-    "tests/faults/test_backup_and_restore.py",
-    "tests/http/test_one_connection_per_request.py",
-    "tests/unit/deploy/test_proxies.py",
-)
-"""Files of a quarter of a minute or more: one process runs all of a file, so they begin first."""
+__all__ = [
+    "pytest_addoption",
+    "pytest_collection_modifyitems",
+    "pytest_runtest_teardown",
+    "pytest_runtestloop",
+]
 
 # A machine that runs other things as well is slow: no example fails for its time.
 settings.register_profile("untimed", settings(), deadline=None)
@@ -55,12 +36,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(*RARELY)
         gc.enable()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the longest files begin first, so that no process is left alone with one at the end."""
-    turns = {name: turn for turn, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: turns.get(item.nodeid.partition("::")[0], len(turns)))
 
 
 @pytest.hookimpl(tryfirst=True)

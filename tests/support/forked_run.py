@@ -4,7 +4,8 @@
 
 With pytest-xdist each process collects every test, which takes twelve seconds of each here. These
 share what one has collected. They take file after file from one queue, in the order of collection:
-a file runs in one process, and what a session's fixtures made is kept from one file to the next.
+a file runs in one process, as files do that share a service (order.py), and what a session's
+fixtures made is kept from one file to the next.
 """
 
 import itertools
@@ -20,6 +21,7 @@ from warnings import WarningMessage
 
 import pytest
 from tests.support.database import template_database
+from tests.support.order import group_of
 
 _NUMBER: Final = 2
 """Bytes of a place in the queue: what is read of a pipe at once goes to one reader."""
@@ -42,7 +44,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     if session.testsfailed:
         return None  # pytest says what could not be collected
-    groups = [list(group) for _, group in itertools.groupby(session.items, _file)]
+    groups = [list(group) for _, group in itertools.groupby(session.items, group_of)]
     queue, places = os.pipe()
     os.write(places, b"".join(n.to_bytes(_NUMBER, "big") for n in range(len(groups))))
     os.close(places)
@@ -67,10 +69,6 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if left:
         raise session.Failed(f"no process was left to run {left} of {len(groups)} files")
     return True
-
-
-def _file(item: pytest.Item) -> str:
-    return item.nodeid.partition("::")[0]
 
 
 def _next(queue: int, groups: Sequence[Group]) -> Group:
