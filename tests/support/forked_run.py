@@ -114,6 +114,9 @@ class _Reporter:
         self._send(("pytest_runtest_logfinish", {"nodeid": nodeid, "location": location}))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        shown = report.when == "call" or not report.passed or report.sections
+        if not shown and self._config.option.durations is None:
+            return
         data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
         self._send(("pytest_runtest_logreport", {"report": data}))
 
