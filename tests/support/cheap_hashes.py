@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Final
 
-from tests.support import set_clock
+from tests.support import set_clock, short_past
 
 from mudra.bootstrap import command_line
 from mudra.storage.crypto import password_hash
@@ -29,7 +29,8 @@ def cheap_hashes() -> Iterator[None]:
 
 
 def run() -> None:
-    """Run the mudra program so, and by a clock that a test sets where it named one."""
+    """Run the mudra program so, and by a clock and with a past that a test sets where it does."""
     set_clock.install()
+    short_past.install()
     with cheap_hashes():
         command_line.run()
