@@ -7,7 +7,7 @@ import httpx
 import pytest
 from tests.support.database.held_lock import held_until_waited_for
 from tests.support.people.operators import new_operator
-from tests.support.service import running_service
+from tests.support.service import mails, running_service
 
 WAIT_S = 60
 
@@ -145,8 +145,7 @@ def test_an_incident_cannot_be_seen_without_a_token(filled):
 
 
 def subjects_to(service, address):
-    mails = json.loads(service.cli("mail", "list", "--to", address, "--json").stdout)
-    return "\n".join(mail["subject"] for mail in mails)
+    return "\n".join(mail["subject"] for mail in mails(service, address))
 
 
 def test_an_incident_that_goes_on_is_notified_and_so_is_its_end(filled):

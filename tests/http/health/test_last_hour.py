@@ -84,19 +84,15 @@ class Reporting(NamedTuple):
             if one["fipId"] == self.fip.entity_id
         }
 
-    def is_summed(self) -> bool:
-        """Return whether no report of these AAs waits to be summed."""
+    def wait_until_summed(self) -> None:
+        """Wait until no report of these AAs waits to be summed."""
         ids = [aa.aa_id for aa in self.aas]
+        waiting = "SELECT count(*) FROM metrics_stale WHERE grain = 'hour' AND aa_id = ANY(%s)"
         with (
             embedded_server(self.service.data_dir) as conninfo,
-            psycopg.connect(conninfo) as connection,
+            psycopg.connect(conninfo, autocommit=True) as looking,
         ):
-            row = connection.execute(
-                "SELECT count(*) FROM metrics_stale WHERE grain = 'hour' AND aa_id = ANY(%s)",
-                (ids,),
-            ).fetchone()
-        assert row is not None
-        return bool(row[0] == 0)
+            self.service.wait_until(lambda: looking.execute(waiting, (ids,)).fetchone() == (0,), 90)
 
     def say(self, total: Said, status: str, by_aa: list[Said]) -> None:
         """Compare what is shown at once, and again once the sums are made."""
@@ -104,7 +100,7 @@ class Reporting(NamedTuple):
 
         self.is_shown(total, status, expected)
         self.service.advance("PT61S")  # the job runs once a minute
-        self.service.wait_until(self.is_summed, 90)
+        self.wait_until_summed()
         self.is_shown(total, status, expected)
 
     def is_shown(self, total: Said, status: str, by_aa: dict[str, tuple[int, int]]) -> None:
@@ -168,7 +164,7 @@ def test_a_range_that_begins_within_an_hour_of_long_ago_has_its_windows_alone(
     for place in range(9):
         reporting.push(first, begin + place * WINDOW, Said(100 + place, 100))
     reporting.service.advance("PT61S")
-    reporting.service.wait_until(reporting.is_summed, 90)
+    reporting.wait_until_summed()
     within = {"from": (begin + 2 * WINDOW).isoformat(), "to": (begin + 8 * WINDOW).isoformat()}
 
     answer = reporting.noc.get("/health/fips", fipId=reporting.fip.entity_id, **within).json()

@@ -20,7 +20,7 @@ def collector() -> Iterator[Collector]:
 @pytest.fixture(scope="module")
 def traced(collector: Collector, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     data_dir: Path = tmp_path_factory.mktemp("traced")
-    with running_service(data_dir, MUDRA_OTLP_URL=collector.url) as service:
+    with running_service(data_dir, keeps_store=True, MUDRA_OTLP_URL=collector.url) as service:
         yield service
 
 

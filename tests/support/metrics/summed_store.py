@@ -115,8 +115,9 @@ class Store:
         assert dict(counted) == dict(heard)
 
     async def empty(self):
-        for table in WRITTEN:
-            await self.run(f"DELETE FROM {table}")
+        async with self.database.transaction() as tx:
+            for table in WRITTEN:
+                await tx.connection.execute(sa.text(f"DELETE FROM {table}"))
 
     async def run(self, sql, **values):
         async with self.database.transaction() as tx:
