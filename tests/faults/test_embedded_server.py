@@ -18,6 +18,7 @@ from tests.support.database.embedded_holder import (
     supervisor,
     write_a_row,
 )
+from tests.support.database.template_database import prepare
 from tests.support.until import until
 
 from mudra.storage.database.embedded import locks as embedded_locks
@@ -26,6 +27,13 @@ from mudra.storage.database.embedded.account import UNSHARED_UID
 from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 
 OTHER_UID = 65534
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A data directory that has its cluster already: to make one takes half a second of CPU."""
+    prepare(tmp_path)
+    return tmp_path
 
 
 def test_data_outlives_the_holder(tmp_path):
@@ -68,8 +76,8 @@ def test_the_server_is_private_and_set_up_as_promised(tmp_path):
     assert encoding == [("UTF8",)]
 
 
-def test_the_log_never_shows_a_statement_or_a_value(tmp_path):
-    with embedded_server(tmp_path) as url, psycopg.connect(url, autocommit=True) as connection:
+def test_the_log_never_shows_a_statement_or_a_value(made):
+    with embedded_server(made) as url, psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE TABLE t (v text PRIMARY KEY)")
         connection.execute("INSERT INTO t VALUES (%s)", ["HUSH-HUSH"])
         with pytest.raises(psycopg.errors.UniqueViolation):
@@ -79,21 +87,21 @@ def test_the_log_never_shows_a_statement_or_a_value(tmp_path):
         with pytest.raises(psycopg.errors.InvalidTextRepresentation):
             connection.execute("SELECT 'HUSH-HUSH'::int")
 
-    log = (tmp_path / "postgres.log").read_text()
+    log = (made / "postgres.log").read_text()
     assert "ready to accept connections" in log
     assert "HUSH" not in log
 
 
-def test_the_log_is_cut_before_it_grows_large(tmp_path):
-    (tmp_path / "postgres.log").write_bytes(b"old line\n" * 1_000_000)
+def test_the_log_is_cut_before_it_grows_large(made):
+    (made / "postgres.log").write_bytes(b"old line\n" * 1_000_000)
 
-    with embedded_server(tmp_path):
-        assert (tmp_path / "postgres.log").stat().st_size < 100_000
-    assert (tmp_path / "postgres.log.1").stat().st_size <= 8 * 1024 * 1024
+    with embedded_server(made):
+        assert (made / "postgres.log").stat().st_size < 100_000
+    assert (made / "postgres.log.1").stat().st_size <= 8 * 1024 * 1024
 
 
-def test_the_server_stays_until_the_last_of_two_holders_has_left(tmp_path):
-    with holder(tmp_path) as first, holder(tmp_path) as second:
+def test_the_server_stays_until_the_last_of_two_holders_has_left(made):
+    with holder(made) as first, holder(made) as second:
         url = first.answer()
         assert second.answer() == url
 
@@ -101,7 +109,7 @@ def test_the_server_stays_until_the_last_of_two_holders_has_left(tmp_path):
         assert answers(url)
         second.leave()
 
-        assert is_gone(tmp_path)
+        assert is_gone(made)
 
 
 def test_holders_that_start_at_once_share_one_server(tmp_path):
@@ -118,118 +126,118 @@ def test_holders_that_start_at_once_share_one_server(tmp_path):
 
 
 @pytest.mark.slow
-def test_holders_that_come_and_go_all_the_time_always_find_a_server(tmp_path):
+def test_holders_that_come_and_go_all_the_time_always_find_a_server(made):
     for _ in range(3):
-        with holder(tmp_path) as first:
+        with holder(made) as first:
             url = first.answer()
-            with holder(tmp_path) as second:
+            with holder(made) as second:
                 first.process.stdin.close()
                 assert second.answer() == url
                 assert answers(url)
 
-    assert is_gone(tmp_path)
+    assert is_gone(made)
 
 
-def test_a_killed_holder_leaves_no_server_and_its_data_is_there_next_time(tmp_path):
-    with holder(tmp_path) as killed:
+def test_a_killed_holder_leaves_no_server_and_its_data_is_there_next_time(made):
+    with holder(made) as killed:
         write_a_row(killed.answer())
         killed.kill()
-        until(lambda: is_gone(tmp_path))
+        until(lambda: is_gone(made))
 
-    with embedded_server(tmp_path) as url:
+    with embedded_server(made) as url:
         assert read_the_row(url)
 
 
-def test_a_holder_that_comes_right_after_a_kill_finds_a_server(tmp_path):
+def test_a_holder_that_comes_right_after_a_kill_finds_a_server(made):
     for _ in range(3):
-        with holder(tmp_path) as killed:
+        with holder(made) as killed:
             killed.answer()
             killed.kill()
-            with embedded_server(tmp_path) as url:
+            with embedded_server(made) as url:
                 assert answers(url)
 
 
-def test_a_forked_worker_holds_the_server_too(tmp_path):
-    with holder(tmp_path, kind="forks") as parent:
+def test_a_forked_worker_holds_the_server_too(made):
+    with holder(made, kind="forks") as parent:
         url, worker = parent.answer().split()
         parent.process.send_signal(signal.SIGKILL)
         parent.process.wait(30)
 
         assert answers(url)
         os.kill(int(worker), signal.SIGKILL)
-        until(lambda: is_gone(tmp_path))
+        until(lambda: is_gone(made))
 
 
-def test_a_killed_postmaster_is_replaced_while_the_server_is_held(tmp_path):
-    with embedded_server(tmp_path) as url:
+def test_a_killed_postmaster_is_replaced_while_the_server_is_held(made):
+    with embedded_server(made) as url:
         write_a_row(url)
-        before = postmaster(tmp_path)
+        before = postmaster(made)
         os.kill(before, signal.SIGKILL)
 
         until(lambda: answers(url))
-        assert postmaster(tmp_path) != before
+        assert postmaster(made) != before
         assert read_the_row(url)
-    assert is_gone(tmp_path)
+    assert is_gone(made)
 
 
-def test_the_next_holder_recovers_when_everything_was_killed(tmp_path):
-    with holder(tmp_path) as killed:
+def test_the_next_holder_recovers_when_everything_was_killed(made):
+    with holder(made) as killed:
         write_a_row(killed.answer())
-        pids = [supervisor(tmp_path), killed.process.pid, postmaster(tmp_path)]
+        pids = [supervisor(made), killed.process.pid, postmaster(made)]
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
 
-        with embedded_server(tmp_path) as url:
+        with embedded_server(made) as url:
             assert read_the_row(url)
-        assert is_gone(tmp_path)
+        assert is_gone(made)
 
 
-def test_a_stale_pid_file_whose_number_another_process_now_has_does_no_harm(tmp_path):
-    with embedded_server(tmp_path):
-        lines = (tmp_path / "postgres" / "postmaster.pid").read_text().splitlines()
+def test_a_stale_pid_file_whose_number_another_process_now_has_does_no_harm(made):
+    with embedded_server(made):
+        lines = (made / "postgres" / "postmaster.pid").read_text().splitlines()
     stale = [str(os.getpid()), *lines[1:]]
-    (tmp_path / "postgres" / "postmaster.pid").write_text("\n".join(stale) + "\n")
+    (made / "postgres" / "postmaster.pid").write_text("\n".join(stale) + "\n")
 
-    with embedded_server(tmp_path) as url:
+    with embedded_server(made) as url:
         assert answers(url)
-    assert is_gone(tmp_path)
+    assert is_gone(made)
 
 
-def test_a_killed_supervisor_is_replaced_by_the_next_holder_without_a_restart(tmp_path):
-    with holder(tmp_path) as first:
+def test_a_killed_supervisor_is_replaced_by_the_next_holder_without_a_restart(made):
+    with holder(made) as first:
         url = first.answer()
-        server = postmaster(tmp_path)
-        os.kill(supervisor(tmp_path), signal.SIGKILL)
-        until(lambda: not embedded_locks.is_held(tmp_path, embedded_locks.SUPERVISOR))
+        server = postmaster(made)
+        os.kill(supervisor(made), signal.SIGKILL)
+        until(lambda: not embedded_locks.is_held(made, embedded_locks.SUPERVISOR))
 
-        with holder(tmp_path) as second:
+        with holder(made) as second:
             assert second.answer() == url
-            assert postmaster(tmp_path) == server
+            assert postmaster(made) == server
             first.kill()
             assert answers(url)
             second.kill()
-            until(lambda: is_gone(tmp_path))
+            until(lambda: is_gone(made))
 
 
-def test_a_holder_whose_supervisor_was_killed_still_leaves_nothing_behind(tmp_path):
-    with embedded_server(tmp_path) as url:
-        os.kill(supervisor(tmp_path), signal.SIGKILL)
-        until(lambda: not embedded_locks.is_held(tmp_path, embedded_locks.SUPERVISOR))
+def test_a_holder_whose_supervisor_was_killed_still_leaves_nothing_behind(made):
+    with embedded_server(made) as url:
+        os.kill(supervisor(made), signal.SIGKILL)
+        until(lambda: not embedded_locks.is_held(made, embedded_locks.SUPERVISOR))
         assert answers(url)
 
-    assert is_gone(tmp_path)
+    assert is_gone(made)
 
 
-def test_control_c_in_the_holders_terminal_reaches_neither_server_nor_supervisor(tmp_path):
-    with embedded_server(tmp_path):
-        for pid in (postmaster(tmp_path), supervisor(tmp_path)):
+def test_control_c_in_the_holders_terminal_reaches_neither_server_nor_supervisor(made):
+    with embedded_server(made):
+        for pid in (postmaster(made), supervisor(made)):
             assert os.getsid(pid) != os.getsid(0)
 
 
-def test_the_holder_keeps_no_child_and_no_open_file(tmp_path):
+def test_the_holder_keeps_no_child_and_no_open_file(made):
     before = {fd.name for fd in Path("/proc/self/fd").iterdir()}, children()
 
-    with embedded_server(tmp_path):
+    with embedded_server(made):
         assert children() == before[1]
 
     assert ({fd.name for fd in Path("/proc/self/fd").iterdir()}, children()) == before
@@ -241,9 +249,9 @@ def children() -> set[str]:
     return {pid for task in tasks for pid in (task / "children").read_text().split()}
 
 
-def test_no_lock_is_open_in_the_server_but_the_one_that_shows_that_it_lives(tmp_path):
-    with embedded_server(tmp_path):
-        fds = Path(f"/proc/{postmaster(tmp_path)}/fd")
+def test_no_lock_is_open_in_the_server_but_the_one_that_shows_that_it_lives(made):
+    with embedded_server(made):
+        fds = Path(f"/proc/{postmaster(made)}/fd")
         names = {fd.readlink().name for fd in fds.iterdir()}
 
     assert {name for name in names if name.startswith("postgres.")} == {
@@ -262,6 +270,7 @@ def test_a_first_start_that_was_cut_off_starts_over(tmp_path):
 
 def test_a_data_directory_with_a_long_path_gets_its_socket_elsewhere(tmp_path):
     data_dir = tmp_path / ("long-" * 20) / 'odd "name", with %'
+    prepare(data_dir)
 
     with embedded_server(data_dir) as url:
         write_a_row(url)
@@ -278,6 +287,7 @@ def test_a_data_directory_with_a_long_path_gets_its_socket_elsewhere(tmp_path):
 def test_a_socket_directory_that_another_user_prepared_is_refused(tmp_path, trap):
     data_dir = tmp_path / ("long-" * 20)
     data_dir.mkdir()
+    prepare(data_dir)
     found = data_dir.stat()
     name = f"mudra-{found.st_dev:x}-{found.st_ino:x}-{os.geteuid() or UNSHARED_UID}"
     folder = Path(tempfile.gettempdir()) / name
@@ -313,19 +323,19 @@ def test_another_major_version_is_refused_in_a_sentence(tmp_path):
     assert is_gone(tmp_path)
 
 
-def test_a_damaged_cluster_is_reported_with_the_end_of_the_log(tmp_path):
-    with embedded_server(tmp_path):
+def test_a_damaged_cluster_is_reported_with_the_end_of_the_log(made):
+    with embedded_server(made):
         pass
-    (tmp_path / "postgres" / "global" / "pg_control").unlink()
+    (made / "postgres" / "global" / "pg_control").unlink()
 
     with (
         pytest.raises(
             EmbeddedServerError, match=r"(?s)MUDRA_DATABASE_URL.*could not find the database system"
         ),
-        embedded_server(tmp_path),
+        embedded_server(made),
     ):
         pass
-    assert is_gone(tmp_path)
+    assert is_gone(made)
 
 
 def test_a_file_in_place_of_the_data_directory_is_refused(tmp_path):
