@@ -1,7 +1,9 @@
 """The migrations make what storage/ queries, and may be run twice and by two nodes at once."""
 
+import itertools
 import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import LiteralString
 
@@ -11,9 +13,10 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.until import until
 
-from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.embedded.server import DATABASE, embedded_server
 from mudra.storage.database.migrate import HEAD, LOCK_MS, SchemaBusy, migrate
 from mudra.storage.database.schema import metadata
 from mudra.storage.database.upgrade import alembic_config, migrations, upgrade, works_with
@@ -47,6 +50,41 @@ SLOW_VACUUM: tuple[LiteralString, ...] = (
 )
 _MADE_BY_HAND = {"xid", "audit_event_written"}
 """A column, and its index, that only the sealer reads."""
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server without roles, in which each test has a database."""
+    with embedded_server(tmp_path_factory.mktemp("empty") / "data") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def migrated_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with a migrated database to copy."""
+    with own_postgres(tmp_path_factory.mktemp("migrated") / "data") as url:
+        yield url
+
+
+@pytest.fixture
+def url(server: str) -> str:
+    """The address of an empty database."""
+    return _own_database(server, "template1")
+
+
+@pytest.fixture
+def migrated(migrated_server: str) -> str:
+    """The address of a migrated database."""
+    return _own_database(migrated_server, DATABASE)
+
+
+def _own_database(server: str, template: str) -> str:
+    name = f"own_{next(_numbers)}"
+    as_superuser(
+        server.replace(f"/{DATABASE}?", "/postgres?"), f"CREATE DATABASE {name} TEMPLATE {template}"
+    )
+    return server.replace(f"/{DATABASE}?", f"/{name}?")
 
 
 def differences(url: str) -> list[object]:
@@ -67,24 +105,20 @@ def test_the_revision_that_a_start_compares_with_is_that_of_the_newest_migration
     assert ScriptDirectory.from_config(alembic_config()).get_current_head() == HEAD
 
 
-def test_the_migrations_make_exactly_the_tables_that_are_queried(tmp_path: Path) -> None:
-    with embedded_server(tmp_path / "data") as url:
-        migrate(url)
+def test_the_migrations_make_exactly_the_tables_that_are_queried(url: str) -> None:
+    migrate(url)
 
-        assert differences(url) == []
+    assert differences(url) == []
 
 
 @pytest.mark.parametrize("released", RELEASED, ids=lambda file: file.stem)
-def test_a_database_of_each_release_becomes_that_of_this_one(
-    tmp_path: Path, released: Path
-) -> None:
-    with embedded_server(tmp_path / "data") as url:
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(released.read_bytes())
+def test_a_database_of_each_release_becomes_that_of_this_one(url: str, released: Path) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(released.read_bytes())
 
-        migrate(url)
+    migrate(url)
 
-        assert differences(url) == []
+    assert differences(url) == []
 
 
 def test_this_version_s_schema_is_kept_once_it_is_released() -> None:
@@ -127,43 +161,41 @@ def test_what_takes_away_is_recognized(statement: str, *, takes_away: bool) -> N
     assert bool(TAKES_AWAY.search(statement)) is takes_away
 
 
-def test_nodes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
-    with embedded_server(tmp_path / "data") as url:
-        failures: list[BaseException] = []
+def test_nodes_that_start_at_once_migrate_once(url: str) -> None:
+    failures: list[BaseException] = []
 
-        def start() -> None:
-            try:
-                migrate(url)
-            except BaseException as error:  # noqa: BLE001  # handed to the test's thread
-                failures.append(error)
+    def start() -> None:
+        try:
+            migrate(url)
+        except BaseException as error:  # noqa: BLE001  # handed to the test's thread
+            failures.append(error)
 
-        nodes = [threading.Thread(target=start) for _ in range(4)]
-        for node in nodes:
-            node.start()
-        for node in nodes:
-            node.join(60)
+    nodes = [threading.Thread(target=start) for _ in range(4)]
+    for node in nodes:
+        node.start()
+    for node in nodes:
+        node.join(60)
 
-        assert failures == []
+    assert failures == []
 
 
 def test_a_migration_that_gets_no_lock_holds_up_no_one_and_names_who_is_in_the_way(
-    tmp_path: Path,
+    url: str,
 ) -> None:
-    with embedded_server(tmp_path / "data") as url:
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(RELEASED[0].read_bytes())
-        with psycopg.connect(url, application_name="pg_dump") as reading:
-            reading.execute("SELECT count(*) FROM status_subscription")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(RELEASED[0].read_bytes())
+    with psycopg.connect(url, application_name="pg_dump") as reading:
+        reading.execute("SELECT count(*) FROM status_subscription")
 
-            with pytest.raises(SchemaBusy, match=r"in a transaction: process \d+ \(pg_dump, for"):
-                upgrade(lambda: _impatient(url), give_up_s=0)
+        with pytest.raises(SchemaBusy, match=r"in a transaction: process \d+ \(pg_dump, for"):
+            upgrade(lambda: _impatient(url), give_up_s=0)
 
-            assert reading.execute("SELECT version_num FROM alembic_version").fetchone() == (
-                RELEASED_HEAD[0],
-            )
-        migrate(url)
+        assert reading.execute("SELECT version_num FROM alembic_version").fetchone() == (
+            RELEASED_HEAD[0],
+        )
+    migrate(url)
 
-        assert differences(url) == []
+    assert differences(url) == []
 
 
 def test_an_automatic_vacuum_in_the_way_is_ended_by_the_first_try(tmp_path: Path) -> None:
@@ -190,25 +222,22 @@ def _is_vacuumed(connection: psycopg.Connection) -> bool:
     return found != (0,)
 
 
-def test_a_migration_ends_a_deadlock_before_a_request_does_and_is_tried_again(
-    tmp_path: Path,
-) -> None:
+def test_a_migration_ends_a_deadlock_before_a_request_does_and_is_tried_again(url: str) -> None:
     """0012 changes status_subscription, then health_webhook; a request locks them the other way."""
-    with embedded_server(tmp_path / "data") as url:
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(RELEASED[0].read_bytes())
-        with psycopg.connect(url) as request, psycopg.connect(url, autocommit=True) as other:
-            request.execute("SET lock_timeout = 1500")
-            request.execute("SELECT FROM public.health_webhook")
-            migration = threading.Thread(target=migrate, args=[url])
-            migration.start()
-            until(lambda: _waits(other, "health_webhook"), 60)
-            request.execute("SELECT FROM public.status_subscription")
-            request.rollback()
-            migration.join(60)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(RELEASED[0].read_bytes())
+    with psycopg.connect(url) as request, psycopg.connect(url, autocommit=True) as other:
+        request.execute("SET lock_timeout = 1500")
+        request.execute("SELECT FROM public.health_webhook")
+        migration = threading.Thread(target=migrate, args=[url])
+        migration.start()
+        until(lambda: _waits(other, "health_webhook"), 60)
+        request.execute("SELECT FROM public.status_subscription")
+        request.rollback()
+        migration.join(60)
 
-        assert not migration.is_alive()
-        assert differences(url) == []
+    assert not migration.is_alive()
+    assert differences(url) == []
 
 
 def _waits(connection: psycopg.Connection, table: str) -> bool:
@@ -237,14 +266,12 @@ def _impatient(url: str) -> psycopg.Connection:
     ],
     ids=["two current secrets", "a secret of 181 days", "a grace of 8 days"],
 )
-def test_the_database_itself_refuses(tmp_path: Path, statement: str) -> None:
-    with embedded_server(tmp_path / "data") as url:
-        migrate(url)
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute("INSERT INTO entity VALUES ('E', 'FIP', 'E', 'active', now())")
-            connection.execute(
-                "INSERT INTO entity_secret SELECT 'E', 1, 'current', '', '', now(), now()"
-            )
+def test_the_database_itself_refuses(migrated: str, statement: str) -> None:
+    with psycopg.connect(migrated, autocommit=True) as connection:
+        connection.execute("INSERT INTO entity VALUES ('E', 'FIP', 'E', 'active', now())")
+        connection.execute(
+            "INSERT INTO entity_secret SELECT 'E', 1, 'current', '', '', now(), now()"
+        )
 
-            with pytest.raises(psycopg.IntegrityError):
-                connection.execute(statement.encode())
+        with pytest.raises(psycopg.IntegrityError):
+            connection.execute(statement.encode())
