@@ -113,6 +113,13 @@ class Visit:
                 yield f"{width}px-{seen}"
         self.only_colors = False
 
+    def widths(self) -> Iterator[int]:
+        """The page that is open, in one width after the other: colors move nothing."""
+        for width, scheme in LOOKS:
+            self.page.set_viewport_size({"width": width, "height": 800})
+            self.page.emulate_media(color_scheme=scheme)
+            yield width
+
 
 @contextlib.contextmanager
 def watched(

@@ -128,8 +128,8 @@ def are_whole_in_hindi(visit: Visit, pages: Sequence[Page]) -> None:
         visit.page.goto(visit.service.root + one.path)
         expect(visit.page.locator("html[lang=hi]")).to_be_attached()
         assert visit.page.evaluate(_LATIN_TIMES) == [], one.path
-        for look in visit.looks():
-            assert visit.only_colors or visit.fits(), (one.path, look)
+        for width in visit.widths():
+            assert visit.fits(), (one.path, width)
 
 
 def test_public_pages(tour: Visit, network: Network) -> None:
