@@ -47,7 +47,7 @@ from bench.many_rows import load_rows, newest_window, oldest_day, windows_of
 from bench.paced import Answer, Connections, pace
 from bench.picture import partitions, say
 from bench.sizes import SHORT, exit_code, sized
-from bench.support import form_request, percentile, scratch
+from bench.support import data_directory, form_request, percentile, scratch
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import HEAD, revisions
@@ -322,7 +322,7 @@ def main() -> int:
     with scratch() as directory, contextlib.ExitStack() as stack:
         folder = Path(directory)
         before = THIS if SHORT or not has_history() else release_before(folder / "before")
-        url = stack.enter_context(embedded_server(folder / "database"))
+        url = stack.enter_context(embedded_server(data_directory(directory, "database")))
         stack.enter_context(ended(nodes))
         bench = Bench(folder, url, free_port())
         bench.fill(before, nodes)
