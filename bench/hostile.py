@@ -96,6 +96,7 @@ def main() -> int:
         scratch() as folder,
         running_service(
             Path(folder) / "data",
+            keeps_store=True,
             MUDRA_TELEMETRY_PORT=str(telemetry),
             MUDRA_ENTITY_TOKEN_RATE="100000",
             MUDRA_ENTITY_TOKEN_BURST="100000",

@@ -192,7 +192,10 @@ def measured(aa: PushingAa, conninfo: str, server: int, *, wide: bool) -> tuple[
 def main() -> None:
     with scratch() as directory:
         data_dir = Path(directory) / "data"
-        with running_service(data_dir) as service, embedded_server(data_dir) as conninfo:
+        with (
+            running_service(data_dir, keeps_store=True) as service,
+            embedded_server(data_dir) as conninfo,
+        ):
             noc = new_operator(service, "health")
             for wide in (False, True):
                 aa = trusted_aa(service, noc)

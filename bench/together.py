@@ -5,13 +5,14 @@ that others use too, and differently from second to second, no process of the se
 """
 
 import asyncio
-import contextlib
 import os
 import signal
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ from tests.support.people.operators import new_operator
 from tests.support.service import running_service
 
 from bench.push import AAS, all_at_once, bodies, cpu_of_tree, postmaster, push_counted, trusted_aa
-from bench.sizes import sized
+from bench.sizes import SHORT, sized
 from bench.support import cpu_seconds, jobs_pid, worker_pids
 from mudra.storage.database.embedded.server import embedded_server
 
@@ -58,7 +59,10 @@ class Together:
 
 def pushed_together(data_dir: Path) -> list[Together]:
     """Measure the case to calibrate by, large payloads of all AAs, and two others."""
-    with running_service(data_dir) as service, embedded_server(data_dir) as conninfo:
+    with (
+        running_service(data_dir, keeps_store=True) as service,
+        embedded_server(data_dir) as conninfo,
+    ):
         assert conninfo
         noc = new_operator(service, "health")
         aas = [trusted_aa(service, noc) for _ in range(AAS)]
@@ -67,7 +71,8 @@ def pushed_together(data_dir: Path) -> list[Together]:
         for pid in still:  # the supervisor first: it would replace a process that pauses
             os.kill(pid, signal.SIGSTOP)
         try:
-            with never_resting() as clock:
+            # Of the smallest size no time counts, and a whole core is not asked for.
+            with nullcontext(time.monotonic) if SHORT else never_resting() as clock:
                 used = partial(_used, service.process.pid, server)
                 of = partial(_case, used=used, clock=clock)
                 return [
@@ -80,7 +85,7 @@ def pushed_together(data_dir: Path) -> list[Together]:
                 os.kill(pid, signal.SIGCONT)
 
 
-@contextlib.contextmanager
+@contextmanager
 def never_resting() -> Iterator[Callable[[], float]]:
     """Give the CPU clock of a process that asks for a whole processor."""
     with subprocess.Popen([sys.executable, "-c", _SPIN]) as probe:
