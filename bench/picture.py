@@ -12,7 +12,6 @@ and asks only, when it is there already.
 import asyncio
 import os
 import random
-import shutil
 import statistics
 import sys
 import time
@@ -27,7 +26,7 @@ from tests.support.service import running_service
 
 from bench.machine import slowness, speed_note
 from bench.sizes import sized
-from bench.support import data_directory, scratch
+from bench.support import copy_tree, data_directory, scratch
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic
@@ -49,6 +48,8 @@ FEW = sized(3, 2)
 BUSIEST = 3000
 ASKS = int(os.environ.get("ASKS", sized(60, 2)))
 WARM = sized(5, 1)
+STEP = sized(1, 24)
+"""Of the smallest size some windows of a day do."""
 DAY = timedelta(days=1)
 _SUMS = "aa_id, tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, longest"
 _PAIRS = (
@@ -76,7 +77,7 @@ def reports(day: datetime) -> Iterator[Report]:
     """The payloads of all AAs over one day."""
     traffic = Traffic([f"BANK-{place:03}" for place in range(FIPS)], BUSIEST)
     dice = random.Random(1)
-    for place in range(DAY // WINDOW):
+    for place in range(0, DAY // WINDOW, STEP):
         window = day + place * WINDOW
         for aa in range(AAS):
             yield traffic.requests(f"AA-{aa:02}", window, str(uuid.uuid4()), dice)
@@ -257,7 +258,7 @@ def load(folder: Path, now: datetime) -> None:
             move(conninfo, model, (1 - ago) * DAY, now)
         asyncio.run(make_sums(conninfo))
         print(f"{FEW} days and today: {counted(conninfo)}")
-    shutil.copytree(data_dir, folder / "few", symlinks=True)
+    copy_tree(data_dir, folder / "few")
     with embedded_server(data_dir) as conninfo:
         for ago in range(FEW + 1, DAYS + 1):
             move(conninfo, model, (1 - ago) * DAY, now)

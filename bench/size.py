@@ -20,7 +20,7 @@ import psycopg
 
 from bench.nation import Bytes, print_nation
 from bench.push import cpu_of_tree, postmaster
-from bench.sizes import sized
+from bench.sizes import SHORT, sized
 from bench.support import data_directory, scratch
 from mudra.audit.event import Caller
 from mudra.audit.packing import pack_next
@@ -41,7 +41,7 @@ from mudra.storage.tokens.issue_log import BatchedIssueLog
 from mudra.tokens.secrets.secret_service import ResetCommand
 
 MEMBERS = sized(600, 12)
-TOKENS = sized(60_000, 600)
+TOKENS = sized(60_000, 100)
 BATCH = 25
 """Tokens of one half second, at some 50 a second."""
 RESETS = sized(300, 6)
@@ -108,7 +108,8 @@ class Bench:
 
     def _sizes(self) -> dict[str, int]:
         with psycopg.connect(self._conninfo, autocommit=True) as connection:
-            connection.execute("VACUUM")
+            if not SHORT:
+                connection.execute("VACUUM")
             return dict(connection.execute(_SIZES).fetchall())
 
     def _log(self) -> int:

@@ -145,7 +145,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--wobble", type=float, default=0.25)
     parser.add_argument("--cell-wobble", type=float, default=0.3)
-    parser.add_argument("--learn", type=int, default=216, help="windows before anything counts")
+    parser.add_argument(
+        "--learn", type=int, default=sized(216, 24), help="windows before anything counts"
+    )
     parser.add_argument("--largest", type=float, default=10_000)
     parser.add_argument("--foreign", action="store_true", help="the networks of truth_foreign")
     parser.add_argument("--verbose", action="store_true")

@@ -28,8 +28,7 @@ from mudra.metrics.incidents.window_calls import calls_from_bytes, calls_to_byte
 from mudra.metrics.incidents.window_reports import CallSums, WindowReports
 
 FIRST = 144 * 20_000 + 45
-WARM = 8
-ASKS = 5
+WARM, ASKS = sized((8, 5), (2, 1))
 
 
 def main() -> None:
