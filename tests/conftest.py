@@ -10,7 +10,7 @@ from tests.support import shared_tls
 from tests.support.database.template_database import share
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
-from tests.support.preloaded_program import RARELY
+from tests.support.preloaded_program import RARELY, share_program
 from tests.support.service import Member, Service, new_member, running_service
 
 __all__ = [
@@ -36,6 +36,13 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(*RARELY)
         gc.enable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Load the program once for all processes of the run."""
+    option = session.config.option
+    if option.processes > 1 and not option.collectonly:
+        share_program()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -20,7 +20,8 @@ from joserfc.jwk import RSAKey
 from mudra.storage.crypto import key_pairs
 
 _BITS: Final = 2048
-_PRIMES: Final = 45
+_PRIMES: Final = 90
+"""4,005 pairs of them: for four pairs of each service of a run, and more."""
 _E: Final = 65537
 
 

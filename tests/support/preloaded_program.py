@@ -1,7 +1,7 @@
 """The mudra program as a process that need not load its code again.
 
 A service's start takes three seconds of CPU, half of which loads the same modules each time. One
-process for each pytest process loads them once, then forks: what comes out runs the same command
+process for each run of tests loads them once, then forks: what comes out runs the same command
 line, with arguments, environment and output of its own. Tests of the start itself start over.
 Benchmarks in short form are forked too, and fork their services from the same process.
 
@@ -140,13 +140,21 @@ class Wanted(msgspec.Struct, frozen=True):
     forks: bool
 
 
+def share_program() -> None:
+    """Start the process that forks, for this process and those that are forked from it."""
+    _forks()
+
+
 _inherited: list[socket.socket] = []
 """In a fork: the channel of the process that asked for it."""
 
 
 @functools.cache
 def _forks() -> socket.socket:
-    """The channel to the process that forks, which is started unless this is a fork itself."""
+    """The channel to the process that forks, which is started unless this is a fork itself.
+
+    Processes that share it send whole messages, each with descriptors of its own for the answer.
+    """
     if _inherited:
         return _inherited[0]
     mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -305,7 +313,7 @@ def _fork_for_each(channel: socket.socket) -> Wanted | None:
                 return _become(msgspec.json.decode(message, type=Wanted), output, asking, passed)
             for fd in (output, asking, *passed):
                 os.close(fd)
-            os.write(fate, f"{pid}\n".encode())
+            _answer(fate, pid)
             fates[pid] = fate
 
 
@@ -314,8 +322,13 @@ def _reap(fates: dict[int, int]) -> None:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             fate = fates.pop(pid)
-            os.write(fate, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+            _answer(fate, os.waitstatus_to_exitcode(status))
             os.close(fate)
+
+
+def _answer(fate: int, number: int) -> None:
+    with contextlib.suppress(BrokenPipeError):  # one of those that share this process has ended
+        os.write(fate, f"{number}\n".encode())
 
 
 def _become(wanted: Wanted, output: int, asking: int, passed: list[int]) -> Wanted:
