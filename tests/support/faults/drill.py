@@ -1,9 +1,9 @@
 """Act on a service with a fault at each exchange with its database, until none is left to fail."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, LiteralString
+from typing import Any, Final
 
 import httpx
 import psycopg
@@ -49,21 +49,16 @@ class Drill:
             " ON n.oid = relnamespace WHERE relkind IN ('r', 'p') AND NOT relispartition"
             " AND nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
         ).fetchall()
-        known = [name for (name,) in tables if not name.startswith(OF_NODES)]
-        self._contents = _of_each(known, "hashtextextended(t::text, 0)")
-        self._writers = _of_each(known, "t.xmin::text::bigint")
+        one = "SELECT {}, count(*), coalesce(sum(hashtextextended(t::text, 0)), 0) FROM {} t"
+        self._rows = sql.SQL(" UNION ALL ").join(
+            sql.SQL(one).format(sql.Literal(name), sql.SQL(name))
+            for (name,) in tables
+            if not name.startswith(OF_NODES)
+        )
 
     def rows(self) -> Rows:
         """Return number and content of the rows of each table."""
-        return {name: (n, hashed) for name, n, hashed in self.store.execute(self._contents)}
-
-    def writes(self) -> Rows:
-        """Return what no write leaves as it is, and is read sooner than contents are.
-
-        It is the number of rows and the sum of their transactions: that of a row that is written
-        again is a later one.
-        """
-        return {name: (n, writers) for name, n, writers in self.store.execute(self._writers)}
+        return {name: (n, hashed) for name, n, hashed in self.store.execute(self._rows)}
 
     def __call__(
         self,
@@ -81,7 +76,6 @@ class Drill:
         step = AGAIN if name in self.acts else 1
         drilled = self.acts.setdefault(name, Drilled())
         before, last = self.rows(), self._last_event()
-        written = self.writes()
         kept = OF_A_PROOF if proof else set()
         # Of an error that says nothing about the database as a whole: a defect of ours.
         faults = itertools.chain(
@@ -94,11 +88,11 @@ class Drill:
                 break
             drilled.exchanges += 1
             drilled.problems += failures(fault, answer, logs)
-            if (after := self.writes()) != written:
-                written, former, before = after, before, self.rows()
-                half = {table for table in before if before[table] != former[table]}
-                if not half <= kept:
-                    drilled.problems.append(f"left behind in {sorted(half)} by {fault}")
+            after = self.rows()
+            half = {table for table in after if after[table] != before[table]}
+            if not half <= kept:
+                drilled.problems.append(f"left behind in {sorted(half)} by {fault}")
+            before = after
             if answer.status_code < httpx.codes.BAD_REQUEST:
                 return answer
         if answer.status_code != refused and (refused or answer.status_code >= 400):
@@ -119,14 +113,6 @@ class Drill:
         row = self.store.execute("SELECT coalesce(max(seq), 0) FROM audit_event").fetchone()
         assert row is not None
         return int(row[0])
-
-
-def _of_each(tables: Sequence[str], value: LiteralString) -> sql.Composed:
-    """A query for the number of rows of each table, and for the sum of a value of them."""
-    one = sql.SQL("SELECT {}, count(*), coalesce(sum({}), 0) FROM {} t")
-    return sql.SQL(" UNION ALL ").join(
-        one.format(sql.Literal(name), sql.SQL(value), sql.SQL(name)) for name in tables
-    )
 
 
 def failures(fault: Fault, answer: httpx.Response, logs: list[Any]) -> list[str]:
