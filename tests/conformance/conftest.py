@@ -6,9 +6,12 @@ import pytest
 from tests.support.service import Service, running_service
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of its own: thousands of refused sign-ins would throttle others' tests."""
+    """A service of its own: thousands of refused sign-ins would throttle others' tests.
+
+    Each file has one: what is sent to it at random moves its clock too.
+    """
     data_dir = tmp_path_factory.mktemp("fuzzed") / "data"
     with running_service(
         data_dir, keeps_store=True, MUDRA_REGISTRY_WRITES_PER_HOUR="100000"

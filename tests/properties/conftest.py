@@ -6,7 +6,7 @@ import pytest
 from tests.support.nodes import Nodes, two_nodes
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     """Two nodes over one embedded server; each test uses entities of its own."""
     with two_nodes(tmp_path_factory.mktemp("nodes") / "data") as running:
