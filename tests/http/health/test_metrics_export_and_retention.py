@@ -285,7 +285,7 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
 DELETING = "query LIKE 'DELETE FROM metrics_receipt%' AND wait_event_type = 'Lock'"
 LOCKED_OUT = (
     "SELECT l.relation::regclass::text FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
-    f" WHERE a.{DELETING} AND l.mode = 'AccessExclusiveLock' AND l.relation IS NOT NULL"
+    f" WHERE a.{DELETING} AND l.mode = 'AccessExclusiveLock' AND l.locktype = 'relation'"
 )
 
 
