@@ -101,6 +101,12 @@ def differences(url: str) -> list[object]:
         return list(compare_metadata(context, metadata))
 
 
+STATUS_INDEX = (
+    "CREATE INDEX ix_audit_event_status_change ON public.audit_event (entity_id, seq)"
+    " WHERE event = 'entity:status:change'"
+)
+
+
 def test_the_revision_that_a_start_compares_with_is_that_of_the_newest_migration() -> None:
     assert ScriptDirectory.from_config(alembic_config()).get_current_head() == HEAD
 
@@ -196,6 +202,44 @@ def test_a_migration_that_gets_no_lock_holds_up_no_one_and_names_who_is_in_the_w
     migrate(url)
 
     assert differences(url) == []
+
+
+AN_EVENT = (
+    "INSERT INTO public.audit_event (at, event, outcome, actor, entity_id, address, txn_id, reason,"
+    " detail) VALUES (now(), 'entity:status:change', 'success', 'a', 'E', '', '', '', '{}')"
+)
+
+
+@pytest.mark.parametrize("left", [False, True], ids=["new", "half built before"])
+def test_an_index_of_the_audit_is_built_while_the_audit_is_written(url: str, *, left: bool) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(RELEASED[0].read_bytes())
+        if left:
+            connection.execute(STATUS_INDEX)
+            connection.execute(
+                "UPDATE pg_index SET indisvalid = false"
+                " WHERE indexrelid = 'public.ix_audit_event_status_change'::regclass"
+            )
+    with psycopg.connect(url) as earlier, psycopg.connect(url, autocommit=True) as other:
+        earlier.execute(AN_EVENT)
+        migration = threading.Thread(target=migrate, args=[url])
+        migration.start()
+        building = (
+            "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            " AND query ~ '(CREATE|DROP) INDEX CONCURRENTLY'"
+        )
+        until(lambda: other.execute(building).rowcount > 0, 60)
+        other.execute("SET lock_timeout = 500")
+        other.execute(AN_EVENT)
+        earlier.commit()
+        migration.join(60)
+
+    assert not migration.is_alive()
+    assert differences(url) == []
+    with psycopg.connect(url) as connection:
+        valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
+        name = "public.ix_audit_event_status_change"
+        assert connection.execute(valid, [name]).fetchone() == (True,)
 
 
 def test_an_automatic_vacuum_in_the_way_is_ended_by_the_first_try(tmp_path: Path) -> None:

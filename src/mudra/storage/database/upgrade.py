@@ -1,7 +1,7 @@
 """The migrations themselves, by Alembic: loaded only where one is missing."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Final
 
@@ -12,6 +12,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import Script, ScriptDirectory
 
+from mudra.storage.database.concurrent_index import build_missing
 from mudra.storage.database.migrate import Revisions, SchemaBusy, revisions
 
 GIVE_UP_S: Final = 300.0
@@ -36,8 +37,8 @@ def upgrade(
     """Bring the database to the newest revision; nodes that start together wait in turn.
 
     Each migration is a transaction of its own, which is tried again when it gets no lock in the
-    `lock_timeout` of its connection, or was in a deadlock. Raises SchemaBusy when it had no lock
-    for `give_up_s` seconds.
+    `lock_timeout` of its connection, or was in a deadlock. Indexes of large tables are built
+    before the first. Raises SchemaBusy when it had no lock for `give_up_s` seconds.
     """
     engine = sa.create_engine("postgresql+psycopg://", creator=connect, poolclass=sa.NullPool)
     config = alembic_config()
@@ -45,9 +46,12 @@ def upgrade(
     more = True
     while more:
         try:
+            build_missing(connect, _indexes(connect, config), give_up_s)
             with engine.begin() as transaction:
                 more = _migrate_once(transaction, config)
             pause_s, end = 0.5, time.monotonic() + give_up_s
+        except psycopg.errors.LockNotAvailable as error:
+            raise SchemaBusy(_who_is_in_the_way(connect, give_up_s)) from error
         except sa.exc.OperationalError as error:
             if not isinstance(error.orig, _IN_THE_WAY):
                 raise
@@ -71,6 +75,19 @@ def migrations(config: Config) -> list[Script]:
 def works_with(script: Script) -> str:
     """Return the newest revision of the oldest release that works on what a migration makes."""
     return str(getattr(script.module, "works_with", script.revision))
+
+
+def _indexes(
+    connect: Callable[[], psycopg.Connection[tuple[object, ...]]], config: Config
+) -> Mapping[str, str]:
+    """Return the indexes that missing migrations want to be built before; none if it is empty."""
+    with connect() as connection:
+        present = revisions(connection).present
+    found: dict[str, str] = {}
+    for one in migrations(config) if present is not None else ():
+        if one.revision > (present or ""):
+            found |= getattr(one.module, "indexes", {})
+    return found
 
 
 def alembic_config() -> Config:
