@@ -161,10 +161,18 @@ class Page:
 
     def status(self) -> int:
         """The status; 503 also where a page says behind its title that its figures failed."""
-        until = f":{self._until:02}Z"
-        answer = self._client.get(self._url.replace(_END, until), timeout=60)
+        answer = self._client.get(self._asked, timeout=60)
         said = any(words in answer.text for words in _SAID)
         return 503 if said else answer.status_code
+
+    def says(self, *words: str) -> bool:
+        """Whether the page has any of these words."""
+        text = self._client.get(self._asked, timeout=60).text
+        return any(one in text for one in words)
+
+    @property
+    def _asked(self) -> str:
+        return self._url.replace(_END, f":{self._until:02}Z")
 
 
 class Readers:

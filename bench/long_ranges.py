@@ -25,7 +25,7 @@ from tests.support.service import running_service
 from bench import full_traffic
 from bench.full_traffic import Page, Readers, Waiting, aa_name, admin_of, onboard_all, reports
 from bench.machine import slowness, speed_note
-from bench.past_windows import copy_sums, copy_windows
+from bench.past_windows import copy_sums, copy_windows, keep_sums
 from bench.picture import make_sums, partitions, say
 from bench.sizes import exit_code, sized
 from bench.support import data_directory, peak_rss_mb, worker_pids
@@ -42,6 +42,7 @@ FIRST_MS, AGAIN_MS = 10_000.0, 3_000.0
 """At most: of a worker that has read nothing before, and of one that has, of another time."""
 ASKS = sized(5, 1)
 PAGES = sized(12, 3)
+NOTHING = ("No calls in this time", "No AA reported any traffic", "No API was called")
 
 
 def load(folder: Path, now: datetime) -> None:
@@ -63,6 +64,7 @@ def load(folder: Path, now: datetime) -> None:
             for ago in range(1, DAYS):
                 copy_sums(connection, hour, day_start(now) - ago * DAY, "day", [aa_name(0)])
             connection.execute("DELETE FROM metrics_stale")
+            keep_sums(connection, now)
             connection.execute("VACUUM ANALYZE")
             for name, size in connection.execute(
                 "SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class"
@@ -104,6 +106,7 @@ def ask(folder: Path, end: datetime) -> bool:
             page = pages(Readers(service), end)[place]
             with Waiting(service.root) as waiting:
                 first = page.milliseconds()
+            assert not page.says(*NOTHING), f"{page.name} shows nothing"
             again = statistics.median(page.milliseconds() for _ in range(ASKS))
             (worker,) = worker_pids(service.process.pid, 1)
             peak = peak_rss_mb(worker)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import psycopg
 
-from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.catalogue import WINDOW, day_start
 from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.metrics.copy_rows import lines_of
@@ -60,6 +60,21 @@ def copy_windows(
                 (window,),
             )
     return number
+
+
+def keep_sums(connection: psycopg.Connection[tuple[object, ...]], now: datetime) -> None:
+    """Let sums without raw rows stay: today is no whole day yet, and no job compares them."""
+    connection.execute(
+        "INSERT INTO metrics_stale (grain, aa_id, tag, at)"
+        " SELECT DISTINCT 'day', aa_id, tag, %(day)s::timestamptz FROM metrics_receipt"
+        " UNION SELECT DISTINCT 'day', '', tag, %(day)s::timestamptz FROM metrics_receipt",
+        {"day": day_start(now)},
+    )
+    connection.execute(
+        "INSERT INTO job_run (name, slot, started_at, finished_at)"
+        " SELECT 'metrics-recount', date_bin('1 day', now(), '2000-01-01Z') + interval '1 day',"
+        " now(), now() ON CONFLICT (name) DO UPDATE SET slot = EXCLUDED.slot"
+    )
 
 
 def copy_sums(

@@ -37,7 +37,7 @@ from tests.support.until import until
 
 from bench.entity_token import make_members
 from bench.nation import NETWORKS
-from bench.past_windows import checked, copy_sums, copy_windows
+from bench.past_windows import checked, copy_sums, copy_windows, keep_sums
 from bench.people import make_people
 from bench.picture import make_sums, partitions, say
 from bench.sizes import argument, exit_code, sized
@@ -195,6 +195,7 @@ class Soak:
         with psycopg.connect(conninfo, autocommit=True) as connection:
             for ago in range(1, PAST_HOURS):
                 copy_sums(connection, hour, hour - ago * HOUR, "hour", ())
+            keep_sums(connection, until)
             connection.execute("VACUUM ANALYZE")
         say(f"{PAST_HOURS} hours before have sums")
 

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.registry.registry_payloads import fip
 from tests.support.service import NO_TLS, Member, Service, in_store, new_member
+from tests.support.side_by_side import SideBySide
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import WINDOW
@@ -123,7 +124,7 @@ def entities(service: Service, count: int) -> Entities:
     return Entities(admin, admin.bearer(), texts, iter(list(texts)), iter(list(texts)))
 
 
-class Load:
+class Load(SideBySide):
     """Calls both nodes until the end of the block."""
 
     def __init__(self, nodes: list[Service], known: Entities) -> None:
