@@ -35,12 +35,12 @@ async def put_pairs(
     """
     if stale.tag is not Tag.REQUESTS:
         return
-    rows = await asyncio.to_thread(_rows_of, stale.aa_id, sums)
+    rows, packed = await asyncio.to_thread(_both_of, stale.aa_id, sums)
     await tx.connection.execute(
         sa.delete(table).where(table.c.at.in_(stale.ats), table.c.aa_id == stale.aa_id)
     )
     await copy_in(tx, table, _PAIR, rows)
-    await put_packed_pairs(tx, stale, sums)
+    await put_packed(tx, PAIRS, stale, packed)
 
 
 async def put_packed_pairs(
@@ -64,21 +64,27 @@ def _pairs_of(cells: Mapping[Cell, Rollup]) -> Mapping[str, Mapping[str, PairSum
     return found
 
 
+def _both_of(
+    aa_id: str, sums: Mapping[datetime, Mapping[Cell, Rollup]]
+) -> tuple[Sequence[tuple[object, ...]], Sequence[Packed]]:
+    """Returns the rows and the packed ones, each of the same pairs: these take most of the time."""
+    rows, packed = list[tuple[object, ...]](), list[Packed]()
+    for at, cells in sums.items():
+        by_type = _pairs_of(cells)
+        rows += [
+            (at, code, aa_id, fip_id, *bounded(astuple(summed)))
+            for code, pairs in sorted(by_type.items())
+            for fip_id, summed in sorted(pairs.items())
+        ]
+        packed.append(_packed(at, by_type))
+    return rows, packed
+
+
 def _packed_of(sums: Mapping[datetime, Mapping[Cell, Rollup]]) -> Sequence[Packed]:
+    return [_packed(at, _pairs_of(cells)) for at, cells in sums.items()]
+
+
+def _packed(at: datetime, by_type: Mapping[str, Mapping[str, PairSums]]) -> Packed:
     from mudra.storage.metrics.rollups.pair_arrays import pack_pairs  # noqa: PLC0415  # numpy
 
-    return [
-        Packed(at, {type_: pack_pairs(pairs) for type_, pairs in _pairs_of(cells).items()})
-        for at, cells in sums.items()
-    ]
-
-
-def _rows_of(
-    aa_id: str, sums: Mapping[datetime, Mapping[Cell, Rollup]]
-) -> Sequence[tuple[object, ...]]:
-    return [
-        (at, code, aa_id, fip_id, *bounded(astuple(summed)))
-        for at, cells in sums.items()
-        for code, pairs in sorted(_pairs_of(cells).items())
-        for fip_id, summed in sorted(pairs.items())
-    ]
+    return Packed(at, {type_: pack_pairs(pairs) for type_, pairs in by_type.items()})
