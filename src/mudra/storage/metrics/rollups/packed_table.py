@@ -20,7 +20,7 @@ from mudra.metrics.rollup.rollup import Rollup
 _Array = NDArray[Any]
 """Of 64 bits; of Python's integers where sums might not fit."""
 _LARGEST: Final = 2**63 - 1
-SAFE: Final = 2**62
+_SAFE: Final = 2**62
 _NO_CELL: Final = 2**31
 _STATUSES_AT: Final = 1 + COUNTS
 _ZERO_AT: Final = _STATUSES_AT + STATUSES
@@ -77,13 +77,13 @@ def table_of(sums: Mapping[str, Rollup]) -> Table:
     return Table(
         [*sums],
         [one.data_bytes for one in sums.values()],
-        _whole_numbers([n for row in numbers for n in row]).reshape(len(times), _SUMMED),
-        _whole_numbers([one.times.longest for one in sums.values()]),
-        _whole_numbers([held.first for held in times]),
-        _whole_numbers([len(held.lower) for held in times]),
-        _whole_numbers([n for held in times for n in held.lower]),
-        _whole_numbers([n for held in times for n in held.upper]),
-        _whole_numbers([n for held in times for n in held.estimate]),
+        whole_numbers([n for row in numbers for n in row]).reshape(len(times), _SUMMED),
+        whole_numbers([one.times.longest for one in sums.values()]),
+        whole_numbers([held.first for held in times]),
+        whole_numbers([len(held.lower) for held in times]),
+        whole_numbers([n for held in times for n in held.lower]),
+        whole_numbers([n for held in times for n in held.upper]),
+        whole_numbers([n for held in times for n in held.estimate]),
     )
 
 
@@ -253,11 +253,12 @@ def _kind(parts: Sequence[Table], *, together: bool) -> type[np.int64] | type[ob
         arrays = (part.numbers, part.lower, part.upper, part.estimate)
         most = max(int(one.max()) for one in arrays if one.size)
         largest += most * (len(part.fip_ids) if together else 1)
-    return np.int64 if largest <= SAFE else object
+    return np.int64 if largest <= _SAFE else object
 
 
-def _whole_numbers(values: Sequence[int]) -> _Array:
-    return np.array(values, np.int64 if max(values, default=0) <= SAFE else object)
+def whole_numbers(values: Sequence[int]) -> _Array:
+    """Returns numbers of 64 bits, or Python's integers where a sum of them might not fit."""
+    return np.array(values, np.int64 if max(values, default=0) <= _SAFE else object)
 
 
 def narrow(values: _Array) -> tuple[int, bytes]:

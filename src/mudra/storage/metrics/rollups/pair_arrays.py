@@ -3,7 +3,7 @@
 Imports numpy: a process loads it with the first sums of pairs that it reads or writes.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from sys import intern
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.pair import PairSums, is_good_in_sums
-from mudra.storage.metrics.rollups.packed_table import narrow, wide
+from mudra.storage.metrics.rollups.packed_table import narrow, whole_numbers, wide
 
 _COLUMNS: Final = tuple(field.name for field in fields(PairSums))
 _LONGEST: Final = _COLUMNS.index("longest")
@@ -37,10 +37,7 @@ _decode: Final = msgspec.msgpack.Decoder(_Stored).decode
 
 def pack_pairs(sums: Mapping[str, PairSums]) -> bytes:
     """Returns the sums of an AA's pairs, by FIP, as one value."""
-    rows = [astuple(one) for one in sums.values()]
-    large = any(max(row) > _EXACT for row in rows)
-    table = np.array(rows, object if large else np.int64).reshape(len(rows), len(_COLUMNS))
-    return _encode(_Stored([*sums], [narrow(column) for column in table.T]))
+    return _encode(_Stored([*sums], [narrow(column) for column in _columns_of(sums.values())]))
 
 
 class PairArrays:
@@ -65,10 +62,7 @@ class PairArrays:
         for pair, sums in pairs:
             by_aa.setdefault(pair.aa_id, {})[pair.fip_id] = sums
         for aa_id, of_aa in by_aa.items():
-            rows = [astuple(one) for one in of_aa.values()]
-            large = any(max(row) > _EXACT for row in rows)
-            columns = np.array(rows, object if large else np.int64).T
-            self._add(table, aa_id, [*of_aa], [*columns])
+            self._add(table, aa_id, [*of_aa], _columns_of(of_aa.values()))
 
     def pairs(self, table: int) -> dict[Pair, PairSums]:
         """Returns all pairs of a table."""
@@ -114,6 +108,11 @@ class PairArrays:
             Pair(aas[aa], fips[fip]): PairSums(*row)
             for aa, fip, row in zip(at_aa.tolist(), at_fip.tolist(), rows, strict=True)
         }
+
+
+def _columns_of(sums: Collection[PairSums]) -> Sequence[NDArray[Any]]:
+    numbers = whole_numbers([number for one in sums for number in astuple(one)])
+    return [*numbers.reshape(len(sums), len(_COLUMNS)).T]
 
 
 def _doubled(array: NDArray[Any], axis: int) -> NDArray[Any]:
