@@ -20,7 +20,7 @@ from mudra.metrics.rollup.stale import ALL_AAS, WINDOWS_KEPT
 from mudra.shared.recent_values import RecentValues
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.packed_rows import EVERY, OF_FIPS
+from mudra.storage.metrics.rollups.packed_rows import EVERY, OF_FIPS, PAIRS
 from mudra.storage.metrics.rollups.packed_sums import add
 from mudra.storage.metrics.rollups.sums import Part, within_times
 from mudra.storage.metrics.tables import (
@@ -298,10 +298,8 @@ async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> Pa
         sa.select(_P.tag, _P.type, _P.at, _P.version)
         .where(
             *(_P.aa_id == aa_id, _P.kind == OF_FIPS, _P.grain == grain),
-            *(
-                within_times(_P.at, sorted({one.at for one in wanted})),
-                _P.tag == sa.any_(sa.literal(tags)),
-            ),
+            within_times(_P.at, sorted({one.at for one in wanted})),
+            _P.tag == sa.any_(sa.literal(tags)),
         )
         .order_by(_P.at)
     )
@@ -311,3 +309,18 @@ async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> Pa
             versions.setdefault((tag, type_), {})[at] = version
     left = (one for one in wanted if one.at not in versions.get((one.tag, EVERY), {}))
     return PackedSums(tx, grain, part, versions, Rows(only=frozenset(left)))
+
+
+async def packed_pairs_at(
+    tx: Transaction, grain: str, times: Collection[datetime]
+) -> frozenset[SeriesKey]:
+    """Returns the AAs whose pairs are packed, each with the time."""
+    if not times:
+        return frozenset()
+    rows = await tx.connection.execute(
+        sa.select(_P.aa_id, _P.tag, _P.at).where(
+            *(_P.kind == PAIRS, _P.grain == grain, _P.type == EVERY),
+            within_times(_P.at, sorted(times)),
+        )
+    )
+    return frozenset(SeriesKey(*row) for row in rows)

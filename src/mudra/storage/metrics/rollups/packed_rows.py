@@ -6,7 +6,7 @@ not be read. A row is written in the transaction that writes the rows of the sam
 
 import asyncio
 import uuid
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from msgspec import Struct
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.metrics.rollup.grain_selection import SeriesKey
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR, Stale
 from mudra.storage.database.database import Transaction
@@ -27,7 +26,7 @@ PAIRS: Final = "pairs"
 OF_FIPS: Final = "sums"
 EVERY: Final = ""
 """The type of the row that is there whenever the others are, if any."""
-KEPT: Final = {
+_KEPT: Final = {
     "hour": (HOUR, timedelta(hours=50)),
     "day": (DAY, timedelta(days=35)),
 }
@@ -76,7 +75,7 @@ async def put_sums_of_aa(
 
     An hour is packed once it is over: until then pages read its windows.
     """
-    now, (length, kept) = await tx.now(), KEPT[stale.grain]
+    now, (length, kept) = await tx.now(), _KEPT[stale.grain]
     wanted = [at for at in stale.ats if now - kept < at <= now - length]
     packed = await asyncio.to_thread(
         lambda: [Packed(at, pack_types(sums.get(at, {}))) for at in wanted]
@@ -87,25 +86,10 @@ async def put_sums_of_aa(
 async def drop_old_sums(tx: Transaction) -> None:
     """Deletes the packed sums of AAs that no page reads."""
     now = await tx.now()
-    for grain, (_, kept) in KEPT.items():
+    for grain, (_, kept) in _KEPT.items():
         await tx.connection.execute(
             sa.delete(metrics_packed).where(
                 *(_C.grain == grain, _C.at <= now - kept),
                 *(_C.kind == OF_FIPS, _C.aa_id != ALL_AAS),
             )
         )
-
-
-async def packed_pairs_at(
-    tx: Transaction, grain: str, times: Collection[datetime]
-) -> frozenset[SeriesKey]:
-    """Returns the AAs whose pairs are packed, each with the time."""
-    if not times:
-        return frozenset()
-    rows = await tx.connection.execute(
-        sa.select(_C.aa_id, _C.tag, _C.at).where(
-            *(_C.kind == PAIRS, _C.grain == grain, _C.type == EVERY),
-            within_times(_C.at, sorted(times)),
-        )
-    )
-    return frozenset(SeriesKey(*row) for row in rows)

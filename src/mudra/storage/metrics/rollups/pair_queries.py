@@ -21,8 +21,14 @@ from mudra.metrics.rollup.pair import (
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.packed_reads import WindowSums, chosen, split_at, times_of
-from mudra.storage.metrics.rollups.packed_rows import EVERY, PAIRS, packed_pairs_at
+from mudra.storage.metrics.rollups.packed_reads import (
+    WindowSums,
+    chosen,
+    packed_pairs_at,
+    split_at,
+    times_of,
+)
+from mudra.storage.metrics.rollups.packed_rows import EVERY, PAIRS
 from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pairs_query
 from mudra.storage.metrics.rollups.sums import Part, block_of, chosen_rows
 from mudra.storage.metrics.tables import (
@@ -69,16 +75,16 @@ class PairQueries:
         from mudra.storage.metrics.rollups.pair_arrays import PairArrays  # noqa: PLC0415
 
         found = PairArrays(len(codes))
-        chosen = await self._chosen(used)
+        sources = await self._chosen(used)
         table_of = {code: table for table, some in enumerate(codes) for code in some}
-        for grain, rows in chosen.packed:
+        for grain, rows in sources.packed:
             await self._add_packed(found, table_of, grain, rows)
         for table, some in enumerate(codes):
-            if chosen.rows:
-                query = _sums_query(chosen.rows, some)
+            if sources.rows:
+                query = _sums_query(sources.rows, some)
                 read = (await self._tx.connection.execute(query)).mappings().all()
                 await asyncio.to_thread(_add_rows, found, table, read)
-            await self._add_raw(found, table, chosen.raw, some)
+            await self._add_raw(found, table, sources.raw, some)
         return found
 
     async def _add_packed(
