@@ -157,12 +157,13 @@ metrics_packed: Final = sa.Table(
     sa.Column("version", UUID(as_uuid=False), nullable=False),
     sa.Column("sums", sa.LargeBinary, nullable=False),
     sa.PrimaryKeyConstraint("aa_id", "kind", "grain", "at", "tag", "type"),
-    sa.Index("ix_metrics_packed_at", "at", "kind", "grain", "type"),
+    sa.Index("ix_metrics_packed_at", "grain", "at", "kind", "type"),
 )
 """Sums of one type for all FIPs in a row (decision 0194), of a window, an hour or a day.
 
 Of kind `pairs` those of an AA for the matrix, with an empty type for all its calls; of kind `sums`
-those over all AAs of an hour or a day. The row of an empty type says that the others are all.
+those over all AAs of an hour or a day, and those of an AA of late. The row of an empty type says
+that the others are all.
 """
 
 metrics_received: Final = sa.Table(

@@ -18,6 +18,7 @@ from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR, Stale
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.aas_with_rows import aas_with_rows
 from mudra.storage.metrics.rollups.packed_sums import pack_types
 from mudra.storage.metrics.rollups.sums import within_times
 from mudra.storage.metrics.tables import metrics_packed
@@ -83,13 +84,18 @@ async def put_sums_of_aa(
     await put_packed(tx, OF_FIPS, stale, packed)
 
 
-async def drop_old_sums(tx: Transaction) -> None:
-    """Deletes the packed sums of AAs that no page reads."""
-    now = await tx.now()
-    for grain, (_, kept) in _KEPT.items():
+async def drop_old_sums(tx: Transaction, grain: str) -> None:
+    """Deletes the packed sums of hours or days of an AA that no page reads.
+
+    By AA, each found by its key: one statement for all reads those over all AAs too, which are
+    kept for more than a year.
+    """
+    before = await tx.now() - _KEPT[grain][1]
+    aas = aas_with_rows(metrics_packed)
+    found = await tx.connection.scalars(sa.select(aas.c.aa_id).where(aas.c.aa_id != ALL_AAS))
+    for aa_id in found.all():
         await tx.connection.execute(
             sa.delete(metrics_packed).where(
-                *(_C.grain == grain, _C.at <= now - kept),
-                *(_C.kind == OF_FIPS, _C.aa_id != ALL_AAS),
+                *(_C.aa_id == aa_id, _C.kind == OF_FIPS, _C.grain == grain, _C.at <= before)
             )
         )

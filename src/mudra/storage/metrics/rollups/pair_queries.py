@@ -21,6 +21,7 @@ from mudra.metrics.rollup.pair import (
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.aas_with_rows import aas_with_rows
 from mudra.storage.metrics.rollups.packed_reads import (
     WindowSums,
     chosen,
@@ -127,7 +128,7 @@ class PairQueries:
             .table_valued("time")
             .render_derived()
         )
-        aas = _aas_of(table)
+        aas = aas_with_rows(table)
         is_packed = sa.exists().where(
             *(p.aa_id == aas.c.aa_id, p.kind == PAIRS, p.grain == grain),
             *(p.at == at.c.time, p.tag == tag, p.type == EVERY),
@@ -195,14 +196,6 @@ def _add_blocks(found: "PairArrays", table: int, rows: Sequence[RowMapping]) -> 
         assert isinstance(block, RequestBlock)  # the query selects request metrics
         blocks[_pair_of(row)].append(block)
     found.add_pairs(table, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
-
-
-def _aas_of(table: sa.Table) -> sa.CTE:
-    """Returns the AAs with rows, each found by the index: a month has 500 million rows."""
-    c = table.c
-    aas = sa.select(sa.func.min(c.aa_id).label("aa_id")).cte("aas", recursive=True)
-    following = sa.select(sa.func.min(c.aa_id)).where(c.aa_id > aas.c.aa_id).scalar_subquery()
-    return aas.union_all(sa.select(following).where(aas.c.aa_id.is_not(None)))
 
 
 def _every(tables: _Tables, codes: Collection[str]) -> sa.Subquery:

@@ -40,6 +40,7 @@ from mudra.storage.metrics.partitions import (
 from mudra.storage.metrics.rollups.packed_rows import (
     OF_FIPS,
     Packed,
+    drop_old_sums,
     put_packed,
     put_sums_of_aa,
 )
@@ -150,7 +151,10 @@ class PostgresRollups:
         return found
 
     async def replace_over_aas(self, stale: Stale) -> None:
-        """Replaces the sums over all AAs by those of the rows of each, some FIPs at a time."""
+        """Replaces the sums over all AAs by those of the rows of each, some FIPs at a time.
+
+        Once an hour or day: what was packed of an AA and is read no more is deleted with it.
+        """
         table = _TABLES[stale.grain]
         await _drop(self._tx, table, stale)
         packed = []
@@ -163,6 +167,7 @@ class PostgresRollups:
                     types[type_].append(sums)
             packed.append(Packed(at, await asyncio.to_thread(add_types, types)))
         await put_packed(self._tx, OF_FIPS, stale, packed)
+        await drop_old_sums(self._tx, stale.grain)
 
     async def _sums_over_aas(
         self, stale: Stale, at: datetime

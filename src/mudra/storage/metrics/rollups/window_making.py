@@ -33,7 +33,7 @@ from mudra.metrics.rollup.stale import (
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_reads import HEADER, Versions, WindowRow, WindowSums
-from mudra.storage.metrics.rollups.packed_rows import drop_old_sums, drop_packed
+from mudra.storage.metrics.rollups.packed_rows import drop_packed
 from mudra.storage.metrics.rollups.packed_sums import add, pack_types
 from mudra.storage.metrics.rollups.pair_rows import put_packed_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
@@ -77,7 +77,6 @@ class WindowMaking:
             )
         )
         await drop_packed(self._tx, "window", oldest)
-        await drop_old_sums(self._tx)
         return oldest
 
     async def hour(

@@ -16,4 +16,4 @@ def upgrade() -> None:
         " version uuid NOT NULL, sums bytea NOT NULL,"
         " CONSTRAINT pk_metrics_packed PRIMARY KEY (aa_id, kind, grain, at, tag, type))"
     )
-    op.execute("CREATE INDEX ix_metrics_packed_at ON metrics_packed (at, kind, grain, type)")
+    op.execute("CREATE INDEX ix_metrics_packed_at ON metrics_packed (grain, at, kind, type)")
