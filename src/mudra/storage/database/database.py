@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, cast
+from typing import Final, TypeVar, cast
 
 import psycopg
 import sqlalchemy as sa
@@ -43,6 +43,8 @@ from mudra.storage.database.primary import (
 )
 from mudra.storage.database.statement_watch import StatementWatch, watch_engine
 from mudra.storage.database.turns import Turns
+
+T = TypeVar("T", bound=tuple[object, ...])
 
 CONNECT_TIMEOUT_S: Final = 1
 MAX_CONNECTIONS: Final = 20
@@ -126,8 +128,8 @@ class Transaction:
             yield copy
 
     async def in_parts(
-        self, statement: sa.Select[Any], rows: int
-    ) -> AsyncIterator[Sequence[sa.Row[Any]]]:
+        self, statement: sa.Select[T], rows: int
+    ) -> AsyncIterator[Sequence[sa.Row[T]]]:
         """Give the rows of a query, so many at a time: a cursor of the server has the others."""
         found = await self.connection.stream(statement, execution_options={"yield_per": rows})
         async for part in found.partitions():

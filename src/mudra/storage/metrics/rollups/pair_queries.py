@@ -92,7 +92,7 @@ class PairQueries:
         self, found: "PairArrays", table_of: Mapping[str, int], grain: str, rows: Rows
     ) -> None:
         c = metrics_packed.c
-        query = sa.select(c.aa_id, c.type, c.sums).where(
+        query: sa.Select[tuple[str, str, bytes]] = sa.select(c.aa_id, c.type, c.sums).where(
             *(c.kind == PAIRS, c.grain == grain, c.type == sa.any_(sa.literal([*table_of]))),
             chosen_rows(metrics_packed, c.at, rows),
         )

@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Final, Generic, TypeVar, cast
+from typing import Final, Generic, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy.engine import RowMapping
@@ -13,13 +13,11 @@ from mudra.metrics.rollup.rollup import Rollup, merge_all, rollup
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.rollups.packed_reads import WindowRow
 from mudra.storage.metrics.rollups.packed_sums import over_fips
-from mudra.storage.metrics.rollups.sums import Row, block_of, merged
+from mudra.storage.metrics.rollups.sums import ROWS_AT_ONCE, Row, block_of, mappings_of, merged
 
 K = TypeVar("K", bound=Hashable)
 _Rows = Sequence[RowMapping]
 
-ROWS_AT_ONCE: Final = 4_000
-"""Their values are made in the event loop, in some 15 ms; to add them up takes 100 to 200."""
 _MAX_PARTS: Final = 32
 _SUMS: Final = ("aa_id", "fip_id", "tag", "type", "numbers", "distribution")
 
@@ -68,9 +66,11 @@ class PartialSums(Generic[K]):
             await asyncio.to_thread(self._put_part, part, added_up)
 
     def _put_part(
-        self, part: Sequence[sa.Row[Any]], added_up: Callable[[_Rows], Mapping[K, Rollup]]
+        self,
+        part: Sequence[sa.Row[tuple[object, ...]]],
+        added_up: Callable[[_Rows], Mapping[K, Rollup]],
     ) -> None:
-        self._put(added_up([row._mapping for row in part]))  # noqa: SLF001  # its public name
+        self._put(added_up(mappings_of(part)))
 
     def _put(self, part: Mapping[K, Rollup]) -> None:
         for key, sums in part.items():

@@ -4,7 +4,6 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -18,6 +17,7 @@ from mudra.storage.metrics.rollups.sums import (
     Part,
     block_of,
     cell_of,
+    mappings_of,
     raw_query,
 )
 
@@ -41,9 +41,10 @@ async def sums_of_raw_rows(
     return await asyncio.to_thread(_summed, blocks)
 
 
-def _add(blocks: _Blocks, rows: Sequence[sa.Row[Any]], first: datetime, grain: timedelta) -> None:
-    for row in rows:
-        values = row._mapping  # noqa: SLF001  # is of SQLAlchemy's public interface
+def _add(
+    blocks: _Blocks, rows: Sequence[sa.Row[tuple[object, ...]]], first: datetime, grain: timedelta
+) -> None:
+    for values in mappings_of(rows):
         at = first + (values["window_at"] - first) // grain * grain
         blocks[at][cell_of(values)].append(block_of(values))
 
