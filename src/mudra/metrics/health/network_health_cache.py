@@ -10,7 +10,7 @@ from mudra.metrics.rollup.coverage import latest
 from mudra.shared.shared_read import SharedRead
 
 TTL_S: Final = 10.0
-_REST: Final = 20
+REST: Final = 20
 """So many times as long as a read took no other begins: it has a twentieth of a processor."""
 FEED_SPAN: Final = timedelta(hours=1)
 PUBLIC_SPAN: Final = timedelta(days=1)
@@ -47,5 +47,5 @@ class NetworkHealthCache:
                     self._health = await work.health.network(latest(closed, self._span), now)
                 self._read = changes
                 self._closed, ended = closed, self._monotonic()
-                self._until = ended + max(TTL_S, _REST * (ended - began))
+                self._until = ended + max(TTL_S, REST * (ended - began))
             return self._health

@@ -20,15 +20,13 @@ from msgspec import Struct
 
 from mudra.console.pages.public.public_response import PackedFile, pack
 from mudra.http.dependencies import HttpDependencies
-from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
+from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, REST, NetworkHealthCache
 from mudra.metrics.health.status_history import StatusSnapshot, status_at
 from mudra.metrics.health.status_snapshot import READ_S, StatusReader
 from mudra.shared.unavailable import DatabaseUnavailable
 
 _RENEW_AFTER_S: Final = 10.0
 """A request later than this renews the status in the background."""
-_REST: Final = 20
-"""So many times as long as a renewal took no other begins, if that is not over `_STALE_S`."""
 _STALE_S: Final = 50.0
 """A request that much later waits for the new one, so that the page is not long out of date."""
 _WAIT_S: Final = 3.0
@@ -123,7 +121,7 @@ class StatusCache:
             self._cached = CachedStatus(last, fresh=False) if last else None
             self._until = monotonic() + _RETRY_S
             return
-        rest_s = _REST * (monotonic() - began)
+        rest_s = REST * (monotonic() - began)
         self._until = monotonic() + min(_STALE_S, max(_RENEW_AFTER_S, rest_s))
         if before is None or _on_disk(before.snapshot) != _on_disk(self._cached.snapshot):
             await asyncio.to_thread(self._to_disk, self._cached.snapshot)
