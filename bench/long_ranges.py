@@ -32,8 +32,7 @@ from bench.support import data_directory, peak_rss_mb, worker_pids
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
-from mudra.metrics.payload.catalogue import WINDOW, day_start
-from mudra.metrics.rollup.grain_selection import hour_of
+from mudra.metrics.payload.catalogue import WINDOW, day_start, hour_start
 from mudra.storage.database.embedded.server import embedded_server
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -52,7 +51,7 @@ def load(folder: Path, now: datetime) -> None:
     with open_store(settings, create=True) as opened:
         asyncio.run(onboard_all(build_dependencies(settings, *opened)))
         say("members onboarded")
-    hour = hour_of(now) - HOUR
+    hour = hour_start(now) - HOUR
     with embedded_server(data_dir) as conninfo:
         asyncio.run(partitions(conninfo, now - (DAYS + 1) * DAY, now))
         model = list(reports(hour + HOUR - WINDOW))
@@ -82,7 +81,7 @@ def pages(readers: Readers, end: datetime) -> list[Page]:
         readers.page("status page", "/status", ""),
     ]
     for name, length in (("24 h", DAY), ("7 days", 7 * DAY)):
-        start = hour_of(end - length)
+        start = hour_start(end - length)
         within = f"from={start:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M}:SECOND"
         found += [
             readers.page(f"matrix, {name}", f"{of}?{within}", noc),
@@ -128,7 +127,7 @@ def main() -> int:
         loaded = folder / "loaded"
         if not loaded.exists():
             began = time.monotonic()
-            now = hour_of(datetime.now(UTC))
+            now = hour_start(datetime.now(UTC))
             load(folder, now)
             loaded.write_text(now.isoformat())
             say(f"loaded after {time.monotonic() - began:.0f} s")

@@ -66,8 +66,7 @@ from bench.support import (
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
-from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.metrics.rollup.grain_selection import hour_of
+from mudra.metrics.payload.catalogue import WINDOW, hour_start, window_start
 from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.storage.database.embedded.server import embedded_server
 
@@ -179,7 +178,7 @@ class Soak:
             for aa, models in self._models.items()
             for model in models
         ]
-        hour = hour_of(until) - HOUR
+        hour = hour_start(until) - HOUR
         asyncio.run(partitions(conninfo, hour - 2 * DAY, until))
         windows = (until - hour) // WINDOW
         say(f"{copy_windows(conninfo, reports, until, windows):,} raw rows copied")

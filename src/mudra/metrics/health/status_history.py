@@ -6,7 +6,7 @@ day without enough calls is "no data", never 100 %.
 
 import enum
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -22,6 +22,7 @@ from mudra.metrics.health.health import Status
 from mudra.metrics.health.weighing import Weighed
 from mudra.metrics.incidents.incident import Ending, Incident, changed_at
 from mudra.metrics.incidents.subject import fip_of, name_of
+from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.percentage import percentage, share_of
 from mudra.shared.csv_export import csv_text
 
@@ -240,7 +241,7 @@ def history_csv(snapshot: StatusSnapshot) -> str:
 
 def days_before(now: datetime) -> list[datetime]:
     """Returns the starts of the 90 days, in UTC, that end with today."""
-    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = day_start(now)
     return [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]
 
 

@@ -201,6 +201,11 @@ def window_start(at: datetime) -> datetime:
     return utc.replace(minute=utc.minute // 10 * 10, second=0, microsecond=0)
 
 
+def hour_start(at: datetime) -> datetime:
+    """Returns the start of the hour, in UTC, that contains this moment."""
+    return at.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
 def day_start(at: datetime) -> datetime:
     """Returns the start of the day, in UTC, that contains this moment."""
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from mudra.metrics.incidents.window_reports import REPORT_GRACE
-from mudra.metrics.payload.catalogue import WINDOW, Tag, day_start, window_start
+from mudra.metrics.payload.catalogue import WINDOW, Tag, day_start, hour_start, window_start
 
 _BY_WINDOWS: Final = timedelta(hours=2)
 _BY_HOURS: Final = timedelta(days=2)
@@ -54,7 +54,7 @@ def latest(end: datetime, length: timedelta) -> TimeRange:
     if length > _BY_HOURS:
         start = day_start(start)
     elif length > _BY_WINDOWS:
-        start = start.replace(minute=0, second=0, microsecond=0)
+        start = hour_start(start)
     return TimeRange(start, end)
 
 

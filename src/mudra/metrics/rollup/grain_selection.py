@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.metrics.payload.catalogue import WINDOW, day_start
+from mudra.metrics.payload.catalogue import WINDOW, day_start, hour_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import DAY, HOUR
 
@@ -174,7 +174,7 @@ def _split(within: TimeRange) -> _Split:
     hours: list[datetime] = []
     windows: list[datetime] = []
     for part in _around(span, days, DAY):
-        whole = tuple(_whole(part, hour_of, HOUR))
+        whole = tuple(_whole(part, hour_start, HOUR))
         hours.extend(whole)
         for edge in _around(part, whole, HOUR):
             windows.extend(edge.windows)
@@ -186,11 +186,6 @@ def _around(span: TimeRange, times: tuple[datetime, ...], length: timedelta) -> 
     if not times:
         return [span]
     return [TimeRange(span.start, times[0]), TimeRange(times[-1] + length, span.end)]
-
-
-def hour_of(at: datetime) -> datetime:
-    """Returns the start of the hour."""
-    return at.replace(minute=0, second=0, microsecond=0)
 
 
 def _hours_of(days: Iterable[datetime]) -> Iterator[datetime]:

@@ -6,6 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from mudra.metrics.payload.catalogue import day_start
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarm_tables import alarm_mail, health_silence
 from mudra.storage.metrics.partitions import (
@@ -14,7 +15,6 @@ from mudra.storage.metrics.partitions import (
     PREVIOUS,
     RAW,
     Partitioned,
-    day_of,
     drop_oldest,
     make_ahead,
 )
@@ -72,7 +72,7 @@ class PostgresMetricsTables:
         )
         if oldest is None:
             return False
-        old = _R.window_at < min(before, RAW.end(day_of(oldest)))
+        old = _R.window_at < min(before, RAW.end(day_start(oldest)))
         await self._tx.connection.execute(sa.delete(metrics_push).where(_is_of(metrics_push, old)))
         await self._tx.connection.execute(sa.delete(metrics_receipt).where(old))
         return True

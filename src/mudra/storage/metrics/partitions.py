@@ -7,6 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec import Struct
 
+from mudra.metrics.payload.catalogue import day_start
 from mudra.storage.database.database import Transaction
 
 DAYS_AHEAD: Final = 3
@@ -25,14 +26,9 @@ class Partitioned(Struct, frozen=True):
         return f"{self.table}_{self.begin(at).strftime(self.form)}"
 
 
-def day_of(at: datetime) -> datetime:
-    """Returns the start of the day in UTC."""
-    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
 def month_of(at: datetime) -> datetime:
     """Returns the start of the month in UTC."""
-    return day_of(at).replace(day=1)
+    return day_start(at).replace(day=1)
 
 
 def _next_day(at: datetime) -> datetime:
@@ -43,8 +39,8 @@ def _next_month(at: datetime) -> datetime:
     return month_of(at + timedelta(days=32))
 
 
-RAW: Final = Partitioned("metrics_raw", "%Y%m%d", day_of, _next_day)
-PREVIOUS: Final = Partitioned("metrics_previous", "%Y%m%d", day_of, _next_day)
+RAW: Final = Partitioned("metrics_raw", "%Y%m%d", day_start, _next_day)
+PREVIOUS: Final = Partitioned("metrics_previous", "%Y%m%d", day_start, _next_day)
 HOURS: Final = Partitioned("metrics_hour", "%Y%m", month_of, _next_month)
 PAIR_HOURS: Final = Partitioned("metrics_pair_hour", "%Y%m", month_of, _next_month)
 

@@ -12,7 +12,7 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.catalogue import WINDOW, day_start
 from mudra.metrics.payload.ingest_rule import (
     Accept,
     Decision,
@@ -28,7 +28,7 @@ from mudra.metrics.payload.validation import ReportRefused
 from mudra.shared.finding import Finding
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
-from mudra.storage.metrics.partitions import PREVIOUS, RAW, Partitioned, day_of, make_partition
+from mudra.storage.metrics.partitions import PREVIOUS, RAW, Partitioned, make_partition
 from mudra.storage.metrics.tables import (
     metrics_push,
     metrics_receipt,
@@ -178,7 +178,7 @@ class PostgresReports:
         await self._mark_stale([one for one, _ in stored], watched_from, whole=whole)
 
     async def _write(self, stored: Sequence[tuple[Receipt, bytes]]) -> None:
-        for day in {day_of(receipt.key.window) for receipt, _ in stored}:
+        for day in {day_start(receipt.key.window) for receipt, _ in stored}:
             await self._partitions.ensure(self._tx, RAW, day)
         await self._copy([rows for _, rows in stored])
 

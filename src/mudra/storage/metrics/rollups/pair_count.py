@@ -6,9 +6,8 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.metrics.payload.catalogue import day_start
+from mudra.metrics.payload.catalogue import day_start, hour_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.grain_selection import hour_of
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.storage.database.database import Transaction
@@ -23,7 +22,7 @@ async def has_more_pairs(tx: Transaction, within: TimeRange, limit: int) -> bool
 
     The hour before is looked at too: that of a window of now may have no sums yet.
     """
-    first = hour_of(max(within.start, within.end - _HOURS)) - HOUR
+    first = hour_start(max(within.start, within.end - _HOURS)) - HOUR
     hours = [first + place * HOUR for place in range(-((first - within.end) // HOUR))]
     day = day_start(within.start)
     days = [day + place * DAY for place in range(-((day - within.end) // DAY))]

@@ -11,7 +11,7 @@ from msgspec.structs import fields
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag
+from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag, day_start
 from mudra.metrics.payload.report import Block
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import FOREVER, Reported, TimeRange
@@ -29,7 +29,6 @@ from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all, rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
-from mudra.storage.metrics.partitions import day_of
 from mudra.storage.metrics.rollups.aa_sums import AaSums
 from mudra.storage.metrics.rollups.packed_reads import WindowSums, find_packed
 from mudra.storage.metrics.rollups.packed_sums import by_fip
@@ -241,7 +240,7 @@ class PostgresRollupQueries:
         beyond = await self._tx.connection.scalar(
             sa.select(sa.literal(1)).where(_R.window_at >= within.end).limit(1)
         )
-        day = day_of(within.end)
+        day = day_start(within.end)
         end = within.end if beyond or day == within.end else day + DAY
         return TimeRange(within.start, end)
 
@@ -251,7 +250,7 @@ class PostgresRollupQueries:
             sa.select(c.grain, c.aa_id, c.tag, c.at)
             .distinct()
             .where(
-                c.at >= day_of(within.start),
+                c.at >= day_start(within.start),
                 c.at < within.end,
                 c.grain != "window",
                 *([c.aa_id == aa_id] if aa_id is not None else []),

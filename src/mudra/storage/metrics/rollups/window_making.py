@@ -18,9 +18,9 @@ import sqlalchemy as sa
 from msgspec.structs import replace
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
-from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.catalogue import WINDOW, Tag, hour_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.grain_selection import SeriesKey, hour_of
+from mudra.metrics.rollup.grain_selection import SeriesKey
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import (
     ALL_AAS,
@@ -64,7 +64,7 @@ class WindowMaking:
         being made of them.
         """
         now = await self._tx.now()
-        oldest, oldest_of_charts = hour_of(now - WINDOWS_KEPT), hour_of(now - CHARTS_KEPT)
+        oldest, oldest_of_charts = hour_start(now - WINDOWS_KEPT), hour_start(now - CHARTS_KEPT)
         in_use = sa.exists().where(
             _STALE.grain == "hour",
             _STALE.aa_id == _C.aa_id,
