@@ -23,7 +23,6 @@ from mudra.storage.metrics.alarm_mails import (
     PostgresFollowedFips,
 )
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
-from mudra.storage.metrics.count_alone import PostgresCountAlone
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.webhook.reach import Reach
 
@@ -66,7 +65,7 @@ def silence_service(
 ) -> SilenceService:
     """Return the service of silences."""
     return SilenceService(
-        PostgresSilences(transaction), members, audit_log, PostgresCountAlone(transaction), fresh_id
+        PostgresSilences(transaction), members, audit_log, transaction.lock_name, fresh_id
     )
 
 
@@ -81,7 +80,7 @@ def webhook_service(
         store=PostgresWebhooks(transaction, parts.encryption),
         members=members,
         audit_log=audit_log,
-        count_alone=PostgresCountAlone(transaction),
+        count_alone=transaction.lock_name,
         new_id=fresh_id,
         random_bytes=secrets.token_bytes,
         url_problem=parts.reach.url_fault,
@@ -102,7 +101,7 @@ def follow_service(
 ) -> FollowService:
     """Return the service of the FIPs that FIUs follow."""
     store = PostgresFollowedFips(transaction)
-    return FollowService(store, members, audit_log, PostgresCountAlone(transaction))
+    return FollowService(store, members, audit_log, transaction.lock_name)
 
 
 def alarm_mailer(parts: AlarmDependencies, transaction: Transaction) -> AlarmMailer:

@@ -334,7 +334,7 @@ class PublicMembers(Members, Protocol):
 class CountAlone(Protocol):
     """Lets no two add at once what a limit allows one more of."""
 
-    async def __call__(self, limit: str) -> None:
+    async def __call__(self, limit: str, /) -> None:
         """Let no other transaction count against this limit until this one ends."""
         ...
 

@@ -97,25 +97,24 @@ class Transaction:
 
     async def stay_open(self, seconds: float) -> None:
         """From here on the transaction may be idle so long: what it waits for is elsewhere."""
-        await self.connection.execute(
-            sa.select(
-                sa.func.set_config(
-                    "idle_in_transaction_session_timeout", f"{seconds * 1000:.0f}ms", sa.true()
-                )
-            )
-        )
+        await self._limit(seconds, "idle_in_transaction_session_timeout")
 
     async def take_time(self, seconds: float) -> None:
         """From here on each statement may take so long, its waiting for a lock included."""
         if self._watch is not None:
             self._watch.end()
+        await self._limit(seconds, "lock_timeout", "statement_timeout")
+
+    async def _limit(self, seconds: float, *limits: str) -> None:
+        value = f"{seconds * 1000:.0f}ms"
         await self.connection.execute(
-            sa.select(
-                *(
-                    sa.func.set_config(limit, f"{seconds * 1000:.0f}ms", sa.true())
-                    for limit in ("lock_timeout", "statement_timeout")
-                )
-            )
+            sa.select(*(sa.func.set_config(limit, value, sa.true()) for limit in limits))
+        )
+
+    async def lock_name(self, name: str, /) -> None:
+        """Let all other transactions that lock this name wait until this one ends."""
+        await self.connection.execute(
+            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0)))
         )
 
     @contextlib.asynccontextmanager

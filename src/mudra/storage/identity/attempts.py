@@ -73,10 +73,7 @@ class PostgresAttempts:
 
     async def lock_address(self, address: str) -> None:
         """Let attempts from an address wait for each other until this transaction ends."""
-        key = f"sign-in:{address}"
-        await self._tx.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(key, 0)))
-        )
+        await self._tx.lock_name(f"sign-in:{address}")
 
     async def successes(
         self, username: str, since: datetime, *, address: str = ""

@@ -172,9 +172,7 @@ class PostgresMemberships:
 
     async def lock_operators(self) -> None:
         """Let acts on people wait for each other until this transaction ends."""
-        await self._tx.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("operators", 0)))
-        )
+        await self._tx.lock_name("operators")
 
     async def managers(self) -> frozenset[str]:
         """Return the user IDs of the active operators who can manage operators."""

@@ -15,8 +15,6 @@ from mudra.storage.metrics.announcement_tables import status_announcement
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 
 _A: Final = status_announcement.c
-_LOCK: Final = 7_304_117_121
-"""Of those who make one: two at once would both be the last that is allowed."""
 
 
 class PostgresAnnouncements:
@@ -27,7 +25,7 @@ class PostgresAnnouncements:
 
     async def make_alone(self) -> None:
         """Let no other transaction make one until this one ends."""
-        await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        await self._tx.lock_name("announcements")
 
     async def add(self, announcement: Announcement) -> None:
         """Store a new one, to be sent once it is published."""

@@ -54,9 +54,7 @@ class PostgresDetections(PostgresIncidents):
     async def lock(self, *, patient: bool) -> None:
         """Locks out other detections until the transaction ends: two would notify twice."""
         await self._metrics.take_time(_PATIENT_S if patient else _WAIT_S)
-        await self._metrics.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("watch", 0)))
-        )
+        await self._metrics.lock_name("watch")
         await self._metrics.take_time(_READ_S)
         if self._tx is not self._metrics:
             await self._tx.take_time(_READ_S)

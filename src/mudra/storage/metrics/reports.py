@@ -76,9 +76,7 @@ class PostgresReports:
 
     async def lock(self, aa_id: str) -> datetime:
         """Locks out other pushes of this AA until the transaction ends; returns the time."""
-        await self._tx.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"push:{aa_id}", 0)))
-        )
+        await self._tx.lock_name(f"push:{aa_id}")
         return await self._tx.now()
 
     async def take_time(self, seconds: float) -> None:

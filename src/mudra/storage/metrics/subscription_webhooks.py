@@ -30,8 +30,6 @@ _W: Final = health_webhook.c
 _M: Final = webhook_message.c
 _C: Final = status_challenge.c
 _MADE_BY: Final = "public"
-_LOCK: Final = 7_304_117_120
-"""Of those who count: two at once would both be the last that is allowed."""
 
 
 class PostgresSubscriptionWebhooks:
@@ -43,7 +41,7 @@ class PostgresSubscriptionWebhooks:
 
     async def count_alone(self) -> None:
         """Let no other transaction count until this one ends."""
-        await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        await self._tx.lock_name("webhooks-of-subscriptions")
 
     async def opted_of(self, email: str) -> int:
         """Return how many webhooks an email address has confirmed."""

@@ -26,11 +26,7 @@ class PostgresWriteBudget:
         """Count one write and return 0, or the whole seconds until the next is permitted."""
         c, execute = registry_write.c, self._tx.connection.execute
         # Two writes of one requester at once must not both be the last permitted one.
-        await execute(
-            sa.select(
-                sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"write:{requester}", 0))
-            )
-        )
+        await self._tx.lock_name(f"write:{requester}")
         now = await self._tx.now()
         await execute(
             sa.delete(registry_write).where(c.requester == requester, c.at <= now - PERIOD)

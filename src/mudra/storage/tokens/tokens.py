@@ -325,11 +325,7 @@ class PostgresIssuedTokens:
     async def lock_listed_tokens(self, entity_id: str) -> ListedTokens:
         """Count what the revocation list has, and let no other call revoke for this entity."""
         # Not the entity's row: a suspension must not wait for those who revoke.
-        await self._tx.connection.execute(
-            sa.select(
-                sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"revoke:{entity_id}", 0))
-            )
-        )
+        await self._tx.lock_name(f"revoke:{entity_id}")
         now, c = await self._tx.now(), revoked_entity_token.c
         own = c.entity_id == entity_id
         found = await self._tx.connection.execute(

@@ -98,10 +98,7 @@ class PostgresRollups:
             sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
         )
         day = day_start(stale.ats[0])
-        name = f"sums:{stale.grain}:{stale.aa_id}:{stale.tag}:{day.isoformat()}"
-        await self._tx.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0)))
-        )
+        await self._tx.lock_name(f"sums:{stale.grain}:{stale.aa_id}:{stale.tag}:{day.isoformat()}")
         marks = await self._tx.connection.scalars(
             sa.select(_STALE.id).where(
                 _STALE.grain == stale.grain,
