@@ -42,16 +42,17 @@ def upgrade(
     """
     engine = sa.create_engine("postgresql+psycopg://", creator=connect, poolclass=sa.NullPool)
     config = alembic_config()
+    try:
+        build_missing(connect, _indexes(connect, config), give_up_s)
+    except psycopg.errors.LockNotAvailable as error:
+        raise SchemaBusy(_who_is_in_the_way(connect, give_up_s)) from error
     pause_s, end = 0.5, time.monotonic() + give_up_s
     more = True
     while more:
         try:
-            build_missing(connect, _indexes(connect, config), give_up_s)
             with engine.begin() as transaction:
                 more = _migrate_once(transaction, config)
             pause_s, end = 0.5, time.monotonic() + give_up_s
-        except psycopg.errors.LockNotAvailable as error:
-            raise SchemaBusy(_who_is_in_the_way(connect, give_up_s)) from error
         except sa.exc.OperationalError as error:
             if not isinstance(error.orig, _IN_THE_WAY):
                 raise
