@@ -25,7 +25,7 @@ from mudra.bootstrap.diagnosis_of_copies import (
     standbys,
 )
 from mudra.bootstrap.diagnosis_of_installation import installation
-from mudra.bootstrap.diagnosis_of_metrics import metrics_database
+from mudra.bootstrap.diagnosis_of_metrics import metrics_database, processes_at_most
 from mudra.bootstrap.diagnosis_of_room import forecast, queues
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
@@ -40,7 +40,6 @@ from mudra.storage.crypto.master_key import FILE
 from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
 from mudra.storage.database.database import MAX_CONNECTIONS
 from mudra.storage.database.roles import excess_rights
-from mudra.storage.database.running import running_processes
 from mudra.storage.database.tables import entity, entity_secret, mail_outbox
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
@@ -308,9 +307,7 @@ async def _audit(dependencies: Dependencies) -> Diagnosis:
 
 async def _connections(dependencies: Dependencies) -> Diagnosis:
     """The server takes the connections of all nodes at their busiest; says how large to make it."""
-    async with dependencies.database.transaction() as transaction:
-        running = await running_processes(transaction)
-    processes = max(running, dependencies.settings.workers + 1)
+    processes = await processes_at_most(dependencies)
     pooled, direct = processes * MAX_CONNECTIONS, processes * _DIRECT_EACH
     with psycopg.connect(dependencies.database.direct, connect_timeout=5) as connection:
         row = connection.execute("SHOW max_connections").fetchone()

@@ -27,6 +27,13 @@ class _Found(Struct, frozen=True):
     connections: int
 
 
+async def processes_at_most(dependencies: Dependencies) -> int:
+    """Return how many processes of all nodes open connections: those that run, or this node's."""
+    async with dependencies.database.transaction() as transaction:
+        running = await running_processes(transaction)
+    return max(running, dependencies.settings.workers + 1)
+
+
 async def metrics_database(dependencies: Dependencies) -> Diagnosis:
     """It answers, by the same clock, and what it handed over has come to the first one."""
     own = dependencies.metrics.own
@@ -39,9 +46,7 @@ async def metrics_database(dependencies: Dependencies) -> Diagnosis:
             passed=False,
             text=f"{outage.sentence}: pushes and health pages answer 503, the rest goes on",
         )
-    async with dependencies.database.transaction() as transaction:
-        running = await running_processes(transaction)
-    needed = max(running, dependencies.settings.workers + 1) * MAX_CONNECTIONS
+    needed = await processes_at_most(dependencies) * MAX_CONNECTIONS
     faults = []
     if abs(found.ahead) >= _MAX_CLOCK_OFFSET:
         faults.append(f"its clock differs by {found.ahead.total_seconds():.1f} s: set up NTP")
