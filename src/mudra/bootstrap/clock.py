@@ -4,6 +4,7 @@ Everything else receives a `Clock` or an instant. The sandbox's time machine
 moves `ServiceClock` forward; nothing outside the sandbox can.
 """
 
+import time
 from datetime import UTC, datetime, timedelta
 
 
@@ -16,6 +17,10 @@ class ServiceClock:
     def __call__(self) -> datetime:
         """Give the present, moved by the offset."""
         return self.machine() + self.offset
+
+    def monotonic(self) -> float:
+        """Give seconds that only grow, for what is kept so long: the sandbox's move on too."""
+        return time.monotonic() + self.offset.total_seconds()
 
     @staticmethod
     def machine() -> datetime:

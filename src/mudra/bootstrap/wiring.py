@@ -26,7 +26,7 @@ from mudra.console.pages.public.activation import activation_page
 from mudra.console.pages.public.documentation import documentation_pages
 from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
 from mudra.console.pages.public.status import public_status_pages
-from mudra.console.pages.public.status_cache import StatusCache
+from mudra.console.pages.public.status_cache import status_cache
 from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
@@ -248,11 +248,7 @@ def _push_limits(dependencies: Dependencies) -> PushLimits:
     rate, burst = dependencies.settings.metrics_push_rate, dependencies.settings.metrics_push_burst
 
     def limit(rate: int, burst: int) -> KeyedRateLimit:
-        return KeyedRateLimit(
-            rate / _PUSH_RATE_S,
-            burst,
-            lambda: monotonic() + dependencies.clock.offset.total_seconds(),
-        )
+        return KeyedRateLimit(rate / _PUSH_RATE_S, burst, dependencies.clock.monotonic)
 
     whole = limit(of_all(rate), of_all(burst))
     return PushLimits(limit(rate, burst), whole, random.randint, upload_places())
@@ -262,7 +258,8 @@ def application(edge: Edge) -> ASGIApp:
     """Build the ASGI application of a worker."""
     dependencies = edge.dependencies
     prefix = dependencies.settings.token_prefix
-    status = public_status_pages(StatusCache(dependencies.settings.data_dir), edge.http)
+    cache = status_cache(dependencies.settings.data_dir, dependencies.clock.monotonic)
+    status = public_status_pages(cache, edge.http)
     pages = [activation_page(prefix), static_files(prefix), documentation_pages()]
     if not dependencies.settings.sandbox:
         in_turn = _in_turn(edge.http, status, console_pages(edge.http))

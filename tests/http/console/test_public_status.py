@@ -156,7 +156,7 @@ def test_an_unknown_institution_is_not_found(service: Service) -> None:
 def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Path) -> None:
     with running_service(
         tmp_path / "data", keeps_store=True
-    ) as service:  # whose clock no one has moved
+    ) as service:  # no one has moved its clock, which would have the days judged
         aa, (fip_id, _) = pushing_aa(service), onboard(service, "FIP", name="Narmada Bank")
         midnight = aa.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
         for hours in (-30, -2, 2, 30):  # a good day, two around midnight, a good one
@@ -220,7 +220,12 @@ def the_headline_names_a_past_disruption(service: Service, aa: PushingAa) -> Non
     says_consent(aa, aa.last_window() - timedelta(hours=2), fip_id, failed=100)
     says_consent(aa, aa.last_window(), fip_id)  # without a recent report nothing is operational
     shown = "<h1>Operational now; Tapti Bank disrupted within 24 hours</h1>"
-    service.wait_until(lambda: shown in get(service, "/status").text, 60)
+
+    def is_shown() -> bool:
+        service.advance("PT1M")
+        return shown in get(service, "/status").text
+
+    service.wait_until(is_shown, 60)
     assert 'class="banner warn"' in get(service, "/status").text
 
 

@@ -47,5 +47,6 @@ class NetworkHealthCache:
                     self._health = await work.health.network(latest(closed, self._span), now)
                 self._read = changes
                 self._closed, ended = closed, self._monotonic()
-                self._until = ended + max(TTL_S, REST * (ended - began))
+                # The sandbox's clock may be moved during a read: it took no longer than it may.
+                self._until = ended + max(TTL_S, REST * min(within_s, ended - began))
             return self._health

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from time import monotonic
 from typing import Final, TypeAlias
 
 import msgspec
@@ -50,9 +49,8 @@ class StatusCache:
     """The snapshot of one process."""
 
     folder: Path
-    _reader: StatusReader = field(
-        default_factory=lambda: StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
-    )
+    _reader: StatusReader
+    _monotonic: Callable[[], float]
     _renewal: asyncio.Task[None] | None = None
     _cached: CachedStatus | None = None
     _until: float = 0.0
@@ -70,7 +68,7 @@ class StatusCache:
         """
         if self._cached is None:
             self._take(await asyncio.to_thread(self._recent_from_disk, dependencies.clock()))
-        if monotonic() > self._until and (self._renewal is None or self._renewal.done()):
+        if self._monotonic() > self._until and (self._renewal is None or self._renewal.done()):
             self._renewal = asyncio.create_task(self._renew(dependencies))
         if self._renewal is not None and not self._renewal.done() and self._must_wait():
             wait_s = _WAIT_S if self._cached else READ_S
@@ -108,10 +106,10 @@ class StatusCache:
     def _must_wait(self) -> bool:
         if self._cached is None:
             return True
-        return self._cached.fresh and self._until > 0 and monotonic() > self._until + _STALE_S
+        return self._cached.fresh and self._until > 0 and self._monotonic() > self._until + _STALE_S
 
     async def _renew(self, dependencies: HttpDependencies) -> None:
-        before, began = self._cached, monotonic()
+        before, began = self._cached, self._monotonic()
         try:
             snapshot = await self._reader.read(dependencies.reads, dependencies.clock())
             self._cached = CachedStatus(snapshot, fresh=True)
@@ -119,10 +117,10 @@ class StatusCache:
             _log.warning("the public status shows its last snapshot", error=str(error))
             last = before.snapshot if before else await asyncio.to_thread(self._from_disk)
             self._cached = CachedStatus(last, fresh=False) if last else None
-            self._until = monotonic() + _RETRY_S
+            self._until = self._monotonic() + _RETRY_S
             return
-        rest_s = REST * (monotonic() - began)
-        self._until = monotonic() + min(_STALE_S, max(_RENEW_AFTER_S, rest_s))
+        rest_s = REST * (self._monotonic() - began)
+        self._until = self._monotonic() + min(_STALE_S, max(_RENEW_AFTER_S, rest_s))
         if before is None or _on_disk(before.snapshot) != _on_disk(self._cached.snapshot):
             await asyncio.to_thread(self._to_disk, self._cached.snapshot)
 
@@ -151,6 +149,11 @@ class StatusCache:
 def _on_disk(snapshot: StatusSnapshot) -> tuple[datetime, object]:
     """Returns what makes a snapshot another one for the disk."""
     return snapshot.as_of, snapshot.announcements
+
+
+def status_cache(folder: Path, monotonic: Callable[[], float]) -> StatusCache:
+    """Return the snapshot of this process, with its copy in a folder."""
+    return StatusCache(folder, StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic)), monotonic)
 
 
 InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]
