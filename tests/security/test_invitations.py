@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import psycopg
 import pytest
+from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
 from tests.support.people.admin_calls import address, ask, confirm, decline
 from tests.support.people.operators import Operator, new_operator
@@ -20,12 +21,12 @@ from tests.support.service import (
     new_member,
     set_password,
 )
-from tests.support.until import until
 
 from mudra.identity.accounts.email_address import NameRefused
 from mudra.identity.memberships.invitation import invited_name
 from mudra.storage.database.embedded.server import embedded_server
 
+LOCK = "SELECT FROM entity WHERE entity_id = %s FOR UPDATE"
 DISABLE = "UPDATE user_account SET state = 'disabled' WHERE email = %s"
 
 
@@ -78,23 +79,15 @@ def test_who_accepts_waits_for_a_change_of_the_admins_and_holds_nothing_of_it(
     """Else each of the two could hold what the other waits for."""
     member, other = new_member(service), new_member(service)
     ask(member, "add", email=other.email)
-    waiting = "SELECT FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
+    link = latest_link(service, other.email)
+    free = "SELECT FROM admin_invitation WHERE entity_id = %s FOR UPDATE NOWAIT"
 
-    with (
-        ThreadPoolExecutor(1) as other_thread,
-        embedded_server(service.data_dir) as conninfo,
-        psycopg.connect(conninfo, autocommit=True) as watching,
-        psycopg.connect(conninfo) as changing,
-    ):
-        of_member = [member.entity_id]
-        changing.execute("SELECT FROM entity WHERE entity_id = %s FOR UPDATE", of_member)
-        link = latest_link(service, other.email)
-        accepted = other_thread.submit(confirm, member, link)
-        until(lambda: watching.execute(waiting, [changing.info.backend_pid]).rowcount)
-        changing.execute(
-            "SELECT FROM admin_invitation WHERE entity_id = %s FOR UPDATE NOWAIT", of_member
-        )
-        changing.rollback()
+    with lock_holder(service) as holder:
+        holder.session.execute(LOCK, [member.entity_id])
+        accepted = holder.begin(lambda: confirm(member, link))
+        assert not accepted.done()
+        holder.session.execute(free, [member.entity_id])
+        holder.session.rollback()
         assert accepted.result().status_code == 200
 
 
@@ -223,19 +216,11 @@ def test_an_invitation_under_way_ends_with_its_inviter_who_is_disabled(service: 
     chief, headers = new_operator(service, "members"), member.bearer()
     who = user_id(service, member.email)
 
-    with (
-        ThreadPoolExecutor(2) as threads,
-        embedded_server(service.data_dir) as conninfo,
-        psycopg.connect(conninfo, autocommit=True) as watching,
-        psycopg.connect(conninfo) as holder,
-    ):
-        lock = "SELECT FROM entity WHERE entity_id = %s FOR UPDATE"
-        holder.execute(lock, [member.entity_id])
-        added = threads.submit(ask, member, "add", headers, email=accomplice)
-        until(lambda: waiting_for(watching, holder) == 1)
-        disabled = threads.submit(chief.post, f"/users/{who}/disable")
-        until(lambda: disabled.done() or waiting_for(watching, holder) == 2)
-        holder.rollback()
+    with lock_holder(service) as holder:
+        holder.session.execute(LOCK, [member.entity_id])
+        added = holder.begin(lambda: ask(member, "add", headers, email=accomplice))
+        disabled = holder.begin(lambda: chief.post(f"/users/{who}/disable"), waiting=2)
+        holder.session.rollback()
         assert disabled.result().status_code == 200
         assert added.result().status_code in {200, 401}
 
@@ -243,18 +228,6 @@ def test_an_invitation_under_way_ends_with_its_inviter_who_is_disabled(service: 
     for sent in mails(service, accomplice):
         assert set_password(service.client(), sent["links"][0]).status_code == 401
     assert admins_of(chief, member) == [member.email]
-
-
-def waiting_for(watching: psycopg.Connection, holder: psycopg.Connection) -> int:
-    """How many sessions wait for one, or for one that waits for it."""
-    return watching.execute(
-        """WITH RECURSIVE waiting AS (
-               SELECT pid FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))
-               UNION SELECT a.pid FROM pg_stat_activity a
-               JOIN waiting w ON w.pid = ANY(pg_blocking_pids(a.pid)))
-           SELECT FROM waiting""",
-        [holder.info.backend_pid],
-    ).rowcount
 
 
 def admins_of(operator: Operator, member: Member) -> list[str]:
@@ -270,18 +243,11 @@ def test_a_disabled_admin_invites_no_one_where_the_account_was_disabled_without_
     member, accomplice = new_member(service), address()
     headers = member.bearer()
 
-    with (
-        ThreadPoolExecutor(1) as thread,
-        embedded_server(service.data_dir) as conninfo,
-        psycopg.connect(conninfo, autocommit=True) as watching,
-        psycopg.connect(conninfo) as holder,
-    ):
-        lock = "SELECT FROM entity WHERE entity_id = %s FOR UPDATE"
-        holder.execute(lock, [member.entity_id])
-        added = thread.submit(ask, member, "add", headers, email=accomplice)
-        until(lambda: waiting_for(watching, holder) == 1)
-        holder.execute(DISABLE, [member.email])
-        holder.commit()
+    with lock_holder(service) as holder:
+        holder.session.execute(LOCK, [member.entity_id])
+        added = holder.begin(lambda: ask(member, "add", headers, email=accomplice))
+        holder.session.execute(DISABLE, [member.email])
+        holder.session.commit()
 
         assert added.result().status_code == 401
     assert not mails(service, accomplice)

@@ -2,23 +2,18 @@
 
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import TypeAlias
 
 import httpx
-import psycopg
 import pytest
+from tests.support.database.lock_holder import lock_holder
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, approve, payload_of
 from tests.support.service import NO_TLS, Member, Service
-from tests.support.until import until
-
-from mudra.storage.database.embedded.server import embedded_server
 
 OPERATORS = "SELECT pg_advisory_xact_lock(hashtextextended('operators', 0))"
 REGISTRY = f"SELECT pg_advisory_xact_lock({0x6D7564726102})"
 ENTITY = "SELECT FROM entity WHERE entity_id = '{entity_id}' FOR UPDATE"
-WAITING = "SELECT FROM pg_stat_activity WHERE %s = ANY(pg_blocking_pids(pid))"
 DISABLED = "UPDATE user_account SET state = 'disabled' WHERE email = %s"
 WITHOUT_SCOPES = (
     "DELETE FROM operator_scope WHERE user_id = (SELECT user_id FROM user_account WHERE email = %s)"
@@ -37,24 +32,8 @@ def staff(service: Service) -> Operator:
 @pytest.fixture
 def meanwhile(service: Service) -> Iterator[Meanwhile]:
     """Acts while another session holds a lock, and takes the right of `who` before it ends."""
-    with (
-        ThreadPoolExecutor(1) as thread,
-        embedded_server(service.data_dir) as conninfo,
-        psycopg.connect(conninfo, autocommit=True) as watching,
-        psycopg.connect(conninfo) as before,
-    ):
-
-        def run(
-            act: Callable[[], httpx.Response], lock: str, taken: str, who: str
-        ) -> httpx.Response:
-            before.execute(lock.encode())
-            done = thread.submit(act)
-            until(lambda: watching.execute(WAITING, [before.info.backend_pid]).rowcount)
-            before.execute(taken.encode(), [who])
-            before.commit()
-            return done.result(30)
-
-        yield run
+    with lock_holder(service) as holder:
+        yield holder.meanwhile
 
 
 @pytest.fixture(scope="module")

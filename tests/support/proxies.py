@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from tests.support.nginx_front import nginx_words
 from tests.support.programs import program
 from tests.support.smtp_sink import make_certificate
 
@@ -98,15 +99,7 @@ def _nginx(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
         ("client_header_timeout 10s", "client_header_timeout 1s"),
         ("limit_conn mudra 500", f"limit_conn mudra {CONNECTIONS}"),
     )
-    temporary = "\n".join(
-        f"{name}_temp_path {folder}/{name};"
-        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
-    (folder / "nginx.conf").write_text(
-        f"daemon off; pid {folder}/pid; error_log {folder}/error.log; worker_processes 1;\n"
-        f"events {{}}\nhttp {{ access_log off; {temporary}\n{site} }}\n"
-    )
-    return [program("nginx"), "-c", str(folder / "nginx.conf")]
+    return nginx_words(folder, site)
 
 
 def _haproxy(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:

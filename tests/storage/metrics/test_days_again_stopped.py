@@ -50,7 +50,7 @@ class Judged:
 
     async def packed(self):
         rows = await self.store.run("SELECT window_at, calls FROM metrics_window_calls")
-        return dict(rows.tuples().all())
+        return {row.window_at: row.calls for row in rows}
 
     async def incidents(self):
         rows = await self.store.run(
