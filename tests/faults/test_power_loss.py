@@ -91,8 +91,9 @@ async def _agent_story(volatile: PowerlessDisk, losses: int) -> None:
 async def _delivered(address: str) -> str:
     async with httpx.AsyncClient() as http, asyncio.timeout(60):
         while True:
-            status = (await http.get(f"{address}/status")).json()
+            # In this order: a window that closes between the two is in the backlog then.
             metrics = (await http.get(f"{address}/metrics")).text
+            status = (await http.get(f"{address}/status")).json()
             if not status["backlogPayloads"] and "mudra_agent_open_windows 0.0" in metrics:
                 return str(status["deadLetters"])
             await asyncio.sleep(0.2)

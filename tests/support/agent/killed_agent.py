@@ -100,8 +100,9 @@ async def _delivered(address: str, within_s: float) -> int:
     """Wait until nothing is left to deliver; gives the number of dead letters."""
     async with httpx.AsyncClient(timeout=within_s) as http, asyncio.timeout(within_s):
         while True:
-            status = (await http.get(f"{address}/status")).json()
+            # In this order: a window that closes between the two is in the backlog then.
             metrics = (await http.get(f"{address}/metrics")).text
+            status = (await http.get(f"{address}/status")).json()
             if not status["backlogPayloads"] and "mudra_agent_open_windows 0.0" in metrics:
                 return int(status["deadLetters"])
             await asyncio.sleep(0.2)
