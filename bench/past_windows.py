@@ -77,6 +77,15 @@ def keep_sums(connection: psycopg.Connection[tuple[object, ...]], now: datetime)
     )
 
 
+def ask_for_sums(connection: psycopg.Connection[tuple[object, ...]], hour: datetime) -> None:
+    """Let the service make the sums over all AAs of an hour again, as it does after each hour."""
+    connection.execute(
+        "INSERT INTO metrics_stale (grain, aa_id, tag, at)"
+        " SELECT DISTINCT 'hour', '', tag, %s::timestamptz FROM metrics_receipt",
+        (hour,),
+    )
+
+
 def copy_sums(
     connection: psycopg.Connection[tuple[object, ...]],
     hour: datetime,

@@ -37,7 +37,7 @@ from tests.support.until import until
 
 from bench.entity_token import make_members
 from bench.nation import NETWORKS
-from bench.past_windows import checked, copy_sums, copy_windows, keep_sums
+from bench.past_windows import ask_for_sums, checked, copy_sums, copy_windows, keep_sums
 from bench.people import make_people
 from bench.picture import make_sums, partitions, say
 from bench.sizes import argument, exit_code, sized
@@ -88,9 +88,11 @@ PAST_HOURS = 26
 """So many hours have sums over all AAs: the status is of 24, and would grow for a day."""
 LOADING = timedelta(minutes=10)
 """So long the past of a run with windows of its own takes to be written and summed."""
-SAMPLES = ((0.3, 0.35, 0.4), (0.9, 0.95, 1.0))
-"""Parts of the time without kills at which memory is looked at, once all is warm: the medians of
-each three are compared."""
+SAMPLES = ((0.3, 0.4), (0.9, 1.0))
+"""Parts of the time without kills in which memory is looked at, once all is warm: their medians
+are compared."""
+LOOKS = sized(20, 3)
+"""In each of them: what pages keep for some minutes comes and goes."""
 MAX_RESETS = 4
 """Of an admin: a fifth one more is refused for the rest of the day."""
 GAP_S = (0.5, 4.0) if sized(1, 0) else (0.1, 0.3)
@@ -195,6 +197,8 @@ class Soak:
             for ago in range(1, PAST_HOURS):
                 copy_sums(connection, hour, hour - ago * HOUR, "hour", ())
             keep_sums(connection, until)
+            # What is done once an hour is done while the service warms up: it needs its memory.
+            ask_for_sums(connection, hour)
             connection.execute("VACUUM ANALYZE")
         say(f"{PAST_HOURS} hours before have sums")
 
@@ -264,9 +268,10 @@ class Soak:
 
     def _steadily(self, service: Service) -> None:
         """The part without kills: look at what is held once all is warm, and at the end."""
-        for shares in SAMPLES:
+        for first, last in SAMPLES:
             looks = []
-            for share in shares:
+            for look in range(LOOKS):
+                share = first + (last - first) * look / (LOOKS - 1)
                 time.sleep(max(0.0, self.began + share * self.steady_s - time.monotonic()))
                 looks.append([held_by(pid) for pid in forks(service.process.pid)])
             self.held.append(
