@@ -25,6 +25,7 @@ from mudra.metrics.health.status_history import (
     StatusSnapshot,
     day_of_fip,
     public_incident,
+    with_incidents,
 )
 from mudra.metrics.health.weighing import Weighed, weigh
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
@@ -52,16 +53,18 @@ def get(service: Service, path: str) -> httpx.Response:
 def test_a_day_is_reported_by_its_calls_and_incidents() -> None:
     midday = incident(FipApi("F", "fif"), DAY + timedelta(hours=12), DAY + timedelta(hours=13), 200)
 
-    assert day_of_fip(DAY, health(500, 499), ()).state is DayState.GOOD
-    assert day_of_fip(DAY, health(500, 499), [midday]).state is DayState.PARTLY
-    assert day_of_fip(DAY + timedelta(days=1), health(500, 499), [midday]).state is DayState.GOOD
-    assert day_of_fip(DAY, health(500, 400), ()).state is DayState.BAD
-    assert day_of_fip(DAY, health(500, 499), ()).success_percentage == 99.8
+    good, bad = (day_of_fip(DAY.date(), health(500, ok)) for ok in (499, 400))
+
+    assert (good.state, bad.state) == (DayState.GOOD, DayState.BAD)
+    assert with_incidents(good, DAY, [midday]).state is DayState.PARTLY
+    assert with_incidents(bad, DAY, [midday]) == bad
+    assert with_incidents(good, DAY + timedelta(days=1), [midday]) == good
+    assert good.success_percentage == 99.8
 
 
 def test_nothing_is_reported_of_few_calls_or_none() -> None:
     for seen in (None, health(99, 99), health(500, 0, 500)):
-        day = day_of_fip(DAY, seen, ())
+        day = day_of_fip(DAY.date(), seen)
         assert (day.state, day.requests, day.success_percentage) == (DayState.NO_DATA, None, None)
     few = public_incident(incident(FipApi("F", "fif"), DAY, None, 99))
     enough = public_incident(incident(FipApi("F", "fif"), DAY, None, 100))

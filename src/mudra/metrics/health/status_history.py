@@ -151,17 +151,21 @@ def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
     return msgspec.structs.replace(snapshot, fips=fips)
 
 
-def day_of_fip(day: datetime, seen: Weighed | None, incidents: Iterable[Incident]) -> Day:
-    """Returns one day of a FIP for the public; `incidents` are those of its APIs."""
-    end = day + timedelta(days=1)
+def day_of_fip(day: date, seen: Weighed | None) -> Day:
+    """Returns one day of a FIP for the public, by its calls alone."""
     if seen is None or seen.sums.total < FLOOR.min_calls or seen.status is Status.UNSURE:
-        return Day(day.date(), DayState.NO_DATA, None, None)
-    if seen.status is Status.BAD:
-        state = DayState.BAD
-    else:
-        hit = any(one.began < end and (one.ended or end) > day for one in incidents)
-        state = DayState.PARTLY if hit else DayState.GOOD
-    return Day(day.date(), state, seen.sums.total, percentage(seen.success, _PLACES))
+        return Day(day, DayState.NO_DATA, None, None)
+    state = DayState.BAD if seen.status is Status.BAD else DayState.GOOD
+    return Day(day, state, seen.sums.total, percentage(seen.success, _PLACES))
+
+
+def with_incidents(day: Day, start: datetime, incidents: Iterable[Incident]) -> Day:
+    """Returns a day of a FIP, which begins at `start`, with the incidents of its APIs."""
+    end = start + timedelta(days=1)
+    hit = any(one.began < end and (one.ended or end) > start for one in incidents)
+    if hit and day.state is DayState.GOOD:
+        return msgspec.structs.replace(day, state=DayState.PARTLY)
+    return day
 
 
 def is_public(incident: Incident) -> bool:
