@@ -4,9 +4,10 @@
 
 One hour of raw rows is written by `COPY` and summed by the job's own code; its sums over all AAs,
 those of the matrix and those of one AA are then moved to the hours of two days before it and to
-the days of a week. Then the public files and the pages of a day and a week are asked, each by a
-worker that has read nothing before and again by one that has, next to a client that asks for
-something small of the same worker, which shows how long a page keeps its event loop.
+the days of a week, and what the public status reads to the days of three months. Then the public
+files and the pages of a day and a week are asked, each by a worker that has read nothing before
+and again by one that has, next to a client that asks for something small of the same worker, which
+shows how long a page keeps its event loop.
 `KEEP=DIR` keeps what is loaded, and asks only, when it is there already.
 """
 
@@ -25,7 +26,7 @@ from tests.support.service import running_service
 from bench import full_traffic
 from bench.full_traffic import Page, Readers, Waiting, aa_name, admin_of, onboard_all, reports
 from bench.machine import slowness, speed_note
-from bench.past_windows import copy_sums, copy_windows, keep_sums
+from bench.past_windows import copy_packed, copy_sums, copy_windows, keep_sums
 from bench.picture import make_sums, partitions, say
 from bench.sizes import exit_code, sized
 from bench.support import data_directory, peak_rss_mb, worker_pids
@@ -37,6 +38,8 @@ from mudra.storage.database.embedded.server import embedded_server
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 HOURS, DAYS = sized(49, 26), sized(8, 2)
+STATUS_DAYS = sized(91, 3)
+"""So many days the public status has; those before `DAYS` have the packed sums that it reads."""
 FIRST_MS, AGAIN_MS = 10_000.0, 3_000.0
 """At most: of a worker that has read nothing before, and of one that has, of another time."""
 ASKS = sized(5, 1)
@@ -62,6 +65,8 @@ def load(folder: Path, now: datetime) -> None:
                 copy_sums(connection, hour, hour - ago * HOUR, "hour", [aa_name(0)])
             for ago in range(1, DAYS):
                 copy_sums(connection, hour, day_start(now) - ago * DAY, "day", [aa_name(0)])
+            for ago in range(DAYS, STATUS_DAYS):
+                copy_packed(connection, hour, day_start(now) - ago * DAY, "day")
             connection.execute("DELETE FROM metrics_stale")
             keep_sums(connection, now)
             connection.execute("VACUUM ANALYZE")

@@ -86,6 +86,24 @@ def ask_for_sums(connection: psycopg.Connection[tuple[object, ...]], hour: datet
     )
 
 
+def copy_packed(
+    connection: psycopg.Connection[tuple[object, ...]], hour: datetime, at: datetime, grain: str
+) -> None:
+    """Let another hour, or a day, have the packed sums of this hour."""
+    connection.execute(
+        "INSERT INTO metrics_packed (aa_id, kind, grain, at, tag, type, version, sums)"
+        " SELECT aa_id, kind, %s, %s, tag, type, gen_random_uuid(), sums FROM metrics_packed"
+        " WHERE grain = 'hour' AND at = %s",
+        (grain, at, hour),
+    )
+    if grain == "day":
+        connection.execute(
+            "INSERT INTO metrics_received (at, aa_id, tag, windows)"
+            " SELECT DISTINCT %s::timestamptz, aa_id, tag, 144 FROM metrics_receipt",
+            (at,),
+        )
+
+
 def copy_sums(
     connection: psycopg.Connection[tuple[object, ...]],
     hour: datetime,
@@ -99,18 +117,8 @@ def copy_sums(
         " FROM metrics_hour WHERE at = %s AND aa_id = ANY(%s)",
         (at, hour, ["", *aas]),
     )
-    connection.execute(
-        "INSERT INTO metrics_packed (aa_id, kind, grain, at, tag, type, version, sums)"
-        " SELECT aa_id, kind, %s, %s, tag, type, gen_random_uuid(), sums FROM metrics_packed"
-        " WHERE grain = 'hour' AND at = %s",
-        (grain, at, hour),
-    )
+    copy_packed(connection, hour, at, grain)
     if grain == "day":
-        connection.execute(
-            "INSERT INTO metrics_received (at, aa_id, tag, windows)"
-            " SELECT DISTINCT %s::timestamptz, aa_id, tag, 144 FROM metrics_receipt",
-            (at,),
-        )
         return
     connection.execute(
         "INSERT INTO metrics_receipt (receipt_id, aa_id, tag, window_at, version, txn_id,"
