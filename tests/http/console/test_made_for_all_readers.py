@@ -24,6 +24,7 @@ from tests.support.people.console import Reader
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
+from mudra.metrics.health.fip_health import NOTHING_REPORTED
 from mudra.metrics.health.fip_state import no_states
 from mudra.metrics.health.health_service import NetworkHealth
 from mudra.metrics.health.picture import Coverage
@@ -78,7 +79,7 @@ class Statements:
 
 
 class CountedFips(dict[str, Any]):
-    """Sums by FIP; counts how often something is made of them."""
+    """The health of FIPs; counts how often something is made of them."""
 
     made = 0
 
@@ -91,7 +92,7 @@ class SameHealth:
     """A network whose health stays the same, in memory."""
 
     def __init__(self, now: datetime) -> None:
-        self.fips = CountedFips({"BANK-1": {}, "BANK-2": {}})
+        self.fips = CountedFips(dict.fromkeys(("BANK-1", "BANK-2"), NOTHING_REPORTED))
         within = TimeRange(now - WINDOW, now)
         self.found = NetworkHealth(self.fips, within, Coverage({}, {}), now, (), {}, no_states())
 

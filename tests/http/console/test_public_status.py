@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import httpx
 import msgspec
 import sqlalchemy as sa
+from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
 from tests.support.metrics.incidents import an_incident, stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
@@ -157,9 +158,12 @@ def test_an_unknown_institution_is_not_found(service: Service) -> None:
 
 
 def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Path) -> None:
-    with running_service(
-        tmp_path / "data", keeps_store=True
-    ) as service:  # no one has moved its clock, which would have the days judged
+    with (
+        running_service(tmp_path / "data", keeps_store=True) as service,
+        lock_holder(service) as holder,
+    ):
+        # No day is judged meanwhile: what is stored here would be withdrawn, as no call failed.
+        holder.session.execute("SELECT pg_advisory_xact_lock(hashtextextended('watch', 0))")
         aa, (fip_id, _) = pushing_aa(service), onboard(service, "FIP", name="Narmada Bank")
         midnight = aa.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
         for hours in (-30, -2, 2, 30):  # a good day, two around midnight, a good one

@@ -17,7 +17,7 @@ from mudra.audit.event import Caller
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Notice
 from mudra.jobs.metrics_jobs import WORK_S
-from mudra.metrics.health.feed import REQUESTS_SHOWN
+from mudra.metrics.health.fip_health import REQUESTS_SHOWN
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus
 from mudra.metrics.payload.push_report import PushService

@@ -13,37 +13,18 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from mudra.metrics.health.fip_health import APIS_SHOWN, FipHealth
 from mudra.metrics.health.fip_state import ApiState, FipStates, no_states
-from mudra.metrics.health.health import (
-    Proof,
-    Status,
-    fi_outcomes,
-    health_of_calls,
-)
+from mudra.metrics.health.health import Health, Proof, Status
 from mudra.metrics.health.weighing import Disputed, Weighed
 from mudra.metrics.incidents.explanation import cause_text, concerns, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.subject import SubjectKind, fip_of, name_of
-from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType, Tag
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage, share_of
-from mudra.metrics.rollup.percentile import ResponseTime, response_time
-from mudra.metrics.rollup.rollup import EMPTY, Rollup
+from mudra.metrics.rollup.percentile import ResponseTime
 from mudra.shared.csv_export import csv_text
-
-_APIS: Final = {
-    "discovery": RequestType.ACCOUNT_DISCOVERY,
-    "linking": RequestType.ACCOUNT_LINK,
-    "confirm_linking": RequestType.ACCOUNT_LINK_VERIFY,
-    "consent": RequestType.CONSENT,
-    "fi_request": RequestType.FI_REQUEST,
-    "fi_fetch": RequestType.FI_FETCH,
-}
-
-
-REQUESTS_SHOWN: Final = tuple(code.value for code in _APIS.values())
-"""The types of request that feed and public status show."""
-
 
 MAX_SILENCE: Final = timedelta(hours=1)
 """Without any report for longer, no status is known; the feed covers as long a time."""
@@ -141,13 +122,11 @@ class HealthFeed(msgspec.Struct, frozen=True):
     """The end of the last window that the states follow from; null before the first."""
 
 
-FipRows = Mapping[tuple[Tag, str], Rollup]
-"""Sums of one FIP over all AAs, by tag and type code."""
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
 
 
 def health_feed(
-    fips: Mapping[str, FipRows],
+    fips: Mapping[str, FipHealth],
     within: TimeRange,
     proof: Proof,
     states: FipStates,
@@ -165,10 +144,10 @@ def health_feed(
     feeds = {
         fip_id: _fip_feed(
             fip_id,
-            rows,
+            seen,
             _Now(states, [one for one in causes if concerns(one, None, fip_id)], disputed),
         )
-        for fip_id, rows in sorted(fips.items())
+        for fip_id, seen in sorted(fips.items())
     }
     return HealthFeed(
         FeedData(feeds),
@@ -195,10 +174,10 @@ class _Now(Struct, frozen=True):
     disputed: Disputed
 
 
-def _fip_feed(fip_id: str, rows: FipRows, now: _Now) -> FipFeed:
+def _fip_feed(fip_id: str, seen: FipHealth, now: _Now) -> FipFeed:
     apis = {}
-    for name, code in _APIS.items():
-        health = health_of_calls(rows.get((Tag.REQUESTS, code), EMPTY))
+    for name, code in APIS_SHOWN.items():
+        health = seen.of(code)
         success, p50 = health.success, _p50(health.time)
         state = now.states.of(fip_id, name)
         if weighed := now.disputed.get((fip_id, code)):
@@ -206,13 +185,11 @@ def _fip_feed(fip_id: str, rows: FipRows, now: _Now) -> FipFeed:
             state = _unless_contradicted(state, weighed)
         causes = _of_apis(now.causes, code)
         apis[name] = _api_feed(state, now.states, p50, success, causes)
-    outcomes = fi_outcomes(rows.get((Tag.NOTIFICATIONS, NotificationType.FI), EMPTY))
-    ready = rows.get((Tag.REQUESTS, RequestType.FI_READY_TIME), EMPTY)
     notified = _api_feed(
         now.states.of(fip_id, "fi_notification"),
         now.states,
-        _p50(response_time(ready.times)),
-        outcomes.success,
+        _p50(seen.ready),
+        seen.outcomes.success,
         _of_apis(now.causes, NotificationType.FI, RequestType.FI_READY_TIME),
     )
     return FipFeed(**apis, fi_notification=notified)
@@ -329,7 +306,7 @@ def unsure(rows: Iterable[PublicRow]) -> list[PublicRow]:
 
 
 def public_status(
-    fips: Mapping[str, FipRows],
+    fips: Mapping[str, FipHealth],
     floor: PublicFloor = _FLOOR,
     disputed: Disputed = _NONE_DISPUTED,
 ) -> list[PublicRow]:
@@ -337,9 +314,9 @@ def public_status(
     return [
         _disputed_row(fip_id, name, disputed[fip_id, code])
         if (fip_id, code) in disputed
-        else _public_row(fip_id, name, rows.get((Tag.REQUESTS, code), EMPTY), floor)
-        for fip_id, rows in sorted(fips.items())
-        for name, code in _APIS.items()
+        else _public_row(fip_id, name, seen.of(code), floor)
+        for fip_id, seen in sorted(fips.items())
+        for name, code in APIS_SHOWN.items()
     ]
 
 
@@ -354,8 +331,7 @@ def _disputed_row(fip_id: str, api: str, weighed: Weighed) -> PublicRow:
     return PublicRow(fip_id, api, weighed.status, weighed.sums.total, success, *[None] * 7)
 
 
-def _public_row(fip_id: str, api: str, row: Rollup, floor: PublicFloor) -> PublicRow:
-    health = health_of_calls(row)
+def _public_row(fip_id: str, api: str, health: Health, floor: PublicFloor) -> PublicRow:
     if health.total < floor.min_calls:
         return PublicRow(fip_id, api, Status.UNSURE, *[None] * 9)
     errors, time = health.errors, health.time

@@ -8,7 +8,12 @@ from typing import Final, Protocol, TypeVar
 
 from msgspec import Struct
 
-from mudra.metrics.health.feed import REQUESTS_SHOWN
+from mudra.metrics.health.fip_health import (
+    NOTHING_REPORTED,
+    REQUESTS_SHOWN,
+    FipHealth,
+    health_of_fips,
+)
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
 from mudra.metrics.health.health import Health, health_of_calls
@@ -70,9 +75,9 @@ class HealthOfSubject(Struct, frozen=True):
 
 
 class NetworkHealth(Struct, frozen=True):
-    """Sums over all AAs by FIP, up to the last closed window."""
+    """The health of FIPs over all AAs, up to the last closed window."""
 
-    fips: dict[str, dict[tuple[Tag, str], Rollup]]
+    fips: Mapping[str, FipHealth]
     within: TimeRange
     coverage: Coverage
     reported_until: datetime | None
@@ -241,17 +246,14 @@ class HealthService(Struct, frozen=True):
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
         """Returns the health of every live FIP that is onboarded, over all AAs, for publication."""
 
-        async def make() -> tuple[Mapping[Cell, Rollup], Disputed]:
-            return await self.rollups.over_aas(within), await self._disputed(within)
+        async def make() -> tuple[Mapping[str, FipHealth], Disputed]:
+            seen = await asyncio.to_thread(health_of_fips, await self.rollups.over_aas(within))
+            return seen, await self._disputed(within)
 
-        totals, disputed = await self._made_once("network", within, None, None, make, large=True)
+        seen, disputed = await self._made_once("network", within, None, None, make, large=True)
         onboarded = await self.members.onboarded_fips()
-        fips: dict[str, dict[tuple[Tag, str], Rollup]] = {
-            fip_id: {} for fip_id in await self.members.live_fips()
-        }
-        for cell, sums in totals.items():
-            if cell.fip_id in onboarded:
-                fips.setdefault(cell.fip_id, {})[(cell.tag, cell.type)] = sums
+        fips = dict.fromkeys(await self.members.live_fips(), NOTHING_REPORTED)
+        fips |= {fip_id: one for fip_id, one in seen.items() if fip_id in onboarded}
         coverage = await self.coverage(within, now)
         reported_until = await self.rollups.reported_until(within)
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)

@@ -11,6 +11,7 @@ import pytest
 
 from mudra.http.health.feed_events import FeedEvents
 from mudra.metrics.health.feed import HealthFeed, health_feed
+from mudra.metrics.health.fip_health import NOTHING_REPORTED
 from mudra.metrics.health.fip_state import FEED_APIS, ApiState, FipStates
 from mudra.metrics.health.health import Proof, Status
 from mudra.metrics.payload.catalogue import WINDOW
@@ -26,7 +27,7 @@ def feed(status: Status, window: datetime = START) -> HealthFeed:
     state = ApiState(status, 0.9, 400, 4, 3, 1, int(window.timestamp()))
     states = FipStates(window, {BANK: (state,) * len(FEED_APIS)})
     within = TimeRange(START - 6 * WINDOW, START)
-    return health_feed({BANK: {}}, within, Proof(1, 1, 2, 2), states)
+    return health_feed({BANK: NOTHING_REPORTED}, within, Proof(1, 1, 2, 2), states)
 
 
 GOOD, BAD = feed(Status.GOOD), feed(Status.BAD)

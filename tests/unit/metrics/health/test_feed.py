@@ -16,6 +16,7 @@ from mudra.metrics.health.feed import (
     public_status,
     unsure,
 )
+from mudra.metrics.health.fip_health import fip_health
 from mudra.metrics.health.fip_state import FEED_APIS, NOTHING_KNOWN, ApiState, FipStates
 from mudra.metrics.health.health import Proof, Status
 from mudra.metrics.incidents.incident import Fip, Path
@@ -47,7 +48,7 @@ def feed_of(*rows, window=LAST, causes=(), **states):
     end = WINDOW_START + timedelta(minutes=60)
     known = tuple(states.get(name, NOTHING_KNOWN) for name in FEED_APIS)
     return health_feed(
-        {"BANK-1": dict(rows)},
+        {"BANK-1": fip_health(dict(rows))},
         TimeRange(WINDOW_START, end),
         PROOF,
         FipStates(window, {"BANK-1": known}),
@@ -153,7 +154,7 @@ def test_the_public_sees_nothing_of_small_counts():
         [row(RequestType.CONSENT, 99, 99), row(RequestType.FI_FETCH, 100, 80, not_found=10)]
     )
 
-    shown = {status.api: status for status in public_status({"BANK-1": rows})}
+    shown = {status.api: status for status in public_status({"BANK-1": fip_health(rows)})}
 
     assert shown["consent"].status is Status.UNSURE
     assert shown["consent"].requests is None
@@ -172,7 +173,8 @@ def test_after_an_hour_without_a_report_no_status_is_known():
 
 
 def test_rows_without_a_status_keep_their_counts():
-    rows = public_status({"BANK-1": dict([row(RequestType.CONSENT, 200, 200)])})
+    seen = fip_health(dict([row(RequestType.CONSENT, 200, 200)]))
+    rows = public_status({"BANK-1": seen})
 
     (known,) = [one for one in unsure(rows) if one.api == "consent"]
 
@@ -181,7 +183,7 @@ def test_rows_without_a_status_keep_their_counts():
 
 def test_the_csv_says_the_same_as_the_rows():
     rows = dict([row(RequestType.CONSENT, 50, 50)])
-    shown = public_status({"BANK-1": rows}, PublicFloor(min_calls=10))
+    shown = public_status({"BANK-1": fip_health(rows)}, PublicFloor(min_calls=10))
 
     read = list(csv.DictReader(io.StringIO(public_csv(shown))))
 
