@@ -112,9 +112,12 @@ class RollupQueries(Protocol):
         *,
         fip_id: str | None = None,
         tag: Tag | None = None,
-        code: str = ALL_CALLS,
+        codes: Collection[str] = (),
     ) -> Mapping[Cell, Rollup]:
-        """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
+        """Returns the same over all AAs, of all types or these: `aa_id` of each cell is empty.
+
+        Much cheaper.
+        """
         ...
 
     async def of_aas(

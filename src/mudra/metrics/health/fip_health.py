@@ -1,7 +1,7 @@
 """What feed and public status tell of a FIP's APIs, over all AAs."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -23,6 +23,9 @@ APIS_SHOWN: Final = {
 
 REQUESTS_SHOWN: Final = tuple(code.value for code in APIS_SHOWN.values())
 """The types of request that feed and public status show."""
+
+TYPES_READ: Final = (*REQUESTS_SHOWN, RequestType.FI_READY_TIME.value, NotificationType.FI.value)
+"""The types that a FIP's health is made of."""
 
 FipRows = Mapping[tuple[Tag, str], Rollup]
 """Sums of one FIP over all AAs, by tag and type code."""
@@ -65,6 +68,14 @@ def health_of_fips(totals: Mapping[Cell, Rollup]) -> Mapping[str, FipHealth]:
     for cell, sums in totals.items():
         rows[cell.fip_id][cell.tag, cell.type] = sums
     return {fip_id: fip_health(of_one) for fip_id, of_one in rows.items()}
+
+
+def published(
+    seen: Mapping[str, FipHealth], live: Iterable[str], onboarded: Container[str]
+) -> Mapping[str, FipHealth]:
+    """Returns the health of the live FIPs, and of onboarded ones with calls."""
+    with_calls = {fip_id: one for fip_id, one in seen.items() if fip_id in onboarded}
+    return dict.fromkeys(live, NOTHING_REPORTED) | with_calls
 
 
 _NO_CALLS: Final = health_of_calls(EMPTY)

@@ -9,10 +9,11 @@ from typing import Final, Protocol, TypeVar
 from msgspec import Struct
 
 from mudra.metrics.health.fip_health import (
-    NOTHING_REPORTED,
     REQUESTS_SHOWN,
+    TYPES_READ,
     FipHealth,
     health_of_fips,
+    published,
 )
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
@@ -189,7 +190,8 @@ class HealthService(Struct, frozen=True):
     ) -> Mapping[Cell, Rollup]:
         """Returns the sums of an AA, a FIP or a pair; without either, of one request by FIP."""
         if aa_id is None and fip_id is None:
-            return await self.rollups.over_aas(within, tag=Tag.REQUESTS, code=code)
+            codes = {code} - {ALL_CALLS}
+            return await self.rollups.over_aas(within, tag=Tag.REQUESTS, codes=codes)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
 
     async def matrix(self, within: TimeRange, code: str = ALL_CALLS) -> Matrix:
@@ -247,18 +249,16 @@ class HealthService(Struct, frozen=True):
         """Returns the health of every live FIP that is onboarded, over all AAs, for publication."""
 
         async def make() -> tuple[Mapping[str, FipHealth], Disputed]:
-            seen = await asyncio.to_thread(health_of_fips, await self.rollups.over_aas(within))
-            return seen, await self._disputed(within)
+            totals = await self.rollups.over_aas(within, codes=TYPES_READ)
+            return await asyncio.to_thread(health_of_fips, totals), await self._disputed(within)
 
         seen, disputed = await self._made_once("network", within, None, None, make, large=True)
-        onboarded = await self.members.onboarded_fips()
-        fips = dict.fromkeys(await self.members.live_fips(), NOTHING_REPORTED)
-        fips |= {fip_id: one for fip_id, one in seen.items() if fip_id in onboarded}
+        live, onboarded = await self.members.live_fips(), await self.members.onboarded_fips()
         coverage = await self.coverage(within, now)
         reported_until = await self.rollups.reported_until(within)
         causes = await self.incidents.latest(only_open=True, entity_id=None, limit=MAX_OPEN)
         return NetworkHealth(
-            fips,
+            published(seen, live, onboarded),
             within,
             coverage,
             reported_until,

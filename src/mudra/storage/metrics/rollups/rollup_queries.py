@@ -95,10 +95,13 @@ class PostgresRollupQueries:
         *,
         fip_id: str | None = None,
         tag: Tag | None = None,
-        code: str = ALL_CALLS,
+        codes: Collection[str] = (),
     ) -> Mapping[Cell, Rollup]:
-        """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
-        types = frozenset({code}) if code else None
+        """Returns the same over all AAs, of all types or these: `aa_id` of each cell is empty.
+
+        Much cheaper.
+        """
+        types = frozenset(codes) or None
         wide = await self._widened(within)
         stale = await self._stale_series(wide, None)
         since = await self._windows.since()
