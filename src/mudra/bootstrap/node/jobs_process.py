@@ -19,6 +19,7 @@ from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.node.free_memory import give_back_regularly, share_one_arena
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.mail_jobs import mail_jobs
 from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
@@ -72,6 +73,7 @@ _log = structlog.get_logger()
 
 def run_jobs_process(dependencies: Dependencies, parent_pipe: int, report: Report) -> None:
     """Run jobs until stopped, or until the supervisor is gone."""
+    share_one_arena()
     uvloop.run(_work(dependencies, parent_pipe, report))
 
 
@@ -100,8 +102,10 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
         await dependencies.time_machine.load()
     report()
     beating = asyncio.create_task(_beat_always(report), name="heartbeat")
+    giving_back = asyncio.create_task(give_back_regularly(), name="give-back")
     await scheduler.run(stop)
     beating.cancel()
+    giving_back.cancel()
     await dependencies.invalidation.stop()
     await runs.close()
     await dependencies.close()

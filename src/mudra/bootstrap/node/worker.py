@@ -10,6 +10,7 @@ import uvicorn
 import uvloop
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.node.free_memory import give_back_regularly, share_one_arena
 from mudra.bootstrap.node.graceful_stop import StoppingServer
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.parent_watch import on_parent_exit
@@ -34,6 +35,7 @@ def run_worker(
     dependencies: Dependencies, listener: socket.socket, parent_pipe: int, report: Report
 ) -> None:
     """Serve until stopped, or until the supervisor is gone."""
+    share_one_arena()
     uvloop.run(_serve(dependencies, listener, parent_pipe, report))
 
 
@@ -75,11 +77,13 @@ async def _serve(
     )
     on_parent_exit(parent_pipe, server.stop)
     pulsing = asyncio.create_task(pulse(server, report.beat, log, figures, watch), name="pulse")
+    giving_back = asyncio.create_task(give_back_regularly(), name="give-back")
     gc.freeze()
     try:
         await server.serve(sockets=[listener])
     finally:
         pulsing.cancel()
+        giving_back.cancel()
         await edge.stop()
         log.flush()
         figures.flush()

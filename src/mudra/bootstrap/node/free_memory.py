@@ -1,0 +1,34 @@
+"""Gives freed memory back to the machine, which the C library keeps (decision 0195)."""
+
+import asyncio
+import ctypes
+from typing import Final
+
+EVERY_S: Final = 30.0
+_M_ARENA_MAX: Final = -8
+"""The parameter of mallopt(3)."""
+
+
+def share_one_arena() -> None:
+    """Let all threads of this process allocate from one arena; glibc alone has several.
+
+    Each would keep what its thread freed, though only one of them runs at a time (the GIL).
+    To be called before the first thread.
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        library.mallopt(_M_ARENA_MAX, 1)
+
+
+def give_back() -> None:
+    """Give free pages back, also those between used ones (malloc_trim(3) of glibc)."""
+    library = ctypes.CDLL(None)
+    if hasattr(library, "malloc_trim"):
+        library.malloc_trim(0)
+
+
+async def give_back_regularly() -> None:
+    """Give free pages back every 30 s, in a thread, until cancelled."""
+    while True:
+        await asyncio.sleep(EVERY_S)
+        await asyncio.to_thread(give_back)

@@ -1,0 +1,59 @@
+"""What a process freed goes back to the machine, whichever thread freed it (decision 0195)."""
+
+import subprocess
+import sys
+
+_PROGRAM = """
+import threading
+from mudra.bootstrap.node.free_memory import give_back, share_one_arena
+
+def resident():
+    pages = int(open("/proc/self/statm").read().split()[1])
+    return pages * 4096 / 1e6
+
+def read_much(done):
+    pieces = [bytes(4000 + place % 50) for place in range(20_000)]
+    kept.extend(pieces[::100])
+    del pieces
+    done.set()
+    end.wait()
+
+kept, end = [], threading.Event()
+{first}
+before = resident()
+for _ in range(3):
+    done = threading.Event()
+    threading.Thread(target=read_much, args=[done]).start()
+    done.wait()
+held = resident()
+give_back()
+print(held - before, resident() - before)
+end.set()
+"""
+
+
+def run(first: str) -> tuple[float, float]:
+    """Megabytes that stay when three threads took 80 each, one after the other; and then."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM.format(first=first)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    held, left = map(float, done.stdout.split())
+    return held, left
+
+
+def test_free_pages_between_used_ones_are_given_back():
+    held, left = run("share_one_arena()")
+
+    assert held > 60
+    assert left < 20
+
+
+def test_threads_share_what_one_of_them_freed():
+    shared, _ = run("share_one_arena()")
+    apart, _ = run("")
+
+    assert shared < 120
+    assert apart > 1.5 * shared
