@@ -47,7 +47,7 @@ $(UV): tools/uv.txt
 	@touch $@
 
 $(STAMP): pyproject.toml uv.lock | $(UV)
-	@$(UV) sync --quiet --frozen --all-extras --compile-bytecode
+	@$(UV) sync --quiet --frozen --all-extras
 	@touch $@
 
 setup: $(STAMP) ## install what Mudra needs into .venv
