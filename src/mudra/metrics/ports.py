@@ -106,6 +106,12 @@ class RollupQueries(Protocol):
         """Returns the sums of every cell that had traffic."""
         ...
 
+    def totals_by_type(
+        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
+        """Returns the same, of one tag and type after the other: of 2,000 FIPs all are large."""
+        ...
+
     async def over_aas(
         self,
         within: TimeRange,
@@ -118,6 +124,17 @@ class RollupQueries(Protocol):
 
         Much cheaper.
         """
+        ...
+
+    def over_aas_by_type(
+        self,
+        within: TimeRange,
+        *,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
+        codes: Collection[str] = (),
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
+        """Returns the same, of one tag and type after the other."""
         ...
 
     async def of_aas(

@@ -61,10 +61,17 @@ class Store:
         self.rows_together = MAX_ROWS_TOGETHER
         self._codes = itertools.cycle(REQUESTS_SHOWN)
 
+    @contextlib.asynccontextmanager
+    async def patiently(self):
+        """A transaction whose statements may take long: of a slow one no example is made smaller."""
+        async with self.database.transaction(within_s=WORK_S) as tx:
+            await tx.take_time(WORK_S)
+            yield tx
+
     async def push(self, payload):
         checked = check_report(msgspec.json.encode(payload), self.now)
         assert isinstance(checked, CheckedReport), checked
-        async with self.database.transaction() as tx:
+        async with self.patiently() as tx:
             reports = PostgresReports(tx, self.partitions)
             pushes = PushService(
                 reports,
@@ -88,7 +95,7 @@ class Store:
             return stale
 
     async def totals(self, within, **part):
-        async with self.database.transaction() as tx:
+        async with self.patiently() as tx:
             return await PostgresRollupQueries(tx).totals(within, **part)
 
     async def over_all_and_pairs_are_true(self, within):
@@ -103,7 +110,7 @@ class Store:
                 key = Pair(cell.aa_id, cell.fip_id)
                 one = by_code[cell.type][key] = pair_sums(sums)
                 pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
-        async with self.database.transaction() as tx:
+        async with self.patiently() as tx:
             figures = PostgresRollupQueries(tx)
             found = await figures.over_aas(within)
             assert {
@@ -143,12 +150,12 @@ class Store:
         return {part: one.different for part, one in found.items() if one.different}
 
     async def empty(self):
-        async with self.database.transaction() as tx:
+        async with self.patiently() as tx:
             for table in WRITTEN:
                 await tx.connection.execute(sa.text(f"DELETE FROM {table}"))
 
     async def run(self, sql, **values):
-        async with self.database.transaction() as tx:
+        async with self.patiently() as tx:
             return await tx.connection.execute(sa.text(sql), values)
 
 

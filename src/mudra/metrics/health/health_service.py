@@ -1,10 +1,18 @@
 """The health of the network for any time, for the API, the console and commands alike."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Hashable,
+    Mapping,
+    Sequence,
+)
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
-from typing import Final, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -17,18 +25,17 @@ from mudra.metrics.health.fip_health import (
 )
 from mudra.metrics.health.fip_state import FipStates
 from mudra.metrics.health.fip_state_ports import LatestFipStates
-from mudra.metrics.health.health import Health, health_of_calls
+from mudra.metrics.health.health import health_of_calls
 from mudra.metrics.health.picture import (
-    ApiPicture,
     Coverage,
     Grouping,
     Matrix,
+    PictureInParts,
     Row,
-    by_subject,
     expected_windows,
     matrix,
-    picture,
 )
+from mudra.metrics.health.subject_health import HealthOfSubject, SubjectInParts
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighing import (
     MIN_REPORTERS,
@@ -48,30 +55,18 @@ from mudra.metrics.rollup.coverage import TimeRange, due_until
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
-from mudra.metrics.rollup.series import Point, health_of_all, points
+from mudra.metrics.rollup.series import Point, points
 from mudra.metrics.rollup.step import Step, starts
 from mudra.shared.entity_type import EntityType
 from mudra.shared.shared_values import SharedValues
 
 T = TypeVar("T")
-_FEW_CELLS: Final = 100  # are rated in some milliseconds
 
 
 class HealthOfMember(Struct, frozen=True):
     """The health of one member: an AA's calls, a FIP as all AAs see it, a FIU's FIPs."""
 
     rows: tuple[Row, ...]
-    coverage: Coverage
-
-
-class HealthOfSubject(Struct, frozen=True):
-    """The health of an AA, a FIP, a pair, or of one API of all: by counterpart, and of all."""
-
-    rows: tuple[Row, ...]
-    apis: tuple[ApiPicture, ...]
-    whole: Health | None
-    """Of all calls, or of those of the requested API."""
-    disputed: Disputed
     coverage: Coverage
 
 
@@ -176,11 +171,11 @@ class HealthService(Struct, frozen=True):
         of_one = aa_id is not None or fip_id is not None
 
         async def make() -> HealthOfSubject:
-            totals = await self.totals(within, aa_id, fip_id, code)
-            disputed = await self._of_subject_disputed(totals, within, code=code, of_one=of_one)
-            return await asyncio.to_thread(
-                _subject, totals, (aa_id, fip_id), code, coverage, disputed
-            )
+            subject = SubjectInParts(aa_id, fip_id)
+            async for totals in self._of_subject_by_type(within, aa_id, fip_id, code):
+                await asyncio.to_thread(subject.add, totals)
+            disputed = subject.weighed if of_one else await self._disputed(within, (code,))
+            return await asyncio.to_thread(subject.health, code, coverage, disputed)
 
         question, large = ("subject", aa_id, fip_id, code), fip_id is None
         return await self._made_once(question, within, aa_id, coverage, make, large=large)
@@ -193,6 +188,14 @@ class HealthService(Struct, frozen=True):
             codes = {code} - {ALL_CALLS}
             return await self.rollups.over_aas(within, tag=Tag.REQUESTS, codes=codes)
         return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
+
+    def _of_subject_by_type(
+        self, within: TimeRange, aa_id: str | None, fip_id: str | None, code: str
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
+        if aa_id is None and fip_id is None:
+            codes = {code} - {ALL_CALLS}
+            return self.rollups.over_aas_by_type(within, tag=Tag.REQUESTS, codes=codes)
+        return self.rollups.totals_by_type(within, aa_id=aa_id, fip_id=fip_id)
 
     async def matrix(self, within: TimeRange, code: str = ALL_CALLS) -> Matrix:
         """Returns AA x FIP with the causes of this time, over one type or over all calls."""
@@ -282,17 +285,6 @@ class HealthService(Struct, frozen=True):
             return await self._disputed(within)
         return weigh_apis(await self.rollups.totals(within, fip_id=fip_id))
 
-    async def _of_subject_disputed(
-        self, totals: Mapping[Cell, Rollup], within: TimeRange, *, code: str, of_one: bool
-    ) -> Disputed:
-        """Returns the APIs of FIPs whose status is not that of their sums; `code` if over all.
-
-        `totals` are those of this time of one AA, FIP or pair, or over all (see `totals`).
-        """
-        if of_one:
-            return weigh_apis(totals)
-        return await self._disputed(within, (code,))
-
     async def _disputed(
         self, within: TimeRange, codes: Collection[str] = tuple(REQUESTS_SHOWN)
     ) -> Disputed:
@@ -343,44 +335,27 @@ class HealthService(Struct, frozen=True):
         aa_id, fip_id = ids
 
         async def make() -> tuple[Row, ...]:
-            totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
+            drawn = PictureInParts(grouping)
+            async for totals in self._by_type(within, grouping, aa_id=aa_id, fip_id=fip_id):
+                await asyncio.to_thread(drawn.add, totals)
             disputed = {} if aa_id else await self._weigh(within, grouping, coverage, fip_id)
-            if len(totals) <= _FEW_CELLS:
-                return picture(totals, grouping, coverage, disputed)
-            return await asyncio.to_thread(picture, totals, grouping, coverage, disputed)
+            return await asyncio.to_thread(drawn.rows, coverage, disputed)
 
         question, large = ("rows", grouping, aa_id, fip_id), fip_id is None
         return await self._made_once(question, within, aa_id, coverage, make, large=large)
 
-    async def _totals(
+    async def _by_type(
         self, within: TimeRange, grouping: Grouping, *, aa_id: str | None, fip_id: str | None
-    ) -> Mapping[Cell, Rollup]:
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
         if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
-            return await self.rollups.over_aas(within, fip_id=fip_id)
-        if grouping in {Grouping.NETWORK, Grouping.AA}:
-            return await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
-        return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
-
-
-def _subject(
-    totals: Mapping[Cell, Rollup],
-    ids: tuple[str | None, str | None],
-    code: str,
-    coverage: Coverage,
-    disputed: Disputed,
-) -> HealthOfSubject:
-    aa_id, fip_id = ids
-    others = Grouping.PAIR if (aa_id is None) != (fip_id is None) else Grouping.FIP
-    itself = Grouping.NETWORK if aa_id or not fip_id else Grouping.FIP
-    own = by_subject(totals, itself)
-    of_all = picture(own, itself, coverage, disputed)
-    return HealthOfSubject(
-        picture(totals, others, coverage, disputed),
-        of_all[0].apis if of_all else (),
-        health_of_all(own.items(), code),
-        disputed,
-        coverage,
-    )
+            found = self.rollups.over_aas_by_type(within, fip_id=fip_id)
+        elif grouping in {Grouping.NETWORK, Grouping.AA}:
+            yield await self.rollups.of_aas(within, aa_id=aa_id, fip_id=fip_id)
+            return
+        else:
+            found = self.rollups.totals_by_type(within, aa_id=aa_id, fip_id=fip_id)
+        async for totals in found:
+            yield totals
 
 
 class HealthUnitOfWork(Protocol):

@@ -1,18 +1,15 @@
 """Sums for health: implements metrics/ports.py RollupQueries, always equal to the raw rows."""
 
-import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import sqlalchemy as sa
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 from sqlalchemy.dialects.postgresql import aggregate_order_by
-from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag, day_start
-from mudra.metrics.payload.report import Block
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import FOREVER, Reported, TimeRange
 from mudra.metrics.rollup.grain_selection import (
@@ -25,21 +22,18 @@ from mudra.metrics.rollup.grain_selection import (
 )
 from mudra.metrics.rollup.marks import DayMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
-from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all, rollup
+from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.rollups.aa_sums import AaSums
+from mudra.storage.metrics.rollups.gathered import Gathered
 from mudra.storage.metrics.rollups.packed_reads import WindowSums, find_packed
-from mudra.storage.metrics.rollups.packed_sums import by_fip
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
 from mudra.storage.metrics.rollups.pair_queries import PairQueries
 from mudra.storage.metrics.rollups.sums import (
     Part,
-    Row,
-    block_of,
     chosen_rows,
-    merged,
     raw_query,
     sums_query,
     within_times,
@@ -58,10 +52,6 @@ _H: Final = metrics_held.c
 _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
 _TIMING_CODES: Final = [str(code) for code in TIMINGS]
-_FEW_CELLS: Final = 100
-"""So many are added up in 10 ms, which no one notices who waits for the same process."""
-_Key = tuple[str, str, str, str]
-"""AA, FIP, tag and type."""
 
 
 class PostgresRollupQueries:
@@ -81,13 +71,15 @@ class PostgresRollupQueries:
         tag: Tag | None = None,
     ) -> Mapping[Cell, Rollup]:
         """Returns the sums of every cell that had traffic."""
-        wide = await self._widened(within)
-        stale = await self._stale_series(wide, aa_id)
-        # Those of one FIP are few, and looked up by its key.
-        used = sources(wide, stale, await self._windows.since() if fip_id is None else None)
-        gathered = Gathered()
-        await self._read(used, Part(aa_id, fip_id, tag), gathered)
-        return await gathered.summed(fip_id)
+        return await (await self._of_cells(within, Part(aa_id, fip_id, tag))).summed(fip_id)
+
+    async def totals_by_type(
+        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
+        """Returns the same, of one tag and type after the other."""
+        gathered = await self._of_cells(within, Part(aa_id, fip_id))
+        async for sums in gathered.by_type(fip_id):
+            yield sums
 
     async def over_aas(
         self,
@@ -101,17 +93,21 @@ class PostgresRollupQueries:
 
         Much cheaper.
         """
-        types = frozenset(codes) or None
-        wide = await self._widened(within)
-        stale = await self._stale_series(wide, None)
-        since = await self._windows.since()
-        used = sources_of_all(wide, stale, since, of_one_grain=fip_id is None)
-        gathered = Gathered(over_aas=True)
-        await self._read(used.rest, Part(None, fip_id, tag, types), gathered, over_aas=True)
-        part = Part(ALL_AAS, fip_id, tag, types)
-        await self._read_sums("day", Rows(used.days), part, gathered)
-        await self._read_sums("hour", Rows(used.hours), part, gathered)
-        return await gathered.summed(fip_id)
+        part = Part(None, fip_id, tag, frozenset(codes) or None)
+        return await (await self._over_aas(within, part)).summed(fip_id)
+
+    async def over_aas_by_type(
+        self,
+        within: TimeRange,
+        *,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
+        codes: Collection[str] = (),
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
+        """Returns the same, of one tag and type after the other."""
+        part = Part(None, fip_id, tag, frozenset(codes) or None)
+        async for sums in (await self._over_aas(within, part)).by_type(fip_id):
+            yield sums
 
     async def of_aas(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
@@ -209,13 +205,34 @@ class PostgresRollupQueries:
                     early[(aa_id, long_tag(tag))] = of_early
         return Reported(found, early)
 
+    async def _of_cells(self, within: TimeRange, part: Part) -> Gathered:
+        wide = await self._widened(within)
+        stale = await self._stale_series(wide, part.aa_id)
+        # Those of one FIP are few, and looked up by its key.
+        used = sources(wide, stale, await self._windows.since() if part.fip_id is None else None)
+        gathered = Gathered()
+        await self._read(used, part, gathered)
+        return gathered
+
+    async def _over_aas(self, within: TimeRange, part: Part) -> Gathered:
+        wide = await self._widened(within)
+        stale = await self._stale_series(wide, None)
+        since = await self._windows.since()
+        used = sources_of_all(wide, stale, since, of_one_grain=part.fip_id is None)
+        gathered = Gathered(over_aas=True)
+        await self._read(used.rest, part, gathered, over_aas=True)
+        of_all = replace(part, aa_id=ALL_AAS)
+        await self._read_sums("day", Rows(used.days), of_all, gathered)
+        await self._read_sums("hour", Rows(used.hours), of_all, gathered)
+        return gathered
+
     async def _pair_sources(self, within: TimeRange) -> Sources:
         wide = await self._widened(within)
         stale = await self._stale_series(wide, None)
         return sources(wide, _of_tag(stale, short_tag(Tag.REQUESTS)))
 
     async def _read(
-        self, used: Sources, part: Part, gathered: "Gathered", *, over_aas: bool = False
+        self, used: Sources, part: Part, gathered: Gathered, *, over_aas: bool = False
     ) -> None:
         await self._read_sums("day", used.days, part, gathered)
         await self._read_sums("hour", used.hours, part, gathered)
@@ -227,7 +244,7 @@ class PostgresRollupQueries:
             raw = await self._tx.connection.execute(raw_query(windows, part))
             gathered.raw(raw.mappings())
 
-    async def _read_sums(self, grain: str, rows: Rows, part: Part, gathered: "Gathered") -> None:
+    async def _read_sums(self, grain: str, rows: Rows, part: Part, gathered: Gathered) -> None:
         table = _TABLES[grain]
         if part.aa_id is not None and part.fip_id is None:  # of one FIP few are read, by its key
             packed = await find_packed(self._tx, grain, rows, part)
@@ -294,68 +311,3 @@ def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
             left.append(TimeRange(at, day))
         at = day + DAY
     return [*left, TimeRange(at, within.end)] if at < within.end else left
-
-
-async def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
-    """Returns rows of sums, added up by cell; many in a thread."""
-    gathered = Gathered(over_aas=over_aas)
-    gathered.sums(rows)
-    return await gathered.summed()
-
-
-class Gathered:
-    """Rows of sums and raw rows of several times, grouped by cell and added up at once.
-
-    Adding costs little, the distribution of a sum costs much, so it is made once. With `over_aas`
-    the sums are over all AAs.
-    """
-
-    def __init__(self, *, over_aas: bool = False) -> None:
-        self._over_aas = over_aas
-        self._rows: dict[_Key, list[Row]] = defaultdict(list)
-        self._packed: dict[tuple[str, str, str], list[bytes]] = defaultdict(list)
-        self._blocks: dict[_Key, list[Block]] = defaultdict(list)
-
-    def sums(self, rows: Iterable[object]) -> None:
-        """Adds rows of `sums_query`."""
-        for row in cast("Iterable[Row]", rows):
-            self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
-
-    def packed(self, aa_id: str, tag: str, type_: str, sums: bytes) -> None:
-        """Adds the packed sums of all FIPs in a window, of an AA, short tag and type."""
-        self._packed[ALL_AAS if self._over_aas else aa_id, tag, type_].append(sums)
-
-    def raw(self, rows: Iterable[RowMapping]) -> None:
-        """Adds rows of `raw_query`."""
-        for row in rows:
-            aa_id = ALL_AAS if self._over_aas else row["aa_id"]
-            self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
-
-    async def summed(self, fip_id: str | None = None) -> dict[Cell, Rollup]:
-        """Returns the sums of each cell with rows, of one FIP where it is named.
-
-        Many are added up in a thread.
-        """
-        if not self._packed and len(self._rows) + len(self._blocks) <= _FEW_CELLS:
-            return self.by_cell(fip_id)
-        return await asyncio.to_thread(self.by_cell, fip_id)
-
-    def by_cell(self, fip_id: str | None = None) -> dict[Cell, Rollup]:
-        """Returns the sums of each cell with rows."""
-        found: dict[Cell, Rollup] = {}
-        for (aa_id, tag, type_), many in self._packed.items():
-            for one, sums in by_fip(many, fip_id).items():
-                found[_cell((aa_id, one, tag, type_))] = sums
-        for key in dict.fromkeys([*self._rows, *self._blocks]):
-            cell, sums = _cell(key), self._sum(key)
-            found[cell] = merge_all([found[cell], sums]) if cell in found else sums
-        return found
-
-    def _sum(self, key: _Key) -> Rollup:
-        rows = self._rows.get(key, ())
-        others = rollup(self._blocks.get(key, ()))
-        return merged(rows, others) if rows else others
-
-
-def _cell(key: _Key) -> Cell:
-    return Cell(key[0], key[1], long_tag(key[2]), key[3])

@@ -37,6 +37,7 @@ from mudra.storage.metrics.partitions import (
     has_partition,
     make_partition,
 )
+from mudra.storage.metrics.rollups.gathered import sums_by_cell
 from mudra.storage.metrics.rollups.packed_rows import (
     OF_FIPS,
     Packed,
@@ -49,7 +50,6 @@ from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.recount import aas_of, recount
 from mudra.storage.metrics.rollups.rollup_delay import is_due
-from mudra.storage.metrics.rollups.rollup_queries import sums_by_cell
 from mudra.storage.metrics.rollups.sums import (
     ROWS_AT_ONCE,
     SUMS,

@@ -32,12 +32,12 @@ from mudra.metrics.rollup.stale import (
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
+from mudra.storage.metrics.rollups.gathered import Gathered
 from mudra.storage.metrics.rollups.packed_reads import HEADER, Versions, WindowRow, WindowSums
 from mudra.storage.metrics.rollups.packed_rows import drop_packed
 from mudra.storage.metrics.rollups.packed_sums import add, pack_types
 from mudra.storage.metrics.rollups.pair_rows import put_packed_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
-from mudra.storage.metrics.rollups.rollup_queries import Gathered
 from mudra.storage.metrics.rollups.sums import Part, within_times
 from mudra.storage.metrics.tables import (
     metrics_receipt,
