@@ -42,6 +42,13 @@ class Proxy:
         plain = socket.create_connection(("127.0.0.1", self.port), timeout)
         return self.tls.wrap_socket(plain, server_hostname="127.0.0.1")
 
+    def answers(self) -> bool:
+        """Whether a request gets through, as none does while an address has too many connections."""
+        with contextlib.suppress(httpx.TransportError):
+            address = f"https://127.0.0.1:{self.port}/livez"
+            return httpx.get(address, verify=self.tls).is_success
+        return False
+
 
 @contextlib.contextmanager
 def running_proxy(name: str, folder: Path, front: int, nodes: Sequence[int]) -> Iterator[Proxy]:
@@ -57,8 +64,9 @@ def running_proxy(name: str, folder: Path, front: int, nodes: Sequence[int]) -> 
         )
     try:
         tls = ssl.create_default_context(cafile=certificate.cert)
-        _wait_for(process, front, folder / "said", tls)
-        yield Proxy(name, front, tls, process.pid)
+        proxy = Proxy(name, front, tls, process.pid)
+        _wait_for(process, proxy, folder / "said")
+        yield proxy
     finally:
         process.terminate()
         process.wait(20)
@@ -147,14 +155,11 @@ def _caddy(folder: Path, front: int, nodes: Sequence[int]) -> list[str]:
 PROXIES = {"nginx": _nginx, "haproxy": _haproxy, "caddy": _caddy}
 
 
-def _wait_for(
-    process: "subprocess.Popen[bytes]", port: int, said: Path, tls: ssl.SSLContext
-) -> None:
+def _wait_for(process: "subprocess.Popen[bytes]", proxy: Proxy, said: Path) -> None:
     deadline = time.monotonic() + 20
     while True:
         assert process.poll() is None, said.read_text()
         assert time.monotonic() < deadline, said.read_text()
-        with contextlib.suppress(httpx.TransportError):
-            if httpx.get(f"https://127.0.0.1:{port}/livez", verify=tls).status_code == 200:
-                return
+        if proxy.answers():
+            return
         time.sleep(0.05)
