@@ -4,7 +4,7 @@ import asyncio
 import ctypes
 from typing import Final
 
-EVERY_S: Final = 30.0
+EVERY_S: Final = 10.0
 _M_ARENA_MAX: Final = -8
 """The parameter of mallopt(3)."""
 
@@ -28,7 +28,7 @@ def give_back() -> None:
 
 
 async def give_back_regularly() -> None:
-    """Give free pages back every 30 s, in a thread, until cancelled."""
+    """Give free pages back every 10 s, in a thread, until cancelled."""
     while True:
         await asyncio.sleep(EVERY_S)
         await asyncio.to_thread(give_back)
