@@ -84,8 +84,9 @@ OLD_WINDOWS_S = 300.0
 """Of a run too short for windows of its own: twice in the 10 minutes of a window."""
 LIVE_FROM_S = 2400.0
 HEALED_S = 60.0
-PAST_HOURS = 26
-"""So many hours have sums over all AAs: the status is of 24, and would grow for a day."""
+PAST_HOURS = 20
+"""So many hours have sums over all AAs: the status is of 24, and would grow for a day. They have no
+calls by window, so none may be a day old before the end: pushes would be held (decision 0047)."""
 LOADING = timedelta(minutes=10)
 """So long the past of a run with windows of its own takes to be written and summed."""
 SAMPLES = ((0.3, 0.4), (0.9, 1.0))

@@ -60,7 +60,7 @@ class Journal:
         try:
             answer = ask()
         except httpx.TransportError as error:
-            self._note(kind, type(error).__name__, steady)
+            self.note(kind, type(error).__name__, steady=steady)
             return None
         outcome = str(answer.status_code)
         if answer.status_code == httpx.codes.NOT_FOUND:  # of which the path is what matters
@@ -71,9 +71,10 @@ class Journal:
                 self.latencies.append((kind, began, time.monotonic() - began))
         return answer
 
-    def _note(self, kind: str, outcome: str, steady: bool) -> None:
+    def note(self, kind: str, outcome: str, *, steady: bool | None = None) -> None:
+        """Count what came of something; what is no status of 200 to 299 is an error."""
         with self._lock:
-            self.statuses[(kind, steady, outcome)] += 1
+            self.statuses[(kind, self.steady if steady is None else steady, outcome)] += 1
 
 
 class Actor(threading.Thread):
@@ -220,6 +221,8 @@ class Pusher:
             answer = self._journal.asked("push", lambda: self._send(body))
             if answer is not None and answer.status_code == httpx.codes.OK:
                 self.acknowledged[report.txn_id] = answer.json()["receiptId"]
+                if "is implausible" in answer.text:
+                    self._journal.note("push", "held")
                 return
             if answer is not None and answer.status_code in {400, 403, 422}:
                 raise RuntimeError(f"a payload was refused: {answer.text[:300]}")
