@@ -184,10 +184,10 @@ class HealthService(Struct, frozen=True):
         self, within: TimeRange, aa_id: str | None, fip_id: str | None, code: str = ALL_CALLS
     ) -> Mapping[Cell, Rollup]:
         """Returns the sums of an AA, a FIP or a pair; without either, of one request by FIP."""
-        if aa_id is None and fip_id is None:
-            codes = {code} - {ALL_CALLS}
-            return await self.rollups.over_aas(within, tag=Tag.REQUESTS, codes=codes)
-        return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
+        found: dict[Cell, Rollup] = {}
+        async for totals in self._of_subject_by_type(within, aa_id, fip_id, code):
+            found |= totals
+        return found
 
     def _of_subject_by_type(
         self, within: TimeRange, aa_id: str | None, fip_id: str | None, code: str
