@@ -1,13 +1,16 @@
 """The flows in ARCHITECTURE.md name the files that a request really passes, in order.
 
-Each request runs in this process with a profiler in its loop. What every request passes (the
-framework around a handler) and plain values are named once, above the flows, and so is what runs
-next to requests: caches that are checked, batches that are written later.
+Each request runs in this process with a profiler in its loop and in its threads. What every
+request passes (the framework around a handler) and plain values are named once, above the flows,
+and so is what runs next to requests: caches that are checked, batches that are written later.
 """
 
+import asyncio
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -71,6 +74,9 @@ def passed(network: Network, request: Callable[[], httpx.Response]) -> list[str]
 
     async def profile(hook: Any) -> None:
         sys.setprofile(hook)
+        threading.setprofile(hook)
+        # A thread keeps the hook that was set when it began, so the request gets new ones.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor())
 
     weakness.cache_clear()  # a service has checked no key before
     network.served.do(profile(note))

@@ -1,6 +1,7 @@
 """The whole HTTP surface on one screen: what is mounted where, and what wraps it."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
 import structlog
@@ -120,7 +121,7 @@ def build_app(
 ) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
     litestar = with_head(with_route(with_options(_litestar(dependencies, pages, lost))))
-    hot_path = _hot_path(dependencies)
+    hot_path, prefixes = _hot_path(dependencies), dependencies.settings.registry_prefixes
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
@@ -132,14 +133,15 @@ def build_app(
         elif scope["path"] == hot_path and scope["method"] == "POST":
             set_route(scope, hot_path)
             await _hot(entity_token.generate, scope, receive, send, dependencies)
-        elif scope["method"] == "GET" and registry_reads.addressed(scope, dependencies):
+        elif scope["method"] == "GET" and (read := _read_of_directory(scope["path"], prefixes)):
             set_route(scope, registry_reads.ROUTE)
-            await _hot(registry_reads.respond, scope, receive, send, dependencies)
+            respond = partial(registry_reads.respond, *read)
+            await _hot(respond, scope, receive, send, dependencies)
         else:
             await litestar(scope, receive, send)
 
     if dependencies.settings.registry_published_responses:
-        return with_published_answers(app, dependencies.settings.registry_prefixes)
+        return with_published_answers(app, prefixes)
     return app
 
 
@@ -183,6 +185,17 @@ class _CatchingResponse(Struct):
 
 def _hot_path(dependencies: HttpDependencies) -> str:
     return f"{dependencies.settings.token_prefix}/v1/entity/token/generate"
+
+
+def _read_of_directory(path: str, prefixes: Sequence[str]) -> tuple[str, str] | None:
+    """Return type and ID (empty for a list) of a read of the directory; None for another path."""
+    for prefix in prefixes:
+        start = f"{prefix}/entityInfo/"
+        if path.startswith(start):
+            parts = path.removeprefix(start).split("/")
+            if all(parts) and len(parts) <= len(("type", "id")):
+                return parts[0], parts[1] if parts[1:] else ""
+    return None
 
 
 async def _hot(  # the three ASGI arguments, and who answers

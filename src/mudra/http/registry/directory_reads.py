@@ -34,25 +34,17 @@ ROUTE = "/entityInfo/{type}/{id}"
 """How reads of the directory are labeled, at whatever prefix."""
 
 
-async def respond(
-    scope: Scope, receive: Receive, send: Send, dependencies: HttpDependencies
+async def respond(  # the three ASGI arguments, and what is read
+    entity_type: str,
+    entity_id: str,
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    dependencies: HttpDependencies,
 ) -> None:
     """Send the response to a read of the directory."""
-    found = addressed(scope, dependencies)
-    assert found is not None
-    response = await read_entries(Request(scope, receive), dependencies, *found)
+    response = await read_entries(Request(scope, receive), dependencies, entity_type, entity_id)
     await response.send(send)
-
-
-def addressed(scope: Scope, dependencies: HttpDependencies) -> tuple[str, str] | None:
-    """Return type and ID (empty for a list) of a read of the directory; None for another path."""
-    for prefix in dependencies.settings.registry_prefixes:
-        start = f"{prefix}/entityInfo/"
-        if scope["path"].startswith(start):
-            parts = scope["path"].removeprefix(start).split("/")
-            if all(parts) and len(parts) <= len(("type", "id")):
-                return parts[0], parts[1] if parts[1:] else ""
-    return None
 
 
 async def read_entries(
