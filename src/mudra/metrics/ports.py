@@ -112,20 +112,6 @@ class RollupQueries(Protocol):
         """Returns the same, of one tag and type after the other: of 2,000 FIPs all are large."""
         ...
 
-    async def over_aas(
-        self,
-        within: TimeRange,
-        *,
-        fip_id: str | None = None,
-        tag: Tag | None = None,
-        codes: Collection[str] = (),
-    ) -> Mapping[Cell, Rollup]:
-        """Returns the same over all AAs, of all types or these: `aa_id` of each cell is empty.
-
-        Much cheaper.
-        """
-        ...
-
     def over_aas_by_type(
         self,
         within: TimeRange,
@@ -134,7 +120,10 @@ class RollupQueries(Protocol):
         tag: Tag | None = None,
         codes: Collection[str] = (),
     ) -> AsyncIterator[Mapping[Cell, Rollup]]:
-        """Returns the same, of one tag and type after the other."""
+        """Returns the same over all AAs, of all types or these: `aa_id` of each cell is empty.
+
+        Much cheaper.
+        """
         ...
 
     async def of_aas(

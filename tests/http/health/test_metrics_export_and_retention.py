@@ -229,8 +229,9 @@ def test_a_recount_leaves_sums_whose_raw_rows_retention_has_dropped(own, aa, day
 
     async def requests(dependencies: Dependencies) -> int:
         async with dependencies.metrics_maintenance(within_s=60.0) as work:
-            totals = await work.health.rollups.over_aas(within, fip_id=fip_id)
-        return sum(sums.counts[Position.TOTAL] for sums in totals.values())
+            found = work.health.rollups.over_aas_by_type(within, fip_id=fip_id)
+            totals = [sums async for of_type in found for sums in of_type.values()]
+        return sum(sums.counts[Position.TOTAL] for sums in totals)
 
     async def sum_up(dependencies: Dependencies) -> None:
         await refresh_rollups(dependencies.metrics_maintenance)

@@ -112,9 +112,10 @@ class Store:
                 pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
         async with self.patiently() as tx:
             figures = PostgresRollupQueries(tx)
-            found = await figures.over_aas(within)
             assert {
-                (c.fip_id, c.tag, c.type): merge_all([coarse(s)]) for c, s in found.items()
+                (c.fip_id, c.tag, c.type): merge_all([coarse(s)])
+                async for found in figures.over_aas_by_type(within)
+                for c, s in found.items()
             } == {key: merge_all(parts) for key, parts in over.items()}
             by_aa = await figures.of_aas(within)
             assert {(c.aa_id, c.tag, c.type): coarse(s) for c, s in by_aa.items()} == {

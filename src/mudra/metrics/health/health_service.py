@@ -20,7 +20,7 @@ from mudra.metrics.health.fip_health import (
     REQUESTS_SHOWN,
     TYPES_READ,
     FipHealth,
-    health_of_fips,
+    FipsInParts,
     published,
 )
 from mudra.metrics.health.fip_state import FipStates
@@ -252,8 +252,10 @@ class HealthService(Struct, frozen=True):
         """Returns the health of every live FIP that is onboarded, over all AAs, for publication."""
 
         async def make() -> tuple[Mapping[str, FipHealth], Disputed]:
-            totals = await self.rollups.over_aas(within, codes=TYPES_READ)
-            return await asyncio.to_thread(health_of_fips, totals), await self._disputed(within)
+            fips = FipsInParts()
+            async for totals in self.rollups.over_aas_by_type(within, codes=TYPES_READ):
+                await asyncio.to_thread(fips.add, totals)
+            return fips.health(), await self._disputed(within)
 
         seen, disputed = await self._made_once("network", within, None, None, make, large=True)
         live, onboarded = await self.members.live_fips(), await self.members.onboarded_fips()

@@ -16,7 +16,7 @@ from mudra.metrics.health.feed import (
     public_status,
     unsure,
 )
-from mudra.metrics.health.fip_health import fip_health
+from mudra.metrics.health.fip_health import FipsInParts, published
 from mudra.metrics.health.fip_state import FEED_APIS, NOTHING_KNOWN, ApiState, FipStates
 from mudra.metrics.health.health import Proof, Status
 from mudra.metrics.incidents.incident import Fip, Path
@@ -24,7 +24,7 @@ from mudra.metrics.incidents.subject import SubjectKind
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.rollup import rollup
+from mudra.metrics.rollup.rollup import Cell, rollup
 
 PROOF = Proof(4, 5, 23, 30)
 
@@ -44,11 +44,18 @@ BAD = ApiState(Status.BAD, 0.9999, 40, 20, 3, 2, int(WINDOW_START.timestamp()))
 LAST = WINDOW_START + timedelta(minutes=50)
 
 
+def health_of(*rows):
+    fips = FipsInParts()
+    for (tag, code), sums in rows:
+        fips.add({Cell("", "BANK-1", tag, code): sums})
+    return published(fips.health(), ["BANK-1"], {"BANK-1"})
+
+
 def feed_of(*rows, window=LAST, causes=(), **states):
     end = WINDOW_START + timedelta(minutes=60)
     known = tuple(states.get(name, NOTHING_KNOWN) for name in FEED_APIS)
     return health_feed(
-        {"BANK-1": fip_health(dict(rows))},
+        health_of(*rows),
         TimeRange(WINDOW_START, end),
         PROOF,
         FipStates(window, {"BANK-1": known}),
@@ -150,11 +157,11 @@ def test_a_share_just_below_everything_is_not_shown_as_100_percent():
 
 
 def test_the_public_sees_nothing_of_small_counts():
-    rows = dict(
-        [row(RequestType.CONSENT, 99, 99), row(RequestType.FI_FETCH, 100, 80, not_found=10)]
+    seen = health_of(
+        row(RequestType.CONSENT, 99, 99), row(RequestType.FI_FETCH, 100, 80, not_found=10)
     )
 
-    shown = {status.api: status for status in public_status({"BANK-1": fip_health(rows)})}
+    shown = {status.api: status for status in public_status(seen)}
 
     assert shown["consent"].status is Status.UNSURE
     assert shown["consent"].requests is None
@@ -173,8 +180,7 @@ def test_after_an_hour_without_a_report_no_status_is_known():
 
 
 def test_rows_without_a_status_keep_their_counts():
-    seen = fip_health(dict([row(RequestType.CONSENT, 200, 200)]))
-    rows = public_status({"BANK-1": seen})
+    rows = public_status(health_of(row(RequestType.CONSENT, 200, 200)))
 
     (known,) = [one for one in unsure(rows) if one.api == "consent"]
 
@@ -182,8 +188,7 @@ def test_rows_without_a_status_keep_their_counts():
 
 
 def test_the_csv_says_the_same_as_the_rows():
-    rows = dict([row(RequestType.CONSENT, 50, 50)])
-    shown = public_status({"BANK-1": fip_health(rows)}, PublicFloor(min_calls=10))
+    shown = public_status(health_of(row(RequestType.CONSENT, 50, 50)), PublicFloor(min_calls=10))
 
     read = list(csv.DictReader(io.StringIO(public_csv(shown))))
 

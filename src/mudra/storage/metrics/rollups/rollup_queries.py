@@ -81,21 +81,6 @@ class PostgresRollupQueries:
         async for sums in gathered.by_type(fip_id):
             yield sums
 
-    async def over_aas(
-        self,
-        within: TimeRange,
-        *,
-        fip_id: str | None = None,
-        tag: Tag | None = None,
-        codes: Collection[str] = (),
-    ) -> Mapping[Cell, Rollup]:
-        """Returns the same over all AAs, of all types or these: `aa_id` of each cell is empty.
-
-        Much cheaper.
-        """
-        part = Part(None, fip_id, tag, frozenset(codes) or None)
-        return await (await self._over_aas(within, part)).summed(fip_id)
-
     async def over_aas_by_type(
         self,
         within: TimeRange,
@@ -104,7 +89,10 @@ class PostgresRollupQueries:
         tag: Tag | None = None,
         codes: Collection[str] = (),
     ) -> AsyncIterator[Mapping[Cell, Rollup]]:
-        """Returns the same, of one tag and type after the other."""
+        """Returns the same over all AAs, of all types or these: `aa_id` of each cell is empty.
+
+        Much cheaper.
+        """
         part = Part(None, fip_id, tag, frozenset(codes) or None)
         async for sums in (await self._over_aas(within, part)).by_type(fip_id):
             yield sums
