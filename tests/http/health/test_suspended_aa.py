@@ -48,7 +48,8 @@ def test_windows_of_a_suspension_are_neither_missing_nor_expected(service: Servi
     service.advance("PT1H")
     again = reporting(service, member)
     end = again.last_window() + WINDOW
-    service.advance("PT16M")  # until the reports of the last window are missing
+    due = end + timedelta(minutes=16)  # the reports of the last window are missing, of no later one
+    service.advance(f"PT{int((due - again.now()).total_seconds())}S")
     within = {"from": began.isoformat(), "to": end.isoformat()}
     gaps: list[Any] = again.receipts(**within)["gaps"]
 
