@@ -11,6 +11,7 @@ from tests.support.database.template_database import share
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
 from tests.support.preloaded_program import RARELY, share_program
+from tests.support.second_tries import pytest_terminal_summary
 from tests.support.service import Member, Service, new_member, running_service
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "pytest_collection_modifyitems",
     "pytest_runtest_teardown",
     "pytest_runtestloop",
+    "pytest_terminal_summary",
 ]
 
 # A machine that runs other things as well is slow: no example fails for its time.

@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 import pytest
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
+from tests.support.second_tries import pytest_terminal_summary
 
 @pytest.fixture(scope="session")
 def process(tmp_path_factory):
@@ -29,7 +30,8 @@ FILES = {
         "def test_that_fails(process): print('what it printed'); assert process == 0\n"
         "def test_that_passes_again(process):\n"
         "    once = Path(__file__).with_name('once')\n"
-        "    tried = once.exists()\n    once.touch()\n    assert tried\n"
+        "    tried = once.exists()\n    once.touch()\n"
+        "    assert tried, 'the reason of a second try'\n"
     ),
     "test_more.py": "def test_more(process): pass\n",
 }
@@ -65,6 +67,7 @@ def test_failures_warnings_and_second_tries_are_reported(
     assert "what it printed" in done.stdout
     assert "mind the gap" in done.stdout
     assert "RERUN test_mixed.py::test_that_passes_again" in done.stdout
+    assert "the reason of a second try" in done.stdout
     assert "2 failed, 3 passed, 1 warning, 2 rerun" in done.stdout
 
 
