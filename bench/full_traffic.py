@@ -18,7 +18,6 @@ import os
 import random
 import statistics
 import sys
-import tempfile
 import threading
 import time
 import uuid
@@ -38,6 +37,7 @@ from tests.support.service import PASSWORD, Service, running_service
 from tools.demonstration import Page as Address
 from tools.demonstration import member_pages, operator_pages, public_pages
 
+from bench.kept_load import loaded_once, print_largest_tables
 from bench.machine import slowness, speed_note
 from bench.past_windows import checked, copy_windows
 from bench.picture import make_sums, partitions, say
@@ -129,13 +129,7 @@ def load(folder: Path, now: datetime) -> None:
         made = asyncio.run(make_sums(conninfo))
         print(f"{made} sums made in {time.process_time() - began:.1f} s of CPU")
         with psycopg.connect(conninfo, autocommit=True) as connection:
-            connection.execute("VACUUM ANALYZE")
-            for name, size in connection.execute(
-                "SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class"
-                " WHERE relname LIKE 'metrics%' AND relkind = 'r'"
-                " ORDER BY pg_total_relation_size(oid) DESC LIMIT 6"
-            ):
-                print(f"    {name}: {size}")
+            print_largest_tables(connection)
 
 
 class Page:
@@ -326,14 +320,8 @@ def crowd(service: Service, now: datetime) -> bool:
 
 def main() -> int:
     """Load, ask, print; 1 when a goal is missed."""
-    with tempfile.TemporaryDirectory() as directory:
-        folder = Path(os.environ.get("KEEP", directory))
-        loaded = folder / "loaded"
-        if not loaded.exists():
-            now = window_start(datetime.now(UTC))
-            load(folder, now)
-            loaded.write_text(now.isoformat())
-        met = measured(folder, datetime.fromisoformat(loaded.read_text()))
+    with loaded_once(load, window_start(datetime.now(UTC))) as (folder, now):
+        met = measured(folder, now)
     print(f"{AAS} AAs x {FIPS} FIPs: every goal met: {met}")
     return exit_code(met=met)
 

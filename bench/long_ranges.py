@@ -12,11 +12,8 @@ shows how long a page keeps its event loop.
 """
 
 import asyncio
-import os
 import statistics
 import sys
-import tempfile
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -25,6 +22,7 @@ from tests.support.service import running_service
 
 from bench import full_traffic
 from bench.full_traffic import Page, Readers, Waiting, aa_name, admin_of, onboard_all, reports
+from bench.kept_load import loaded_once, print_largest_tables
 from bench.machine import slowness, speed_note
 from bench.past_windows import copy_packed, copy_sums, copy_windows, keep_sums
 from bench.picture import make_sums, partitions, say
@@ -69,13 +67,7 @@ def load(folder: Path, now: datetime) -> None:
                 copy_packed(connection, hour, day_start(now) - ago * DAY, "day")
             connection.execute("DELETE FROM metrics_stale")
             keep_sums(connection, now)
-            connection.execute("VACUUM ANALYZE")
-            for name, size in connection.execute(
-                "SELECT relname, pg_size_pretty(pg_total_relation_size(oid)) FROM pg_class"
-                " WHERE relname LIKE 'metrics%' AND relkind = 'r'"
-                " ORDER BY pg_total_relation_size(oid) DESC LIMIT 5"
-            ):
-                print(f"    {name}: {size}")
+            print_largest_tables(connection)
 
 
 def pages(readers: Readers, end: datetime) -> list[Page]:
@@ -127,16 +119,8 @@ def ask(folder: Path, end: datetime) -> bool:
 
 def main() -> int:
     """Load, ask, print; 1 when a goal is missed."""
-    with tempfile.TemporaryDirectory() as directory:
-        folder = Path(os.environ.get("KEEP", directory))
-        loaded = folder / "loaded"
-        if not loaded.exists():
-            began = time.monotonic()
-            now = hour_start(datetime.now(UTC))
-            load(folder, now)
-            loaded.write_text(now.isoformat())
-            say(f"loaded after {time.monotonic() - began:.0f} s")
-        met = ask(folder, datetime.fromisoformat(loaded.read_text()))
+    with loaded_once(load, hour_start(datetime.now(UTC))) as (folder, now):
+        met = ask(folder, now)
     size = f"{full_traffic.AAS} AAs x {full_traffic.FIPS} FIPs"
     print(f"{size}: every goal of long ranges met: {met}")
     return exit_code(met=met)
