@@ -38,6 +38,13 @@ class Pair(Struct, frozen=True):
     fip_id: str
 
 
+class SumsOfFips(Struct, frozen=True):
+    """The calls to each FIP: over all AAs, and of each AA where one may see calls not good."""
+
+    whole: Mapping[str, PairSums]
+    contested: Mapping[Pair, PairSums]
+
+
 class Reports(Protocol):
     """Pushed reports inside one transaction; durable once it has ended."""
 
@@ -140,6 +147,10 @@ class RollupQueries(Protocol):
         self, within: TimeRange, codes: Collection[str] = (ALL_CALLS,)
     ) -> Mapping[Pair, PairSums]:
         """Returns the sums for the matrix, over some types of request together or all calls."""
+        ...
+
+    async def of_fips(self, within: TimeRange) -> SumsOfFips:
+        """Returns the sums of each FIP over all calls, and its pairs where they are contested."""
         ...
 
     async def contested_pairs(

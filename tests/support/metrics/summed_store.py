@@ -18,6 +18,7 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Notice
 from mudra.jobs.metrics_jobs import WORK_S
 from mudra.metrics.health.fip_health import REQUESTS_SHOWN
+from mudra.metrics.health.weighing import weigh_day, weigh_fips
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus
 from mudra.metrics.payload.push_report import PushService
@@ -122,6 +123,7 @@ class Store:
                 key: merge_all(parts) for key, parts in of_aas.items()
             }
             assert await figures.pairs(within) == pairs
+            await fips_are_true(figures, within, pairs)
             code = next(self._codes)
             assert await figures.pairs(within, (code,)) == by_code[code]
             await contested_are_true(figures, within, by_code)
@@ -158,6 +160,14 @@ class Store:
     async def run(self, sql, **values):
         async with self.patiently() as tx:
             return await tx.connection.execute(sa.text(sql), values)
+
+
+async def fips_are_true(figures, within, pairs):
+    """What most AAs see of each FIP is found by the sums as it is by its pairs."""
+    sums = await figures.of_fips(within)
+    fips = {pair.fip_id for pair in sums.contested}
+    assert sums.contested == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
+    assert weigh_day(sums) == weigh_fips(pairs)
 
 
 async def contested_are_true(figures, within, by_code):

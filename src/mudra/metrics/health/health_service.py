@@ -43,7 +43,7 @@ from mudra.metrics.health.weighing import (
     Weighed,
     outvoted,
     weigh_apis,
-    weigh_fips,
+    weigh_day,
 )
 from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
@@ -295,7 +295,7 @@ class HealthService(Struct, frozen=True):
 
     async def day(self, within: TimeRange) -> Mapping[str, Weighed]:
         """Returns the calls to each FIP on a day, as most AAs see them."""
-        return await asyncio.to_thread(weigh_fips, await self.rollups.pairs(within))
+        return await asyncio.to_thread(weigh_day, await self.rollups.of_fips(within))
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day with sums; of its reports for days from one on."""

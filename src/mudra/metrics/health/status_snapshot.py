@@ -150,7 +150,7 @@ class StatusReader:
                         raise
                     self._days.setdefault(day, _day_health(day, {}, _UNMARKED))
                     continue
-                self._days[day] = _day_health(day, totals, mark)
+                self._days[day] = await asyncio.to_thread(_day_health, day, totals, mark)
         self._days = {day: read for day, read in self._days.items() if day in days}
 
     def _snapshot(

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mudra.metrics.health.health import Status
 from mudra.metrics.payload.catalogue import TIMINGS, Tag
-from mudra.metrics.ports import Pair
+from mudra.metrics.ports import Pair, SumsOfFips
 from mudra.metrics.rollup.pair import PairSums, add_pairs, pair_sums, status_of_pair
 from mudra.metrics.rollup.percentage import share_of
 from mudra.metrics.rollup.rollup import Cell, Rollup
@@ -81,6 +81,12 @@ def weigh_fips(pairs: Mapping[Pair, PairSums]) -> dict[str, Weighed]:
     for pair, sums in pairs.items():
         by_fip[pair.fip_id][pair.aa_id] = sums
     return {fip_id: weigh(by_aa) for fip_id, by_aa in by_fip.items()}
+
+
+def weigh_day(sums: SumsOfFips) -> dict[str, Weighed]:
+    """Returns the same of many pairs, of which those that no AA contests are added up before."""
+    uncontested = {fip_id: Weighed(whole) for fip_id, whole in sums.whole.items()}
+    return uncontested | weigh_fips(sums.contested)
 
 
 def outvoted(contested: Mapping[str, Mapping[Pair, PairSums]]) -> Disputed:

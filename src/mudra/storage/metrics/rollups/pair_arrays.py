@@ -68,6 +68,17 @@ class PairArrays:
         """Returns all pairs of a table."""
         return self._of(table, self._seen[table])
 
+    def of_fips(self, table: int) -> dict[str, PairSums]:
+        """Returns the sums of each FIP over all AAs, of a table."""
+        sums, fips = self._sums[table], [*self._fips]
+        columns = [
+            (column.max if place == _LONGEST else column.sum)(axis=0)
+            for place, column in enumerate(sums)
+        ]
+        (at,) = np.nonzero(self._seen[table].any(axis=0))
+        rows = np.stack(columns)[:, at].T.tolist()
+        return {fips[fip]: PairSums(*row) for fip, row in zip(at.tolist(), rows, strict=True)}
+
     def contested(self, table: int) -> dict[Pair, PairSums]:
         """Returns the pairs of the FIPs of which not every AA sees good calls."""
         seen = self._seen[table]

@@ -12,7 +12,7 @@ from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import TIMINGS, Tag
 from mudra.metrics.payload.report import RequestBlock
-from mudra.metrics.ports import Pair
+from mudra.metrics.ports import Pair, SumsOfFips
 from mudra.metrics.rollup.grain_selection import Rows, SeriesKey, Sources
 from mudra.metrics.rollup.pair import (
     ALL_CALLS,
@@ -61,6 +61,13 @@ class PairQueries:
         """Returns the sums of each pair, over some types of request together or all calls."""
         found = await self._found(used, [tuple(codes)])
         return await asyncio.to_thread(found.pairs, 0)
+
+    async def of_fips(self, used: Sources) -> SumsOfFips:
+        """Returns the sums of each FIP over all calls, and its pairs where they are contested."""
+        found = await self._found(used, [(ALL_CALLS,)])
+        return SumsOfFips(
+            await asyncio.to_thread(found.of_fips, 0), await asyncio.to_thread(found.contested, 0)
+        )
 
     async def contested(self, used: Sources, codes: Collection[str]) -> Mapping[str, _Sums]:
         """Returns by type the pairs of the FIPs of which not every AA sees good calls."""

@@ -10,7 +10,7 @@ from msgspec.structs import fields, replace
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag, day_start
-from mudra.metrics.ports import Pair
+from mudra.metrics.ports import Pair, SumsOfFips
 from mudra.metrics.rollup.coverage import FOREVER, Reported, TimeRange
 from mudra.metrics.rollup.grain_selection import (
     Notes,
@@ -115,6 +115,10 @@ class PostgresRollupQueries:
     ) -> Mapping[Pair, PairSums]:
         """Returns the sums for the matrix, over some types of request together or all calls."""
         return await self._pairs.sums(await self._pair_sources(within), codes)
+
+    async def of_fips(self, within: TimeRange) -> SumsOfFips:
+        """Returns the sums of each FIP over all calls, and its pairs where they are contested."""
+        return await self._pairs.of_fips(await self._pair_sources(within))
 
     async def contested_pairs(
         self, within: TimeRange, codes: Collection[str]
