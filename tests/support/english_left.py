@@ -26,6 +26,6 @@ def text_of(page: str) -> str:
 def english_in(page: str, *data: str) -> set[str]:
     """Words in English, but for `data`, which is the same in every language."""
     text = text_of(page)
-    for one in (*data, *_TERMS):
+    for one in sorted((*data, *_TERMS), key=len, reverse=True):  # a name may begin another
         text = text.replace(one, "")
     return set(_ENGLISH.findall(text))
