@@ -41,61 +41,58 @@ def pack_pairs(sums: Mapping[str, PairSums]) -> bytes:
 
 
 class PairArrays:
-    """Sums of pairs that are being added up, in several tables (of an API each, or of all)."""
+    """Sums of pairs that are being added up: of one API, or of some together."""
 
-    def __init__(self, tables: int) -> None:
+    def __init__(self) -> None:
         self._aas: dict[str, int] = {}
         self._fips: dict[str, int] = {}
-        self._sums: NDArray[Any] = np.zeros((tables, len(_COLUMNS), *_ROOM), np.int64)
-        self._seen = np.zeros((tables, *_ROOM), np.bool_)
+        self._sums: NDArray[Any] = np.zeros((len(_COLUMNS), *_ROOM), np.int64)
+        self._seen = np.zeros(_ROOM, np.bool_)
         self._largest = 0
 
-    def add_packed(self, table: int, aa_id: str, packed: bytes) -> None:
+    def add_packed(self, aa_id: str, packed: bytes) -> None:
         """Adds what `pack_pairs` made of an AA's pairs."""
         stored = _decode(packed)
         if stored.fip_ids:
-            self._add(table, aa_id, stored.fip_ids, [wide(column) for column in stored.columns])
+            self._add(aa_id, stored.fip_ids, [wide(column) for column in stored.columns])
 
-    def add_pairs(self, table: int, pairs: Iterable[tuple[Pair, PairSums]]) -> None:
+    def add_pairs(self, pairs: Iterable[tuple[Pair, PairSums]]) -> None:
         """Adds some pairs."""
         by_aa: dict[str, dict[str, PairSums]] = {}
         for pair, sums in pairs:
             by_aa.setdefault(pair.aa_id, {})[pair.fip_id] = sums
         for aa_id, of_aa in by_aa.items():
-            self._add(table, aa_id, [*of_aa], _columns_of(of_aa.values()))
+            self._add(aa_id, [*of_aa], _columns_of(of_aa.values()))
 
-    def pairs(self, table: int) -> dict[Pair, PairSums]:
-        """Returns all pairs of a table."""
-        return self._of(table, self._seen[table])
+    def pairs(self) -> dict[Pair, PairSums]:
+        """Returns all pairs."""
+        return self._of(self._seen)
 
-    def of_fips(self, table: int) -> dict[str, PairSums]:
-        """Returns the sums of each FIP over all AAs, of a table."""
-        sums, fips = self._sums[table], [*self._fips]
+    def of_fips(self) -> dict[str, PairSums]:
+        """Returns the sums of each FIP over all AAs."""
+        fips = [*self._fips]
         columns = [
             (column.max if place == _LONGEST else column.sum)(axis=0)
-            for place, column in enumerate(sums)
+            for place, column in enumerate(self._sums)
         ]
-        (at,) = np.nonzero(self._seen[table].any(axis=0))
+        (at,) = np.nonzero(self._seen.any(axis=0))
         rows = np.stack(columns)[:, at].T.tolist()
         return {fips[fip]: PairSums(*row) for fip, row in zip(at.tolist(), rows, strict=True)}
 
-    def contested(self, table: int) -> dict[Pair, PairSums]:
+    def contested(self) -> dict[Pair, PairSums]:
         """Returns the pairs of the FIPs of which not every AA sees good calls."""
-        seen = self._seen[table]
-        good = np.asarray(is_good_in_sums(PairSums(*self._sums[table])), np.bool_)
-        return self._of(table, seen & (seen & ~good).any(axis=0))
+        good = np.asarray(is_good_in_sums(PairSums(*self._sums)), np.bool_)
+        return self._of(self._seen & (self._seen & ~good).any(axis=0))
 
-    def _add(
-        self, table: int, aa_id: str, fip_ids: Sequence[str], columns: Sequence[NDArray[Any]]
-    ) -> None:
+    def _add(self, aa_id: str, fip_ids: Sequence[str], columns: Sequence[NDArray[Any]]) -> None:
         self._make_room(aa_id, fip_ids, sum(int(column.max()) for column in columns))
         aa, fips = self._aas[aa_id], self._fips
         at = np.fromiter((fips[fip_id] for fip_id in fip_ids), np.int64, len(fip_ids))
         for place, column in enumerate(columns):
-            of_aa = self._sums[table, place, aa]
+            of_aa = self._sums[place, aa]
             add = np.maximum if place == _LONGEST else np.add
             of_aa[at] = add(of_aa[at], column)
-        self._seen[table, aa, at] = True
+        self._seen[aa, at] = True
 
     def _make_room(self, aa_id: str, fip_ids: Sequence[str], largest: int) -> None:
         self._aas.setdefault(intern(aa_id), len(self._aas))
@@ -111,10 +108,10 @@ class PairArrays:
                 self._sums = _doubled(self._sums, axis)
                 self._seen = _doubled(self._seen, axis)
 
-    def _of(self, table: int, wanted: NDArray[np.bool_]) -> dict[Pair, PairSums]:
+    def _of(self, wanted: NDArray[np.bool_]) -> dict[Pair, PairSums]:
         aas, fips = [*self._aas], [*self._fips]
         at_aa, at_fip = np.nonzero(wanted)
-        rows = self._sums[table][:, at_aa, at_fip].T.tolist()
+        rows = self._sums[:, at_aa, at_fip].T.tolist()
         return {
             Pair(aas[aa], fips[fip]): PairSums(*row)
             for aa, fip, row in zip(at_aa.tolist(), at_fip.tolist(), rows, strict=True)

@@ -59,54 +59,55 @@ class PairQueries:
 
     async def sums(self, used: Sources, codes: Collection[str]) -> _Sums:
         """Returns the sums of each pair, over some types of request together or all calls."""
-        found = await self._found(used, [tuple(codes)])
-        return await asyncio.to_thread(found.pairs, 0)
+        found = await self._found(await self._chosen(used), codes)
+        return await asyncio.to_thread(found.pairs)
 
     async def of_fips(self, used: Sources) -> SumsOfFips:
         """Returns the sums of each FIP over all calls, and its pairs where they are contested."""
-        found = await self._found(used, [(ALL_CALLS,)])
+        found = await self._found(await self._chosen(used), (ALL_CALLS,))
         return SumsOfFips(
-            await asyncio.to_thread(found.of_fips, 0), await asyncio.to_thread(found.contested, 0)
+            await asyncio.to_thread(found.of_fips), await asyncio.to_thread(found.contested)
         )
 
     async def contested(self, used: Sources, codes: Collection[str]) -> Mapping[str, _Sums]:
-        """Returns by type the pairs of the FIPs of which not every AA sees good calls."""
-        each = list(codes)
-        found = await self._found(used, [(code,) for code in each])
-        return {
-            code: await asyncio.to_thread(found.contested, table) for table, code in enumerate(each)
-        }
+        """Returns by type the pairs of the FIPs of which not every AA sees good calls.
 
-    async def _found(self, used: Sources, codes: Sequence[Collection[str]]) -> "PairArrays":
-        """Adds up the pairs of these types, each of `codes` in a table of its own."""
+        One type after the other: the pairs of a nation take 8 MB for each.
+        """
+        chosen = await self._chosen(used)
+        of_each: dict[str, _Sums] = {}
+        for code in codes:
+            found = await self._found(chosen, (code,))
+            of_each[code] = await asyncio.to_thread(found.contested)
+        return of_each
+
+    async def _found(self, chosen: "_Chosen", codes: Collection[str]) -> "PairArrays":
+        """Adds up the pairs of these types."""
         # numpy: a worker loads it with the first sums of pairs that it reads.
         from mudra.storage.metrics.rollups.pair_arrays import PairArrays  # noqa: PLC0415
 
-        found = PairArrays(len(codes))
-        sources = await self._chosen(used)
-        table_of = {code: table for table, some in enumerate(codes) for code in some}
-        for grain, rows in sources.packed:
-            await self._add_packed(found, table_of, grain, rows)
-        for table, some in enumerate(codes):
-            if sources.rows:
-                query = _sums_query(sources.rows, some)
-                read = (await self._tx.connection.execute(query)).mappings().all()
-                await asyncio.to_thread(_add_rows, found, table, read)
-            await self._add_raw(found, table, sources.raw, some)
+        found = PairArrays()
+        for grain, rows in chosen.packed:
+            await self._add_packed(found, codes, grain, rows)
+        if chosen.rows:
+            query = _sums_query(chosen.rows, codes)
+            read = (await self._tx.connection.execute(query)).mappings().all()
+            await asyncio.to_thread(_add_rows, found, read)
+        await self._add_raw(found, chosen.raw, codes)
         return found
 
     async def _add_packed(
-        self, found: "PairArrays", table_of: Mapping[str, int], grain: str, rows: Rows
+        self, found: "PairArrays", codes: Collection[str], grain: str, rows: Rows
     ) -> None:
         c = metrics_packed.c
-        query: sa.Select[tuple[str, str, bytes]] = sa.select(c.aa_id, c.type, c.sums).where(
-            *(c.kind == PAIRS, c.grain == grain, c.type == sa.any_(sa.literal([*table_of]))),
+        query: sa.Select[tuple[str, bytes]] = sa.select(c.aa_id, c.sums).where(
+            *(c.kind == PAIRS, c.grain == grain, c.type == sa.any_(sa.literal([*codes]))),
             chosen_rows(metrics_packed, c.at, rows),
         )
 
-        def add(read: Sequence[sa.Row[tuple[str, str, bytes]]]) -> None:
+        def add(read: Sequence[sa.Row[tuple[str, bytes]]]) -> None:
             for row in read:
-                found.add_packed(table_of[row.type], row.aa_id, row.sums)
+                found.add_packed(row.aa_id, row.sums)
 
         async for read in self._tx.in_parts(query, _TOGETHER):
             await asyncio.to_thread(add, read)
@@ -175,15 +176,13 @@ class PairQueries:
             old.times, old.without, old.only | (versions.keys() - good)
         )
 
-    async def _add_raw(
-        self, found: "PairArrays", table: int, windows: Rows, codes: Collection[str]
-    ) -> None:
+    async def _add_raw(self, found: "PairArrays", windows: Rows, codes: Collection[str]) -> None:
         if windows.times or windows.only:
             raw = _raw_pairs(windows, codes)
             soon = (await self._tx.connection.execute(soon_pairs_query(raw))).mappings().all()
-            await asyncio.to_thread(_add_rows, found, table, soon)
+            await asyncio.to_thread(_add_rows, found, soon)
             late = (await self._tx.connection.execute(late_blocks_query(raw))).mappings().all()
-            await asyncio.to_thread(_add_blocks, found, table, late)
+            await asyncio.to_thread(_add_blocks, found, late)
 
 
 class _Chosen(NamedTuple):
@@ -192,17 +191,17 @@ class _Chosen(NamedTuple):
     raw: Rows
 
 
-def _add_rows(found: "PairArrays", table: int, rows: Sequence[RowMapping]) -> None:
-    found.add_pairs(table, ((_pair_of(row), _sums_of(row)) for row in rows))
+def _add_rows(found: "PairArrays", rows: Sequence[RowMapping]) -> None:
+    found.add_pairs((_pair_of(row), _sums_of(row)) for row in rows)
 
 
-def _add_blocks(found: "PairArrays", table: int, rows: Sequence[RowMapping]) -> None:
+def _add_blocks(found: "PairArrays", rows: Sequence[RowMapping]) -> None:
     blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
     for row in rows:
         block = block_of(row)
         assert isinstance(block, RequestBlock)  # the query selects request metrics
         blocks[_pair_of(row)].append(block)
-    found.add_pairs(table, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
+    found.add_pairs(((pair, pair_sums_of(held)) for pair, held in blocks.items()))
 
 
 def _every(tables: _Tables, codes: Collection[str]) -> sa.Subquery:
