@@ -31,7 +31,13 @@ from mudra.storage.metrics.rollups.packed_reads import (
 )
 from mudra.storage.metrics.rollups.packed_rows import EVERY, PAIRS
 from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pairs_query
-from mudra.storage.metrics.rollups.sums import Part, block_of, chosen_rows
+from mudra.storage.metrics.rollups.sums import (
+    ROWS_AT_ONCE,
+    Part,
+    block_of,
+    chosen_rows,
+    mappings_of,
+)
 from mudra.storage.metrics.tables import (
     metrics_packed,
     metrics_pair_day,
@@ -90,9 +96,7 @@ class PairQueries:
         for grain, rows in chosen.packed:
             await self._add_packed(found, codes, grain, rows)
         if chosen.rows:
-            query = _sums_query(chosen.rows, codes)
-            read = (await self._tx.connection.execute(query)).mappings().all()
-            await asyncio.to_thread(_add_rows, found, read)
+            await self._add_rows(found, _sums_query(chosen.rows, codes))
         await self._add_raw(found, chosen.raw, codes)
         return found
 
@@ -179,10 +183,13 @@ class PairQueries:
     async def _add_raw(self, found: "PairArrays", windows: Rows, codes: Collection[str]) -> None:
         if windows.times or windows.only:
             raw = _raw_pairs(windows, codes)
-            soon = (await self._tx.connection.execute(soon_pairs_query(raw))).mappings().all()
-            await asyncio.to_thread(_add_rows, found, soon)
+            await self._add_rows(found, soon_pairs_query(raw))
             late = (await self._tx.connection.execute(late_blocks_query(raw))).mappings().all()
             await asyncio.to_thread(_add_blocks, found, late)
+
+    async def _add_rows(self, found: "PairArrays", query: sa.Select[tuple[object, ...]]) -> None:
+        async for rows in self._tx.in_parts(query, ROWS_AT_ONCE):
+            await asyncio.to_thread(_add_rows, found, mappings_of(rows))
 
 
 class _Chosen(NamedTuple):

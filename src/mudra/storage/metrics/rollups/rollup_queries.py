@@ -32,8 +32,10 @@ from mudra.storage.metrics.rollups.packed_reads import WindowSums, find_packed
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
 from mudra.storage.metrics.rollups.pair_queries import PairQueries
 from mudra.storage.metrics.rollups.sums import (
+    ROWS_AT_ONCE,
     Part,
     chosen_rows,
+    mappings_of,
     raw_query,
     sums_query,
     within_times,
@@ -233,8 +235,8 @@ class PostgresRollupQueries:
             for type_, sums in row.types.items():
                 gathered.packed(row.key.aa_id, row.key.tag, type_, sums)
         if windows.times or windows.only:
-            raw = await self._tx.connection.execute(raw_query(windows, part))
-            gathered.raw(raw.mappings())
+            async for rows in self._tx.in_parts(raw_query(windows, part), ROWS_AT_ONCE):
+                gathered.raw(mappings_of(rows))
 
     async def _read_sums(self, grain: str, rows: Rows, part: Part, gathered: Gathered) -> None:
         table = _TABLES[grain]
