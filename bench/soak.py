@@ -89,11 +89,11 @@ PAST_HOURS = 20
 calls by window, so none may be a day old before the end: pushes would be held (decision 0047)."""
 LOADING = timedelta(minutes=10)
 """So long the past of a run with windows of its own takes to be written and summed."""
-SAMPLES = ((0.3, 0.4), (0.9, 1.0))
-"""Parts of the time without kills in which memory is looked at, once all is warm: their medians
-are compared."""
-LOOKS = sized(20, 3)
-"""In each of them: what pages keep for some minutes comes and goes."""
+WARM_AFTER = 0.3
+"""The part of the time without kills after which memory is looked at, for a window, and again in
+its last window: what reads and sums need comes and goes with the reports of a window."""
+LOOKS = sized(40, 3)
+"""In each of them: their medians are compared."""
 MAX_RESETS = 4
 """Of an admin: a fifth one more is refused for the rest of the day."""
 GAP_S = (0.5, 4.0) if sized(1, 0) else (0.1, 0.3)
@@ -269,11 +269,12 @@ class Soak:
 
     def _steadily(self, service: Service) -> None:
         """The part without kills: look at what is held once all is warm, and at the end."""
-        for first, last in SAMPLES:
+        length_s = min(WINDOW.total_seconds(), self.steady_s / 6)
+        for start_s in (WARM_AFTER * self.steady_s, self.steady_s - length_s):
             looks = []
             for look in range(LOOKS):
-                share = first + (last - first) * look / (LOOKS - 1)
-                time.sleep(max(0.0, self.began + share * self.steady_s - time.monotonic()))
+                at = self.began + start_s + length_s * look / (LOOKS - 1)
+                time.sleep(max(0.0, at - time.monotonic()))
                 looks.append([held_by(pid) for pid in forks(service.process.pid)])
             self.held.append(
                 [
