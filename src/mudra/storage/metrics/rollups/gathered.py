@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from itertools import groupby
 from typing import Final, cast
 
 from sqlalchemy.engine import RowMapping
@@ -19,6 +19,8 @@ _FEW_CELLS: Final = 100
 """So many are added up in 10 ms, which no one notices who waits for the same process."""
 _Key = tuple[str, str, str, str]
 """AA, FIP, tag and type."""
+_Kind = tuple[str, str]
+"""Tag and type."""
 
 
 async def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
@@ -29,7 +31,7 @@ async def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dic
 
 
 class Gathered:
-    """Rows of sums and raw rows of several times, grouped by cell and added up at once.
+    """Rows of sums and raw rows of several times, grouped by cell and added up at once, one time.
 
     Adding costs little, the distribution of a sum costs much, so it is made once. With `over_aas`
     the sums are over all AAs.
@@ -56,65 +58,73 @@ class Gathered:
             aa_id = ALL_AAS if self._over_aas else row["aa_id"]
             self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
 
-    async def summed(self, fip_id: str | None = None) -> dict[Cell, Rollup]:
-        """Returns the sums of each cell with rows, of one FIP where it is named.
-
-        Many are added up in a thread.
-        """
+    async def summed(self) -> dict[Cell, Rollup]:
+        """Returns the sums of each cell with rows; many are added up in a thread."""
         if self._are_few():
-            return self.by_cell(fip_id)
-        return await asyncio.to_thread(self.by_cell, fip_id)
+            return self._by_cell(None)
+        return await asyncio.to_thread(self._by_cell, None)
 
-    async def by_type(self, fip_id: str | None = None) -> AsyncIterator[dict[Cell, Rollup]]:
-        """Returns the same, of one tag and type after the other, but for few at once.
+    async def by_type(
+        self, raw: AsyncIterator[Sequence[RowMapping]], fip_id: str | None = None
+    ) -> AsyncIterator[dict[Cell, Rollup]]:
+        """Returns the sums of one tag and type after the other, but of few cells at once.
 
-        The distributions of 2,000 FIPs are tens of megabytes for each type.
+        Those of one FIP where it is named. `raw` are further rows of `raw_query`, in the order of
+        tag and type: those of one type are held at a time. Of 40 AAs and 2,000 FIPs all are a
+        gigabyte, and the distributions of the FIPs are tens of megabytes for each type.
         """
+        last: _Kind | None = None
+        async for rows in raw:
+            for kind, of_kind in groupby(rows, _kind_of):
+                if last is not None and last != kind and len(self._blocks) > _FEW_CELLS:
+                    yield await asyncio.to_thread(self._taken, last, fip_id)
+                last = kind
+                await self._add_raw([*of_kind], in_thread=len(rows) > _FEW_CELLS)
         if self._are_few():
-            yield self.by_cell(fip_id)
+            yield self._by_cell(fip_id)
             return
-        for part in self._parts():
-            yield await asyncio.to_thread(part, fip_id)
+        for kind in self._kinds():
+            yield await asyncio.to_thread(self._taken, kind, fip_id)
 
-    def by_cell(self, fip_id: str | None = None) -> dict[Cell, Rollup]:
-        """Returns the sums of each cell with rows."""
+    async def _add_raw(self, rows: Sequence[RowMapping], *, in_thread: bool) -> None:
+        if in_thread:
+            await asyncio.to_thread(self.raw, rows)
+        else:
+            self.raw(rows)
+
+    def _by_cell(self, fip_id: str | None) -> dict[Cell, Rollup]:
         found: dict[Cell, Rollup] = {}
-        for part in self._parts():
-            found |= part(fip_id)
+        for kind in self._kinds():
+            found |= self._taken(kind, fip_id)
         return found
 
     def _are_few(self) -> bool:
         return not self._packed and len(self._rows) + len(self._blocks) <= _FEW_CELLS
 
-    def _parts(self) -> Iterable[Callable[[str | None], dict[Cell, Rollup]]]:
-        """Returns what adds up the cells of each tag and type."""
-        packed: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for aa_id, tag, type_ in self._packed:
-            packed[tag, type_].append(aa_id)
-        keys: dict[tuple[str, str], list[_Key]] = defaultdict(list)
-        for key in dict.fromkeys([*self._rows, *self._blocks]):
-            keys[key[2], key[3]].append(key)
-        return [
-            partial(self._of_type, kind, packed[kind], keys[kind])
-            for kind in dict.fromkeys([*packed, *keys])
-        ]
+    def _kinds(self) -> Collection[_Kind]:
+        keys = [*self._packed, *(key[1:] for key in (*self._rows, *self._blocks))]
+        return dict.fromkeys((tag, type_) for _, tag, type_ in keys)
 
-    def _of_type(
-        self, kind: tuple[str, str], packed: Sequence[str], keys: Sequence[_Key], fip_id: str | None
-    ) -> dict[Cell, Rollup]:
+    def _taken(self, kind: _Kind, fip_id: str | None) -> dict[Cell, Rollup]:
+        """Adds up the cells of a tag and type, and forgets their rows."""
         found: dict[Cell, Rollup] = {}
-        for aa_id in packed:
-            for one, sums in by_fip(self._packed[aa_id, *kind], fip_id).items():
+        for aa_id in [aa for aa, *of in self._packed if (*of,) == kind]:
+            for one, sums in by_fip(self._packed.pop((aa_id, *kind)), fip_id).items():
                 found[_cell((aa_id, one, *kind))] = sums
-        for key in keys:
+        keys = (key for key in (*self._rows, *self._blocks) if key[2:] == kind)
+        for key in dict.fromkeys(keys):
             cell, sums = _cell(key), self._sum(key)
             found[cell] = merge_all([found[cell], sums]) if cell in found else sums
         return found
 
     def _sum(self, key: _Key) -> Rollup:
-        rows = self._rows.get(key, ())
-        others = rollup(self._blocks.get(key, ()))
+        rows = self._rows.pop(key, ())
+        others = rollup(self._blocks.pop(key, ()))
         return merged(rows, others) if rows else others
+
+
+def _kind_of(row: RowMapping) -> _Kind:
+    return row["tag"], row["type"]
 
 
 def _cell(key: _Key) -> Cell:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from msgspec.structs import fields, replace
 from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag, day_start
 from mudra.metrics.ports import Pair, SumsOfFips
@@ -44,6 +45,7 @@ from mudra.storage.metrics.tables import (
     metrics_day,
     metrics_held,
     metrics_hour,
+    metrics_raw,
     metrics_receipt,
     metrics_received,
     metrics_stale,
@@ -73,14 +75,16 @@ class PostgresRollupQueries:
         tag: Tag | None = None,
     ) -> Mapping[Cell, Rollup]:
         """Returns the sums of every cell that had traffic."""
-        return await (await self._of_cells(within, Part(aa_id, fip_id, tag))).summed(fip_id)
+        found: dict[Cell, Rollup] = {}
+        async for sums in self._of_cells(within, Part(aa_id, fip_id, tag)):
+            found |= sums
+        return found
 
     async def totals_by_type(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
     ) -> AsyncIterator[Mapping[Cell, Rollup]]:
         """Returns the same, of one tag and type after the other."""
-        gathered = await self._of_cells(within, Part(aa_id, fip_id))
-        async for sums in gathered.by_type(fip_id):
+        async for sums in self._of_cells(within, Part(aa_id, fip_id)):
             yield sums
 
     async def over_aas_by_type(
@@ -96,7 +100,16 @@ class PostgresRollupQueries:
         Much cheaper.
         """
         part = Part(None, fip_id, tag, frozenset(codes) or None)
-        async for sums in (await self._over_aas(within, part)).by_type(fip_id):
+        wide = await self._widened(within)
+        stale = await self._stale_series(wide, None)
+        since = await self._windows.since()
+        used = sources_of_all(wide, stale, since, of_one_grain=fip_id is None)
+        gathered = Gathered(over_aas=True)
+        raw = await self._read(used.rest, part, gathered, over_aas=True)
+        of_all = replace(part, aa_id=ALL_AAS)
+        await self._read_sums("day", Rows(used.days), of_all, gathered)
+        await self._read_sums("hour", Rows(used.hours), of_all, gathered)
+        async for sums in gathered.by_type(self._raw_rows(raw, part), fip_id):
             yield sums
 
     async def of_aas(
@@ -199,26 +212,17 @@ class PostgresRollupQueries:
                     early[(aa_id, long_tag(tag))] = of_early
         return Reported(found, early)
 
-    async def _of_cells(self, within: TimeRange, part: Part) -> Gathered:
+    async def _of_cells(
+        self, within: TimeRange, part: Part
+    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
         wide = await self._widened(within)
         stale = await self._stale_series(wide, part.aa_id)
         # Those of one FIP are few, and looked up by its key.
         used = sources(wide, stale, await self._windows.since() if part.fip_id is None else None)
         gathered = Gathered()
-        await self._read(used, part, gathered)
-        return gathered
-
-    async def _over_aas(self, within: TimeRange, part: Part) -> Gathered:
-        wide = await self._widened(within)
-        stale = await self._stale_series(wide, None)
-        since = await self._windows.since()
-        used = sources_of_all(wide, stale, since, of_one_grain=part.fip_id is None)
-        gathered = Gathered(over_aas=True)
-        await self._read(used.rest, part, gathered, over_aas=True)
-        of_all = replace(part, aa_id=ALL_AAS)
-        await self._read_sums("day", Rows(used.days), of_all, gathered)
-        await self._read_sums("hour", Rows(used.hours), of_all, gathered)
-        return gathered
+        raw = await self._read(used, part, gathered)
+        async for sums in gathered.by_type(self._raw_rows(raw, part), part.fip_id):
+            yield sums
 
     async def _pair_sources(self, within: TimeRange) -> Sources:
         wide = await self._widened(within)
@@ -227,16 +231,22 @@ class PostgresRollupQueries:
 
     async def _read(
         self, used: Sources, part: Part, gathered: Gathered, *, over_aas: bool = False
-    ) -> None:
+    ) -> Rows:
+        """Reads what has sums; returns what has to be read raw."""
         await self._read_sums("day", used.days, part, gathered)
         await self._read_sums("hour", used.hours, part, gathered)
         summed, windows = await self._windows.read(used.windows, part, over_aas=over_aas)
         for row in summed:
             for type_, sums in row.types.items():
                 gathered.packed(row.key.aa_id, row.key.tag, type_, sums)
+        return windows
+
+    async def _raw_rows(self, windows: Rows, part: Part) -> AsyncIterator[Sequence[RowMapping]]:
+        """Gives raw rows in the order of tag and type."""
         if windows.times or windows.only:
-            async for rows in self._tx.in_parts(raw_query(windows, part), ROWS_AT_ONCE):
-                gathered.raw(mappings_of(rows))
+            query = raw_query(windows, part).order_by(metrics_raw.c.tag, metrics_raw.c.type)
+            async for rows in self._tx.in_parts(query, ROWS_AT_ONCE):
+                yield mappings_of(rows)
 
     async def _read_sums(self, grain: str, rows: Rows, part: Part, gathered: Gathered) -> None:
         table = _TABLES[grain]
