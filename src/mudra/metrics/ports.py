@@ -103,12 +103,7 @@ class RollupQueries(Protocol):
     """Sums of any time range, from roll-ups of whole hours and days where there are, else raw."""
 
     async def totals(
-        self,
-        within: TimeRange,
-        *,
-        aa_id: str | None = None,
-        fip_id: str | None = None,
-        tag: Tag | None = None,
+        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
     ) -> Mapping[Cell, Rollup]:
         """Returns the sums of every cell that had traffic."""
         ...

@@ -108,7 +108,7 @@ class Gathered:
     def _taken(self, kind: _Kind, fip_id: str | None) -> dict[Cell, Rollup]:
         """Adds up the cells of a tag and type, and forgets their rows."""
         found: dict[Cell, Rollup] = {}
-        for aa_id in [aa for aa, *of in self._packed if (*of,) == kind]:
+        for aa_id, *_ in [key for key in self._packed if key[1:] == kind]:
             for one, sums in by_fip(self._packed.pop((aa_id, *kind)), fip_id).items():
                 found[_cell((aa_id, one, *kind))] = sums
         keys = (key for key in (*self._rows, *self._blocks) if key[2:] == kind)

@@ -67,16 +67,11 @@ class PostgresRollupQueries:
         self._pairs = PairQueries(transaction)
 
     async def totals(
-        self,
-        within: TimeRange,
-        *,
-        aa_id: str | None = None,
-        fip_id: str | None = None,
-        tag: Tag | None = None,
+        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
     ) -> Mapping[Cell, Rollup]:
         """Returns the sums of every cell that had traffic."""
         found: dict[Cell, Rollup] = {}
-        async for sums in self._of_cells(within, Part(aa_id, fip_id, tag)):
+        async for sums in self.totals_by_type(within, aa_id=aa_id, fip_id=fip_id):
             found |= sums
         return found
 
@@ -84,7 +79,14 @@ class PostgresRollupQueries:
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
     ) -> AsyncIterator[Mapping[Cell, Rollup]]:
         """Returns the same, of one tag and type after the other."""
-        async for sums in self._of_cells(within, Part(aa_id, fip_id)):
+        part = Part(aa_id, fip_id)
+        wide = await self._widened(within)
+        stale = await self._stale_series(wide, aa_id)
+        # Those of one FIP are few, and looked up by its key.
+        used = sources(wide, stale, await self._windows.since() if fip_id is None else None)
+        gathered = Gathered()
+        raw = await self._read(used, part, gathered)
+        async for sums in gathered.by_type(self._raw_rows(raw, part), fip_id):
             yield sums
 
     async def over_aas_by_type(
@@ -211,18 +213,6 @@ class PostgresRollupQueries:
                 if of_early:  # of the last span alone
                     early[(aa_id, long_tag(tag))] = of_early
         return Reported(found, early)
-
-    async def _of_cells(
-        self, within: TimeRange, part: Part
-    ) -> AsyncIterator[Mapping[Cell, Rollup]]:
-        wide = await self._widened(within)
-        stale = await self._stale_series(wide, part.aa_id)
-        # Those of one FIP are few, and looked up by its key.
-        used = sources(wide, stale, await self._windows.since() if part.fip_id is None else None)
-        gathered = Gathered()
-        raw = await self._read(used, part, gathered)
-        async for sums in gathered.by_type(self._raw_rows(raw, part), part.fip_id):
-            yield sums
 
     async def _pair_sources(self, within: TimeRange) -> Sources:
         wide = await self._widened(within)
