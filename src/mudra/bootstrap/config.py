@@ -286,6 +286,11 @@ class Settings(TracingSettings):
         return self.base_url or f"http://{_bracketed(self.host)}:{self.port}/iam"
 
     @property
+    def telemetry_dir(self) -> Path:
+        """Return where the processes of a node keep what `/metrics` shows."""
+        return self.data_dir / "telemetry"
+
+    @property
     def pause_s(self) -> float:
         """Return how long a stop waits: in the sandbox there is no proxy in front."""
         return 0 if self.sandbox else self.stop_pause_s

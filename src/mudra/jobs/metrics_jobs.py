@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import structlog
@@ -53,10 +54,12 @@ def metrics_jobs(
     post: Post,
     post_to_public: Post,
     carry_over: CarryOver | None,
+    telemetry_dir: Path,
 ) -> list[Job]:
     """Returns the jobs for network metrics: rollups, partitions, incidents, webhooks.
 
-    `carry_over` takes to the first database what metrics in another one mean for it.
+    `carry_over` takes to the first database what metrics in another one mean for it; the figures
+    of FIPs are exported in `telemetry_dir`.
     """
     count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
     count_from_zero(RECOUNT_PARTS, ("compared", "failed"))
@@ -66,6 +69,11 @@ def metrics_jobs(
     async def make_partitions() -> None:
         async with open_work(within_s=TRANSACTION_S) as work:
             await work.tables.make_ahead()
+
+    async def watch() -> None:
+        await detect_incidents(open_work, carry_over)
+        async with open_work(within_s=WORK_S) as work:
+            await export_health(work, telemetry_dir)
 
     async def drop_old() -> None:
         await drop_old_metrics(open_work, retention)
@@ -81,9 +89,9 @@ def metrics_jobs(
         Job(
             name="metrics-watch",
             every=minute / 3,
-            run=lambda: detect_incidents(open_work, carry_over),
+            run=watch,
             follows_clock=True,
-            forget=forget_health,
+            forget=partial(forget_health, telemetry_dir),
         ),
         _webhooks("metrics-webhooks", open_work, post, pause_after, WEBHOOK_MESSAGES),
         # A count of their own: a challenge that a stranger fails is no alarm that was lost.
@@ -176,7 +184,7 @@ async def _drop_next(open_work: OpenMaintenance, policy: RetentionPolicy) -> str
 
 
 async def detect_incidents(open_work: OpenMaintenance, carry_over: CarryOver | None = None) -> None:
-    """Judges windows, detects incidents and exports the last window's health."""
+    """Judges windows and detects incidents."""
     days, more = DaysAgain(), True
     while more:
         async with open_work(within_s=DETECT_S) as work:
@@ -185,8 +193,6 @@ async def detect_incidents(open_work: OpenMaintenance, carry_over: CarryOver | N
         more = detected.more
     if carry_over is not None:
         await carry_over()
-    async with open_work(within_s=WORK_S) as work:
-        await export_health(work)
 
 
 def _count(notifications: Sequence[IncidentNotification]) -> None:

@@ -61,25 +61,6 @@ STATUS_WEBHOOK_MESSAGES = Counter(
     "Messages of the public status sent to webhooks of strangers, challenges included",
     ["outcome"],
 )
-_OF_API = ["fip", "api"]
-API_REQUESTS = Gauge(
-    "mudra_fip_api_requests",
-    "Requests of all AAs in the last closed window",
-    _OF_API,
-    multiprocess_mode="livemostrecent",
-)
-API_SUCCESS = Gauge(
-    "mudra_fip_api_success_ratio",
-    "Share of success in the last closed window, 4xx left out",
-    _OF_API,
-    multiprocess_mode="livemostrecent",
-)
-API_P50 = Gauge(
-    "mudra_fip_api_p50_seconds",
-    "Estimated median response time in the last closed window",
-    _OF_API,
-    multiprocess_mode="livemostrecent",
-)
 INCIDENTS_OPEN = Gauge(
     "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
 )

@@ -1,6 +1,7 @@
 """What a node shows of the network once another one judges it."""
 
 from math import isnan
+from pathlib import Path
 
 from prometheus_client import REGISTRY
 
@@ -16,12 +17,14 @@ def shown(name: str) -> float:
     return value
 
 
-def test_the_end_of_the_last_window_stays_and_what_would_look_like_health_does_not() -> None:
+def test_the_end_of_the_last_window_stays_and_what_would_look_like_health_does_not(
+    tmp_path: Path,
+) -> None:
     LAST_WINDOW.set(END)
     WINDOWS_MISSING.set(0)
     INCIDENTS_OPEN.set(0)
 
-    forget_health()
+    forget_health(tmp_path)
 
     assert shown("mudra_metrics_last_window_seconds") == END
     assert isnan(shown("mudra_metrics_windows_missing"))

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -71,7 +72,7 @@ def test_a_challenge_that_a_stranger_fails_counts_as_no_alarm_given_up(
     job: str, counts: str, other: str
 ) -> None:
     queued = Queued()
-    jobs = metrics_jobs(queued.open_work, RetentionPolicy(1, 1), refused, refused, None)
+    jobs = metrics_jobs(queued.open_work, RetentionPolicy(1, 1), refused, refused, None, Path())
     (run,) = [one.run for one in jobs if one.name == job]
     before = counted("given up")
     asyncio.run(run())
@@ -83,6 +84,6 @@ def test_a_challenge_that_a_stranger_fails_counts_as_no_alarm_given_up(
 
 @pytest.mark.parametrize("outcome", ["sent", "failed", "given up"])
 def test_both_counts_begin_at_zero_so_that_a_rule_sees_the_first(outcome: str) -> None:
-    metrics_jobs(Queued().open_work, RetentionPolicy(1, 1), refused, refused, None)
+    metrics_jobs(Queued().open_work, RetentionPolicy(1, 1), refused, refused, None, Path())
 
     assert None not in counted(outcome).values()

@@ -142,6 +142,7 @@ def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
         post,
         post_to_public,
         dependencies.carry_over if own is not None else None,
+        settings.telemetry_dir,
     )
     if own is None:
         return jobs

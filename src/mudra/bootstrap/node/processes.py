@@ -63,7 +63,7 @@ def run_node(
         settings.pause_s + STOP_S,
         sockets,
         on_restart=lambda *of: RESTARTS.labels(*of).inc(),
-        on_end=forget_process,
+        on_end=partial(forget_process, settings.telemetry_dir),
         notifier=given.notifier,
     )
     for number, listener in enumerate(sockets):
@@ -181,14 +181,16 @@ def _figures(settings: Settings) -> int:
     wanted = settings.telemetry_port
     try:
         server, _ = serve_metrics(
-            settings.telemetry_host, DEFAULT_TELEMETRY_PORT if wanted is None else wanted
+            settings.telemetry_host,
+            DEFAULT_TELEMETRY_PORT if wanted is None else wanted,
+            settings.telemetry_dir,
         )
     except OSError as error:
         if wanted is not None:
             raise CannotListen(
                 f"MUDRA_TELEMETRY_PORT {wanted} cannot be had: {error.strerror}; choose another"
             ) from error
-        server, _ = serve_metrics(settings.telemetry_host, 0)
+        server, _ = serve_metrics(settings.telemetry_host, 0, settings.telemetry_dir)
     return server.server_port
 
 

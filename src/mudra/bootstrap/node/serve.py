@@ -156,7 +156,7 @@ def _serve(
     settings: Settings, announce: Callable[[Settings], None], demo: Demo, given: OfSystemd
 ) -> int:
     # Which implementation prometheus-client uses is decided when it is imported.
-    figures = settings.data_dir / "telemetry"
+    figures = settings.telemetry_dir
     with using(settings.data_dir):
         set_up_logging(settings.log_level, _log_stream(settings))
         given.notifier.starting()

@@ -8,11 +8,13 @@ import threading
 from bisect import bisect_left
 from collections import Counter as Counts
 from collections.abc import Sequence
+from pathlib import Path
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
+from mudra.jobs.fip_figures import FipFiguresCollector, forget_figures
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.replica import Place
 
@@ -101,13 +103,15 @@ def observe_replica(place: Place, behind: int) -> None:
         REPLICA_BEHIND.set(behind)
 
 
-def forget_process(pid: int) -> None:
+def forget_process(telemetry_dir: Path, pid: int) -> None:
     """Drop the gauges of a process that has ended: what it measured last is no longer so."""
     mark_process_dead(pid)  # type: ignore[no-untyped-call]
+    forget_figures(telemetry_dir, pid)
 
 
-def serve_metrics(host: str, port: int) -> tuple[WSGIServer, threading.Thread]:
+def serve_metrics(host: str, port: int, telemetry_dir: Path) -> tuple[WSGIServer, threading.Thread]:
     """Serve /metrics; raises OSError when the port is taken."""
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    registry.register(FipFiguresCollector(telemetry_dir))
     return start_http_server(port, host, registry)

@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
+from mudra.metrics.health.fip_figures import FipFigures, figures_of
 from mudra.metrics.health.fip_health import (
     REQUESTS_SHOWN,
     TYPES_READ,
@@ -271,6 +272,17 @@ class HealthService(Struct, frozen=True):
             disputed,
             await self.fip_states.latest(),
         )
+
+    async def figures_of_fips(self, within: TimeRange) -> Sequence[FipFigures]:
+        """Returns the figures of each API with calls, over all AAs, of every FIP reported."""
+
+        async def make() -> Sequence[FipFigures]:
+            found: list[FipFigures] = []
+            async for totals in self.rollups.over_aas_by_type(within, tag=Tag.REQUESTS):
+                found += await asyncio.to_thread(list, figures_of(totals))
+            return found
+
+        return await self._made_once("figures", within, None, None, make, large=True)
 
     async def judged_until(self) -> datetime | None:
         """Returns the end of the last judged window; None before the first."""

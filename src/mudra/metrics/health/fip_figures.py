@@ -1,0 +1,32 @@
+"""What an operator's own dashboards show of each API of a FIP in a window."""
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from mudra.metrics.health.health import health_of_calls
+from mudra.metrics.payload.catalogue import TIMINGS, Tag
+from mudra.metrics.rollup.rollup import Cell, Rollup
+
+_NO_CALLS = frozenset(str(code) for code in TIMINGS)
+
+
+class FipFigures(Struct, frozen=True, gc=False):
+    """The calls of all AAs to one API of one FIP."""
+
+    fip_id: str
+    api: str
+    requests: int
+    success: float | None
+    """A share from 0 to 1, 4xx left out; None without a denominator."""
+    p50_s: float | None
+    """The estimated median response time in seconds; None without a response."""
+
+
+def figures_of(totals: Mapping[Cell, Rollup]) -> Iterator[FipFigures]:
+    """Yields the figures of each API with calls, of sums over all AAs."""
+    for cell, sums in totals.items():
+        if cell.tag is Tag.REQUESTS and cell.type not in _NO_CALLS:
+            health = health_of_calls(sums)
+            p50_s = None if health.time is None else health.time.p50.estimate / 1000
+            yield FipFigures(cell.fip_id, cell.type, health.total, health.success, p50_s)
