@@ -18,8 +18,9 @@ RUNBOOKS = sorted(Path("docs/operations/runbooks").glob("*.md"))
 DASHBOARDS = sorted(Path("deploy/grafana").glob("*.json"))
 RULES = (DEPLOY / "mudra.rules.yml").read_text()
 SOURCES = (
-    *Path("src/mudra/jobs").glob("telemetry.py"),
-    *Path("src/mudra/bootstrap/observability").glob("telemetry.py"),
+    Path("src/mudra/jobs/telemetry.py"),
+    Path("src/mudra/jobs/fip_figures.py"),
+    Path("src/mudra/bootstrap/observability/telemetry.py"),
 )
 SITE = f"https://tokens.network.example{ROOT}"
 """Of the documentation, where the service shows it."""

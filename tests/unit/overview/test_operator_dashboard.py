@@ -63,11 +63,17 @@ def test_the_page_says_so_instead_of_all_being_well() -> None:
     source = loader.get_source(environment(), "operator_dashboard.html")[0]
     banner = source[source.index('<section class="banner') : source.index("</section>")]
 
-    def shown(since: datetime | None) -> str:
+    def shown(since: datetime | None, *, other_broken: bool = False) -> str:
         template = environment().from_string(banner)
-        return template.render(causes=[], unowned=0, unjudged_since=since)
+        return template.render(
+            causes=[], unowned=0, unjudged_since=since, other_broken=other_broken
+        )
 
     assert "Nothing is broken now" in shown(None)
+    expired = shown(None, other_broken=True)
+    assert "Nothing is broken" not in expired
+    assert "No incident is open" in expired
+    assert 'class="banner warn"' in expired
     silent = shown(NOW)
     assert "Nothing is broken" not in silent
     assert "What is broken now is not known" in silent

@@ -12,6 +12,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_form, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.page_zone import zone_of_form
+from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import all_fields, compared, new_key
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
@@ -233,7 +234,7 @@ async def _page(
             "notice": _SENTENCES.get(page_context.query.get("told", ""), "")
             if problem is None
             else "",
-            "problem": problem.sentence if problem else "",
+            "problem": sentence(problem.sentence) if problem else "",
         },
         status=problem.status if problem else 200,
     )

@@ -24,6 +24,7 @@ from mudra.overview.operator_dashboard import (
     Dashboard,
     DashboardRow,
     Kind,
+    Urgency,
     read_dashboard,
 )
 
@@ -85,6 +86,9 @@ async def show_board(
                 "incidents": sum(counts.get(one, 0) for one in _CAUSES),
                 "cut": cut,
                 "unjudged_since": found.unjudged_since,
+                "other_broken": any(
+                    row.urgency is Urgency.BROKEN and row.kind not in _CAUSES for row in found.rows
+                ),
                 "unowned": sum(not one.owner for one in causes or ()),
                 "kind": kind,
                 "one_operator": dependencies.settings.one_operator_decides
