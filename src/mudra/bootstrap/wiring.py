@@ -2,6 +2,7 @@
 
 import random
 import secrets
+from contextlib import AsyncExitStack
 from time import monotonic
 
 from litestar.types import ASGIApp
@@ -90,11 +91,12 @@ class Edge(Struct, frozen=True):
         self.key_fetches.start()
 
     async def stop(self) -> None:
-        """Write what is left and disconnect."""
-        await self.key_fetches.stop()
-        await self.issue_log.stop()
-        await self.dependencies.invalidation.stop()
-        await self.dependencies.close()
+        """Write what is left and disconnect; what fails of it keeps nothing else from its end."""
+        async with AsyncExitStack() as last:
+            last.push_async_callback(self.dependencies.close)
+            last.push_async_callback(self.dependencies.invalidation.stop)
+            last.push_async_callback(self.key_fetches.stop)
+            last.push_async_callback(self.issue_log.stop)
 
 
 def open_http_edge(dependencies: Dependencies) -> Edge:

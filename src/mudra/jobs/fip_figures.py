@@ -19,20 +19,31 @@ from mudra.metrics.health.fip_figures import FipFigures
 
 LABELS: Final = ("fip", "api")
 _NAME: Final = "fip_figures_{}.msgpack"
+_UNFINISHED: Final = ".new"
 _DECODER: Final = msgspec.msgpack.Decoder(list[FipFigures])
 
 
 def write_figures(folder: Path, figures: Sequence[FipFigures]) -> None:
-    """Replaces the figures of this process; a reader has the old ones or the new ones whole."""
+    """Replaces the figures of this process; a reader has the old ones or the new ones whole.
+
+    Raises OSError when the disk is full; the old ones are dropped then, as they are of a former
+    window.
+    """
     path = _of_process(folder, os.getpid())
-    fresh = path.with_suffix(".new")
-    fresh.write_bytes(msgspec.msgpack.encode(figures))
-    fresh.replace(path)
+    fresh = path.with_suffix(_UNFINISHED)
+    try:
+        fresh.write_bytes(msgspec.msgpack.encode(figures))
+        fresh.replace(path)
+    except OSError:
+        forget_figures(folder, os.getpid())
+        raise
 
 
 def forget_figures(folder: Path, pid: int) -> None:
     """Drops the figures of a process, if it has any."""
-    _of_process(folder, pid).unlink(missing_ok=True)
+    path = _of_process(folder, pid)
+    path.unlink(missing_ok=True)
+    path.with_suffix(_UNFINISHED).unlink(missing_ok=True)
 
 
 class FipFiguresCollector(Collector):

@@ -35,9 +35,7 @@ async def export_health(work: MaintenanceWork, folder: Path) -> None:
     """Sets the metrics for the last closed window; those of FIPs are in a file of the folder."""
     last = closed_before(work.now, WINDOW)
     figures = await work.health.figures_of_fips(last)
-    # Of no FIP ID that only an AA reported: made-up ones would be series of their own.
     onboarded = await work.health.onboarded_fips()
-    write_figures(folder, [one for one in figures if one.fip_id in onboarded])
     proof = (await work.health.coverage(last, work.now)).proof()
     still_open = await work.incidents.open_causes()
     WINDOWS_MISSING.set(proof.windows_expected - proof.windows_received)
@@ -51,6 +49,9 @@ async def export_health(work: MaintenanceWork, folder: Path) -> None:
         }
     )
     LAST_WINDOW.set(last.end.timestamp())
+    # At last, since it needs room on the disk. Of no FIP ID that only an AA reported: made-up ones
+    # would be series of their own.
+    write_figures(folder, [one for one in figures if one.fip_id in onboarded])
 
 
 def forget_health(folder: Path) -> None:

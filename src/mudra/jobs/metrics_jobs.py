@@ -43,6 +43,7 @@ SUMS_OVER_AAS_S: Final = 300.0
 """A nation's day over all AAs is half a minute of work, next to the judging of its windows."""
 DETECT_S: Final = 600.0
 """Most of it is the last step of judging days again, which stores their incidents."""
+_NIGHTLY: Final = timedelta(hours=12)
 _OUTCOMES: Final = ("sent", "failed", "given up")
 CarryOver = Callable[[], Awaitable[int]]
 _log = structlog.get_logger()
@@ -104,11 +105,18 @@ def metrics_jobs(
             of_public=True,
         ),
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
-        Job(name="metrics-retention", every=day, offset=100 * minute, run=drop_old),
+        Job(
+            name="metrics-retention",
+            every=day,
+            offset=100 * minute,
+            run=drop_old,
+            limit=_NIGHTLY,
+        ),
         Job(
             name="metrics-recount",
             every=day,
             offset=140 * minute,
+            limit=_NIGHTLY,
             run=lambda: recount_days(open_work),
         ),
     ]

@@ -5,7 +5,7 @@ from datetime import datetime
 import structlog
 
 from mudra.registry.lifecycle.register import put_live_if_due
-from mudra.shared.unavailable import ServiceUnavailable
+from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.unit_of_work import OpenUnitOfWork
 
 _log = structlog.get_logger()
@@ -26,8 +26,11 @@ async def put_due_live(open_work: OpenUnitOfWork) -> None:
         try:
             async with open_work() as work:
                 await put_live_if_due(work.registry, entity_id)
-        except ServiceUnavailable:
-            raise
+        except ServiceUnavailable as outage:
+            if outage.cause is not Outage.TOO_SLOW:
+                raise
+            _log.warning("version could not go live", entity_id=entity_id, error=str(outage))
+            failures.append(outage)
         except Exception as error:  # noqa: BLE001  # of this entity alone; raised at the end
             _log.exception("version could not go live", entity_id=entity_id)
             failures.append(error)

@@ -41,6 +41,9 @@ class Job(Struct, frozen=True, kw_only=True):
     follows_clock: bool = False
     """True for a job that runs at once when the sandbox's clock is moved."""
 
+    limit: timedelta = timedelta(hours=1)
+    """A run that takes longer waits for what does not answer: it is ended, and counts as failed."""
+
     on_every_node: bool = False
     """True for a job that each node runs for itself, in every period and at its start."""
 
@@ -143,7 +146,8 @@ class Scheduler:
         """Runs the job; returns the kind of its failure, empty after a success."""
         self._ran_at[job.name] = monotonic()
         try:
-            await job.run()
+            async with asyncio.timeout(job.limit.total_seconds()):
+                await job.run()
         except ServiceUnavailable as error:
             _log.warning("job waits", job=job.name, error=str(error))
             failure = type(error).__name__

@@ -148,10 +148,10 @@ class RollupQueries(Protocol):
         """Returns the sums of each FIP over all calls, and its pairs where they are contested."""
         ...
 
-    async def contested_pairs(
+    def contested_pairs(
         self, within: TimeRange, codes: Collection[str]
-    ) -> Mapping[str, Mapping[Pair, PairSums]]:
-        """Returns the pairs of each FIP and type of which some AA may not see good calls.
+    ) -> AsyncIterator[tuple[str, Mapping[Pair, PairSums]]]:
+        """Returns for each type the pairs of FIPs of which some AA may not see good calls.
 
         No AA is outvoted in the status of the others, of which every AA sees good calls alone.
         """

@@ -26,6 +26,11 @@ class SharedRead:
         self._failures = 0
         self._failure: Exception | None = None
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether someone has the turn, or waits for it."""
+        return self._lock.locked()
+
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
         """Wait for the turn and have it; raises what a read failed with meanwhile, if for all."""
@@ -40,3 +45,6 @@ class SharedRead:
                     self._failures += 1
                     self._failure = failure
                 raise
+            # Turns are in order: all who waited for the failed one have had theirs. What is kept
+            # of a failure are the frames of its traceback, with all that was read.
+            self._failure = None

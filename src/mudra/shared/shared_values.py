@@ -14,6 +14,8 @@ MAX_KEPT: Final = 6
 """Some are megabytes: an AA's calls to 2,000 FIPs are 28,000 rows."""
 TTL_S: Final = 600.0
 """A window: what is asked for after it is of later ones."""
+IDLE_S: Final = 120.0
+"""What no one asked for in this time is dropped: pages that are open ask once a minute."""
 T = TypeVar("T")
 
 
@@ -29,10 +31,13 @@ class _Place:
     def __init__(self, is_of_all: Callable[[Exception], bool]) -> None:
         self.reading = SharedRead(is_of_all)
         self.found: _Value | None = None
+        self.asked_at = 0.0
 
     def is_old(self, now: float) -> bool:
-        """Returns whether its value is given to no one any more."""
-        return self.found is not None and self.found.until <= now
+        """Returns whether its value is given to no one any more, or was asked for by no one."""
+        if self.reading.is_busy:
+            return False
+        return self.asked_at + IDLE_S <= now or (self.found is not None and self.found.until <= now)
 
 
 class SharedValues:
@@ -81,7 +86,7 @@ class SharedValues:
             return cast("T", found.value)
 
     def _drop_old(self) -> None:
-        """Drop what is too old to be given to anyone: most questions are of a time, and end so."""
+        """Drop what is old: most questions are of a time, and no one asks for them after it."""
         now = self._monotonic()
         old = [one for one, place in self._places.items() if place.is_old(now)]
         for question in old:
@@ -89,7 +94,11 @@ class SharedValues:
 
     def _place(self, question: Hashable) -> _Place:
         place = self._places.setdefault(question, _Place(self._is_of_all))
+        place.asked_at = self._monotonic()
         self._places.move_to_end(question)
-        while len(self._places) > self._max_kept:
-            self._places.popitem(last=False)
+        # What is being made stays: who asks for it next would have it made once more.
+        free = [one for one, of in self._places.items() if not of.reading.is_busy]
+        for old in free[: max(0, len(self._places) - self._max_kept)]:
+            if old != question:
+                del self._places[old]
         return place

@@ -172,7 +172,9 @@ async def fips_are_true(figures, within, pairs):
 
 async def contested_are_true(figures, within, by_code):
     """Of each API, contested pairs are whole rows of the matrix, and all that can be outvoted."""
-    contested = await figures.contested_pairs(within, REQUESTS_SHOWN)
+    contested = {
+        code: pairs async for code, pairs in figures.contested_pairs(within, REQUESTS_SHOWN)
+    }
     for code in REQUESTS_SHOWN:
         pairs = by_code[code]
         fips = {pair.fip_id for pair in contested[code]}

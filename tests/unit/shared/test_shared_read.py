@@ -1,6 +1,10 @@
 """Callers who wait for one read have its outcome, also when it fails."""
 
 import asyncio
+import gc
+import weakref
+
+import pytest
 
 from mudra.shared.shared_read import SharedRead
 from mudra.shared.unavailable import DatabaseUnavailable
@@ -47,6 +51,32 @@ def test_one_failure_is_that_of_all_who_wait_and_of_no_one_after_them() -> None:
     assert reads == 1
     assert then == ["read"] * 3
     assert reader.reads == 2
+
+
+def test_what_a_failed_read_held_is_gone_with_the_next_success() -> None:
+    """A kept failure has the frames of its traceback: all that was read before it."""
+
+    class Figures:
+        pass
+
+    turns, held = SharedRead(), list[weakref.ref[Figures]]()
+
+    async def read(*, fails: bool) -> None:
+        async with turns.turn():
+            figures = Figures()
+            held.append(weakref.ref(figures))
+            if fails:
+                raise DatabaseUnavailable("gone")
+
+    async def act() -> None:
+        with pytest.raises(DatabaseUnavailable):
+            await read(fails=True)
+        await read(fails=False)
+
+    asyncio.run(act())
+    gc.collect()
+
+    assert [one() for one in held] == [None, None]
 
 
 def test_another_error_is_of_its_own_call_alone() -> None:

@@ -5,7 +5,7 @@ import weakref
 
 import pytest
 
-from mudra.shared.shared_values import MAX_KEPT, TTL_S, SharedValues
+from mudra.shared.shared_values import IDLE_S, MAX_KEPT, TTL_S, SharedValues
 from mudra.shared.unavailable import DatabaseUnavailable
 
 
@@ -104,13 +104,58 @@ def test_what_is_too_old_is_not_kept_until_others_take_its_place():
             return Figures()
 
         held = weakref.ref(await values.get("the hour until 9:00", 1, make))
-        now += TTL_S / 2
-        kept = weakref.ref(await values.get("the hour until 9:05", 1, make))
+        for _ in range(int(TTL_S / IDLE_S * 2) - 1):
+            now += IDLE_S / 2
+            await values.get("the hour until 9:00", 1, make)
+        kept = weakref.ref(await values.get("the hour until 9:10", 1, make))
         assert held() is not None
-        now += TTL_S / 2
-        await values.get("the hour until 9:10", 1, make)
+        now += IDLE_S / 2
+        await values.get("the hour until 9:20", 1, make)
         assert held() is None
         assert kept() is not None
+
+    asyncio.run(act())
+
+
+def test_what_no_one_asks_for_any_more_is_not_kept():
+    async def act():
+        asking = Asking()
+        await asking.get("asked for again", 1)
+        await asking.get("not asked for again", 1)
+        asking.now += IDLE_S / 2
+        await asking.get("asked for again", 1)
+        asking.now += IDLE_S / 2
+        asking.made.clear()
+        await asking.get("asked for again", 1)
+        await asking.get("not asked for again", 1)
+        assert asking.made == [("not asked for again", 1)]
+
+    asyncio.run(act())
+
+
+def test_what_is_being_made_is_not_made_once_more_for_others_who_come():
+    async def act():
+        values, made = SharedValues(lambda: 0.0), []
+        begun, may_end = asyncio.Event(), asyncio.Event()
+
+        async def slowly():
+            begun.set()
+            made.append("slowly")
+            await may_end.wait()
+            return "made"
+
+        async def at_once():
+            return None
+
+        first = asyncio.create_task(values.get("slow", 1, slowly))
+        await begun.wait()
+        for number in range(MAX_KEPT + 1):
+            await values.get(number, 1, at_once)
+        second = asyncio.create_task(values.get("slow", 1, slowly))
+        await asyncio.sleep(0)
+        may_end.set()
+        assert await asyncio.gather(first, second) == ["made", "made"]
+        assert made == ["slowly"]
 
     asyncio.run(act())
 

@@ -358,12 +358,14 @@ async def _seal_audit(dependencies: Dependencies) -> None:
 
 async def _watch_audit(dependencies: Dependencies) -> None:
     """Copy checkpoints to this node's second place; raise the alarms of a chain in trouble."""
-    async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
-        agrees = await copy_checkpoints(dependencies.audit_chain(transaction))
+    # First, and apart: a second place that fails must not hide that sealing has stopped.
+    async with dependencies.database.transaction() as transaction:
         delay = await sealing_delay(transaction)
-    AUDIT_CONTRADICTED.set(0 if agrees else 1)
     AUDIT_UNSEALED.set(delay.seconds)
-    if not agrees:
-        _log.error("the audit contradicts its second place: run mudra audit verify")
     if delay.seconds > MAX_WAIT.total_seconds():
         _log.error("sealing of the audit has stopped", seconds=delay.seconds, by=delay.held_by)
+    async with dependencies.database.transaction(within_s=_SEAL_S) as transaction:
+        agrees = await copy_checkpoints(dependencies.audit_chain(transaction))
+    AUDIT_CONTRADICTED.set(0 if agrees else 1)
+    if not agrees:
+        _log.error("the audit contradicts its second place: run mudra audit verify")

@@ -37,7 +37,6 @@ from mudra.metrics.health.status_snapshot import READ_S
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.unit_of_work import TRANSACTION_S
 
 _REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}
 
@@ -78,7 +77,7 @@ class Feed:
         return (await self._get(dependencies)).file
 
     async def _get(self, dependencies: HttpDependencies) -> _MadeFeed:
-        health = await _network(self._cache, dependencies)
+        health = await self._cache.get(dependencies.reads, dependencies.clock(), READ_S)
         return await self._made.get(health, current=True)  # its own rule: `MAX_SILENCE`
 
 
@@ -118,7 +117,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     as_json, as_csv = MadeOfHealth(_json), MadeOfHealth(_csv)
 
     async def read(made: MadeOfHealth[OpenFile], dependencies: HttpDependencies) -> OpenFile:
-        health = await _network(cache, dependencies, READ_S)
+        health = await cache.get(dependencies.reads, dependencies.clock(), READ_S)
         current = is_current(health.reported_until, dependencies.clock())
         return await made.get(health, current=current)
 
@@ -147,12 +146,6 @@ def public_status_routes() -> list[HTTPRouteHandler]:
         return _open(request, dependencies, await read(as_csv, dependencies), CSV)
 
     return [status_json, status_csv]
-
-
-async def _network(
-    cache: NetworkHealthCache, dependencies: HttpDependencies, within_s: float = TRANSACTION_S
-) -> NetworkHealth:
-    return await cache.get(dependencies.reads, dependencies.clock(), within_s)
 
 
 def _json(health: NetworkHealth, current: bool) -> OpenFile:

@@ -39,6 +39,7 @@ from mudra.metrics.health.picture import (
 from mudra.metrics.health.subject_health import HealthOfSubject, SubjectInParts
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighing import (
+    CALLS,
     MIN_REPORTERS,
     Disputed,
     Weighed,
@@ -296,14 +297,16 @@ class HealthService(Struct, frozen=True):
         if grouping is not Grouping.FIP or len(reporters) < MIN_REPORTERS:
             return {}
         if fip_id is None:
-            return await self._disputed(within)
+            return await self._disputed(within, CALLS)
         return weigh_apis(await self.rollups.totals(within, fip_id=fip_id))
 
     async def _disputed(
         self, within: TimeRange, codes: Collection[str] = tuple(REQUESTS_SHOWN)
     ) -> Disputed:
-        contested = await self.rollups.contested_pairs(within, codes)
-        return await asyncio.to_thread(outvoted, contested)
+        found: dict[tuple[str, str], Weighed] = {}
+        async for code, pairs in self.rollups.contested_pairs(within, codes):
+            found |= await asyncio.to_thread(outvoted, code, pairs)
+        return found
 
     async def day(self, within: TimeRange) -> Mapping[str, Weighed]:
         """Returns the calls to each FIP on a day, as most AAs see them."""

@@ -12,13 +12,15 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.health.health import Status
-from mudra.metrics.payload.catalogue import TIMINGS, Tag
+from mudra.metrics.payload.catalogue import TIMINGS, RequestType, Tag
 from mudra.metrics.ports import Pair, SumsOfFips
 from mudra.metrics.rollup.pair import PairSums, add_pairs, pair_sums, status_of_pair
 from mudra.metrics.rollup.percentage import share_of
 from mudra.metrics.rollup.rollup import Cell, Rollup
 
 _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
+CALLS: Final = tuple(str(code) for code in RequestType if str(code) not in _TIMING_CODES)
+"""The types of request that have a status: all but the two timings."""
 MIN_REPORTERS: Final = 3
 MIN_OWN_CALLS: Final = 20
 """Calls of an AA with which it can outvote another: a share of fewer says little."""
@@ -89,11 +91,10 @@ def weigh_day(sums: SumsOfFips) -> dict[str, Weighed]:
     return uncontested | weigh_fips(sums.contested)
 
 
-def outvoted(contested: Mapping[str, Mapping[Pair, PairSums]]) -> Disputed:
-    """Returns the FIPs whose status is not that of their sums, by FIP and API."""
+def outvoted(code: str, contested: Mapping[Pair, PairSums]) -> Disputed:
+    """Returns the FIPs whose status of an API is not that of their sums, by FIP and API."""
     return {
         (fip_id, code): weighed
-        for code, pairs in contested.items()
-        for fip_id, weighed in weigh_fips(pairs).items()
+        for fip_id, weighed in weigh_fips(contested).items()
         if weighed.outvoted
     }

@@ -296,11 +296,12 @@ class CacheInvalidation:
     async def _listening(self) -> AsyncIterator[PrimaryConnection]:
         connection = await connect_to_primary(self._conninfo, self.lineage, connect_timeout=2)
         try:
-            await connection.execute("SET statement_timeout = '2s'")
-            # Here too: a database that takes no changes ends each connection with its proof.
-            await self._measured(connection, "SELECT clock_timestamp()", [])
-            for channel in (CHANNEL, reply_channel(self.node_id)):
-                await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
+            with abort_after(connection, _ANSWER_S):
+                await connection.execute("SET statement_timeout = '2s'")
+                # Here too: a database that takes no changes ends each connection with its proof.
+                await self._measured(connection, "SELECT clock_timestamp()", [])
+                for channel in (CHANNEL, reply_channel(self.node_id)):
+                    await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
             self._settled_at = float("inf")
             self._has_lapsed = False
             self._answers.clear()

@@ -92,8 +92,13 @@ class PostgresJobRuns:
     ) -> AsyncIterator[psycopg.AsyncConnection[tuple[object, ...]]]:
         try:
             connection = await self._opened()
-            with abort_after(connection, TRANSACTION_S):
-                yield connection
+            try:
+                with abort_after(connection, TRANSACTION_S):
+                    yield connection
+            except BaseException:
+                # A claim is of the session, and counted: one that is left would keep the job here.
+                await connection.close()
+                raise
         except psycopg.Error as error:
             outage = outage_of(error)
             if outage is None:

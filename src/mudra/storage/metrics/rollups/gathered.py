@@ -15,7 +15,7 @@ from mudra.storage.metrics.copy_rows import long_tag
 from mudra.storage.metrics.rollups.packed_sums import by_fip
 from mudra.storage.metrics.rollups.sums import Row, block_of, merged
 
-_FEW_CELLS: Final = 100
+_FEW_ROWS: Final = 200
 """So many are added up in 10 ms, which no one notices who waits for the same process."""
 _Key = tuple[str, str, str, str]
 """AA, FIP, tag and type."""
@@ -48,6 +48,13 @@ class Gathered:
         for row in cast("Iterable[Row]", rows):
             self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
 
+    async def add_sums(self, rows: Sequence[object]) -> None:
+        """Adds rows of `sums_query`; many in a thread."""
+        if len(rows) > _FEW_ROWS:
+            await asyncio.to_thread(self.sums, rows)
+        else:
+            self.sums(rows)
+
     def packed(self, aa_id: str, tag: str, type_: str, sums: bytes) -> None:
         """Adds the packed sums of all FIPs in a window, of an AA, short tag and type."""
         self._packed[ALL_AAS if self._over_aas else aa_id, tag, type_].append(sums)
@@ -76,10 +83,10 @@ class Gathered:
         last: _Kind | None = None
         async for rows in raw:
             for kind, of_kind in groupby(rows, _kind_of):
-                if last is not None and last != kind and len(self._blocks) > _FEW_CELLS:
+                if last is not None and last != kind and not self._are_few():
                     yield await asyncio.to_thread(self._taken, last, fip_id)
                 last = kind
-                await self._add_raw([*of_kind], in_thread=len(rows) > _FEW_CELLS)
+                await self._add_raw([*of_kind], in_thread=len(rows) > _FEW_ROWS)
         if self._are_few():
             yield self._by_cell(fip_id)
             return
@@ -99,7 +106,8 @@ class Gathered:
         return found
 
     def _are_few(self) -> bool:
-        return not self._packed and len(self._rows) + len(self._blocks) <= _FEW_CELLS
+        held = sum(map(len, self._rows.values())) + sum(map(len, self._blocks.values()))
+        return not self._packed and held <= _FEW_ROWS
 
     def _kinds(self) -> Collection[_Kind]:
         keys = [*self._packed, *(key[1:] for key in (*self._rows, *self._blocks))]

@@ -241,7 +241,8 @@ class PackedSums:
 
         They are kept in memory until one of the times has other sums.
         """
-        return {(tag, type_): await self._sum_of(tag, type_) for tag, type_ in self._series()}
+        sums = {(tag, type_): await self._sum_of(tag, type_) for tag, type_ in self._series()}
+        return {series: packed for series, packed in sums.items() if packed is not None}
 
     async def each(self) -> AsyncIterator[Sequence[WindowRow]]:
         """Returns the sums of each time, some at a time."""
@@ -260,13 +261,15 @@ class PackedSums:
             if type_ != EVERY and (types is None or type_ in types)
         ]
 
-    async def _sum_of(self, tag: str, type_: str) -> bytes:
+    async def _sum_of(self, tag: str, type_: str) -> bytes | None:
         if (kept := _added.get(tuple(self._versions[tag, type_].values()))) is not None:
             return kept
         made_of, total = list[str](), list[bytes]()
         async for rows in self._tx.in_parts(self._query(tag, type_), _TOGETHER):
             made_of += [row.version for row in rows]
             total = [await asyncio.to_thread(add, [*total, *(row.sums for row in rows)])]
+        if not total:  # dropped since the versions were read, as all of that age are
+            return None
         # Those of a later statement: others may have been written since the versions were read.
         _added.put(tuple(made_of), total[0])
         return total[0]

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import sqlalchemy as sa
@@ -75,17 +75,18 @@ class PairQueries:
             await asyncio.to_thread(found.of_fips), await asyncio.to_thread(found.contested)
         )
 
-    async def contested(self, used: Sources, codes: Collection[str]) -> Mapping[str, _Sums]:
-        """Returns by type the pairs of the FIPs of which not every AA sees good calls.
+    async def contested(
+        self, used: Sources, codes: Collection[str]
+    ) -> AsyncIterator[tuple[str, _Sums]]:
+        """Returns for each type the pairs of the FIPs of which not every AA sees good calls.
 
-        One type after the other: the pairs of a nation take 8 MB for each.
+        One type after the other: the pairs of a nation take 8 MB for each, and 30 as objects where
+        an AA sees no good calls to anyone.
         """
         chosen = await self._chosen(used)
-        of_each: dict[str, _Sums] = {}
         for code in codes:
             found = await self._found(chosen, (code,))
-            of_each[code] = await asyncio.to_thread(found.contested)
-        return of_each
+            yield code, await asyncio.to_thread(found.contested)
 
     async def _found(self, chosen: "_Chosen", codes: Collection[str]) -> "PairArrays":
         """Adds up the pairs of these types."""
@@ -184,8 +185,8 @@ class PairQueries:
         if windows.times or windows.only:
             raw = _raw_pairs(windows, codes)
             await self._add_rows(found, soon_pairs_query(raw))
-            late = (await self._tx.connection.execute(late_blocks_query(raw))).mappings().all()
-            await asyncio.to_thread(_add_blocks, found, late)
+            async for late in self._tx.in_parts(late_blocks_query(raw), ROWS_AT_ONCE):
+                await asyncio.to_thread(_add_blocks, found, mappings_of(late))
 
     async def _add_rows(self, found: "PairArrays", query: sa.Select[tuple[object, ...]]) -> None:
         async for rows in self._tx.in_parts(query, ROWS_AT_ONCE):

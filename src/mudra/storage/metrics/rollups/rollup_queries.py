@@ -29,6 +29,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.rollups.aa_sums import AaSums
 from mudra.storage.metrics.rollups.gathered import Gathered
+from mudra.storage.metrics.rollups.packed_hours import find_packed_hours, packed_by_type
 from mudra.storage.metrics.rollups.packed_reads import WindowSums, find_packed
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
 from mudra.storage.metrics.rollups.pair_queries import PairQueries
@@ -107,12 +108,18 @@ class PostgresRollupQueries:
         since = await self._windows.since()
         used = sources_of_all(wide, stale, since, of_one_grain=fip_id is None)
         gathered = Gathered(over_aas=True)
-        raw = await self._read(used.rest, part, gathered, over_aas=True)
+        rest = used.rest
+        if fip_id is None:  # of one FIP few rows are read, by its key
+            packed = await find_packed_hours(self._tx, rest.hours)
+            async for tag_, type_, sums in packed_by_type(self._tx, packed, part):
+                gathered.packed(ALL_AAS, tag_, type_, sums)
+            rest = replace(rest, hours=packed.left)
+        raw = await self._read(rest, part, gathered, over_aas=True)
         of_all = replace(part, aa_id=ALL_AAS)
         await self._read_sums("day", Rows(used.days), of_all, gathered)
         await self._read_sums("hour", Rows(used.hours), of_all, gathered)
-        async for sums in gathered.by_type(self._raw_rows(raw, part), fip_id):
-            yield sums
+        async for totals in gathered.by_type(self._raw_rows(raw, part), fip_id):
+            yield totals
 
     async def of_aas(
         self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
@@ -139,9 +146,10 @@ class PostgresRollupQueries:
 
     async def contested_pairs(
         self, within: TimeRange, codes: Collection[str]
-    ) -> Mapping[str, Mapping[Pair, PairSums]]:
-        """Returns the pairs of each FIP and type of which some AA may not see good calls."""
-        return await self._pairs.contested(await self._pair_sources(within), codes)
+    ) -> AsyncIterator[tuple[str, Mapping[Pair, PairSums]]]:
+        """Returns for each type the pairs of FIPs of which some AA may not see good calls."""
+        async for found in self._pairs.contested(await self._pair_sources(within), codes):
+            yield found
 
     async def marks(self, within: TimeRange, reports_from: datetime) -> Mapping[datetime, DayMark]:
         """Returns a mark of each day (UTC) with sums or reports.
@@ -247,7 +255,9 @@ class PostgresRollupQueries:
             rows = packed.left
         if rows.times or rows.only:
             query = sums_query(table, chosen_rows(table, table.c.at, rows), part)
-            gathered.sums(await self._tx.connection.execute(query))
+            # Of one hour of a nation these are hundreds of thousands, where its AAs' sums are read.
+            async for part_of_rows in self._tx.in_parts(query, ROWS_AT_ONCE):
+                await gathered.add_sums(part_of_rows)
 
     async def _widened(self, within: TimeRange) -> TimeRange:
         """Extends a range to the end of the day if nothing was received later: fewer rows."""
