@@ -67,19 +67,12 @@ def metrics_jobs(
     count_from_zero(WEBHOOK_MESSAGES, _OUTCOMES)
     count_from_zero(STATUS_WEBHOOK_MESSAGES, _OUTCOMES)
 
-    async def make_partitions() -> None:
-        async with open_work(within_s=TRANSACTION_S) as work:
-            await work.tables.make_ahead()
-
     async def watch() -> None:
         await detect_incidents(open_work, carry_over)
         async with open_work(within_s=WORK_S) as work:
             await export_health(work, telemetry_dir)
 
-    async def drop_old() -> None:
-        await drop_old_metrics(open_work, retention)
-
-    minute, day = timedelta(minutes=1), timedelta(days=1)
+    minute = timedelta(minutes=1)
     return [
         Job(
             name="metrics-sums",
@@ -104,6 +97,21 @@ def metrics_jobs(
             STATUS_WEBHOOK_MESSAGES,
             of_public=True,
         ),
+        *_jobs_of_tables(open_work, retention),
+    ]
+
+
+def _jobs_of_tables(open_work: OpenMaintenance, retention: RetentionPolicy) -> list[Job]:
+    minute, day = timedelta(minutes=1), timedelta(days=1)
+
+    async def make_partitions() -> None:
+        async with open_work(within_s=TRANSACTION_S) as work:
+            await work.tables.make_ahead()
+
+    async def drop_old() -> None:
+        await drop_old_metrics(open_work, retention)
+
+    return [
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
         Job(
             name="metrics-retention",
@@ -116,8 +124,8 @@ def metrics_jobs(
             name="metrics-recount",
             every=day,
             offset=140 * minute,
-            limit=_NIGHTLY,
             run=lambda: recount_days(open_work),
+            limit=_NIGHTLY,
         ),
     ]
 

@@ -28,7 +28,7 @@ class SharedRead:
 
     @property
     def is_busy(self) -> bool:
-        """Whether someone has the turn, or waits for it."""
+        """Return whether someone has the turn, or waits for it."""
         return self._lock.locked()
 
     @asynccontextmanager

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from mudra.jobs.fip_figures import FipFiguresCollector, forget_figures, write_figures
@@ -48,6 +49,16 @@ def test_the_figures_of_an_ended_process_are_dropped_and_those_of_others_stay(
 
     forget_figures(tmp_path, os.getpid())
     assert scraped(tmp_path) == []
+
+
+def test_a_full_disk_leaves_neither_old_figures_nor_half_of_new_ones(tmp_path: Path) -> None:
+    write_figures(tmp_path, [ALL_KNOWN])
+    (tmp_path / f"fip_figures_{os.getpid()}.new").symlink_to("/dev/full")
+
+    with pytest.raises(OSError, match="No space left"):
+        write_figures(tmp_path, [ONLY_4XX])
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_before_the_first_window_nothing_is_shown(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.support.registry.registry_payloads import fip
 
 from mudra.jobs.registry_jobs import put_due_live
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.shared.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
 ALL = {"FIP-0", "FIP-1", "FIP-2"}
 
@@ -59,8 +59,13 @@ def test_each_goes_live_in_a_transaction_of_its_own() -> None:
     assert max(registry.at_once) == 1
 
 
-def test_one_that_fails_keeps_no_other_from_its_time() -> None:
-    registry = Scheduled(fails=ZeroDivisionError())
+@pytest.mark.parametrize(
+    "fails",
+    [ZeroDivisionError(), DatabaseUnavailable(cause=Outage.TOO_SLOW)],
+    ids=["a fault", "someone holds its row"],
+)
+def test_one_that_fails_keeps_no_other_from_its_time(fails: Exception) -> None:
+    registry = Scheduled(fails=fails)
 
     with pytest.raises(ExceptionGroup):
         registry.run()

@@ -78,6 +78,23 @@ def test_a_job_that_fails_is_recorded_and_stops_no_other():
     assert counted == [("keys", "failed"), ("mail", "succeeded")]
 
 
+def test_a_job_that_waits_for_what_does_not_answer_is_ended_and_has_failed():
+    async def story():
+        done = asyncio.Event()
+
+        async def hang() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                done.set()
+
+        scheduler, runs, counted = schedule(job(hang, limit=timedelta(milliseconds=1)))
+        await run_until(scheduler, done)
+        return runs.ended, counted
+
+    assert asyncio.run(story()) == ([("mail", "TimeoutError")], [("mail", "failed")])
+
+
 def test_a_job_runs_at_once_after_the_change_that_wakes_it():
     async def story():
         ran: list[str] = []
