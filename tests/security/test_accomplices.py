@@ -150,6 +150,19 @@ def test_who_added_an_admin_approves_nothing_that_the_admin_submits(
     assert approved(other, listed).status_code == 200
 
 
+def test_nor_the_first_entry_of_a_member_that_another_onboarded(
+    boss: Operator, other: Operator, strict: Service
+) -> None:
+    first = Registry(new_member(strict))
+    accomplice = admin_added_by(boss, first)
+
+    submitted = first.submit(payload_of(first.member), **accomplice.bearer())
+
+    assert submitted.status_code == 200, submitted.text
+    assert_tied(approved(boss, first))
+    assert approved(other, first).status_code == 200
+
+
 def test_nor_what_the_admin_submits_with_the_secret_that_an_admin_reads(
     boss: Operator, listed: Registry
 ) -> None:

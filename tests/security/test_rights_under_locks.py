@@ -14,12 +14,17 @@ from tests.support.service import NO_TLS, Member, Service
 OPERATORS = "SELECT pg_advisory_xact_lock(hashtextextended('operators', 0))"
 REGISTRY = f"SELECT pg_advisory_xact_lock({0x6D7564726102})"
 ENTITY = "SELECT FROM entity WHERE entity_id = '{entity_id}' FOR UPDATE"
+SECRETS = "LOCK TABLE entity_secret IN ACCESS EXCLUSIVE MODE"
 DISABLED = "UPDATE user_account SET state = 'disabled' WHERE email = %s"
 WITHOUT_SCOPES = (
     "DELETE FROM operator_scope WHERE user_id = (SELECT user_id FROM user_account WHERE email = %s)"
 )
 WITHOUT_ROLE = (
     "DELETE FROM entity_admin WHERE user_id = (SELECT user_id FROM user_account WHERE email = %s)"
+)
+SUSPENDED = "UPDATE entity SET status = 'suspended' WHERE entity_id = %s"
+SUSPENDED_AND_BACK = (
+    "UPDATE entity SET tokens_not_before = now() + interval '50 years' WHERE entity_id = %s"
 )
 Meanwhile: TypeAlias = Callable[[Callable[[], httpx.Response], str, str, str], httpx.Response]
 
@@ -164,6 +169,16 @@ def test_an_admin_who_was_removed_while_waiting_gets_no_secret(
     assert member.entity_token(secret).status_code == 200
 
 
+@pytest.mark.parametrize("taken", [DISABLED, WITHOUT_ROLE], ids=["disabled", "no role"])
+def test_nor_reads_one(member: Member, meanwhile: Meanwhile, taken: str) -> None:
+    headers = member.bearer()
+
+    answer = meanwhile(lambda: member.read(headers), SECRETS, taken, member.email)
+
+    assert answer.status_code == 401, answer.text
+    assert "secret" not in answer.json()
+
+
 def test_nor_binds_its_addresses(member: Member, meanwhile: Meanwhile) -> None:
     registry, headers = Registry(member), member.bearer()
     assert registry.submit(payload_of(member)).status_code == 200
@@ -195,6 +210,21 @@ def test_nor_changes_its_entry(member: Member, meanwhile: Meanwhile, act: str) -
     }
 
     answer = meanwhile(acts[act], REGISTRY, WITHOUT_ROLE, member.email)
+
+    assert answer.status_code == 401, answer.text
+    assert history(member) == before
+
+
+@pytest.mark.parametrize("then", [SUSPENDED, SUSPENDED_AND_BACK], ids=["suspended", "and back"])
+def test_an_entity_that_was_suspended_while_waiting_changes_no_entry(
+    member: Member, meanwhile: Meanwhile, then: str
+) -> None:
+    registry, payload = Registry(member), payload_of(member)
+    assert registry.submit(payload_of(member)).status_code == 200
+    approve(member)
+    before = history(member)
+
+    answer = meanwhile(lambda: registry.update(payload), REGISTRY, then, member.entity_id)
 
     assert answer.status_code == 401, answer.text
     assert history(member) == before

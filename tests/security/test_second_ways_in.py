@@ -7,7 +7,7 @@ import uuid
 import psycopg
 import pytest
 from tests.support.people.console import reader
-from tests.support.people.operators import Operator, new_operator
+from tests.support.people.operators import Operator, active_operator, new_operator
 from tests.support.people.second_factor import user_id
 from tests.support.service import (
     PASSWORD,
@@ -185,6 +185,34 @@ def test_a_sign_in_that_is_under_way_ends_with_its_password(
     cookie, changed = service.in_store(race)
 
     assert changed == 200
+    browser.client.cookies.set("mudra", cookie)
+    assert browser.get("/console/account").status_code == 303
+
+
+def test_a_sign_in_that_is_under_way_ends_with_the_first_scope(
+    service: Service, chief: Operator
+) -> None:
+    """It was asked for no second factor, and stores its session after the person got a role."""
+    browser, email = reader(service), active_operator(service, "members")
+    assert chief.post("/operators", email=email, scopes=[]).status_code == 200
+
+    async def race(dependencies: Dependencies) -> tuple[str, int]:
+        async with dependencies.unit_of_work() as work:
+            admitted = await admit(work, email, STRANGER, origin="", hourly=1000)
+        assert isinstance(admitted, Admitted)
+        async with dependencies.unit_of_work() as work:
+            user = await settle(work, admitted, STRANGER, matches=True, hourly=1000)
+            assert isinstance(user, User)
+            giving = asyncio.create_task(
+                asyncio.to_thread(chief.post, "/operators", email=email, scopes=["members"])
+            )
+            await asyncio.to_thread(_waits_for, service, "INSERT INTO throttle")
+            begun = await begin(work, user.user_id)
+        return begun.cookie.reveal(), (await giving).status_code
+
+    cookie, given = service.in_store(race)
+
+    assert given == 200
     browser.client.cookies.set("mudra", cookie)
     assert browser.get("/console/account").status_code == 303
 

@@ -59,9 +59,9 @@ class Registry(Protocol):
         ...
 
     async def has_right_now(self, actor: Actor, entity_id: str) -> bool:
-        """Return whether a person has the right by which they came, also after waiting.
+        """Return whether they have the right by which they came, also after waiting.
 
-        Who is no person has it: an entity was authenticated by its token in this transaction.
+        Of a person it is the right that they hold, of an entity that its token still counts.
         """
         ...
 

@@ -248,6 +248,25 @@ def test_only_the_current_secret_is_kept_as_more_than_a_hash(member: Member) -> 
     assert sealed(member) == [("ended", False), ("current", True)]
 
 
+def test_a_secret_that_is_retired_keeps_no_text_whatever_it_had(member: Member) -> None:
+    headers = member.bearer()
+    member.reset(headers, oldSecretValidity=3)
+
+    async def give_text(dependencies: Dependencies) -> None:
+        c = entity_secret.c
+        async with dependencies.database.transaction() as transaction:
+            old = sa.update(entity_secret).where(c.entity_id == member.entity_id, c.version == 1)
+            await transaction.connection.execute(old.values(sealed=b"text"))
+
+    in_store(member.service, give_text)
+    assert sealed(member) == [("grace", True), ("current", True)]
+
+    ask = {"json": {"entityId": member.entity_id}, "headers": headers}
+    assert member.client.post("/v1/entity/secret/retire", **ask).status_code == 200
+
+    assert sealed(member) == [("ended", False), ("current", True)]
+
+
 def test_tokens_that_were_issued_outlive_a_reset(service: Service, member: Member) -> None:
     secret = member.secret()
     token = member.entity_token(secret).json()["accessToken"]

@@ -105,8 +105,14 @@ async def _entity_actor(
     if refused is not None:
         return refused
     name, own = f"entity:{entity.entity_id}", frozenset({entity.entity_id})
-    address = address_of(context.request, context.dependencies)
-    return Actor(ActorKind.ENTITY, name, own, address=address, txn_id=context.txn_id)
+    return Actor(
+        ActorKind.ENTITY,
+        name,
+        own,
+        address=address_of(context.request, context.dependencies),
+        txn_id=context.txn_id,
+        token_issued_at=entity.token.issued_at,
+    )
 
 
 async def _user_actor(

@@ -34,6 +34,7 @@ class OperatorResponse(ResponseBody, kw_only=True):
     email: str
     scopes: list[str]
     invited: bool
+    tokens_ended: int = field(name="tokensEnded")
 
 
 @post("/operators", "Make an operator", conflict=True)
@@ -49,6 +50,7 @@ async def save_operator(call: OperatorCall[OperatorRequest]) -> OperatorResponse
         email=outcome.user.email,
         scopes=sorted(scope.value for scope in outcome.scopes),
         invited=outcome.invited,
+        tokens_ended=outcome.tokens_ended,
     )
 
 

@@ -19,6 +19,7 @@ from mudra.identity.accounts.email_address import (
     display_name,
     normalize_email,
 )
+from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
@@ -285,6 +286,8 @@ async def _add_directly(
         user = await create_admin_account(
             work, caller, member.entity_id, member.name, address, full_name
         )
+    elif not user.is_of_a_member:
+        await end_earlier_sign_ins(work, user, caller)
     await work.people.add_admin(member.entity_id, user.user_id)
     await work.memberships.record_grant(user.user_id, operator.user_id, member.entity_id)
     await record_change(work, caller, member.entity_id, user.user_id, "admin-added")

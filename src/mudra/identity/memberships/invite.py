@@ -9,6 +9,7 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import AddressRefused, NameRefused, normalize_email
 from mudra.identity.accounts.email_link import LinkFault, LinkPurpose, LinkRefused, token_hash
+from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.invitation import (
@@ -131,6 +132,8 @@ async def accept(
                 user_id=user.user_id,
             )
         )
+    elif not user.is_of_a_member:
+        await end_earlier_sign_ins(work, user, caller)
     await work.invitations.end(invitation.invitation_id, await work.people.now(), accepted=True)
     if invitation.role is Role.READER:
         return await _let_read(work, caller, invitation, user)

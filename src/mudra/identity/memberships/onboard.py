@@ -16,6 +16,7 @@ from mudra.identity.accounts.email_address import (
     display_name,
     normalize_email,
 )
+from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User
@@ -85,6 +86,8 @@ async def onboard_member(
         admin = await create_admin_account(
             work, caller, entity_id, name, checked.admin_email, checked.admin_name
         )
+    elif not admin.is_of_a_member:
+        await end_earlier_sign_ins(work, admin, caller)
     await work.people.add_admin(entity_id, admin.user_id)
     if await work.memberships.entry_types([entity_id]):
         # Else the admin has nothing of another's: all that the entry gets begins with them (0189).

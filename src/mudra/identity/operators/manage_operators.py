@@ -9,6 +9,7 @@ from mudra.identity.accounts.email_address import (
     display_name,
     normalize_email,
 )
+from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.accounts.send_link import send_missing_link
 from mudra.identity.accounts.user import User, UserState
@@ -35,11 +36,12 @@ from mudra.shared.refusal import Refusal
 
 
 class OperatorSaved(Struct, frozen=True):
-    """The operator after the call."""
+    """The operator after the call; `tokens_ended` are those of before the role."""
 
     user: User
     scopes: frozenset[Scope]
     invited: bool
+    tokens_ended: int = 0
 
 
 SaveResult = OperatorSaved | ValueRefused | WrongAccountKind | LastOperator
@@ -112,7 +114,8 @@ async def save_operator(
 ) -> SaveResult:
     """Create an operator or change its scopes; one without a password or a valid link gets a link.
 
-    Without scopes a change of address ends that waits to be confirmed: it was an operator's.
+    Without scopes a change of address ends that waits to be confirmed: it was an operator's. With
+    the first ones, what the person has open ends.
     """
     await work.memberships.lock_operators()
     address = normalize_email(email)
@@ -129,10 +132,12 @@ async def save_operator(
         if last is not None:
             await record_refused_act(work, caller, user.user_id, PersonAct.SCOPES, last)
             return last
-    is_new = user is None
+    is_new, ended = user is None, 0
     if user is None:
         user = User(work.people.new_id(), address, full_name, UserState.INVITED, None, ())
         await work.people.add_user(user)
+    elif scopes and not await work.memberships.scopes(user.user_id):
+        ended = await end_earlier_sign_ins(work, user, caller)
     await work.memberships.set_scopes(user.user_id, scopes)
     if not scopes:
         await work.address_changes.remove(user.user_id)
@@ -144,7 +149,7 @@ async def save_operator(
     # Who loses the role needs no way in.
     is_wanted = is_new or bool(scopes)
     invited = is_wanted and await send_missing_link(work, user.user_id, caller)
-    return OperatorSaved(user, scopes, invited)
+    return OperatorSaved(user, scopes, invited, ended)
 
 
 async def end_operator(

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import NameRefused, display_name
+from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import leaves_no_manager
@@ -36,7 +37,11 @@ async def sign_in_by_provider(
         return await refused(work, caller, fault, user)
     if identity.lacks_scopes:
         return await _without_scope_claim(work, caller, user)
-    user = user or await _created(work, identity, caller)
+    if user is None:
+        user = await _created(work, identity, caller)
+    elif not held:
+        # Before the session that this sign-in begins; the claims give a first scope.
+        await end_earlier_sign_ins(work, user, caller)
     left = await _with_scopes(work, user, held, identity, terms, caller)
     if not left:
         return await refused(work, caller, "no-scopes", user)

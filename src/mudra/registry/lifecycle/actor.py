@@ -1,5 +1,6 @@
 """Who acts on the registry, and what each may do (decisions, part 4)."""
 
+import datetime as dt
 import enum
 from collections.abc import Iterable
 from typing import Final
@@ -27,7 +28,8 @@ class ActorKind(enum.StrEnum):
 class Actor(Struct, frozen=True):
     """Who acts: `name` for the history, `own` the entities it may act for, and from where.
 
-    Of an operator `own` are the entities that the same `person` administers.
+    Of an operator `own` are the entities that the same `person` administers. An entity comes by
+    a token, of `token_issued_at`.
     """
 
     kind: ActorKind
@@ -37,6 +39,7 @@ class Actor(Struct, frozen=True):
     address: str = ""
     txn_id: str = ""
     person: str = ""
+    token_issued_at: dt.datetime | None = None
 
 
 SCHEDULE: Final = Actor(ActorKind.SCHEDULE, "schedule")

@@ -40,17 +40,16 @@ def untied_at(
 ) -> dt.datetime | None:
     """Return from when submissions will have two people behind them; None where this one has.
 
-    `grants` are the operators' and the entity's since `tied_since`. Those of an entity count
-    for what changes a live entry: who admits a member approves its first one.
+    `grants` are the operators' and the entity's since `tied_since`. Who onboards a member that
+    has no entry gives no right in this sense, and so approves its first one (0200).
     """
-    counted = [one for one in grants if not one.entity_id or record.live is not None]
     # Who got a right after a submission had no hand in it; that has whole milliseconds.
-    before = [one for one in counted if one.at < version.submitted_at + _MS]
+    before = [one for one in grants if one.at < version.submitted_at + _MS]
     submitters = _hands(_submitters(record, version, before), before)
-    approvers = _hands([actor.person] if actor.person else [], counted)
+    approvers = _hands([actor.person] if actor.person else [], grants)
     if not submitters & approvers:
         return None
-    ties = [one.at for one in counted if one.person in submitters | approvers]
+    ties = [one.at for one in grants if one.person in submitters | approvers]
     # Without a grant they are one person, whom another rule refuses.
     return max(ties) + SECOND_OPERATOR_SINCE if ties else None
 

@@ -83,7 +83,7 @@ class PostgresRegistry:
         return whole_ms(await self._tx.now())
 
     async def has_right_now(self, actor: Actor, entity_id: str) -> bool:
-        """Return whether a person still has the right by which they came."""
+        """Return whether they still have the right by which they came."""
         return await has_right_now(self._tx, actor, entity_id)
 
     async def record(self, entity_id: str) -> Record | None:

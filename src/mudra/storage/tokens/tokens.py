@@ -124,7 +124,7 @@ class PostgresSecrets:
         await self._tx.connection.execute(
             sa.update(entity_secret)
             .where(c.entity_id == secret.entity_id, c.version == secret.version)
-            .values(state="ended", grace_until=sa.func.least(c.grace_until, now))
+            .values(state="ended", sealed=None, grace_until=sa.func.least(c.grace_until, now))
         )
         await self._tx.changing(entity_key(secret.entity_id), must_not_be_missed=True)
 

@@ -99,7 +99,8 @@ class SecretService(Struct, frozen=True):
         """Return the current secret of an entity that the user administers."""
         event = EventName.ENTITY_SECRET_READ
         holding = await self.secrets.held(entity_id) if entity_id in user.administers else None
-        if holding is None:
+        # After the secret is read: one that was reset as they were removed is not theirs.
+        if holding is None or not await self._is_admin_now(entity_id, user):
             return await self._not_your_entity(event, entity_id, caller)
         await self._record(event, entity_id, caller, version=holding.current.version)
         text = await self.secrets.text_of(holding.current)
@@ -190,8 +191,10 @@ class SecretService(Struct, frozen=True):
         if entity_id not in user.administers:
             return None
         holding = await self.secrets.locked(entity_id)
-        admins = await self.memberships.admins(entity_id)
-        return holding if has_role(admins, user.user_id) else None
+        return holding if await self._is_admin_now(entity_id, user) else None
+
+    async def _is_admin_now(self, entity_id: str, user: User) -> bool:
+        return has_role(await self.memberships.admins(entity_id), user.user_id)
 
     async def _not_your_entity(
         self, event: EventName, entity_id: str, caller: Caller

@@ -1,4 +1,4 @@
-"""registry/lifecycle/grants.py: who is a second person (decision 0189)."""
+"""registry/lifecycle/grants.py: who is a second person (decisions 0189 and 0200)."""
 
 from datetime import timedelta
 
@@ -127,13 +127,37 @@ def test_a_right_on_another_entity_ties_no_one(registry: MemoryRegistry) -> None
     assert isinstance(decided(registry, ASHA, of("rohan")), Decision)
 
 
-def test_who_admits_a_member_approves_its_first_entry() -> None:
-    registry = MemoryRegistry()
-    registry.one_operator = False
-    gives(registry, "rohan", "asha", entity_id="FIP-0")
-    submit(registry, fip(), ASHA)
+@pytest.fixture
+def empty() -> MemoryRegistry:
+    """A registry without entries, in a network of operators."""
+    found = MemoryRegistry()
+    found.one_operator = False
+    return found
 
-    assert isinstance(order(registry, APPROVE, actor=of("rohan")), Decision)
+
+@pytest.mark.parametrize("submitter", [ASHA, ENTITY], ids=["admin", "entity"])
+def test_who_made_an_admin_approves_no_first_entry_of_theirs(
+    empty: MemoryRegistry, submitter: Actor
+) -> None:
+    gives(empty, "rohan", "asha", entity_id="FIP-0")
+    submit(empty, fip(), submitter)
+
+    refused = order(empty, APPROVE, actor=of("rohan"))
+
+    assert isinstance(refused, SecondOperatorTied)
+    assert refused.untied_at == empty.now - SECOND + DAY
+    assert isinstance(order(empty, APPROVE, actor=of("olga")), Decision)
+
+
+def test_an_admin_whom_no_grant_made_submits_a_first_entry_for_anyone_to_approve(
+    empty: MemoryRegistry,
+) -> None:
+    """As the one with whom the member was onboarded does, no matter who joined after."""
+    gives(empty, "rohan", "ravi", entity_id="FIP-0")
+    gives(empty, "asha", "zoya", entity_id="FIP-0")
+    submit(empty, fip(), ASHA)
+
+    assert isinstance(order(empty, APPROVE, actor=of("rohan")), Decision)
 
 
 def test_the_setting_for_one_operator_asks_for_no_second(registry: MemoryRegistry) -> None:

@@ -61,10 +61,17 @@ def create(
             fail(_LAST)
     names = sorted(one.value for one in saved.scopes)
     if as_json:
-        show_json({"email": saved.user.email, "scopes": names, "invited": saved.invited})
+        facts = {"email": saved.user.email, "scopes": names, "invited": saved.invited}
+        show_json({**facts, "tokensEnded": saved.tokens_ended})
         return
-    invitation = "sent" if saved.invited else "none needed"
-    show_facts({"operator": saved.user.email, "scopes": ", ".join(names), "invitation": invitation})
+    show_facts(
+        {
+            "operator": saved.user.email,
+            "scopes": ", ".join(names),
+            "invitation": "sent" if saved.invited else "none needed",
+            "tokens ended": saved.tokens_ended,
+        }
+    )
 
 
 @app.command(epilog="Example: mudra operator allow-password chief@network.example --minutes 30")

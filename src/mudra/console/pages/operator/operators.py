@@ -31,6 +31,7 @@ SCOPES: Final = {
 NOTICES: Final = {
     "invited": "Operator added. They get an email with a link.",
     "changed": "Scopes saved, effective immediately.",
+    "ended": "Scopes saved. Tokens that the person had before the role have ended.",
     "factor": "Second factor reset. The person was signed out and gets an email.",
 }
 
@@ -64,7 +65,8 @@ async def set_operator(
         )
         if isinstance(outcome, Refusal):
             return await _page(page_context, outcome)
-        return GoTo(operator_path(f"people?told={'invited' if outcome.invited else 'changed'}"))
+        saved = "ended" if outcome.tokens_ended else "changed"
+        return GoTo(operator_path(f"people?told={'invited' if outcome.invited else saved}"))
 
     return await operator_form(request, dependencies, Scope.MEMBERS, handle, needs_proof=True)
 

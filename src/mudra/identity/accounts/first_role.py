@@ -1,0 +1,30 @@
+"""End what a person without a role has open, as they get their first one (0200).
+
+Who has no role may be asked for less: their sign-in may have been a password alone, and a User
+Access Token of it would be that of an operator, or of an admin, for 180 days.
+"""
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.user import User
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.identity.sign_in.throttle import Counted
+
+
+async def end_earlier_sign_ins(work: IdentityUnitOfWork, user: User, caller: Caller) -> int:
+    """End the tokens and sessions of a person who had no role; returns how many tokens ended.
+
+    The caller holds the lock of acts on people.
+    """
+    # A sign-in that is under way holds it until its token or session is stored, which ends below.
+    await work.attempts.history(Counted.PASSWORD, user.email, lock=True)
+    ended = await work.tokens.revoke_user_tokens(user.user_id, await work.people.now())
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.USER_TOKEN_REVOKE,
+            caller,
+            user_id=user.user_id,
+            reason="first-role",
+            detail={"tokens_ended": ended},
+        )
+    )
+    return ended
