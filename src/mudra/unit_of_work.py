@@ -12,11 +12,10 @@ from mudra.audit.ports import AuditChain, AuditLog, AuditSearch
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.accounts.link_requests import LinkRequests
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.memberships.ports import Invitations
+from mudra.identity.memberships.ports import FirstSecret, Invitations
 from mudra.identity.ports import (
     AddressChanges,
     Attempts,
-    FirstSecret,
     Links,
     MemberSearch,
     Memberships,

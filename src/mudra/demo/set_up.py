@@ -17,7 +17,8 @@ from mudra.demo.network import (
 )
 from mudra.demo.registry import register_demo
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.admins import requested_by, set_contact
+from mudra.identity.memberships.admins import requested_by
+from mudra.identity.memberships.contact import set_contact
 from mudra.identity.memberships.member import Contact
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.audit.event import Caller
 from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
 from mudra.identity.accounts.link_requests import LinkRequests
@@ -21,7 +20,7 @@ from mudra.identity.memberships.member_search import (
     UserFilter,
     UserRow,
 )
-from mudra.identity.memberships.ports import Invitations
+from mudra.identity.memberships.ports import FirstSecret, Invitations
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.ports import SecondFactors
 from mudra.identity.sign_in.throttle import Counted, History
@@ -97,6 +96,9 @@ class Memberships(Protocol):
 
     async def set_contact(self, entity_id: str, contact: Contact) -> None:
         """Store the backup contact in place of the previous one."""
+
+    async def new_contacts(self, entity_id: str, since: datetime) -> Sequence[datetime]:
+        """Return when admins of an entity gave its contact another address, by the audit."""
 
     async def entity_name(self, entity_id: str) -> str:
         """Return the entity's name for people; empty when there is no such entity."""
@@ -253,13 +255,6 @@ class UserTokens(Protocol):
         """End one token of a user; False when it is not theirs or has ended already."""
 
 
-class FirstSecret(Protocol):
-    """Creates the first secret of a new member."""
-
-    async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
-        """Create and store it in this transaction."""
-
-
 class NoticeKind(enum.StrEnum):
     """The emails that can be sent; the value is the name of the template."""
 
@@ -278,6 +273,8 @@ class NoticeKind(enum.StrEnum):
     ADMIN_INVITATION = "admin_invitation"
     ADMIN_INVITED = "admin_invited"
     ADMIN_HANDED_OVER = "admin_handed_over"
+    ADMINS_CHANGED = "admins_changed"
+    CONTACT_CHANGED = "contact_changed"
     INVITATION_DECLINED = "invitation_declined"
     MEMBER_STATUS = "member_status"
     REPORT_HELD = "report_held"

@@ -27,6 +27,14 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.MEMBER_STATUS: (*_OF_SECRET, "status", "reason", "changed_at"),
     NoticeKind.INVITATION_DECLINED: (*_OF_SECRET, "invited", "takes_over", "reads_only"),
     NoticeKind.ADMIN_HANDED_OVER: (*_OF_SECRET, "leaving", "successor"),
+    # change is added, removed, replaced or moved (to another address); former is who was replaced
+    # or the address before, or empty.
+    NoticeKind.ADMINS_CHANGED: (*_OF_SECRET, "change", "person", "former", "changed_at"),
+    # old_contact, new_contact and changed_by may be empty; the latter for the operator.
+    NoticeKind.CONTACT_CHANGED: (
+        *(*_OF_SECRET, "old_contact", "new_contact"),
+        *("changed_by", "changed_at"),
+    ),
     # manages_secrets is "yes" or empty.
     NoticeKind.PASSWORD_RESET: ("user_name", "link", "valid_hours", "manages_secrets"),
     NoticeKind.PASSWORD_CHANGED: ("user_name",),
@@ -109,6 +117,8 @@ OCCASIONS: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.MEMBER_STATUS: "A member was suspended, restored or retired by the operator.",
     NoticeKind.INVITATION_DECLINED: "An invitation was declined: to the admin who sent it.",
     NoticeKind.ADMIN_HANDED_OVER: "A hand-over was accepted: to all admins, the former one too.",
+    NoticeKind.ADMINS_CHANGED: "The operator changed who administers a member: to its people.",
+    NoticeKind.CONTACT_CHANGED: "The contact got another address: to the admins and both contacts.",
     NoticeKind.REPORT_HELD: "A report of an AA was held as implausible.",
     NoticeKind.ADDRESS_CHANGED: "An account got another address: to the old one.",
     NoticeKind.ADDRESS_CONFIRM: "An account is to get another address: to the new one.",

@@ -143,7 +143,8 @@ def test_the_backup_contact_gets_the_emails_of_the_secret(member: Member):
     member.service.advance("PT6M")
     member.reset()
 
-    assert len(subjects(member.service, staff)) == 1
+    about_secrets = [one for one in subjects(member.service, staff) if "secret" in one]
+    assert len(about_secrets) == 1
 
 
 def test_own_tokens_are_listed_with_their_last_use_and_revoked_one_by_one(member: Member):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from tests.unit.mail.test_compose import LINK, VALUES, WITH_LINK
 
+from mudra.identity.memberships.operator_notices import AdminsChange
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.identity.second_factor.check_code import FactorChange
 from mudra.localization.languages import Languages
@@ -51,6 +52,8 @@ def test_no_sentence_of_an_email_is_left_in_english(kind: NoticeKind, empty: boo
         "entity_id",
         "reason",
         "secret_lost",
+        "old_contact",
+        "new_contact",
     )
     changed = dict.fromkeys(set(choices) & set(FACTS[kind]), "") if empty else {}
     changed |= {"more": "3", "over": "1"} if kind is NoticeKind.HEALTH_DIGEST else {}
@@ -63,6 +66,21 @@ def test_no_sentence_of_an_email_is_left_in_english(kind: NoticeKind, empty: boo
     assert '<html lang="hi">' in composed.html
     assert (LINK in composed.text.splitlines()) is (kind in WITH_LINK)
     assert "\n\n\n" not in composed.text
+
+
+@pytest.mark.parametrize("change", AdminsChange)
+def test_what_an_operator_changed_is_in_hindi(change: AdminsChange):
+    composed = write(NoticeKind.ADMINS_CHANGED, change=change.value)
+
+    assert english_in(f"{composed.subject}\n{composed.text}\n{composed.html}") == set()
+    assert str(VALUES["person"]) in composed.text
+
+
+def test_an_operators_change_of_the_contact_is_in_hindi():
+    composed = write(NoticeKind.CONTACT_CHANGED, changed_by="")
+
+    assert english_in(composed.text) == set()
+    assert composed.text.count("नेटवर्क के ऑपरेटर") == 2
 
 
 def test_a_subject_in_hindi_is_one_encoded_header():

@@ -6,17 +6,15 @@ from msgspec import Meta, Struct, field
 
 from mudra.http.request.fields import EMAIL_OR_NONE, PLAIN_LINE, Email, EntityId, Name, Username
 from mudra.identity.accounts.email_address import MAX_ADDRESS, MAX_NAME
-from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.memberships.admins import (
     AddResult,
     EntityAdmins,
-    Forbidden,
     RemoveResult,
     Requester,
     add_admin,
     remove_admin,
-    set_contact,
 )
+from mudra.identity.memberships.contact import ContactResult, set_contact
 from mudra.identity.memberships.hand_over import (
     HandOverResult,
     SendAgainResult,
@@ -183,9 +181,7 @@ class ContactRequest(AdminChangeRequest, frozen=True):
         ),
     ] = ""
 
-    async def run(
-        self, work: IdentityUnitOfWork, requester: Requester
-    ) -> EntityAdmins | Forbidden | ValueRefused:
+    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> ContactResult:
         """Set the contact."""
         return await set_contact(work, requester, self.entity_id, Contact(self.email, self.phone))
 

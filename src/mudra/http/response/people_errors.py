@@ -37,6 +37,7 @@ from mudra.identity.memberships.bulk_act import (
     NoAdminInvited,
     TooManyMembers,
 )
+from mudra.identity.memberships.contact import MAX_CONTACTS, TooManyContacts
 from mudra.identity.memberships.hand_over import NoInvitation
 from mudra.identity.memberships.invitation import MAX_INVITATIONS, TooManyInvitations
 from mudra.identity.memberships.member_file import FileRefused
@@ -203,6 +204,16 @@ PEOPLE_ROWS: Final[tuple[tuple[type[Refusal], Callable[[Refusal], Problem]], ...
             429,
             ErrorCode.TOO_MANY_ATTEMPTS,
             f"an entity sends at most {MAX_INVITATIONS} invitations in 24 hours; {WAIT_TEXT}",
+            retry_after(r.retry_at, r.now),
+        ),
+    ),
+    error_row(
+        TooManyContacts,
+        lambda r: Problem(
+            429,
+            ErrorCode.TOO_MANY_ATTEMPTS,
+            f"the contact's email is changed at most {MAX_CONTACTS} times in 24 hours: "
+            f"leave it empty, or ask the operator of the network; {WAIT_TEXT}",
             retry_after(r.retry_at, r.now),
         ),
     ),

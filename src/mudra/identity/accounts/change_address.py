@@ -13,6 +13,7 @@ from mudra.identity.accounts.manage_accounts import AccountChanged, account_chan
 from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, ValueRefused
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import AddressChange, User, UserState
+from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.person_rule import (
     ActingOperator,
     ActRefused,
@@ -63,6 +64,7 @@ async def change_address(
     """Move an account to a new address, which must be verified before the next sign-in.
 
     Both addresses get an email and the tokens end; for an operator only once it is confirmed.
+    The other admins of the person's members, and their contacts, get one too.
     """
     user = await authorize_act(work, by, user_id, PersonAct.ADDRESS)
     if not isinstance(user, User):
@@ -79,7 +81,10 @@ async def change_address(
     # The one who reads the new mailbox is that admin from now on.
     for entity_id in user.administers:
         await work.memberships.record_grant(user_id, by.user_id, entity_id)
-    return await _move(work, user, address, by.caller)
+    moved = await _move(work, user, address, by.caller)
+    for entity_id in user.administers:
+        await notify_of_operator(work, entity_id, AdminsChange.MOVED, address, former=user.email)
+    return moved
 
 
 async def confirm_as_second(

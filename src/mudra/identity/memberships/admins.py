@@ -1,13 +1,11 @@
-"""Change an entity's admins and its backup contact: add, remove.
+"""Change an entity's admins: add, remove. Its backup contact: contact.py.
 
 An operator may change any entity, an admin only its own. The last admin who can
 act is never removed unnoticed: an admin is refused, an operator is warned. Rights
 are read from the database at each call, so a change is effective from its commit.
 """
 
-import re
 from collections.abc import Sequence
-from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,16 +28,16 @@ from mudra.identity.memberships.member import (
     Contact,
     Member,
     NotYourEntity,
+    Recipient,
     Role,
     able_admins,
     has_role,
 )
+from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.operator import ScopeMissing
 from mudra.identity.operators.person_rule import ActingOperator, lost_scope
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
-
-_PHONE: Final = re.compile(r"\+?[0-9][0-9 ()./-]{3,30}")
 
 
 class NoSuchEntity(Refusal, frozen=True):
@@ -104,11 +102,11 @@ async def admins_of(
     """List the admins, the readers and the backup contact of an entity; its readers may, too."""
     user = requester.user
     if user is not None and entity_id in user.reads:
-        return await _read(work, entity_id)
+        return await all_people(work, entity_id)
     member = await authorized_member(work, requester, entity_id)
     if isinstance(member, Refusal):
         return member
-    return await _read(work, entity_id)
+    return await all_people(work, entity_id)
 
 
 async def add_admin(
@@ -125,13 +123,16 @@ async def add_admin(
         return member
     if requester.user is None and invitee.role is Role.READER:
         return ValueRefused("role", "must be admin: readers are invited by an admin of the entity")
-    return await add_or_invite(work, requester, member, invitee)
+    outcome = await add_or_invite(work, requester, member, invitee)
+    if requester.user is None and isinstance(outcome, AdminsChanged) and outcome.changed:
+        await notify_of_operator(work, entity_id, AdminsChange.ADDED, outcome.email)
+    return outcome
 
 
 async def remove_admin(
     work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str
 ) -> RemoveResult:
-    """Remove an admin or a reader.
+    """Remove an admin or a reader; an operator's removal is made known to the member.
 
     Only an operator may leave an entity without an admin who can act.
     """
@@ -143,46 +144,18 @@ async def remove_admin(
     admin = next((one for one in admins if one.email == address), None)
     readers = await work.memberships.readers(entity_id)
     reader = next((one for one in readers if one.email == address), None)
-    if reader is not None:
-        return await _end_reading(work, requester.caller, entity_id, reader)
-    if admin is None:
+    gone = reader or admin
+    if gone is None:
         return await _withdraw(work, requester.caller, entity_id, str(address))
-    if requester.user is not None and able_admins(admins, without=admin.user_id) == 0:
+    is_admin = gone.role is Role.ADMIN
+    if is_admin and requester.user and able_admins(admins, without=gone.user_id) == 0:
         return LastAdmin()
-    return await end_role(work, requester.caller, entity_id, admin)
-
-
-async def set_contact(
-    work: IdentityUnitOfWork, requester: Requester, entity_id: str, contact: Contact
-) -> EntityAdmins | Forbidden | ValueRefused:
-    """Set the backup contact: its address gets the same emails; an empty one removes it."""
-    member = await authorized_member(work, requester, entity_id)
-    if isinstance(member, Refusal):
-        return member
-    checked = checked_contact(contact)
-    if isinstance(checked, ValueRefused):
-        return checked
-    await work.memberships.set_contact(entity_id, checked)
-    await work.audit_log.append(
-        AuditEntry(
-            EventName.ENTITY_CONTACT_CHANGE,
-            requester.caller,
-            entity_id,
-            detail={"change": "set" if checked != Contact() else "ended"},
-        )
-    )
-    return await _read(work, entity_id)
-
-
-def checked_contact(contact: Contact) -> Contact | ValueRefused:
-    """Return a contact with its values in their one form, or why one is not accepted."""
-    address = normalize_email(contact.email) if contact.email else ""
-    if isinstance(address, AddressRefused):
-        return ValueRefused("email", address.problem)
-    phone = contact.phone.strip()
-    if phone and not _PHONE.fullmatch(phone):
-        return ValueRefused("phone", "must be a telephone number, such as +91 80 4000 1234")
-    return Contact(address, phone)
+    end = end_role if is_admin else _end_reading
+    ended = await end(work, requester.caller, entity_id, gone)
+    if requester.user is None:
+        also = [Recipient(gone.email, gone.name)]
+        await notify_of_operator(work, entity_id, AdminsChange.REMOVED, gone.email, also=also)
+    return ended
 
 
 async def authorized_member(
@@ -249,7 +222,7 @@ async def add_or_invite(
         return ValueRefused("email", address.problem)
     admins: Sequence[Admin] = await work.memberships.admins(member.entity_id)
     if requester.user is not None:
-        admins = (await _read(work, member.entity_id)).admins  # those who are invited, too
+        admins = (await all_people(work, member.entity_id)).admins  # those who are invited, too
     if any(one.email == address and _has_already(one, invitee.role) for one in admins):
         return await admins_after(work, member.entity_id, address, changed=False)
     if requester.user is None:
@@ -346,7 +319,7 @@ async def end_role(
     return await admins_after(work, entity_id, admin.email, changed=True)
 
 
-async def _read(work: IdentityUnitOfWork, entity_id: str) -> EntityAdmins:
+async def all_people(work: IdentityUnitOfWork, entity_id: str) -> EntityAdmins:
     """Read the admins, and after them the readers and the people who are invited."""
     admins = await work.memberships.admins(entity_id)
     emails = {admin.user_id: admin.email for admin in admins}
@@ -372,7 +345,7 @@ async def admins_after(
     work: IdentityUnitOfWork, entity_id: str, email: str, *, changed: bool
 ) -> AdminsChanged:
     """Return the admins after a request about the person with this address."""
-    now = await _read(work, entity_id)
+    now = await all_people(work, entity_id)
     return AdminsChanged(entity_id, now.admins, now.contact, email, changed)
 
 

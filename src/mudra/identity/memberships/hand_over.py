@@ -22,7 +22,8 @@ from mudra.identity.memberships.admins import (
 )
 from mudra.identity.memberships.invitation import Invitation, Invitee, TooManyInvitations
 from mudra.identity.memberships.invite import invite
-from mudra.identity.memberships.member import Admin, Member
+from mudra.identity.memberships.member import Admin, Member, Recipient
+from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -70,6 +71,10 @@ async def hand_over(  # who asks, and the facts of the change
     if isinstance(added, Refusal):
         return added
     after = await end_role(work, requester.caller, entity_id, removed)
+    also = [Recipient(removed.email, removed.name)]
+    await notify_of_operator(
+        work, entity_id, AdminsChange.REPLACED, added.email, former=removed.email, also=also
+    )
     return AdminsChanged(entity_id, after.admins, after.contact, added.email, changed=True)
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
-from mudra.identity.memberships.admins import checked_contact, requested_by, set_contact
+from mudra.identity.memberships.contact import checked_contact, keep_contact
 from mudra.identity.memberships.member import Contact, Member
 from mudra.identity.memberships.member_file import FileRow
 from mudra.identity.memberships.member_lists import (
@@ -34,7 +34,7 @@ from mudra.identity.memberships.onboard import (
 )
 from mudra.identity.memberships.one_by_one import REQUEST_S, OpenMemberWork, act_one_by_one
 from mudra.identity.operators.operator import ScopeMissing
-from mudra.identity.operators.person_rule import ActingOperator, owner
+from mudra.identity.operators.person_rule import ActingOperator
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
@@ -103,10 +103,10 @@ async def import_row(
     if not onboarded.created:
         return replace(planned, result=RowResult.UNCHANGED)
     if row.contact != Contact():
-        # Their right was read under the locks of this transaction, which goes on as a whole.
-        requester = requested_by(owner(by.caller))
-        contact = await set_contact(work, requester, row.new.entity_id, row.contact)
-        assert not isinstance(contact, Refusal), contact  # checked by the preview
+        # Their right was read under the locks of this transaction; there is no one to notify yet.
+        contact = checked_contact(row.contact)
+        assert isinstance(contact, Contact), contact  # checked by the preview
+        await keep_contact(work, by.caller, row.new.entity_id, contact)
     return planned
 
 

@@ -1,9 +1,10 @@
-"""What invitations ask of storage, in the transaction of their unit of work."""
+"""What invitations and onboarding ask of storage, in the transaction of their unit of work."""
 
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from mudra.audit.event import Caller
 from mudra.identity.memberships.invitation import Invitation
 
 
@@ -24,3 +25,10 @@ class Invitations(Protocol):
 
     async def end(self, invitation_id: str, now: datetime, *, accepted: bool) -> None:
         """End an invitation that was accepted or withdrawn."""
+
+
+class FirstSecret(Protocol):
+    """Creates the first secret of a new member."""
+
+    async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
+        """Create and store it in this transaction."""

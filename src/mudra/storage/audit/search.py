@@ -39,13 +39,13 @@ def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
     if which.jti:
         found.append(c.detail["jti"].astext == which.jti)
     if which.since is not None:
-        found += [c.at >= which.since, c.seq > _last_before(which.since)]
+        found += [c.at >= which.since, c.seq > last_before(which.since)]
     if which.until is not None:
         found.append(c.at < which.until)
     return found
 
 
-def _last_before(since: datetime) -> sa.ColumnElement[int]:
+def last_before(since: datetime) -> sa.ColumnElement[int]:
     """Return a number that every event since then is greater than: 0, or one of not long before.
 
     The events that a checkpoint counts were there when it was made. No index has their times.
@@ -84,7 +84,7 @@ class PostgresAuditSearch:
         day = sa.cast(sa.func.timezone("UTC", c.at), sa.Date).label("day")
         refused = (
             sa.select(day, sa.func.coalesce(c.detail["count"].as_integer(), 1).label("count"))
-            .where(c.entity_id == entity_id, c.at >= since, c.seq > _last_before(since))
+            .where(c.entity_id == entity_id, c.at >= since, c.seq > last_before(since))
             .where(c.event == EventName.ENTITY_TOKEN_REFUSE.value)
             .subquery()
         )

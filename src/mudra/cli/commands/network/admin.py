@@ -30,8 +30,8 @@ from mudra.identity.memberships.admins import (
     add_admin,
     remove_admin,
     requested_by,
-    set_contact,
 )
+from mudra.identity.memberships.contact import set_contact
 from mudra.identity.memberships.hand_over import hand_over
 from mudra.identity.memberships.invitation import Invitee
 from mudra.identity.memberships.member import Contact

@@ -74,6 +74,10 @@ _REFUSALS: Final = (
         "use accounts of their own"
     ),
     translatable("an entity sends at most 10 invitations in 24 hours"),
+    translatable(
+        "the contact's email is changed at most 3 times in 24 hours: leave it empty, or ask the "
+        "operator of the network"
+    ),
 )
 """Texts of the API, in terms of the page's fields: `_text` and `page_problem` translate them."""
 _NOT_THIS: Final = ', not "'

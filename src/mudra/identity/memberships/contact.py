@@ -1,0 +1,117 @@
+"""Set the backup contact of an entity: an admin its own entity's, an operator any.
+
+Its address gets the emails about the entity, and no one asks whose it is. So that an admin cannot
+have many strangers written to, admins give it another address three times in 24 hours (0198).
+"""
+
+import re
+from datetime import datetime, timedelta
+from typing import Final
+
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.accounts.email_address import AddressRefused, normalize_email
+from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.memberships.admins import (
+    EntityAdmins,
+    Forbidden,
+    Requester,
+    all_people,
+    authorized_member,
+)
+from mudra.identity.memberships.member import Contact, Recipient
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
+
+MAX_CONTACTS: Final = 3
+PERIOD: Final = timedelta(hours=24)
+NEW_ADDRESS: Final = "new"
+"""What the audit says of the address where it is another than before, and not empty."""
+_PHONE: Final = re.compile(r"\+?[0-9][0-9 ()./-]{3,30}")
+
+
+class TooManyContacts(Refusal, frozen=True):
+    """The entity's admins gave its contact as many addresses as 24 hours permit."""
+
+    retry_at: datetime
+    now: datetime
+
+
+ContactResult = EntityAdmins | Forbidden | ValueRefused | TooManyContacts
+
+
+async def set_contact(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str, contact: Contact
+) -> ContactResult:
+    """Set the backup contact: its address gets the same emails; an empty one removes it.
+
+    The admins and both contacts get an email about another address.
+    """
+    member = await authorized_member(work, requester, entity_id)
+    if isinstance(member, Refusal):
+        return member
+    checked = checked_contact(contact)
+    if isinstance(checked, ValueRefused):
+        return checked
+    former = (await work.memberships.contact(entity_id)).email
+    if requester.user is not None and checked.email not in {"", former}:
+        refused = await _too_many(work, requester.caller, entity_id)
+        if refused is not None:
+            return refused
+    await keep_contact(work, requester.caller, entity_id, checked, former)
+    if checked.email != former:
+        facts = {
+            "old_contact": former,
+            "new_contact": checked.email,
+            "changed_by": requester.user.email if requester.user else "",
+            "changed_at": iso_ms(await work.people.now()),
+        }
+        notices = NoticeService(work.memberships, work.outbox)
+        also = [Recipient(former, former)] if former else []
+        await notices.notify(entity_id, NoticeKind.CONTACT_CHANGED, facts, also)
+    return await all_people(work, entity_id)
+
+
+async def keep_contact(
+    work: IdentityUnitOfWork, caller: Caller, entity_id: str, checked: Contact, former: str = ""
+) -> None:
+    """Store and record a contact that was checked; `former` is the address before."""
+    await work.memberships.set_contact(entity_id, checked)
+    detail: dict[str, str | int] = {"change": "set" if checked != Contact() else "ended"}
+    if checked.email not in {"", former}:
+        detail["address"] = NEW_ADDRESS
+    await work.audit_log.append(
+        AuditEntry(EventName.ENTITY_CONTACT_CHANGE, caller, entity_id, detail=detail)
+    )
+
+
+def checked_contact(contact: Contact) -> Contact | ValueRefused:
+    """Return a contact with its values in their one form, or why one is not accepted."""
+    address = normalize_email(contact.email) if contact.email else ""
+    if isinstance(address, AddressRefused):
+        return ValueRefused("email", address.problem)
+    phone = contact.phone.strip()
+    if phone and not _PHONE.fullmatch(phone):
+        return ValueRefused("phone", "must be a telephone number, such as +91 80 4000 1234")
+    return Contact(address, phone)
+
+
+async def _too_many(
+    work: IdentityUnitOfWork, caller: Caller, entity_id: str
+) -> TooManyContacts | None:
+    """Refuse one more address than 24 hours permit, and record it; under the member's lock."""
+    now = await work.people.now()
+    times = sorted(await work.memberships.new_contacts(entity_id, now - PERIOD))
+    if len(times) < MAX_CONTACTS:
+        return None
+    await work.audit_log.append(
+        AuditEntry(
+            EventName.ENTITY_CONTACT_CHANGE,
+            caller,
+            entity_id,
+            reason="too-many-contacts",
+            outcome=Outcome.REFUSED,
+        )
+    )
+    return TooManyContacts(times[-MAX_CONTACTS] + PERIOD, now)

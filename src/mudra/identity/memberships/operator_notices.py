@@ -1,0 +1,55 @@
+"""Notify a member of what an operator changed about its admins (0198).
+
+An operator's own mailbox may be that of an admin whom it adds: who was there before learns of it.
+"""
+
+import enum
+from collections.abc import Sequence
+
+from mudra.identity.accounts.user import UserState
+from mudra.identity.memberships.member import Recipient
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import IdentityUnitOfWork, NoticeKind
+from mudra.shared.time_text import iso_ms
+
+
+class AdminsChange(enum.StrEnum):
+    """What an operator did to a person of a member."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    REPLACED = "replaced"
+    MOVED = "moved"
+    """The account got another address."""
+
+
+async def notify_of_operator(  # who learns of what
+    work: IdentityUnitOfWork,
+    entity_id: str,
+    change: AdminsChange,
+    person: str,
+    *,
+    former: str = "",
+    also: Sequence[Recipient] = (),
+) -> None:
+    """Notify the member's admins and contact, and those in `also`; not the new admin itself.
+
+    They are notified although disabled: an operator could have disabled them before.
+    """
+    admins = await work.memberships.admins(entity_id)
+    disabled = [Recipient(a.email, a.name) for a in admins if a.state is UserState.DISABLED]
+    facts = {
+        "change": change.value,
+        "person": person,
+        "former": former,
+        "changed_at": iso_ms(await work.people.now()),
+    }
+    own = {AdminsChange.REMOVED: set[str](), AdminsChange.MOVED: {person, former}}
+    notices = NoticeService(work.memberships, work.outbox)
+    await notices.notify(
+        entity_id,
+        NoticeKind.ADMINS_CHANGED,
+        facts,
+        [*also, *disabled],
+        without=own.get(change, {person}),
+    )
