@@ -112,11 +112,23 @@ def hashing_turns(_: Patch) -> tuple[int, int]:
 
 def issue_groups(patch: Patch) -> tuple[int, int]:
     patch.setattr(issue_log, "_MAX_GROUPS", 100)
-    log = issue_log.BatchedIssueLog(None)  # type: ignore[arg-type]
+    lost: list[str] = []
+    log = issue_log.BatchedIssueLog(None, count_lost=lost.append)  # type: ignore[arg-type]
     for number in range(BEYOND):
         log.refused("", f"192.0.2.{number}", "txn", "wrong-secret")
-    assert log.lost == BEYOND - 100
-    return len(log._groups), 100
+    assert len(lost) == BEYOND - 100
+    return len(log), 100
+
+
+def issue_tokens(patch: Patch) -> tuple[int, int]:
+    patch.setattr(issue_log, "_MAX_JTIS", 100)
+    lost: list[str] = []
+    log = issue_log.BatchedIssueLog(None, count_lost=lost.append)  # type: ignore[arg-type]
+    for number in range(BEYOND):
+        log.issued("SETU-AA", "192.0.2.7", "txn", version=1, in_grace=False, jti=f"jti-{number}")
+    assert len(lost) == BEYOND - 100
+    (held,) = log._issued.waiting.take()
+    return sum(len(group.jtis) for _, group in held), 100
 
 
 def fetches(patch: Patch) -> tuple[int, int]:
@@ -170,6 +182,7 @@ MEMORIES: Final[dict[str, Callable[[Patch], tuple[int, int]]]] = {
     "fair turns": turns,
     "hashing turns": hashing_turns,
     "token issue groups": issue_groups,
+    "issued tokens": issue_tokens,
     "key fetches": fetches,
     "open connections": connections,
     "request lines": request_lines,

@@ -72,3 +72,12 @@ def test_random_paths_under_every_prefix_and_method_add_no_series(
 
     assert not {one for one in series if MARK in one or "PURGE" in one}
     assert len(series) < len(PREFIXES) * len(METHODS)
+
+
+def test_what_the_audit_of_tokens_lost_is_counted_from_zero(measured: tuple[Service, str]) -> None:
+    """A series that began with its first loss would show no increase."""
+    _, address = measured
+
+    figures = httpx.get(address).text
+    for kind in ("issued", "refused"):
+        assert f'mudra_token_issues_lost_total{{kind="{kind}"}} 0.0' in figures

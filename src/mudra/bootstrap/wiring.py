@@ -15,6 +15,7 @@ from mudra.bootstrap.fault_store import TokenSources, token_sources
 from mudra.bootstrap.node.node_state import NodeState
 from mudra.bootstrap.observability.telemetry import (
     count_database_failure,
+    count_lost,
     count_refused,
     observe_replica,
 )
@@ -103,7 +104,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     """Put the HTTP edge of a worker together."""
     settings = dependencies.settings
     keys = _node_keys(dependencies)
-    issue_log = BatchedIssueLog(dependencies.database, count_refused)
+    issue_log = BatchedIssueLog(dependencies.database, count_refused, count_lost)
     log = PostgresDirectoryLog(dependencies.replica, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 

@@ -118,7 +118,7 @@ def flushed(w: World) -> httpx.Response:
     except sa.exc.DBAPIError:
         structlog.get_logger().exception("collected events cannot be stored", txn_id=txn_id)
         return httpx.Response(500, text=txn_id)
-    waiting = w.served.edge.issue_log._groups
+    waiting = len(w.served.edge.issue_log)
     return httpx.Response(503 if waiting else 200, headers={"Retry-After": "1"})
 
 

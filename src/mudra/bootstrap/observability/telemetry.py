@@ -85,10 +85,24 @@ CREDENTIALS_REFUSED = Counter(
     ["reason"],
 )
 
+ISSUES_LOST = Counter(
+    "mudra_token_issues_lost_total",
+    "Issued entity tokens and refused credentials that the audit lost, since too many waited for"
+    " the database, by kind: issued, refused",
+    ["kind"],
+)
+for _kind in ("issued", "refused"):
+    ISSUES_LOST.labels(_kind)  # from zero, so that the first one is an increase
+
 
 def count_refused(reason: str) -> None:
     """Count a refused credential; the reasons are those of the audit."""
     CREDENTIALS_REFUSED.labels(reason).inc()
+
+
+def count_lost(kind: str) -> None:
+    """Count a token or a refusal that its audit lost."""
+    ISSUES_LOST.labels(kind).inc()
 
 
 def count_database_failure(cause: Outage) -> None:

@@ -15,6 +15,7 @@ from mudra.shared.network_address import address_key
 from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.event_rows import event_row
 from mudra.storage.audit.tables import audit_anonymous
+from mudra.storage.database.bulk_insert import parameter_of
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event
 
@@ -25,19 +26,41 @@ MAX_ADDRESSES: Final = 1000
 _OTHERS: Final = "(others)"
 
 _COUNT: Final = sa.text(
-    "INSERT INTO audit_anonymous AS known"
-    " (minute, address, event, reason, outcome, count, first_at, last_at, txn_id)"
-    " SELECT date_trunc('minute', cast(:at AS timestamptz)),"
-    " CASE WHEN (SELECT count(*) FROM audit_anonymous"
-    "  WHERE minute = date_trunc('minute', cast(:at AS timestamptz))) < :most"
-    "  OR EXISTS (SELECT 1 FROM audit_anonymous a"
-    "  WHERE a.minute = date_trunc('minute', cast(:at AS timestamptz))"
-    "  AND a.address = :address AND a.event = :event AND a.reason = :reason)"
-    " THEN cast(:address AS text) ELSE :others END,"
-    " :event, :reason, :outcome, :count, :at, :at, :txn_id"
-    " ON CONFLICT (minute, address, event, reason) DO UPDATE SET"
-    " count = known.count + excluded.count, last_at = greatest(known.last_at, excluded.last_at)"
+    """
+WITH given AS (
+  SELECT date_trunc('minute', r.at) AS minute, r.*
+  FROM json_to_recordset(cast(:rows AS json)) AS r(
+    address text, event text, reason text, outcome text, count bigint, at timestamptz, txn_id text)
+), held AS (
+  SELECT minute, count(*) AS count FROM audit_anonymous
+  WHERE minute IN (SELECT minute FROM given) GROUP BY minute
+), numbered AS (
+  SELECT given.*, known.minute IS NOT NULL AS is_known, coalesce(held.count, 0) AS held,
+    count(*) FILTER (WHERE known.minute IS NULL) OVER (
+      PARTITION BY given.minute
+      ORDER BY given.address COLLATE "C", given.event COLLATE "C", given.reason COLLATE "C"
+    ) AS nth_new
+  FROM given LEFT JOIN held USING (minute)
+  LEFT JOIN audit_anonymous known ON known.minute = given.minute
+    AND known.address = given.address AND known.event = given.event AND known.reason = given.reason
+), placed AS (
+  SELECT *, CASE WHEN is_known OR held + nth_new <= :most THEN address ELSE :others END AS place
+  FROM numbered
 )
+INSERT INTO audit_anonymous AS known
+  (minute, address, event, reason, outcome, count, first_at, last_at, txn_id)
+SELECT minute, place, event, reason, (array_agg(outcome ORDER BY address COLLATE "C"))[1],
+  sum(count), min(at), max(at), (array_agg(txn_id ORDER BY address COLLATE "C"))[1]
+FROM placed GROUP BY minute, place, event, reason
+ORDER BY minute, place COLLATE "C", event COLLATE "C", reason COLLATE "C"
+ON CONFLICT (minute, address, event, reason) DO UPDATE SET
+  count = known.count + excluded.count, last_at = greatest(known.last_at, excluded.last_at)
+"""
+)
+"""Places of a minute go to new counts in order, as if each were a statement of its own.
+
+Rows are locked in one order everywhere, so that no two transactions wait for each other.
+"""
 
 
 def is_anonymous(actor: str, entity_id: str, user_id: str) -> bool:
@@ -55,23 +78,23 @@ async def count_anonymous(transaction: Transaction, events: Iterable[AuditEvent]
             key = (_OTHERS, event.event.value, event.reason)
         counts[key] = counts.get(key, 0) + int(event.detail.get("count", 1))
         first.setdefault(key, event)
-    # In one order everywhere, so that no two transactions wait for each other.
-    for key in sorted(counts):
-        address, name, reason = key
-        await transaction.connection.execute(
-            _COUNT,
-            {
-                "at": first[key].at,
-                "most": MAX_ADDRESSES,
-                "address": address,
-                "others": _OTHERS,
-                "event": name,
-                "reason": reason,
-                "outcome": first[key].outcome.value,
-                "count": counts[key],
-                "txn_id": first[key].txn_id,
-            },
-        )
+    if not counts:
+        return
+    rows = [
+        {
+            "address": address,
+            "event": name,
+            "reason": reason,
+            "outcome": first[address, name, reason].outcome.value,
+            "count": count,
+            "at": first[address, name, reason].at,
+            "txn_id": first[address, name, reason].txn_id,
+        }
+        for (address, name, reason), count in counts.items()
+    ]
+    await transaction.connection.execute(
+        _COUNT, {**parameter_of(rows), "most": MAX_ADDRESSES, "others": _OTHERS}
+    )
 
 
 async def record_anonymous(transaction: Transaction) -> int:
