@@ -166,6 +166,8 @@ class EventName(enum.StrEnum):
     """A webhook was removed."""
     METRICS_WEBHOOK_ROTATE = "metrics:webhook:rotate"
     """A webhook got a new signing key."""
+    METRICS_WEBHOOK_TEST = "metrics:webhook:test"
+    """A test message was sent to a webhook."""
 
     KEYS_SIGNING_DROP = "keys:signing:drop"
     """A signing key was dropped at once, with the tokens that it signed."""

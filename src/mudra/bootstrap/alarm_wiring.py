@@ -11,6 +11,7 @@ from mudra.metrics.notifications.alarm_mail import StormRule
 from mudra.metrics.notifications.alarm_mailer import AlarmMailer
 from mudra.metrics.notifications.followed_fips import FollowService
 from mudra.metrics.notifications.preference_service import AlarmPreferenceService
+from mudra.metrics.notifications.webhook import MAX_TESTS
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.shared.ids import fresh_id
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -24,6 +25,7 @@ from mudra.storage.metrics.alarm_mails import (
 )
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.receipts import OnboardedMembers
+from mudra.storage.registry.write_budget import PostgresWriteBudget
 from mudra.webhook.reach import Reach
 
 
@@ -81,6 +83,7 @@ def webhook_service(
         members=members,
         audit_log=audit_log,
         count_alone=transaction.lock_name,
+        test_budget=PostgresWriteBudget(transaction, MAX_TESTS),
         new_id=fresh_id,
         random_bytes=secrets.token_bytes,
         url_problem=parts.reach.url_fault,

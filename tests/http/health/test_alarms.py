@@ -2,7 +2,7 @@
 
 import json
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import httpx
@@ -274,40 +274,6 @@ def test_what_no_one_takes_is_escalated_once_in_one_email(network):
     assert f"{found:%H:%M} UTC)" in in_india
     incident_id = network.open_incidents(left)[0]["incidentId"]
     assert f"/console/operator/incidents/{incident_id}\n" in in_india
-
-
-def test_a_member_announces_its_maintenance_and_only_what_outlives_it_opens(network):
-    member = new_member(network.service, "FIP")
-    bank, headers = member.entity_id, as_entity(member)
-    own = f"{network.service.root}{METRICS}/maintenance"
-    now = network.health.aas[0].now()
-    ends = {"ends": (now + 5 * WINDOW).isoformat(), "reason": "new disks"}
-    too_long = {"ends": (now + timedelta(hours=25)).isoformat(), "reason": "all week"}
-    assert member.client.post(own, json=too_long, headers=headers).status_code == 400
-
-    answer = member.client.post(own, json=ends, headers=headers)
-    assert answer.status_code == 200, answer.text
-    silence = answer.json()["silence"]
-    assert (silence["entityId"], silence["maintenance"]) == (bank, True)
-
-    def page() -> str:
-        return member.client.get(f"{network.service.root}/status/fip/{bank}").text
-
-    network.report(bank, 0, windows=3)
-    network.health.settled()
-    network.service.wait_until(lambda: "Planned maintenance" in page(), 60)
-    assert network.open_incidents(bank) == []
-    assert network.noc.get("/incidents", entityId=bank).json()["incidents"] == []
-    other = as_entity(new_member(network.service, "FIP"))
-    assert member.client.get(own, headers=other).json()["silences"] == []
-    end = f"{own}/{silence['silenceId']}/end"
-    assert member.client.post(end, json={}, headers=other).status_code == 404
-
-    assert member.client.post(end, json={}, headers=headers).status_code == 200
-    network.report(bank, 0, windows=4)
-    network.service.wait_until(lambda: network.open_incidents(bank), 60)
-    (incident,) = network.open_incidents(bank)
-    assert incident["began"] > silence["begins"]
 
 
 def test_an_operator_announces_a_maintenance_by_command_and_on_the_page(network, fip):

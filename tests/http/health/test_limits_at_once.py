@@ -13,7 +13,7 @@ from tests.support.service import Member, Service, new_member
 from tests.support.until import until
 
 from mudra.metrics.incidents.silence import MAX_OWN
-from mudra.metrics.notifications.webhook import MAX_FIPS, MAX_OF_A_MEMBER
+from mudra.metrics.notifications.webhook import MAX_FIPS, MAX_OF_A_MEMBER, MAX_TESTS
 from mudra.storage.database.embedded.server import embedded_server
 
 METRICS = "/metrics/perf/v1"
@@ -60,6 +60,28 @@ def test_the_last_webhook_of_a_member_is_added_once(member: Member, at_once: AtO
     assert at_once("health_webhook", add) == ONE_OF_THEM
     listed = member.client.get(own, headers=headers).json()["webhooks"]
     assert len(listed) == MAX_OF_A_MEMBER
+
+
+def test_the_last_test_message_of_an_hour_is_sent_once(member: Member, at_once: AtOnce) -> None:
+    own, headers = f"{member.service.root}{METRICS}/webhooks", as_entity(member)
+
+    def add() -> str:
+        sent = {"url": "https://alarms.example/mudra"}
+        answer = member.client.post(own, json=sent, headers=headers)
+        return f"{own}/{answer.json()['webhook']['webhookId']}"
+
+    def post(path: str) -> httpx.Response:
+        return member.client.post(path, json={}, headers=headers)
+
+    for _ in range(MAX_TESTS - 1):
+        hook = add()
+        assert post(f"{hook}/test").status_code == 200
+        assert post(f"{hook}/remove").status_code == 200
+    hooks = [add() for _ in range(AT_ONCE)]
+
+    answers = at_once("registry_write", lambda number: post(f"{hooks[number]}/test"))
+
+    assert answers == [200, 429, 429]
 
 
 def test_the_only_webhook_of_a_person_is_added_once(member: Member, at_once: AtOnce) -> None:

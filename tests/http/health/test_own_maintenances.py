@@ -1,23 +1,174 @@
-"""A member announces so many maintenances that its page can show them, and no more."""
+"""A member announces its own maintenances before they begin, only so many, and all can read of them.
 
-from datetime import datetime, timedelta
+The tests go on in their own service's time; each has a member of its own.
+"""
 
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
 from tests.support.alarm_network import as_entity
-from tests.support.service import Member
+from tests.support.people.operators import new_operator
+from tests.support.service import Member, Service, new_member, running_service
 
-MOST = 10
+from mudra.metrics.incidents.silence import MAX_OWN
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+
+OWN = "/metrics/perf/v1/maintenance"
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 
 
-def test_one_more_maintenance_than_ten_waits_until_one_is_ended(member: Member) -> None:
-    own, headers = f"{member.service.root}/metrics/perf/v1/maintenance", as_entity(member)
-    now = datetime.fromisoformat(member.read().json()["timestamp"])
-    order = {"ends": (now + timedelta(hours=2)).isoformat(), "reason": "new disks"}
+class Bank:
+    """A FIP that announces and ends its maintenances."""
 
-    made = [member.client.post(own, json=order, headers=headers) for _ in range(MOST)]
-    refused = member.client.post(own, json=order, headers=headers)
+    def __init__(self, service: Service) -> None:
+        self.member: Member = new_member(service, "FIP")
+        self.service = service
+        self.renew()
 
-    assert {one.status_code for one in made} == {200}
+    def renew(self) -> None:
+        """Gets a token, since one lives for a day."""
+        self.headers = as_entity(self.member)
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.service.wall(), UTC)
+
+    def ask(
+        self, ends: datetime, begins: datetime | None = None, why: str = "new disks"
+    ) -> httpx.Response:
+        sent = {"ends": ends.isoformat(), "reason": why}
+        if begins is not None:
+            sent["begins"] = begins.isoformat()
+        return self.member.client.post(self._own, json=sent, headers=self.headers)
+
+    def announce(self, ends: datetime, begins: datetime | None = None) -> dict[str, Any]:
+        answer = self.ask(ends, begins)
+        assert answer.status_code == 200, answer.text
+        found = answer.json()["silence"]
+        assert isinstance(found, dict)
+        return found
+
+    def end(self, silence: dict[str, Any]) -> None:
+        path = f"{self._own}/{silence['silenceId']}/end"
+        answer = self.member.client.post(path, json={}, headers=self.headers)
+        assert answer.status_code == 200, answer.text
+
+    def page(self, path: str) -> str:
+        return self.member.client.get(f"{self.service.root}{path}").text
+
+    def published(self) -> list[dict[str, Any]]:
+        answer = self.member.client.get(f"{self.service.root}/status/network.json")
+        shown = answer.json()["maintenance"]
+        return [one for one in shown if one["fip_id"] == self.member.entity_id]
+
+    @property
+    def _own(self) -> str:
+        return self.service.root + OWN
+
+
+@pytest.fixture(scope="module")
+def own_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    data_dir = tmp_path_factory.mktemp("own-maintenances") / "data"
+    with running_service(data_dir, keeps_store=True) as service:
+        yield service
+
+
+@pytest.fixture
+def bank(own_service: Service) -> Bank:
+    own_service.advance("PT0S")
+    made = Bank(own_service)
+    left = WINDOW - (made.now() - window_start(made.now()))
+    if left < WINDOW / 2:
+        own_service.advance(f"PT{int(left.total_seconds()) + 1}S")
+    return made
+
+
+def test_a_maintenance_begins_with_the_window_after_it_was_announced(bank: Bank) -> None:
+    now = bank.now()
+    begins = window_start(now) + WINDOW
+
+    at_once = bank.announce(now + HOUR)
+    of_the_past = bank.announce(now + HOUR, now - DAY)
+    within_the_window = bank.announce(now + HOUR, now + timedelta(seconds=1))
+    later = bank.announce(now + 2 * HOUR, begins + timedelta(minutes=3))
+
+    moved = [at_once["begins"], of_the_past["begins"], within_the_window["begins"]]
+    assert {datetime.fromisoformat(one) for one in moved} == {begins}
+    assert datetime.fromisoformat(later["begins"]) == begins + timedelta(minutes=3)
+
+
+def test_one_that_ends_within_the_window_is_refused_by_its_field(bank: Bank) -> None:
+    refused = bank.ask(bank.now() + timedelta(minutes=1))
+
+    assert refused.status_code == 400
+    assert refused.json()["errorMsg"].startswith("ends must be later than begins")
+    far = bank.ask(datetime(9999, 12, 31, 23, tzinfo=UTC), datetime(9999, 12, 31, 20, tzinfo=UTC))
+    assert (far.status_code, far.json()["errorMsg"][:6]) == (400, "begins")
+
+
+def test_one_that_was_ended_before_it_began_does_not_count(bank: Bank) -> None:
+    ends = bank.now() + 2 * HOUR
+    made = [bank.announce(ends) for _ in range(MAX_OWN)]
+    refused = bank.ask(ends)
+
     assert (refused.status_code, refused.json()["errorCode"]) == (409, "Conflict")
-    end = f"{own}/{made[0].json()['silence']['silenceId']}/end"
-    assert member.client.post(end, json={}, headers=headers).status_code == 200
-    assert member.client.post(own, json=order, headers=headers).status_code == 200
+    bank.end(made[0])
+    bank.announce(ends)
+    assert bank.ask(ends).status_code == 409
+
+
+def test_one_that_began_within_a_day_counts_though_it_was_ended(bank: Bank) -> None:
+    for _ in range(MAX_OWN):
+        made = bank.announce(bank.now() + HOUR)
+        bank.service.advance("PT10M")
+        bank.end(made)
+
+    refused = bank.ask(bank.now() + HOUR)
+    assert (refused.status_code, refused.json()["errorCode"]) == (409, "Conflict")
+    assert "began within 24 hours" in refused.json()["errorMsg"]
+    bank.service.advance("P1D")
+    bank.renew()
+    bank.announce(bank.now() + HOUR)
+
+
+def test_all_maintenances_of_a_member_are_a_day_of_any_seven_at_most(bank: Bank) -> None:
+    start = window_start(bank.now()) + DAY
+    bank.announce(start + 12 * HOUR, start)
+    bank.announce(start + 6 * DAY + 12 * HOUR, start + 6 * DAY)
+
+    for more in (start - 3 * HOUR, start + 3 * DAY, start + 7 * DAY - HOUR):
+        refused = bank.ask(more + HOUR, more)
+        assert (refused.status_code, refused.json()["errorCode"]) == (409, "Conflict"), more
+        assert "7 days would be more than 24 hours" in refused.json()["errorMsg"]
+    bank.announce(start + 7 * DAY + 13 * HOUR, start + 7 * DAY + 12 * HOUR)
+    by_operator = new_operator(bank.service, "health").post(
+        "/health/silences",
+        entityId=bank.member.entity_id,
+        ends=(start + 3 * DAY).isoformat(),
+        reason="new disks",
+        maintenance=True,
+    )
+    assert by_operator.status_code == 200, by_operator.text
+
+
+def test_one_that_ended_stays_on_the_public_status_for_a_day(bank: Bank) -> None:
+    cancelled = bank.announce(bank.now() + 2 * HOUR)
+    bank.end(cancelled)
+    made = bank.announce(bank.now() + HOUR)
+    wait, path = bank.service.wait_until, f"/status/fip/{bank.member.entity_id}"
+    wait(lambda: [one["ended"] for one in bank.published()] == [False], 60)
+
+    bank.service.advance("PT10M")
+    bank.end(made)
+    wait(lambda: [one["ended"] for one in bank.published()] == [True], 60)
+    assert "Planned maintenance, ended: " in bank.page(path)
+    assert re.search(rf"{bank.member.entity_id}.*</time> · ended</p>", bank.page("/status"))
+    hindi = bank.page(f"{path}?lang=hi")
+    assert "नियोजित रखरखाव, समाप्त" in hindi
+
+    bank.service.advance("P1D")
+    wait(lambda: bank.published() == [], 60)

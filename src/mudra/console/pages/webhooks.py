@@ -168,7 +168,7 @@ async def _rotate(page_context: PageContext, place: _Place, webhook_id: UUID) ->
 async def _act(page_context: PageContext, place: _Place, webhook_id: UUID, act: str) -> Outcome:
     service, id_ = page_context.work.webhooks, str(webhook_id)
     if act == "test":
-        outcome = await service.send_test(id_, place.among, page_context.now)
+        outcome = await service.send_test(id_, place.among, page_context.caller, page_context.now)
     elif act == "remove":
         outcome = await service.remove(id_, place.among, page_context.caller)
     else:

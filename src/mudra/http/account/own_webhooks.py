@@ -63,7 +63,8 @@ async def test(
 ) -> WebhookResponse | Refusal:
     """Send a test message; its delivery is listed like any other."""
     now = await call.work.people.now()
-    return webhook_response(await call.work.webhooks.send_test(str(webhook_id), _own(call), now))
+    service = call.work.webhooks
+    return webhook_response(await service.send_test(str(webhook_id), _own(call), call.caller, now))
 
 
 @post(_PATH + "/{webhook_id:uuid}/rotate", "Rotate the key of your own webhook")

@@ -69,7 +69,8 @@ async def test(
 ) -> WebhookResponse | Refusal:
     """Send a test message; its delivery is listed like any other."""
     now = await call.work.people.now()
-    return webhook_response(await call.work.webhooks.send_test(str(webhook_id), None, now))
+    service = call.work.webhooks
+    return webhook_response(await service.send_test(str(webhook_id), None, call.caller, now))
 
 
 @post(_PATH + "/{webhook_id:uuid}/rotate", "Rotate the key of a webhook")
@@ -126,7 +127,8 @@ async def test_own(
 ) -> WebhookResponse | Refusal:
     """Send a test message; its delivery is listed like any other."""
     now = await call.work.people.now()
-    return webhook_response(await call.work.webhooks.send_test(str(webhook_id), _own(call), now))
+    service = call.work.webhooks
+    return webhook_response(await service.send_test(str(webhook_id), _own(call), call.caller, now))
 
 
 @post("/webhooks/{webhook_id:uuid}/rotate", "Rotate the key of an own webhook")

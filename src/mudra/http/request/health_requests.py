@@ -175,7 +175,10 @@ class SilenceRequest(Struct, frozen=True):
 
 
 class MaintenanceRequest(Struct, frozen=True):
-    """Announce a planned maintenance of the calling entity, for up to 24 hours."""
+    """Announce a planned maintenance of the calling entity, for up to 24 hours.
+
+    It begins with the next window at the earliest.
+    """
 
     ends: _Instant
     reason: Annotated[

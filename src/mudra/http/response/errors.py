@@ -56,13 +56,19 @@ from mudra.metrics.incidents.acts.act import (
     IncidentNotOver,
 )
 from mudra.metrics.incidents.incident_service import NoSuchIncident
-from mudra.metrics.incidents.silence import MAX_OWN, SilenceRefused, TooManyMaintenances
+from mudra.metrics.incidents.silence import (
+    MAX_OWN,
+    SilenceRefused,
+    TooManyMaintenances,
+    TooMuchMaintenance,
+)
 from mudra.metrics.incidents.silence_service import NoSuchSilence
 from mudra.metrics.notifications.preferences import NoOwnWebhook, PreferenceRefused
 from mudra.metrics.notifications.webhook import (
     FipsRefused,
     MessageWaits,
     NoSuchWebhook,
+    TooManyTests,
     TooManyWebhooks,
     UrlRefused,
 )
@@ -301,11 +307,29 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         error_row(SilenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
         error_row(
             TooManyMaintenances,
-            lambda _: conflict(f"{MAX_OWN} maintenances are active or scheduled: end one, or wait"),
+            lambda _: conflict(
+                f"{MAX_OWN} maintenances are active or scheduled, or began within 24 hours: "
+                "end one that has not begun, or wait"
+            ),
+        ),
+        error_row(
+            TooMuchMaintenance,
+            lambda _: conflict(
+                "the maintenances of some 7 days would be more than 24 hours: "
+                "announce a shorter or later one"
+            ),
         ),
         error_row(
             MessageWaits,
             lambda _: conflict(translatable("a test message of this webhook waits already")),
+        ),
+        error_row(
+            TooManyTests,
+            lambda r: rate_limited(
+                r.retry_after_s,
+                translatable("the test messages that one hour permits are used up")
+                + f"; {WAIT_TEXT}",
+            ),
         ),
         error_row(PreferenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),
         error_row(

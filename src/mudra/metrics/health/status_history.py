@@ -75,6 +75,8 @@ class PublicMaintenance(msgspec.Struct, frozen=True):
     fip_id: str
     begins: datetime
     ends: datetime
+    ended: bool = False
+    """Whether it was over: it is shown for 24 hours then."""
 
 
 class PublicAnnouncement(msgspec.Struct, frozen=True):
@@ -134,7 +136,8 @@ class StatusSnapshot(msgspec.Struct, frozen=True):
     reported_until: datetime | None = msgspec.field(name="heard_until", default=None)
     """The end of the last window that any AA reported; null for no report in 24 hours."""
     maintenance: list[PublicMaintenance] = msgspec.field(default_factory=list)
-    """Running and announced, the earliest end first."""
+    """Running and announced, the earliest end first; then those that ended within 24 hours, the
+    last first."""
     announcements: list[PublicAnnouncement] = msgspec.field(default_factory=list)
     """Of the operator: current ones and those that were over within 90 days, 100 at most, the
     last published first."""

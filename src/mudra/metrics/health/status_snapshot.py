@@ -117,9 +117,9 @@ class StatusReader:
             # All of them: a day with an omitted incident would appear as good.
             stored = await work.incidents.since(days[0])
             planned = [
-                PublicMaintenance(one.entity_id, one.begins, one.ends)
-                for one in await work.silences.list(now)
-                if one.maintenance and one.entity_id in onboarded
+                PublicMaintenance(one.entity_id, one.begins, one.ends, one.ends <= now)
+                for one in await work.silences.public(now)
+                if one.entity_id in onboarded
             ]
             announced = [public_announcement(one) for one in await work.announcements.public(now)]
         newest_first = [

@@ -26,7 +26,9 @@ MAX_LEAD_TIME: Final = timedelta(days=366)
 MAX_OWN_LENGTH: Final = timedelta(days=1)
 """Of a maintenance that a member announces for itself: it hides the member's own faults."""
 MAX_OWN: Final = 10
-"""A member's own that are active or scheduled."""
+"""A member's own that are active or scheduled, or began within a day."""
+MAX_OWN_IN_A_WEEK: Final = timedelta(days=1)
+"""Of a member's own, in any seven days."""
 MAX_REASON: Final = 500
 CODES: Final = frozenset(str(code) for code in RequestType if code not in TIMINGS)
 """The two timings cannot fail, so no incident is about them."""
@@ -50,6 +52,11 @@ class Silence(Struct, frozen=True):
     maintenance: bool = False
     ended_by: str = ""
     """Who ended it early; empty for one that ends by itself."""
+
+    @property
+    def has_time(self) -> bool:
+        """Return whether any moment is in it: none is where it was ended before it began."""
+        return self.begins < self.ends
 
     def covers(self, subject: Subject, now: datetime) -> bool:
         """Returns whether alarms about a subject are silenced now."""
@@ -79,7 +86,11 @@ class SilenceCommand(Struct, frozen=True):
 
 
 class TooManyMaintenances(Refusal, frozen=True):
-    """So many of one entity's are active or scheduled that it must end one, or wait."""
+    """So many of a member's own are active or scheduled, or began within a day."""
+
+
+class TooMuchMaintenance(Refusal, frozen=True):
+    """A member's own would be more of some seven days than is permitted."""
 
 
 class SilenceRefused(Refusal, frozen=True):
@@ -134,9 +145,12 @@ def is_silenced(subject: Subject, silences: Iterable[Silence], now: datetime) ->
 
 
 def maintained_in(window: datetime, silences: Iterable[Silence]) -> frozenset[str]:
-    """Returns the entities with a planned maintenance in any part of this window."""
+    """Returns the entities with a planned maintenance in any part of this window.
+
+    One that was ended before it began has no part in any.
+    """
     return frozenset(
         one.entity_id
         for one in silences
-        if one.maintenance and one.begins < window + WINDOW and one.ends > window
+        if one.maintenance and max(one.begins, window) < min(one.ends, window + WINDOW)
     )

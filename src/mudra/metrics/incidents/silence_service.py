@@ -5,16 +5,18 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.metrics.incidents.own_maintenance import WEEK, first_begin, over_limit
 from mudra.metrics.incidents.silence import (
-    MAX_OWN,
     MAX_OWN_LENGTH,
     Silence,
     SilenceCommand,
     SilenceRefused,
     TooManyMaintenances,
+    TooMuchMaintenance,
     new_silence,
 )
 from mudra.metrics.ports import CountAlone, Members, NotAMember, Silences
@@ -22,6 +24,8 @@ from mudra.shared.refusal import Refusal
 
 RETENTION: Final = timedelta(days=90)
 """How long a silence can be looked up after its end; the audit log keeps it longer."""
+SHOWN_FOR: Final = timedelta(hours=24)
+"""How long the public status shows a maintenance after its end."""
 
 
 class NoSuchSilence(Refusal, frozen=True):
@@ -46,17 +50,44 @@ class SilenceService(Struct, frozen=True):
         found = await self.store.ending_after(now)
         return [one for one in found if one.maintenance and one.entity_id == entity_id]
 
+    async def public(self, now: datetime) -> Sequence[Silence]:
+        """Returns the maintenances that all may see: earliest end first, then those of a day ago.
+
+        One that was ended before it began is none.
+        """
+        found = await self.store.ending_after(now - SHOWN_FOR)
+        planned = [one for one in found if one.maintenance and one.has_time]
+        over = [one for one in reversed(planned) if one.ends <= now]
+        return [*(one for one in planned if one.ends > now), *over]
+
     async def announce(
         self, command: SilenceCommand, caller: Caller, now: datetime
-    ) -> Silence | SilenceRefused | TooManyMaintenances | NotAMember:
-        """Begins a maintenance that a member announces for itself: of a day at most."""
-        begins = max(command.begins or now, now)
+    ) -> Silence | SilenceRefused | TooManyMaintenances | TooMuchMaintenance | NotAMember:
+        """Begins a maintenance that a member announces for itself, with the next window or later.
+
+        What has begun by now is judged: no one could read before that it was planned.
+        """
+        begins, entity_id = first_begin(command.begins, now), command.entity_id
+        if command.ends <= begins:
+            return SilenceRefused(
+                "ends", "must be later than begins, which is the start of the next window at least"
+            )
         if command.ends - begins > MAX_OWN_LENGTH:
             return SilenceRefused("ends", "must be at most 24 hours after begins")
-        await self.count_alone(f"maintenance:{command.entity_id}")
-        if len(await self.own(command.entity_id, now)) >= MAX_OWN:
-            return TooManyMaintenances()
-        return await self.begin(command, caller, now)
+        asked = replace(command, begins=begins)
+        planned = new_silence(asked, self.new_id(), caller.actor, now)
+        if isinstance(planned, SilenceRefused):
+            return planned
+        await self.count_alone(f"maintenance:{entity_id}")
+        own = [
+            one
+            for one in await self.store.ending_after(now - WEEK)
+            if one.maintenance and one.entity_id == entity_id and one.made_by == caller.actor
+        ]
+        refused = over_limit(planned, own, now)
+        if refused is not None:
+            return refused
+        return await self.begin(asked, caller, now)
 
     async def begin(
         self, command: SilenceCommand, caller: Caller, now: datetime

@@ -36,6 +36,8 @@ PREVIOUS_KEY_FOR: Final = timedelta(hours=24)
 """After a rotation the previous key signs as well, so that a receiver can change at its leisure."""
 TEST: Final = "webhook.test"
 """The event of a test message."""
+MAX_TESTS: Final = 20
+"""Test messages to the webhooks of one owner in any hour, also to those that it removed."""
 CHALLENGE: Final = "subscription.challenge"
 """The event of a message that the address of a subscription has to answer."""
 GONE: Final = "the receiver answered 410"
@@ -160,6 +162,12 @@ class NoSuchWebhook(Refusal, frozen=True):
 
 class MessageWaits(Refusal, frozen=True):
     """A test message of this webhook waits for delivery."""
+
+
+class TooManyTests(Refusal, frozen=True):
+    """The owner had as many test messages sent as one hour permits."""
+
+    retry_after_s: int
 
 
 class IncidentData(msgspec.Struct, rename="camel", kw_only=True):

@@ -43,6 +43,14 @@ class Webhooks(Protocol):
         ...
 
 
+class TestMessageBudget(Protocol):
+    """Limits how many test messages each owner has sent, over all nodes."""
+
+    async def wait_s(self, requester: str) -> int:
+        """Counts one and returns 0, or the whole seconds until the next is permitted."""
+        ...
+
+
 class WebhookMessages(Protocol):
     """Messages that wait for delivery."""
 

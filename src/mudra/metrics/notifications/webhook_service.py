@@ -19,6 +19,7 @@ from mudra.metrics.notifications.webhook import (
     MessageWaits,
     NoSuchWebhook,
     Owner,
+    TooManyTests,
     TooManyWebhooks,
     UrlRefused,
     Webhook,
@@ -26,7 +27,7 @@ from mudra.metrics.notifications.webhook import (
     new_signing_key,
 )
 from mudra.metrics.notifications.webhook_formats import Format
-from mudra.metrics.notifications.webhook_ports import Webhooks
+from mudra.metrics.notifications.webhook_ports import TestMessageBudget, Webhooks
 from mudra.metrics.ports import CountAlone, Members, NotAMember
 
 
@@ -37,6 +38,7 @@ class WebhookService(Struct, frozen=True):
     members: Members
     audit_log: AuditLog
     count_alone: CountAlone
+    test_budget: TestMessageBudget
     new_id: Callable[[], str]
     random_bytes: Callable[[int], bytes]
     url_problem: Callable[[str], str | None]
@@ -96,15 +98,24 @@ class WebhookService(Struct, frozen=True):
         return AddedWebhook(replace(webhook, previous_until=until), secret)
 
     async def send_test(
-        self, webhook_id: str, owner: Owner | None, now: datetime
-    ) -> Webhook | NoSuchWebhook | MessageWaits:
-        """Queues a test message, one at a time: its delivery is listed like any other."""
+        self, webhook_id: str, owner: Owner | None, caller: Caller, now: datetime
+    ) -> Webhook | NoSuchWebhook | MessageWaits | TooManyTests:
+        """Queues a test message, one at a time: its delivery is listed like any other.
+
+        They are counted by whose webhook it is, since a webhook is removed and added at will.
+        """
         webhook = await self._find(webhook_id, owner)
         if webhook is None:
             return NoSuchWebhook()
+        counted = f"webhook-test:{webhook.entity_id or webhook.user_id}"
+        await self.count_alone(counted)
         if await self.store.has_waiting(webhook_id, TEST):
             return MessageWaits()
+        wait_s = await self.test_budget.wait_s(counted)
+        if wait_s:
+            return TooManyTests(wait_s)
         await self.store.post_to(webhook_id, TEST, body_of_test(webhook, now, self.console), now)
+        await self._audit(EventName.METRICS_WEBHOOK_TEST, webhook, caller)
         return replace(webhook, waiting=webhook.waiting + 1)
 
     async def attempts(

@@ -1,4 +1,7 @@
-"""Writes to the registry counted per requester: implements registry/ports.py `WriteBudget`.
+"""Acts of the last hour counted per requester.
+
+Implements `WriteBudget` of registry/ports.py for writes to the registry, and `TestMessageBudget` of
+metrics/notifications/webhook_ports.py, whose requesters have names of their own (decision 0199).
 
 Counted in the database, so that the limit holds over all workers and nodes.
 """
@@ -16,16 +19,16 @@ PERIOD: Final = dt.timedelta(hours=1)
 
 
 class PostgresWriteBudget:
-    """Permits `per_hour` writes of one requester in any hour; those over the limit do not count."""
+    """Permits `per_hour` acts of one requester in any hour; those over the limit do not count."""
 
     def __init__(self, transaction: Transaction, per_hour: int) -> None:
         self._tx = transaction
         self._per_hour = per_hour
 
     async def wait_s(self, requester: str) -> int:
-        """Count one write and return 0, or the whole seconds until the next is permitted."""
+        """Count one act and return 0, or the whole seconds until the next is permitted."""
         c, execute = registry_write.c, self._tx.connection.execute
-        # Two writes of one requester at once must not both be the last permitted one.
+        # Two acts of one requester at once must not both be the last permitted one.
         await self._tx.lock_name(f"write:{requester}")
         now = await self._tx.now()
         await execute(

@@ -33,7 +33,7 @@ from mudra.metrics.notifications.preferences import (
     PreferenceRefused,
     checked,
 )
-from mudra.metrics.notifications.webhook import MessageWaits, NoSuchWebhook
+from mudra.metrics.notifications.webhook import MessageWaits, NoSuchWebhook, TooManyTests
 from mudra.shared.refusal import Refusal
 from mudra.shared.unavailable import (
     METRICS_DATABASE,
@@ -56,6 +56,7 @@ REFUSALS: list[Refusal] = [
     PasskeysOff(), TooManyPasskeys(), HashingBusy(2), CodeRefused(), FactorRequired(),
     NoSecondFactor(), SignInRefused(), TooManyAttempts(NOW + timedelta(minutes=9), NOW),
     SetUpEnded(), NoOwnWebhook(), NothingInGrace(), NoSuchWebhook(), MessageWaits(),
+    TooManyTests(90), TooManyTests(1800),
     Unexpected(),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),

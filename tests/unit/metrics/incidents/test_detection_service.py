@@ -197,6 +197,17 @@ def test_only_what_outlives_a_planned_maintenance_is_an_incident(
     assert len(detection.memory.stored) == len(found), "no one else is blamed"
 
 
+def test_a_maintenance_that_was_ended_before_it_began_hides_nothing(detection: Detection) -> None:
+    down = START + 3 * HOUR
+    ended = down + timedelta(minutes=5)
+    detection.memory.failing = is_down("DOWN-BANK", down, down + HOUR)
+    detection.memory.silences = [planned("DOWN-BANK", ended, ended)]
+
+    detection.until(START + 5 * HOUR)
+
+    assert [one.began for one in detection.memory.incidents_of(Fip("DOWN-BANK"))] == [down]
+
+
 def test_no_one_waits_for_an_agent_in_planned_maintenance_or_calls_it_silent(
     detection: Detection,
 ) -> None:

@@ -91,7 +91,8 @@ def send_test(webhook_id: _Id, data_dir: DataDir = None, as_json: AsJson = False
     """Send a test message; mudra health deliveries shows what became of it."""
 
     async def act(work: UnitOfWork, now: datetime) -> Webhook | Refusal:
-        return await work.webhooks.send_test(str(webhook_id), None, now)
+        caller = Caller(operator_name())
+        return await work.webhooks.send_test(str(webhook_id), None, caller, now)
 
     _show(webhook_details(_done(act, data_dir)), as_json=as_json)
 
