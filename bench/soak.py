@@ -351,10 +351,7 @@ def main() -> int:
 
 
 def report_steady(soak: Soak) -> int:
-    """Print statuses, drift and latencies of the part without kills; gives its errors.
-
-    Printed when it is over: what the kills bring must not cost the figures of an hour.
-    """
+    """Print statuses, drift and latencies before the kills begin; gives the errors."""
     said = show_statuses(soak, "nothing killed", steady=True)
     for place, (first, last) in enumerate(zip(*soak.held, strict=True)):
         print(
@@ -363,6 +360,8 @@ def report_steady(soak: Soak) -> int:
             f" resident; descriptors {first.descriptors}, then {last.descriptors}"
             " (of the part without kills, from its third tenth on)"
         )
+    was, now = (sum(one.pss_mb for one in look) for look in soak.held)
+    print(f"together: {was:.0f} MB, then {now:.0f} MB: drift {100 * (now / was - 1):+.1f} %")
     for kind in ("token", "page", "push"):
         parts = list(fifths(soak, kind))
         shown = [

@@ -8,7 +8,7 @@ from tests.support.metrics.summed_store import DAY, HOUR, comparable, with_store
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.storage.metrics.rollups import packed_hours
+from mudra.storage.metrics.rollups import packed_reads
 from mudra.storage.metrics.rollups.rollup_queries import PostgresRollupQueries
 
 AAS = ("aa-one", "aa-three", "aa-two")
@@ -28,7 +28,7 @@ async def over_aas(store):
 @pytest.mark.parametrize("of_other_kinds", [(), ("aa-two",)], ids=["all packed", "one by row"])
 def test_they_come_to_the_same_as_sums_over_all_aas(conninfo, of_other_kinds, monkeypatch):
     packed = []
-    found = packed_hours.find_packed_hours
+    found = packed_reads.find_packed_hours
 
     async def act(store):
         await store.empty()

@@ -18,9 +18,8 @@ from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR, Stale
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.aas_with_rows import aas_with_rows
 from mudra.storage.metrics.rollups.packed_sums import pack_types
-from mudra.storage.metrics.rollups.sums import within_times
+from mudra.storage.metrics.rollups.sums import aas_with_rows, within_times
 from mudra.storage.metrics.tables import metrics_packed
 
 PAIRS: Final = "pairs"

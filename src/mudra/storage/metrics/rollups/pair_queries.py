@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import sqlalchemy as sa
@@ -21,11 +22,9 @@ from mudra.metrics.rollup.pair import (
 )
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
-from mudra.storage.metrics.rollups.aas_with_rows import aas_with_rows
 from mudra.storage.metrics.rollups.packed_reads import (
     WindowSums,
     chosen,
-    packed_pairs_at,
     split_at,
     times_of,
 )
@@ -34,9 +33,11 @@ from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pair
 from mudra.storage.metrics.rollups.sums import (
     ROWS_AT_ONCE,
     Part,
+    aas_with_rows,
     block_of,
     chosen_rows,
     mappings_of,
+    within_times,
 )
 from mudra.storage.metrics.tables import (
     metrics_packed,
@@ -171,7 +172,7 @@ class PairQueries:
         part = Part(tag=Tag.REQUESTS)
         versions = chosen(await self._windows.versions(times, part), recent)
         made = await self._windows.headers(times, Tag.REQUESTS)
-        packed = await packed_pairs_at(self._tx, "window", times)
+        packed = await _packed_at(self._tx, "window", times)
         good = {
             key
             for key, row in made.items()
@@ -197,6 +198,22 @@ class _Chosen(NamedTuple):
     packed: Sequence[tuple[str, Rows]]
     rows: Sequence[tuple[sa.Table, Rows]]
     raw: Rows
+
+
+async def _packed_at(
+    tx: Transaction, grain: str, times: Collection[datetime]
+) -> frozenset[SeriesKey]:
+    """Returns the AAs whose pairs are packed, each with the time."""
+    if not times:
+        return frozenset()
+    c = metrics_packed.c
+    rows = await tx.connection.execute(
+        sa.select(c.aa_id, c.tag, c.at).where(
+            *(c.kind == PAIRS, c.grain == grain, c.type == EVERY),
+            within_times(c.at, sorted(times)),
+        )
+    )
+    return frozenset(SeriesKey(*row) for row in rows)
 
 
 def _add_rows(found: "PairArrays", rows: Sequence[RowMapping]) -> None:

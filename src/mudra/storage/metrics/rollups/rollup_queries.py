@@ -29,8 +29,12 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.rollups.aa_sums import AaSums
 from mudra.storage.metrics.rollups.gathered import Gathered
-from mudra.storage.metrics.rollups.packed_hours import find_packed_hours, packed_by_type
-from mudra.storage.metrics.rollups.packed_reads import WindowSums, find_packed
+from mudra.storage.metrics.rollups.packed_reads import (
+    WindowSums,
+    find_packed,
+    find_packed_hours,
+    packed_by_type,
+)
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
 from mudra.storage.metrics.rollups.pair_queries import PairQueries
 from mudra.storage.metrics.rollups.sums import (
