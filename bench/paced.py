@@ -43,6 +43,9 @@ class Connections:
             return 0
 
     async def _ask(self, request: bytes) -> int:
+        # The service closes what is idle for 15 s, as any client sees: that is no failed request.
+        while self.idle and self.idle[-1][0].at_eof():
+            self.idle.pop()[1].close()
         if self.idle:
             reader, writer = self.idle.pop()
         else:
