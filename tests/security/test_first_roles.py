@@ -1,9 +1,9 @@
 """What a person opened without a role is none of an operator's or an admin's (decision 0200)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from tests.support.identity_provider import Provider, provider, service_of, sign_in
+from tests.support.identity_provider import Provider, sign_in
 from tests.support.people.admin_calls import ask, confirm, invited
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, new_operator, with_token
@@ -141,19 +141,6 @@ def test_a_further_role_ends_nothing(
     gets_role(member, chief, admin.email)
 
     assert ask(admin, "list", headers).status_code == 200
-
-
-@pytest.fixture(scope="module")
-def idp() -> Iterator[Provider]:
-    with provider() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def served(idp: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose operators sign in by the provider alone."""
-    with service_of(idp, tmp_path_factory.mktemp("sso")) as running:
-        yield running
 
 
 def test_the_sign_in_by_a_provider_that_gives_the_first_scope_is_what_is_left(

@@ -1,11 +1,9 @@
 """Operators whom single sign-on made have no password here, and manage people all the same."""
 
 import uuid
-from collections.abc import Iterator
 
 import httpx
-import pytest
-from tests.support.identity_provider import Provider, provider, service_of, sign_in
+from tests.support.identity_provider import Provider, sign_in
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import user_id
@@ -15,18 +13,6 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.operators.operator import Scope
 
 PEOPLE = "/console/operator/people"
-
-
-@pytest.fixture(scope="module")
-def idp() -> Iterator[Provider]:
-    with provider() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def served(idp: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with service_of(idp, tmp_path_factory.mktemp("sso")) as running:
-        yield running
 
 
 def signed_in(served: Service, idp: Provider, email: str, group: str) -> Reader:

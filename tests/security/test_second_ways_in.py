@@ -3,7 +3,9 @@
 import asyncio
 import os
 import uuid
+from collections.abc import Callable
 
+import httpx
 import psycopg
 import pytest
 from tests.support.people.console import reader
@@ -162,27 +164,38 @@ def link(service: Service, chief: Operator, member: Member) -> str:
     return latest_link(service, member.email)
 
 
+def signed_in_while(
+    service: Service, email: str, change: Callable[[], httpx.Response]
+) -> tuple[str, int]:
+    """The cookie of a sign-in that has checked all before a change, and stores its session after.
+
+    And the status of the change, which waits for it.
+    """
+
+    async def race(dependencies: Dependencies) -> tuple[str, int]:
+        async with dependencies.unit_of_work() as work:
+            admitted = await admit(work, email, STRANGER, origin="", hourly=1000)
+        assert isinstance(admitted, Admitted)
+        async with dependencies.unit_of_work() as work:
+            user = await settle(work, admitted, STRANGER, matches=True, hourly=1000)
+            assert isinstance(user, User)
+            changing = asyncio.create_task(asyncio.to_thread(change))
+            await asyncio.to_thread(_waits_for, service, "INSERT INTO throttle")
+            begun = await begin(work, user.user_id)
+        return begun.cookie.reveal(), (await changing).status_code
+
+    return service.in_store(race)
+
+
 def test_a_sign_in_that_is_under_way_ends_with_its_password(
     service: Service, member: Member, link: str
 ) -> None:
     """It has checked the password before that is changed, and stores its session after."""
     browser = reader(service)
 
-    async def race(dependencies: Dependencies) -> tuple[str, int]:
-        async with dependencies.unit_of_work() as work:
-            admitted = await admit(work, member.email, STRANGER, origin="", hourly=1000)
-        assert isinstance(admitted, Admitted)
-        async with dependencies.unit_of_work() as work:
-            user = await settle(work, admitted, STRANGER, matches=True, hourly=1000)
-            assert isinstance(user, User)
-            changing = asyncio.create_task(
-                asyncio.to_thread(set_password, member.client, link, OTHER)
-            )
-            await asyncio.to_thread(_waits_for, service, "INSERT INTO throttle")
-            begun = await begin(work, user.user_id)
-        return begun.cookie.reveal(), (await changing).status_code
-
-    cookie, changed = service.in_store(race)
+    cookie, changed = signed_in_while(
+        service, member.email, lambda: set_password(member.client, link, OTHER)
+    )
 
     assert changed == 200
     browser.client.cookies.set("mudra", cookie)
@@ -196,21 +209,9 @@ def test_a_sign_in_that_is_under_way_ends_with_the_first_scope(
     browser, email = reader(service), active_operator(service, "members")
     assert chief.post("/operators", email=email, scopes=[]).status_code == 200
 
-    async def race(dependencies: Dependencies) -> tuple[str, int]:
-        async with dependencies.unit_of_work() as work:
-            admitted = await admit(work, email, STRANGER, origin="", hourly=1000)
-        assert isinstance(admitted, Admitted)
-        async with dependencies.unit_of_work() as work:
-            user = await settle(work, admitted, STRANGER, matches=True, hourly=1000)
-            assert isinstance(user, User)
-            giving = asyncio.create_task(
-                asyncio.to_thread(chief.post, "/operators", email=email, scopes=["members"])
-            )
-            await asyncio.to_thread(_waits_for, service, "INSERT INTO throttle")
-            begun = await begin(work, user.user_id)
-        return begun.cookie.reveal(), (await giving).status_code
-
-    cookie, given = service.in_store(race)
+    cookie, given = signed_in_while(
+        service, email, lambda: chief.post("/operators", email=email, scopes=["members"])
+    )
 
     assert given == 200
     browser.client.cookies.set("mudra", cookie)

@@ -1,7 +1,7 @@
 """Attacks on single sign-on: forged ID tokens, replayed answers, other people's rights (issue 16)."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from joserfc.jwk import OctKey, RSAKey
@@ -13,8 +13,6 @@ from tests.support.identity_provider import (
     Provider,
     begin,
     come_back,
-    provider,
-    service_of,
     sign_in,
 )
 from tests.support.people.console import Reader, reader
@@ -36,19 +34,6 @@ from mudra.bootstrap.dependencies import Dependencies
 PEOPLE = "/console/operator/people"
 OTHER_KEY = RSAKey.generate_key(2048, {"kid": "one"}, private=True)
 OTHER_KID = RSAKey.generate_key(2048, {"kid": "two"}, private=True)
-
-
-@pytest.fixture(scope="module")
-def idp() -> Iterator[Provider]:
-    with provider() as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def served(idp: Provider, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose operators sign in by the provider alone."""
-    with service_of(idp, tmp_path_factory.mktemp("sso")) as running:
-        yield running
 
 
 @pytest.fixture

@@ -21,7 +21,12 @@ from mudra.bootstrap.node.of_systemd import OfSystemd
 from mudra.bootstrap.node.parent_watch import on_parent_exit
 from mudra.bootstrap.node.supervisor import STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
-from mudra.bootstrap.observability.telemetry import RESTARTS, forget_process, serve_metrics
+from mudra.bootstrap.observability.telemetry import (
+    ISSUES_LOST,
+    RESTARTS,
+    forget_process,
+    serve_metrics,
+)
 from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
 from mudra.demo.network import Demo
 from mudra.demo.set_up import set_up_demo
@@ -75,6 +80,7 @@ def run_node(
     if demo is Demo.ALIVE:
         supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, encryption)))
 
+    count_from_zero(ISSUES_LOST, ("issued", "refused"))
     count_from_zero(RESTARTS, [child.name for child in supervisor.children], ("died", "hung"))
 
     def on_ready() -> None:

@@ -91,8 +91,6 @@ ISSUES_LOST = Counter(
     " the database, by kind: issued, refused",
     ["kind"],
 )
-for _kind in ("issued", "refused"):
-    ISSUES_LOST.labels(_kind)  # from zero, so that the first one is an increase
 
 
 def count_refused(reason: str) -> None:

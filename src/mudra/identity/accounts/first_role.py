@@ -4,7 +4,8 @@ Who has no role may be asked for less: their sign-in may have been a password al
 Access Token of it would be that of an operator, or of an admin, for 180 days.
 """
 
-from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.event import Caller
+from mudra.identity.accounts.end_tokens import end_all_tokens
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import IdentityUnitOfWork
 from mudra.identity.sign_in.throttle import Counted
@@ -17,14 +18,4 @@ async def end_earlier_sign_ins(work: IdentityUnitOfWork, user: User, caller: Cal
     """
     # A sign-in that is under way holds it until its token or session is stored, which ends below.
     await work.attempts.history(Counted.PASSWORD, user.email, lock=True)
-    ended = await work.tokens.revoke_user_tokens(user.user_id, await work.people.now())
-    await work.audit_log.append(
-        AuditEntry(
-            EventName.USER_TOKEN_REVOKE,
-            caller,
-            user_id=user.user_id,
-            reason="first-role",
-            detail={"tokens_ended": ended},
-        )
-    )
-    return ended
+    return await end_all_tokens(work, user.user_id, caller, "first-role")

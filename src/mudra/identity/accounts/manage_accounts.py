@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.identity.accounts.end_tokens import end_all_tokens, record_ended_tokens
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import HeldToken, User, UserState
@@ -106,7 +107,7 @@ async def end_token(work: IdentityUnitOfWork, user_id: str, jti: str, caller: Ca
     now = await work.people.now()
     if not jti or not await work.tokens.revoke_one(user_id, jti, now):
         return False
-    await _record_ended(work, user_id, 1, caller, jti)
+    await record_ended_tokens(work, user_id, 1, caller, jti)
     return True
 
 
@@ -119,20 +120,7 @@ async def end_tokens(
         return user
     if jti:
         return int(await end_token(work, user_id, jti, by.caller))
-    ended = await work.tokens.revoke_user_tokens(user_id, await work.people.now())
-    await _record_ended(work, user_id, ended, by.caller)
-    return ended
-
-
-async def _record_ended(
-    work: IdentityUnitOfWork, user_id: str, ended: int, caller: Caller, jti: str = ""
-) -> None:
-    detail: dict[str, str | int] = {"tokens_ended": ended}
-    if jti:
-        detail["jti"] = jti
-    await work.audit_log.append(
-        AuditEntry(EventName.USER_TOKEN_REVOKE, caller, user_id=user_id, detail=detail)
-    )
+    return await end_all_tokens(work, user_id, by.caller)
 
 
 async def account_changed(

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.identity.accounts.email_address import NameRefused, display_name
+from mudra.identity.accounts.end_tokens import end_all_tokens
 from mudra.identity.accounts.first_role import end_earlier_sign_ins
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.operators.operator import Scope
@@ -65,15 +66,7 @@ async def _without_scope_claim(
 ) -> SignOnRefused:
     """Refuse a person of whose rights the provider says nothing; what they have open ends."""
     if user is not None:
-        ended = await work.tokens.revoke_user_tokens(user.user_id, await work.people.now())
-        await work.audit_log.append(
-            AuditEntry(
-                EventName.USER_TOKEN_REVOKE,
-                caller,
-                user_id=user.user_id,
-                detail={"tokens_ended": ended},
-            )
-        )
+        await end_all_tokens(work, user.user_id, caller)
     return await refused(work, caller, "no-scope-claim", user)
 
 

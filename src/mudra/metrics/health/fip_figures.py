@@ -5,10 +5,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from mudra.metrics.health.health import health_of_calls
-from mudra.metrics.payload.catalogue import TIMINGS, Tag
 from mudra.metrics.rollup.rollup import Cell, Rollup
-
-_NO_CALLS = frozenset(str(code) for code in TIMINGS)
 
 
 class FipFigures(Struct, frozen=True, gc=False):
@@ -24,9 +21,8 @@ class FipFigures(Struct, frozen=True, gc=False):
 
 
 def figures_of(totals: Mapping[Cell, Rollup]) -> Iterator[FipFigures]:
-    """Yields the figures of each API with calls, of sums over all AAs."""
+    """Yields the figures of sums of calls over all AAs."""
     for cell, sums in totals.items():
-        if cell.tag is Tag.REQUESTS and cell.type not in _NO_CALLS:
-            health = health_of_calls(sums)
-            p50_s = None if health.time is None else health.time.p50.estimate / 1000
-            yield FipFigures(cell.fip_id, cell.type, health.total, health.success, p50_s)
+        health = health_of_calls(sums)
+        p50_s = None if health.time is None else health.time.p50.estimate / 1000
+        yield FipFigures(cell.fip_id, cell.type, health.total, health.success, p50_s)

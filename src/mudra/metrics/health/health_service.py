@@ -39,7 +39,6 @@ from mudra.metrics.health.picture import (
 from mudra.metrics.health.subject_health import HealthOfSubject, SubjectInParts
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS, TooManyPairs
 from mudra.metrics.health.weighing import (
-    CALLS,
     MIN_REPORTERS,
     Disputed,
     Weighed,
@@ -51,7 +50,7 @@ from mudra.metrics.incidents.explanation import causes_of, of_api
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.catalogue import CALL_CODES, Tag
 from mudra.metrics.ports import Incidents, Pair, PublicMembers, RollupQueries, Series, Silences
 from mudra.metrics.rollup.coverage import TimeRange, due_until
 from mudra.metrics.rollup.marks import DayMark
@@ -279,7 +278,8 @@ class HealthService(Struct, frozen=True):
 
         async def make() -> Sequence[FipFigures]:
             found: list[FipFigures] = []
-            async for totals in self.rollups.over_aas_by_type(within, tag=Tag.REQUESTS):
+            calls = self.rollups.over_aas_by_type(within, tag=Tag.REQUESTS, codes=CALL_CODES)
+            async for totals in calls:
                 found += await asyncio.to_thread(list, figures_of(totals))
             return found
 
@@ -297,7 +297,7 @@ class HealthService(Struct, frozen=True):
         if grouping is not Grouping.FIP or len(reporters) < MIN_REPORTERS:
             return {}
         if fip_id is None:
-            return await self._disputed(within, CALLS)
+            return await self._disputed(within, CALL_CODES)
         return weigh_apis(await self.rollups.totals(within, fip_id=fip_id))
 
     async def _disputed(

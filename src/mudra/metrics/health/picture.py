@@ -24,7 +24,7 @@ from mudra.metrics.health.weighing import Disputed
 from mudra.metrics.incidents.explanation import explains
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
-    TIMINGS,
+    TIMING_CODES,
     NotificationType,
     RequestType,
     Tag,
@@ -36,7 +36,6 @@ from mudra.metrics.rollup.percentile import ResponseTime, response_time
 from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 
 _NONE_DISPUTED: Final[Disputed] = MappingProxyType({})
-_TIMING_CODES = frozenset(str(code) for code in TIMINGS)
 
 
 class Grouping(enum.StrEnum):
@@ -255,7 +254,7 @@ def _api(tag: Tag, code: str, sums: Rollup) -> ApiPicture:
     if tag is Tag.NOTIFICATIONS:
         outcomes = fi_outcomes(sums) if code == NotificationType.FI else None
         return ApiPicture(tag, code, health_of_notifications(sums), None, None, outcomes)
-    if code in _TIMING_CODES:
+    if code in TIMING_CODES:
         return ApiPicture(tag, code, None, response_time(sums.times), None, None)
     size = sums.data_bytes if code == RequestType.FI_FETCH else None
     health = health_of_calls(sums)

@@ -12,15 +12,12 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.metrics.health.health import Status
-from mudra.metrics.payload.catalogue import TIMINGS, RequestType, Tag
+from mudra.metrics.payload.catalogue import TIMING_CODES, Tag
 from mudra.metrics.ports import Pair, SumsOfFips
 from mudra.metrics.rollup.pair import PairSums, add_pairs, pair_sums, status_of_pair
 from mudra.metrics.rollup.percentage import share_of
 from mudra.metrics.rollup.rollup import Cell, Rollup
 
-_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
-CALLS: Final = tuple(str(code) for code in RequestType if str(code) not in _TIMING_CODES)
-"""The types of request that have a status: all but the two timings."""
 MIN_REPORTERS: Final = 3
 MIN_OWN_CALLS: Final = 20
 """Calls of an AA with which it can outvote another: a share of fewer says little."""
@@ -67,7 +64,7 @@ def weigh_apis(totals: Mapping[Cell, Rollup]) -> Disputed:
     """Returns the APIs of FIPs of which most AAs say other than the sums, from sums by AA."""
     by_api: dict[tuple[str, str], dict[str, Rollup]] = defaultdict(dict)
     for cell, row in totals.items():
-        if cell.tag is Tag.REQUESTS and cell.aa_id and cell.type not in _TIMING_CODES:
+        if cell.tag is Tag.REQUESTS and cell.aa_id and cell.type not in TIMING_CODES:
             by_api[cell.fip_id, cell.type][cell.aa_id] = row
     weighed = {
         api: weigh({aa_id: pair_sums(row) for aa_id, row in by_aa.items()})

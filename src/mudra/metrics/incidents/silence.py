@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import codes_of, name_of
-from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, RequestType
+from mudra.metrics.payload.catalogue import CALL_CODES, WINDOW
 from mudra.shared.refusal import Refusal
 
 MAX_LENGTH: Final = timedelta(days=30)
@@ -30,7 +30,7 @@ MAX_OWN: Final = 10
 MAX_OWN_IN_A_WEEK: Final = timedelta(days=1)
 """Of a member's own, in any seven days."""
 MAX_REASON: Final = 500
-CODES: Final = frozenset(str(code) for code in RequestType if code not in TIMINGS)
+CODES: Final = frozenset(CALL_CODES)
 """The two timings cannot fail, so no incident is about them."""
 
 

@@ -55,6 +55,9 @@ class NotificationType(enum.StrEnum):
 
 # Measures of time between two events, not calls: they cannot fail, so they have no success rate.
 TIMINGS: Final = frozenset({RequestType.FI_READY_TIME, RequestType.FI_FAILED_TIME})
+TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
+CALL_CODES: Final = tuple(str(code) for code in RequestType if code not in TIMINGS)
+"""The types of request that have a status, as they are written."""
 
 
 class Position(enum.IntEnum):

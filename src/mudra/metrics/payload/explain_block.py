@@ -9,7 +9,7 @@ from mudra.metrics.payload.catalogue import (
     PERCENTILE_NAMES,
     REQUEST_COUNT_NAMES,
     STATUS_NAMES,
-    TIMINGS,
+    TIMING_CODES,
     NotificationType,
     Position,
     RequestType,
@@ -26,7 +26,6 @@ _TYPES: Final = {
     Tag.REQUESTS: tuple(str(code) for code in RequestType),
     Tag.NOTIFICATIONS: tuple(str(code) for code in NotificationType),
 }
-_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 
 
 def explain_block(path: str, value: object, tag: Tag, errors: ValidationErrors) -> None:
@@ -41,7 +40,7 @@ def explain_block(path: str, value: object, tag: Tag, errors: ValidationErrors) 
     if tag is Tag.REQUESTS:
         _percentiles(f"{path}.pxx", block, errors)
         counts = _counts(f"{path}.counts", block, REQUEST_COUNT_NAMES, errors)
-        if counts is not None and code in _TIMING_CODES:
+        if counts is not None and code in TIMING_CODES:
             _timing(f"{path}.counts", counts, errors)
         _size(f"{path}.{_SIZE_NAME}", block, code, errors)
     else:

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct
 
 from mudra.metrics.payload.catalogue import (
     MAX_SIZE_DIGITS,
-    TIMINGS,
+    TIMING_CODES,
     NotificationType,
     RequestType,
 )
@@ -47,7 +47,6 @@ _DECODER: Final = msgspec.json.Decoder(Report)
 _CANONICAL: Final = msgspec.json.Encoder()
 _REQUEST_CODES: Final = {str(code): 1 << place for place, code in enumerate(RequestType)}
 _NOTIFICATION_CODES: Final = {str(code): 1 << place for place, code in enumerate(NotificationType)}
-_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 _FETCH: Final = RequestType.FI_FETCH.value
 _FI: Final = NotificationType.FI.value
 
@@ -226,7 +225,7 @@ def _numbers_hold(report: Report) -> bool:
 
 
 def _request_numbers_hold(report: RequestMetrics) -> bool:
-    codes, timings, fetch, unset = _REQUEST_CODES, _TIMING_CODES, _FETCH, UNSET
+    codes, timings, fetch, unset = _REQUEST_CODES, TIMING_CODES, _FETCH, UNSET
     for fip in report.fips:
         seen = 0
         for block in fip.metrics:

@@ -5,19 +5,15 @@ A step without traffic is a gap: it has no success and no times, never zero or 1
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final
 
 from msgspec import Struct
 
 from mudra.metrics.health.health import Health, health_of_calls
-from mudra.metrics.payload.catalogue import TIMINGS, RequestType, Tag
+from mudra.metrics.payload.catalogue import CALL_CODES, TIMING_CODES, Tag
 from mudra.metrics.ports import Series
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 from mudra.metrics.rollup.step import Step, starts
-
-_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
-_CALL_CODES: Final = frozenset(str(code) for code in RequestType) - _TIMING_CODES
 
 
 class Point(Struct, frozen=True):
@@ -37,7 +33,7 @@ async def points(
     fip_id: str | None = None,
 ) -> tuple[Point, ...]:
     """Returns a point for each step, over all calls together or those of one type code."""
-    types = frozenset({code}) if code else _CALL_CODES
+    types = frozenset({code}) if code else frozenset(CALL_CODES)
     sums = await series.steps(within, step, types, aa_id=aa_id, fip_id=fip_id)
     return tuple(
         Point(start, health_of_calls(sums[start]) if start in sums else None)
@@ -51,6 +47,6 @@ def health_of_all(cells: Iterable[tuple[Cell, Rollup]], code: str = "") -> Healt
         sums
         for cell, sums in cells
         if cell.tag is Tag.REQUESTS
-        and (cell.type == code if code else cell.type not in _TIMING_CODES)
+        and (cell.type == code if code else cell.type not in TIMING_CODES)
     ]
     return health_of_calls(merge_all(found)) if found else None

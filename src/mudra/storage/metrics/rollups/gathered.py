@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from itertools import groupby
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 from sqlalchemy.engine import RowMapping
 
@@ -15,6 +15,7 @@ from mudra.storage.metrics.copy_rows import long_tag
 from mudra.storage.metrics.rollups.packed_sums import by_fip
 from mudra.storage.metrics.rollups.sums import Row, block_of, merged
 
+T = TypeVar("T")
 _FEW_ROWS: Final = 200
 """So many are added up in 10 ms, which no one notices who waits for the same process."""
 _Key = tuple[str, str, str, str]
@@ -50,10 +51,7 @@ class Gathered:
 
     async def add_sums(self, rows: Sequence[object]) -> None:
         """Adds rows of `sums_query`; many in a thread."""
-        if len(rows) > _FEW_ROWS:
-            await asyncio.to_thread(self.sums, rows)
-        else:
-            self.sums(rows)
+        await _in_thread_if_many(self.sums, rows)
 
     def packed(self, aa_id: str, tag: str, type_: str, sums: bytes) -> None:
         """Adds the packed sums of all FIPs in a window, of an AA, short tag and type."""
@@ -86,18 +84,12 @@ class Gathered:
                 if last is not None and last != kind and not self._are_few():
                     yield await asyncio.to_thread(self._taken, last, fip_id)
                 last = kind
-                await self._add_raw([*of_kind], in_thread=len(rows) > _FEW_ROWS)
+                await _in_thread_if_many(self.raw, [*of_kind])
         if self._are_few():
             yield self._by_cell(fip_id)
             return
         for kind in self._kinds():
             yield await asyncio.to_thread(self._taken, kind, fip_id)
-
-    async def _add_raw(self, rows: Sequence[RowMapping], *, in_thread: bool) -> None:
-        if in_thread:
-            await asyncio.to_thread(self.raw, rows)
-        else:
-            self.raw(rows)
 
     def _by_cell(self, fip_id: str | None) -> dict[Cell, Rollup]:
         found: dict[Cell, Rollup] = {}
@@ -106,8 +98,10 @@ class Gathered:
         return found
 
     def _are_few(self) -> bool:
+        if self._packed or len(self._rows) + len(self._blocks) > _FEW_ROWS:
+            return False
         held = sum(map(len, self._rows.values())) + sum(map(len, self._blocks.values()))
-        return not self._packed and held <= _FEW_ROWS
+        return held <= _FEW_ROWS
 
     def _kinds(self) -> Collection[_Kind]:
         keys = [*self._packed, *(key[1:] for key in (*self._rows, *self._blocks))]
@@ -129,6 +123,13 @@ class Gathered:
         rows = self._rows.pop(key, ())
         others = rollup(self._blocks.pop(key, ()))
         return merged(rows, others) if rows else others
+
+
+async def _in_thread_if_many(add: Callable[[Sequence[T]], None], rows: Sequence[T]) -> None:
+    if len(rows) > _FEW_ROWS:
+        await asyncio.to_thread(add, rows)
+    else:
+        add(rows)
 
 
 def _kind_of(row: RowMapping) -> _Kind:

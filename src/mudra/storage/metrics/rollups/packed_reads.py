@@ -5,14 +5,13 @@ the reports that are counted now, so that no one has to mark what a late or repl
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy.dialects.postgresql import ARRAY
 
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.held_reports import HeldState
@@ -23,7 +22,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_rows import EVERY, OF_FIPS
 from mudra.storage.metrics.rollups.packed_sums import add
-from mudra.storage.metrics.rollups.sums import Part, aas_with_rows, within_times
+from mudra.storage.metrics.rollups.sums import Part, aas_with_rows_at, within_times
 from mudra.storage.metrics.tables import (
     metrics_held,
     metrics_hour,
@@ -193,12 +192,14 @@ def times_of(rows: Rows) -> frozenset[datetime]:
 
 def chosen(versions: Versions, rows: Rows) -> dict[SeriesKey, int]:
     """Returns the reports that these rows are of."""
+    is_wanted = is_of(rows)
+    return {key: version for key, version in versions.items() if is_wanted(key)}
+
+
+def is_of(rows: Rows) -> Callable[[SeriesKey], bool]:
+    """Returns what says whether a report, or a sum of an AA, is among these rows."""
     times = frozenset(rows.times)
-    return {
-        key: version
-        for key, version in versions.items()
-        if (key.at in times and key not in rows.without) or key in rows.only
-    }
+    return lambda key: (key.at in times and key not in rows.without) or key in rows.only
 
 
 def holds(made_of: Mapping[str, int], key: SeriesKey, versions: Versions) -> bool:
@@ -299,37 +300,20 @@ class PackedHours(Struct, frozen=True):
 
 async def find_packed_hours(tx: Transaction, rows: Rows) -> PackedHours:
     """Finds the hours of AAs that have packed sums among these rows."""
-    if not rows.times and not rows.only:
+    times = sorted(times_of(rows))
+    if not times:
         return PackedHours(frozenset(), rows)
     read = await tx.connection.execute(
         sa.select(_P.aa_id, _P.tag, _P.at).where(
             *(_P.kind == OF_FIPS, _P.grain == "hour", _P.type == EVERY, _P.aa_id != ALL_AAS),
-            within_times(_P.at, sorted(times_of(rows))),
+            within_times(_P.at, times),
         )
     )
-    found = frozenset(key for key in (SeriesKey(*row) for row in read) if _is_wanted(key, rows))
-    summed = await _with_rows(tx, sorted(times_of(rows)))
-    left = (key for key in summed - found if _is_wanted(key, rows))
-    return PackedHours(found, Rows(only=frozenset(left)))
-
-
-async def _with_rows(tx: Transaction, times: Sequence[datetime]) -> frozenset[SeriesKey]:
-    """Returns the AAs that may have sums in these hours, found without reading them."""
-    c, aas = metrics_hour.c, aas_with_rows(metrics_hour)
-    at = sa.func.unnest(sa.literal(times, ARRAY(c.at.type))).table_valued("time").render_derived()
-    found = await tx.connection.execute(
-        sa.select(aas.c.aa_id, at.c.time)
-        .select_from(aas.join(at, sa.true()))
-        .where(
-            aas.c.aa_id.is_not(None),
-            sa.exists().where(c.aa_id == aas.c.aa_id, c.at == at.c.time),
-        )
-    )
-    return frozenset(SeriesKey(aa_id, short_tag(tag), time) for aa_id, time in found for tag in Tag)
-
-
-def _is_wanted(key: SeriesKey, rows: Rows) -> bool:
-    return (key.at in rows.times and key not in rows.without) or key in rows.only
+    is_wanted = is_of(rows)
+    found = frozenset(filter(is_wanted, (SeriesKey(*row) for row in read)))
+    summed = await tx.connection.execute(aas_with_rows_at(metrics_hour, times))
+    of_tags = (SeriesKey(aa_id, short_tag(tag), time) for aa_id, time in summed for tag in Tag)
+    return PackedHours(found, Rows(only=frozenset(filter(is_wanted, of_tags)) - found))
 
 
 async def packed_by_type(

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import sqlalchemy as sa
 from msgspec.structs import fields
-from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.payload.catalogue import TIMINGS, Tag
+from mudra.metrics.payload.catalogue import TIMING_CODES, Tag
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.ports import Pair, SumsOfFips
 from mudra.metrics.rollup.grain_selection import Rows, SeriesKey, Sources
@@ -25,6 +24,7 @@ from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_reads import (
     WindowSums,
     chosen,
+    is_of,
     split_at,
     times_of,
 )
@@ -33,7 +33,7 @@ from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pair
 from mudra.storage.metrics.rollups.sums import (
     ROWS_AT_ONCE,
     Part,
-    aas_with_rows,
+    aas_with_rows_at,
     block_of,
     chosen_rows,
     mappings_of,
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from mudra.storage.metrics.rollups.pair_arrays import PairArrays
 
 _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
-_TIMING_CODES: Final = [str(code) for code in TIMINGS]
 _Sums = Mapping[Pair, PairSums]
 _TOGETHER: Final = 200
 """Packed rows that are added up at a time: of 2,000 FIPs some 20 KB each."""
@@ -136,32 +135,16 @@ class PairQueries:
         times = sorted(times_of(rows))
         if not times:
             return frozenset()
-        c, p, tag = table.c, metrics_packed.c, short_tag(Tag.REQUESTS)
-        at = (
-            sa.func.unnest(sa.literal(times, ARRAY(c.at.type)))
-            .table_valued("time")
-            .render_derived()
-        )
-        aas = aas_with_rows(table)
+        p, tag = metrics_packed.c, short_tag(Tag.REQUESTS)
+        summed = aas_with_rows_at(table, times)
+        of = summed.selected_columns
         is_packed = sa.exists().where(
-            *(p.aa_id == aas.c.aa_id, p.kind == PAIRS, p.grain == grain),
-            *(p.at == at.c.time, p.tag == tag, p.type == EVERY),
+            *(p.aa_id == of.aa_id, p.kind == PAIRS, p.grain == grain),
+            *(p.at == of.time, p.tag == tag, p.type == EVERY),
         )
-        found = await self._tx.connection.execute(
-            sa.select(aas.c.aa_id, at.c.time)
-            .select_from(aas.join(at, sa.true()))
-            .where(
-                aas.c.aa_id.is_not(None),
-                ~is_packed,
-                sa.exists().where(c.aa_id == aas.c.aa_id, c.at == at.c.time),
-            )
-        )
+        found = await self._tx.connection.execute(summed.where(~is_packed))
         keys = (SeriesKey(aa_id, tag, time) for aa_id, time in found)
-        return frozenset(
-            key
-            for key in keys
-            if key in rows.only or (key.at in rows.times and key not in rows.without)
-        )
+        return frozenset(filter(is_of(rows), keys))
 
     async def _summed(self, rows: Rows) -> tuple[Rows, Rows]:
         """Returns the windows with sums for the matrix that hold, and those to be read raw."""
@@ -258,7 +241,7 @@ def _sums_query(tables: _Tables, codes: Collection[str]) -> sa.Select[tuple[obje
 
 def _raw_pairs(rows: Rows, codes: Collection[str]) -> sa.ColumnElement[bool]:
     c = metrics_raw.c
-    wanted: sa.ColumnElement[bool] = c.type.not_in(_TIMING_CODES)
+    wanted: sa.ColumnElement[bool] = c.type.not_in(TIMING_CODES)
     if ALL_CALLS not in codes:
         wanted = c.type == sa.any_(sa.literal(sorted(codes)))
     part = Part(tag=Tag.REQUESTS)

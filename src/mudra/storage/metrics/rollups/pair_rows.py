@@ -11,7 +11,7 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec.structs import astuple, fields
 
-from mudra.metrics.payload.catalogue import TIMINGS, Tag
+from mudra.metrics.payload.catalogue import TIMING_CODES, Tag
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import Stale
@@ -20,7 +20,6 @@ from mudra.storage.metrics.rollups.packed_rows import PAIRS, Packed, put_packed
 from mudra.storage.metrics.rollups.sums import bounded, copy_in
 
 _PAIR: Final = ("at", "type", "aa_id", "fip_id", *(field.name for field in fields(PairSums)))
-_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 
 
 async def put_pairs(
@@ -56,7 +55,7 @@ def _pairs_of(cells: Mapping[Cell, Rollup]) -> Mapping[str, Mapping[str, PairSum
     found: dict[str, dict[str, PairSums]] = {ALL_CALLS: {}}
     of_all = found[ALL_CALLS]
     for cell, summed in cells.items():
-        if cell.type not in _TIMING_CODES:
+        if cell.type not in TIMING_CODES:
             one = pair_sums(summed)
             found.setdefault(cell.type, {})[cell.fip_id] = one
             before = of_all.get(cell.fip_id)

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any, Final
 
 import sqlalchemy as sa
-from msgspec.structs import fields, replace
+from msgspec.structs import replace
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag, day_start
+from mudra.metrics.payload.catalogue import WINDOW, Tag, day_start
 from mudra.metrics.ports import Pair, SumsOfFips
 from mudra.metrics.rollup.coverage import FOREVER, Reported, TimeRange
 from mudra.metrics.rollup.grain_selection import (
@@ -59,8 +59,6 @@ from mudra.storage.metrics.tables import (
 _R: Final = metrics_receipt.c
 _H: Final = metrics_held.c
 _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
-_PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
-_TIMING_CODES: Final = [str(code) for code in TIMINGS]
 
 
 class PostgresRollupQueries:

@@ -247,6 +247,23 @@ def aas_with_rows(table: sa.Table) -> sa.CTE:
     return aas.union_all(sa.select(following).where(aas.c.aa_id.is_not(None)))
 
 
+def aas_with_rows_at(table: sa.Table, times: Sequence[datetime]) -> sa.Select[str, datetime]:
+    """Returns the query for each AA and time of a table of sums that have rows together."""
+    c, aas = table.c, aas_with_rows(table)
+    at = (
+        sa.func.unnest(sa.literal(times, sa.ARRAY(c.at.type))).table_valued("time").render_derived()
+    )
+    found: sa.Select[str, datetime] = (
+        sa.select(aas.c.aa_id, at.c.time)
+        .select_from(aas.join(at, sa.true()))
+        .where(
+            aas.c.aa_id.is_not(None),
+            sa.exists().where(c.aa_id == aas.c.aa_id, c.at == at.c.time),
+        )
+    )
+    return found
+
+
 def _among(
     table: sa.Table, column: sa.Column[object], rows: Collection[SeriesKey]
 ) -> sa.ColumnElement[bool]:
