@@ -25,6 +25,7 @@ from mudra.metrics.payload.report import RequestBlock, RequestFip
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.database.embedded.server import embedded_server
 
 DASHBOARD = (Path(__file__).parents[3] / "deploy/grafana/network-health.json").read_text()
@@ -271,9 +272,17 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
         policy = RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days)
         await drop_old_metrics(dependencies.metrics_maintenance, policy)
 
+    def made_and_dropped() -> bool:
+        """Whether no transaction held the tables: the job, too, ends then and comes again."""
+        try:
+            in_store(own, make_and_drop)
+        except DatabaseUnavailable:
+            return False
+        return True
+
     def left() -> set[str]:
         """Which partitions there are afterwards: the service's own jobs may drop some before."""
-        in_store(own, make_and_drop)
+        own.wait_until(made_and_dropped, 120)
         with embedded_server(own.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
             rows = connection.execute(
                 "SELECT relname FROM pg_class WHERE relispartition"
