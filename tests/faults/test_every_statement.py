@@ -15,7 +15,7 @@ from tests.support import cheap_keys
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.template_database import prepare
 from tests.support.faults import acts_of_people, acts_of_the_network
-from tests.support.faults.drill import Drill
+from tests.support.faults.drill import KEEPS_COMMITS, Drill
 from tests.support.faults.exchanges import faults_may_happen
 from tests.support.faults.world import World, set_up
 from tests.support.in_process import in_process
@@ -24,6 +24,7 @@ from mudra.audit.event import EventName
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.storage.crypto import key_pairs
+from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 
 CHAPTERS: tuple[Callable[[World], None], ...] = (
     acts_of_people.members,
@@ -70,6 +71,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     data_dir: Path = tmp_path_factory.mktemp("faults") / "data"
     settings = Settings(data_dir=data_dir, sandbox=True, entity_token_rate=1000)
     prepare(settings.data_dir)
+    with (settings.data_dir / CLUSTER / "postgresql.auto.conf").open("a") as more:
+        more.write(KEEPS_COMMITS)
     with (
         pytest.MonkeyPatch.context() as patch,
         cheap_hashes(),
