@@ -23,7 +23,15 @@ from tests.support.passkeys import (
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import new_operator
 from tests.support.people.second_factor import CODE, PAGE, csrf, enroll, recovery_codes, user_id
-from tests.support.service import PASSWORD, Member, Service, mails, new_member
+from tests.support.service import (
+    PASSWORD,
+    Member,
+    Service,
+    latest_link,
+    mails,
+    new_member,
+    set_password,
+)
 
 CHALLENGE = f"{SIGN_IN}/challenge"
 NO_PROOF: tuple[dict[str, str], ...] = (
@@ -280,3 +288,27 @@ def test_a_reset_by_a_second_operator_ends_passkeys_too(
     assert ids(browser) == []
     assert csrf(browser.get(PAGE))
     assert app.secret not in browser.get(PAGE).text
+
+
+@pytest.mark.parametrize("with_app", [False, True])
+def test_the_passkeys_of_who_was_admin_before_a_move_sign_no_one_in(
+    named: Service, admin: Member, browser: Reader, with_app: bool
+) -> None:
+    """An app of theirs stays: it is of no use without the new password (decision 0203)."""
+    passkey = new_passkey(browser, named)
+    if with_app:
+        enroll(browser, named, **proof(browser, passkey, 5))
+    chief, who, moved = new_operator(named), user_id(named, admin.email), f"new-{admin.email}"
+    assert chief.post(f"/users/{who}/email", email=moved).status_code == 200
+    set_password(named.client(), latest_link(named, moved))
+    former, new = reader(named), reader(named)
+
+    assert sign_in(former, passkey.later(9).get(fetch(former, CHALLENGE))).status_code == 401
+    location = new.sign_in(moved).headers["location"]
+    assert location.startswith(CODE) if with_app else location == PAGE
+    assert any(
+        "passkeys of the account have ended" in one["text"] for one in mails(named, admin.email)
+    )
+    events = chief.get("/audit", userId=who).json()["events"]
+    removed = [one for one in events if one["event"] == "user:factor:remove"]
+    assert [one["detail"]["kind"] for one in removed] == ["passkey"]

@@ -236,7 +236,6 @@ def _revocation_lists(dependencies: Dependencies, keys: NodeKeys) -> RevocationL
         dependencies.invalidation,
         keys,
         dependencies.settings.issuer,
-        dependencies.clock,
     )
 
 

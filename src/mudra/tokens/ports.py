@@ -45,8 +45,8 @@ class Secrets(Protocol):
     async def held(self, entity_id: str) -> SecretHolding | None:
         """Read the same without the lock."""
 
-    async def text_of(self, secret: EntitySecret) -> SecretText:
-        """Decrypt the text of one secret."""
+    async def text_of(self, secret: EntitySecret) -> SecretText | None:
+        """Decrypt the text of one secret; None when it has ended since it was read."""
 
     async def keep_first(self, secret: EntitySecret, text: SecretText) -> None:
         """Store the secret that onboarding made."""
@@ -220,7 +220,7 @@ class RegisteredKeys(Protocol):
     """The keys of members' live entries, and the assertions that they signed."""
 
     async def live_key(self, entity_id: str) -> Mapping[str, str] | None:
-        """Return the key of the entity's live entry as a JWK; None without such an entry."""
+        """Return the key of an active entity's live entry as a JWK; None without such an entry."""
 
     async def listed_addresses(self, entity_id: str) -> Sequence[str]:
         """Return the `ips` of the entity's live entry; none without such an entry."""
@@ -243,6 +243,9 @@ class AddressBindings(Protocol):
 
     async def locked(self, entity_id: str) -> ChosenBinding | None:
         """Return it and hold the entity's lock for this transaction."""
+
+    async def switches(self, entity_id: str, since: datetime) -> Sequence[datetime]:
+        """Return when admins of an entity switched its binding, by the audit."""
 
     async def keep(self, entity_id: str, chosen: ChosenBinding) -> None:
         """Store it; no node checks by the previous one after the commit."""

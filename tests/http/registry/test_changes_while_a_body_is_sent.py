@@ -1,52 +1,24 @@
 """A registry write admits its sender before it reads the body, and decides by what holds after it."""
 
 import json
-import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from tests.support.dpop import KeyOfClient
+from tests.support.half_sent import HalfSent, request_half_sent
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, new_member
 
 PATH = "/cr/v2/lint/AA"
 BODY = json.dumps({"ver": "2.0.0"}).encode()
-CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-
-@dataclass(frozen=True)
-class HalfSent:
-    """A request whose sender was admitted: the service asked for its body."""
-
-    talk: socket.socket
-
-    def rest(self) -> tuple[int, str]:
-        """Send the body; gives the status and the error code of the answer."""
-        self.talk.sendall(BODY)
-        said = b""
-        while more := self.talk.recv(65536):
-            said += more
-        head, _, body = said.partition(b"\r\n\r\n")
-        return int(head.split()[1]), str(json.loads(body).get("errorCode", ""))
 
 
 @contextmanager
 def half_sent(service: Service, **headers: str) -> Iterator[HalfSent]:
-    lines = {"Content-Type": "application/json", "Content-Length": str(len(BODY)), **headers}
-    lines |= {"Host": "x", "Connection": "close", "Expect": "100-continue"}
-    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-    port = urlsplit(service.root).port
-    with socket.create_connection(("127.0.0.1", port), 30) as talk:
-        talk.sendall(f"POST {PATH} HTTP/1.1\r\n{head}\r\n".encode())
-        said = b""
-        while len(said) < len(CONTINUE) and (more := talk.recv(len(CONTINUE) - len(said))):
-            said += more
-        assert said == CONTINUE, said
-        yield HalfSent(talk)
+    with request_half_sent(service, PATH, BODY, **headers) as request:
+        yield request
 
 
 @pytest.fixture

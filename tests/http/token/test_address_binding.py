@@ -236,3 +236,23 @@ def test_the_command_shows_and_switches(bound: Bound, operator: Operator) -> Non
     assert run("enforce", "--even-so")["enforced"] is True
     listed = json.loads(cli("registry", "addresses", "--json").stdout)
     assert bound.entity_id in listed["enforced"]
+
+
+def test_a_day_has_ten_switches_by_admins_and_none_is_counted_that_changes_nothing(
+    bound: Bound, operator: Operator
+) -> None:
+    words = ["enforce", *["network", "enforce"] * 4, "network"]  # the first one changes nothing
+
+    answers = [bound.switch(word).status_code for word in [*words, "network"]]
+    refused = bound.switch("enforce")
+
+    assert answers == [200] * 11
+    assert (refused.status_code, refused.json()["errorCode"]) == (429, "TooManyAttempts")
+    assert 86_000 < int(refused.headers["Retry-After"]) <= 86_400
+    assert bound.view()["enforced"] is False
+    browser = reader(bound.service)
+    browser.sign_in(bound.registry.member.email)
+    page = f"/console/entity/{bound.entity_id}/addresses"
+    assert "at most 10 times in 24 hours" in browser.act(page, page, binding="enforce").text
+    path = f"/members/{bound.entity_id}/address-binding"
+    assert operator.post(path, binding="enforce").json()["enforced"] is True

@@ -1,5 +1,7 @@
 """private_key_jwt: an entity authenticates by the key in its registry entry (RFC 7523)."""
 
+import base64
+import json
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ from tests.support.cheap_keys import rsa_key
 from tests.support.dpop import KeyOfClient
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
-from tests.support.service import Service, new_member
+from tests.support.service import Service, in_store, new_member
+
+from mudra.bootstrap.dependencies import Dependencies
 
 TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -80,6 +84,11 @@ def key_holder(service: Service, operator: Operator) -> KeyHolder:
     return KeyHolder(registry, key, operator)
 
 
+def jti_of(token: str) -> str:
+    claims = json.loads(base64.urlsafe_b64decode(token.split(".")[1] + "=="))
+    return str(claims["jti"])
+
+
 def approve(operator: Operator, entity_id: str, act: str) -> None:
     path = f"/registry/entries/{entity_id}/decide"
     assert operator.post(path, act=act, reason="a test").status_code == 200
@@ -121,6 +130,7 @@ def test_an_assertion_used_at_introspection_gets_no_token(holder: KeyHolder) -> 
     [
         ({"iss": "ELSE-FIP"}, "iss and sub"),
         ({"sub": ""}, "iss and sub"),
+        ({"iss": "A" * 65, "sub": "A" * 65}, "iss and sub"),
         ({"aud": "https://else.example"}, "aud must name this service"),
         ({"aud": []}, "aud must name this service"),
         ({"jti": None}, "with iss, sub, aud, exp and jti"),
@@ -244,3 +254,27 @@ def test_a_token_for_an_assertion_is_bound_to_the_key_of_a_proof(holder: KeyHold
     assert answer.json()["token_type"] == "DPoP"
     assert holder.is_active(answer.json()["access_token"])
     assert (again.status_code, again.json()["error"]) == (400, "invalid_dpop_proof")
+    shown = service.cli(
+        *("audit", "list", "--entity", holder.entity_id, "--event", "entity:token:bind"), "--json"
+    ).stdout
+    (bound,) = [one["detail"] for one in json.loads(shown)]
+    assert bound == {"jti": jti_of(answer.json()["access_token"]), "jkt": client.thumbprint}
+
+
+def test_the_transaction_that_accepts_an_assertion_sees_a_suspension(
+    service: Service, operator: Operator
+) -> None:
+    """Its request may have found the entity active in memory, and waited for a connection."""
+    holder = key_holder(service, operator)
+
+    async def has_key(dependencies: Dependencies) -> bool:
+        async with dependencies.unit_of_work() as work:
+            return await work.registered_keys.live_key(holder.entity_id) is not None
+
+    assert in_store(service, has_key)
+    approve(operator, holder.entity_id, "suspend")
+    assert not in_store(service, has_key)
+    approve(operator, holder.entity_id, "restore")
+    path = f"/members/{holder.entity_id}/status"
+    assert operator.post(path, status="suspended", reason="a test").status_code == 200
+    assert not in_store(service, has_key)

@@ -187,10 +187,19 @@ def test_an_imported_key_ends_by_its_date_and_by_command(service: Service, tmp_p
     assert reads_registry(service, realm.token(entity_id, service.wall())) == 401
     assert realm.kid not in published(service)
 
-    again = migrate(service, realm, tmp_path, "--apply")
+    later = migrate(service, realm, tmp_path, "--apply")
+    assert later[realm.kid] == ("unchanged", "it has ended here: give --until to publish it again")
+    assert reads_registry(service, realm.token(entity_id, service.wall())) == 401
+
+    end = (service.advance("PT0S") + timedelta(days=90)).strftime("%Y-%m-%d")
+    again = migrate(service, realm, tmp_path, "--apply", "--until", end)
     assert again[realm.kid][0] == "changed"
     assert reads_registry(service, realm.token(entity_id, service.wall())) == 200
-    service.advance("P91D")
+    service.advance("P20D")
+    kept = migrate(service, realm, tmp_path, "--apply")
+    assert kept[realm.kid][0] == "unchanged"
+    assert f"published until {end}" in kept[realm.kid][1]
+    service.advance("P71D")
     assert reads_registry(service, realm.token(entity_id, service.wall())) == 401
     assert token_of(service, entity_id, secret_of(entity_id)).status_code == 200
 
@@ -214,6 +223,7 @@ def test_a_key_that_has_the_id_of_another_is_refused(service: Service, tmp_path:
                 now + timedelta(days=9),
                 now,
                 Caller("operator:tests"),
+                asked=True,
             )
             return await move.move(ExportedKey(kid, jwk), apply=True)
 

@@ -28,6 +28,7 @@ from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
+from mudra.tokens.authentication.bearer import EntityCaller
 
 AGENT_NOTE: Final = "mudra-agent-note"
 MAX_NOTE: Final = 300
@@ -53,11 +54,13 @@ async def push(request: AnyRequest, dependencies: InjectedDependencies) -> Respo
     async with limits.upload(aa.entity_id) as busy:
         if busy is not None:
             return refusal(_envelope(dependencies), busy).response()
-        return (await _respond(request, dependencies, aa.entity_id)).response()
+        return (await _respond(request, dependencies, aa)).response()
 
 
-async def _respond(request: AnyRequest, dependencies: HttpDependencies, aa_id: str) -> JsonResponse:
-    limits = dependencies.push_limits
+async def _respond(
+    request: AnyRequest, dependencies: HttpDependencies, aa: EntityCaller
+) -> JsonResponse:
+    limits, aa_id = dependencies.push_limits, aa.entity_id
     body = await read_packed_body(request.receive, request.scope["headers"], METRICS_LIMITS)
     if isinstance(body, Refusal):
         return refusal(_envelope(dependencies), body)
@@ -66,6 +69,10 @@ async def _respond(request: AnyRequest, dependencies: HttpDependencies, aa_id: s
     del body
     if isinstance(checked, Refusal) and not isinstance(checked, ReportRefused):
         return refusal(_envelope(dependencies), checked)
+    # To send a body may take half a minute, in which the AA may have been suspended.
+    again = await dependencies.bearer.admit_again(aa)
+    if isinstance(again, Refusal):
+        return refusal(_envelope(dependencies), again)
     txn_id = checked.txn_id if isinstance(checked, StorableReport) else new_txn_id()
     context = RequestContext(dependencies, request, txn_id)
     caller = context.caller(f"entity:{aa_id}")

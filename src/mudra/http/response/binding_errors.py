@@ -3,14 +3,24 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from mudra.http.response.problem import ErrorCode, Problem, conflict, error_row, unauthorized
+from mudra.http.response.problem import (
+    WAIT_TEXT,
+    ErrorCode,
+    Problem,
+    conflict,
+    error_row,
+    retry_after,
+    unauthorized,
+)
 from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.address_binding import (
+    MAX_SWITCHES,
     WATCHED_DAYS,
     AddressesInUse,
     AddressNotListed,
     ExemptionByOperator,
     NoListedAddresses,
+    TooManySwitches,
 )
 
 _MAX_NAMED: Final = 5
@@ -38,6 +48,16 @@ BINDING_ROWS: Final[Sequence[tuple[type[Refusal], Callable[[Refusal], Problem]]]
         lambda r: conflict(
             f"{_named(r.addresses)} got tokens in the last {WATCHED_DAYS} days and would be "
             "refused: list what is yours in the entry's ips, or send evenSo"
+        ),
+    ),
+    error_row(
+        TooManySwitches,
+        lambda r: Problem(
+            429,
+            ErrorCode.TOO_MANY_ATTEMPTS,
+            f"an entity's admins switch its binding at most {MAX_SWITCHES} times in 24 hours: ask "
+            f"the operator of the network; {WAIT_TEXT}",
+            retry_after(r.retry_at, r.now),
         ),
     ),
     error_row(

@@ -48,8 +48,8 @@ async def own_bind(call: UserCall[OwnBindingRequest]) -> BindingResponse | Refus
     """Refuse the entity's credentials from addresses that its entry does not list, or stop that.
 
     409 while the entry lists no address, and, without `evenSo`, while an address that is not
-    listed got tokens in the last 30 days. `watch` is for operators: an entity that one of them
-    exempted goes back to that by `network`.
+    listed got tokens in the last 30 days. 429 after 10 switches in 24 hours. `watch` is for
+    operators: an entity that one of them exempted goes back to that by `network`.
     """
     body = call.body
     return _response(

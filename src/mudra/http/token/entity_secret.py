@@ -8,6 +8,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, structs
 
 from mudra.http.auth.as_user import UserCall, as_user
+from mudra.http.auth.bearer import verified_bearer
 from mudra.http.endpoint import Endpoint
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.json_response import HandlerResult
@@ -59,7 +60,9 @@ def _in_turn(endpoint: Endpoint) -> Endpoint:
     async def respond(
         context: RequestContext, received: object, path: Mapping[str, object]
     ) -> HandlerResult:
-        if not isinstance(received, EntitySecretResetRequest):
+        # Whoever has no valid token is refused at once, and no one waits behind them.
+        token = await verified_bearer(context, scheme_needed=False)
+        if not isinstance(received, EntitySecretResetRequest) or isinstance(token, Refusal):
             return await endpoint.respond(context, received, path)
         async with context.dependencies.reset_turns.of(received.entity_id):
             return await endpoint.respond(context, received, path)

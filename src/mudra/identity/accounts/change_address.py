@@ -13,6 +13,7 @@ from mudra.identity.accounts.manage_accounts import AccountChanged, account_chan
 from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, ValueRefused
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import AddressChange, User, UserState
+from mudra.identity.memberships.invite import end_invitations_everywhere
 from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.person_rule import (
     ActingOperator,
@@ -23,6 +24,7 @@ from mudra.identity.operators.person_rule import (
     may_confirm,
     record_refused_act,
 )
+from mudra.identity.passkeys.manage_passkeys import end_passkeys
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
@@ -64,7 +66,8 @@ async def change_address(
     """Move an account to a new address, which must be verified before the next sign-in.
 
     Both addresses get an email and the tokens end; for an operator only once it is confirmed.
-    The other admins of the person's members, and their contacts, get one too.
+    The other admins of the person's members, and their contacts, get one too. With a member's
+    admin or reader end their passkeys and all invitations that they sent or were sent (0203).
     """
     user = await authorize_act(work, by, user_id, PersonAct.ADDRESS)
     if not isinstance(user, User):
@@ -78,7 +81,9 @@ async def change_address(
         return AddressTaken()
     if await work.memberships.scopes(user_id):
         return await _ask_old_address(work, by, user, address)
-    # The one who reads the new mailbox is that admin from now on.
+    # The one who reads the new mailbox is that admin from now on, and the former one no longer.
+    await end_invitations_everywhere(work, user)
+    await end_passkeys(work, user, by.caller)
     for entity_id in user.administers:
         await work.memberships.record_grant(user_id, by.user_id, entity_id)
     moved = await _move(work, user, address, by.caller)

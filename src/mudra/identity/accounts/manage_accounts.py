@@ -14,8 +14,9 @@ from mudra.identity.accounts.end_tokens import end_all_tokens, record_ended_toke
 from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import HeldToken, User, UserState
-from mudra.identity.memberships.invite import end_invitations_of
+from mudra.identity.memberships.invite import end_invitations_everywhere
 from mudra.identity.memberships.member import able_admins
+from mudra.identity.memberships.operator_notices import AdminsChange, notify_of_operator
 from mudra.identity.operators.person_rule import (
     ActingOperator,
     ActRefused,
@@ -46,10 +47,7 @@ async def disable_account(
     await work.memberships.set_state(user_id, UserState.DISABLED)
     await work.links.void(user_id, await work.people.now())
     await work.address_changes.remove(user_id)
-    for entity_id in user.administers:
-        # An invitation that is under way holds the member: it is stored before, or refused after.
-        await work.people.member(entity_id)
-        await end_invitations_of(work, entity_id, user_id, user.email)
+    await end_invitations_everywhere(work, user)
     return await account_changed(work, user, by.caller, "disabled")
 
 
@@ -58,7 +56,8 @@ async def enable_account(
 ) -> AccountChanged | NoSuchUser | ActRefused:
     """Enable an account again; a user without a password must still set one.
 
-    What a sign-in stored that was under way when the account was disabled ends with it.
+    What a sign-in stored that was under way when the account was disabled ends with it. The other
+    admins of the person's members, and their contacts, get an email (0198).
     """
     user = await authorize_act(work, by, user_id, PersonAct.ENABLE)
     if not isinstance(user, User):
@@ -69,6 +68,8 @@ async def enable_account(
         await work.memberships.set_state(user_id, state)
         for entity_id in user.administers or ("",):
             await work.memberships.record_grant(user_id, by.user_id, entity_id)
+        for entity_id in user.administers:
+            await notify_of_operator(work, entity_id, AdminsChange.ENABLED, user.email)
     return await account_changed(work, user, by.caller, "enabled", end_tokens=was_disabled)
 
 

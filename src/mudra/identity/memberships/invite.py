@@ -219,6 +219,14 @@ async def end_invitations_of(
             await work.invitations.end(one.invitation_id, now, accepted=False)
 
 
+async def end_invitations_everywhere(work: IdentityUnitOfWork, user: User) -> None:
+    """End what a person has sent and was sent, at each entity of theirs, readers' ones too."""
+    for entity_id in sorted({*user.administers, *user.reads}):
+        # An invitation that is under way holds the member: it is stored before, or refused after.
+        await work.people.member(entity_id)
+        await end_invitations_of(work, entity_id, user.user_id, user.email)
+
+
 async def _record(
     work: IdentityUnitOfWork, caller: Caller, invitation: Invitation, change: str, user_id: str
 ) -> None:

@@ -21,6 +21,8 @@ class AdminsChange(enum.StrEnum):
     REPLACED = "replaced"
     MOVED = "moved"
     """The account got another address."""
+    ENABLED = "enabled"
+    """The account of an admin was disabled, and is in use again."""
 
 
 async def notify_of_operator(  # who learns of what

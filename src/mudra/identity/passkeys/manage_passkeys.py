@@ -123,6 +123,21 @@ async def remove_passkey(
     return None
 
 
+async def end_passkeys(work: IdentityUnitOfWork, user: User, caller: Caller) -> None:
+    """Remove all passkeys of an account that becomes another person's: each signs in alone.
+
+    An app and its recovery codes stay: they are of no use without the password.
+    """
+    enrolled = await work.second_factors.enrolled(user.user_id)
+    if not enrolled.passkeys:
+        return
+    if not enrolled.app:
+        await work.second_factors.remove(user.user_id)  # with the recovery codes
+    for one in await work.second_factors.passkeys.of_user(user.user_id):
+        await work.second_factors.passkeys.remove(user.user_id, one.passkey_id)
+    await _record(work, user, caller, EventName.USER_FACTOR_REMOVE, FactorChange.PASSKEYS_ENDED)
+
+
 async def _is_last(work: IdentityUnitOfWork, user: User) -> bool:
     enrolled = await work.second_factors.enrolled(user.user_id)
     return not enrolled.app and enrolled.passkeys == 1

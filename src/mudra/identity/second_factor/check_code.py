@@ -45,6 +45,9 @@ class FactorChange(enum.StrEnum):
         "A passkey was added: it signs you in, and confirms serious changes."
     )
     PASSKEY_REMOVED = translatable("A passkey was removed: it no longer signs you in.")
+    PASSKEYS_ENDED = translatable(
+        "The passkeys of the account have ended, since an operator gave it another address."
+    )
     PASSKEY_COPIED = translatable(
         "A passkey of yours was refused because its counter went back, as that of a copy does: "
         "remove that passkey."

@@ -1,7 +1,5 @@
 """The signed revocation list in this node's memory, made again when anything in it may change."""
 
-from collections.abc import Callable
-from datetime import datetime
 from time import monotonic
 from typing import Final
 
@@ -36,13 +34,11 @@ class RevocationListCache:
         invalidation: CacheInvalidation,
         signer: Signer,
         issuer: str,
-        clock: Callable[[], datetime],
     ) -> None:
         self._database = database
         self._invalidation = invalidation
         self._signer = signer
         self._issuer = issuer
-        self._clock = clock
         self._list: SignedList | None = None
         self._made = _Made(EndedTokens((), {}), SignedList(b"", ""), float("-inf"))
         self._read_at = self._changed_at = float("-inf")
@@ -74,9 +70,11 @@ class RevocationListCache:
         await self._signer.ready()
         self._read_at = monotonic()
         async with self._database.transaction() as transaction:
+            # One clock for all nodes: members refuse a list that is older than their last one.
+            now = await transaction.now()
             ended = await ended_tokens(transaction)
         if ended != self._made.of or self._read_at - self._made.at >= _LIFE_S:
-            body = revocation_list(self._issuer, ended, self._clock())
+            body = revocation_list(self._issuer, ended, now)
             signed = SignedList(body, self._signer.sign_detached(TokenKind.ENTITY, body))
             self._made = _Made(ended, signed, self._read_at)
         return self._made.signed

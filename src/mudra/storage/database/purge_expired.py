@@ -43,6 +43,8 @@ async def _batch(database: Database, table: sa.Table, rule: Aged, days: Days) ->
             else sa.literal(await transaction.now(), sa.TIMESTAMP(timezone=True))
         )
         old = rule.column < now - sa.literal(rule.period(days), sa.Interval)
+        if rule.unset_is_old:
+            old = sa.or_(old, rule.column.is_(None))
         which = old if rule.only is None else sa.and_(old, rule.only)
         place: sa.ColumnElement[object] = sa.literal_column("ctid")
         oldest = sa.select(place).select_from(table).where(which).limit(BATCH)

@@ -56,6 +56,8 @@ class Aged(Struct, frozen=True):
     only: sa.ColumnElement[bool] | None = None
     text: str = ""
     """What `only` means."""
+    unset_is_old: bool = False
+    """Whether rows without a time go too: they say what no row says."""
     by_machine_time: bool = False
     """Whether the time is the database's own, which the sandbox does not move."""
 
@@ -95,6 +97,7 @@ RULES: Final[Mapping[str, Rule]] = {
         365 * _DAY,
         t.throttle.c.failures < MAX_FAILURES,
         "where the password was not disabled",
+        unset_is_old=True,
     ),
     "address_failure": Aged(t.address_failure.c.at, ADDRESS_PERIOD),
     "sign_in_success": Aged(i.sign_in_success.c.at, SUCCESS_PERIOD),

@@ -109,7 +109,8 @@ class PostgresAlarmMails:
     ) -> Sequence[Reader]:
         """Returns admins of these entities, operators who want alarms, and these people.
 
-        No one whose account is disabled; of entities, those of `entity_ids`.
+        No one whose account is not in use: an address that no one has verified is a stranger's, it
+        may be. Of entities, those of `entity_ids`.
         """
         entities: dict[str, set[str]] = defaultdict(set)
         administered = sa.select(entity_admin.c.user_id, entity_admin.c.entity_id).where(
@@ -120,7 +121,6 @@ class PostgresAlarmMails:
         operates = sa.exists().where(
             operator_scope.c.user_id == _U.user_id, operator_scope.c.scope == Scope.HEALTH.value
         )
-        unasked = sa.and_(_P.user_id.is_(None), _U.state == UserState.ACTIVE.value)
         found = await self._tx.connection.execute(
             sa.select(
                 _U.email, _U.language, operates.label("operates"), _U.user_id.label("id"), *_P,
@@ -129,11 +129,11 @@ class PostgresAlarmMails:
             .outerjoin(alarm_preference, _P.user_id == _U.user_id)
             .outerjoin(health_webhook, _W.user_id == _U.user_id)
             .where(
-                _U.state != UserState.DISABLED.value,
+                _U.state == UserState.ACTIVE.value,
                 sa.or_(
                     is_among(_U.user_id, {*entities, *user_ids}),
-                    # Without preferences the usual ones hold, once the account is in use.
-                    sa.and_(operates, sa.or_(_P.of_network.is_not(None), unasked)),
+                    # Without preferences the usual ones hold.
+                    sa.and_(operates, sa.or_(_P.of_network.is_not(None), _P.user_id.is_(None))),
                 ),
             )
             .order_by(_U.email)

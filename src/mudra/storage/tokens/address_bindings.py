@@ -1,14 +1,16 @@
 """Bindings of entities to their listed addresses: implements tokens/ports.py AddressBindings."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
 
+from mudra.audit.event import EventName, Outcome
+from mudra.storage.audit.search import last_before
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import entity
+from mudra.storage.database.tables import audit_event, entity
 from mudra.tokens.secrets.address_binding import AddressBinding, ChosenBinding
 
 _C: Final = entity.c
@@ -33,6 +35,19 @@ class PostgresAddressBindings:
         """Return it and hold the entity's lock for this transaction."""
         asked = _CHOSEN.where(_C.entity_id == entity_id).with_for_update()
         return _one(await self._tx.connection.execute(asked))
+
+    async def switches(self, entity_id: str, since: datetime) -> Sequence[datetime]:
+        """Return when admins of an entity switched its binding, by the audit."""
+        c = audit_event.c
+        found = await self._tx.connection.scalars(
+            sa.select(c.at).where(
+                *(c.entity_id == entity_id, c.at > since, c.seq > last_before(since)),
+                c.event == EventName.ENTITY_ADDRESSES_CHANGE.value,
+                c.outcome == Outcome.SUCCESS.value,
+                c.actor.startswith("user:"),
+            )
+        )
+        return found.all()
 
     async def keep(self, entity_id: str, chosen: ChosenBinding) -> None:
         """Store it; no node checks by the previous one after the commit."""

@@ -8,8 +8,10 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from mudra.identity.memberships.member import MemberStatus
 from mudra.registry.payload.entry import read_canonical
 from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import entity
 from mudra.storage.registry.tables import registry_version
 from mudra.storage.tokens.tables import used_assertion
 
@@ -36,9 +38,18 @@ class PostgresRegisteredKeys:
         self._tx = transaction
 
     async def live_key(self, entity_id: str) -> Mapping[str, str] | None:
-        """Return the key of the entity's live entry as a JWK; None without such an entry."""
+        """Return the key of an active entity's live entry as a JWK; None without such an entry.
+
+        The version stays live while its entity is suspended, and gets no token then.
+        """
         body = await self._tx.connection.scalar(
-            sa.select(_V.body).where(_V.entity_id == entity_id, _V.status == "live")
+            sa.select(_V.body)
+            .join(entity, entity.c.entity_id == _V.entity_id)
+            .where(
+                _V.entity_id == entity_id,
+                _V.status == "live",
+                entity.c.status == MemberStatus.ACTIVE.value,
+            )
         )
         if body is None:
             return None

@@ -81,12 +81,14 @@ class PostgresSecrets:
             now=now,
         )
 
-    async def text_of(self, secret: EntitySecret) -> SecretText:
-        """Decrypt the text of one secret."""
+    async def text_of(self, secret: EntitySecret) -> SecretText | None:
+        """Decrypt the text of one secret; None when it has ended since it was read."""
         c = entity_secret.c
         sealed = await self._tx.connection.scalar(
             sa.select(c.sealed).where(c.entity_id == secret.entity_id, c.version == secret.version)
         )
+        if sealed is None:
+            return None
         assert isinstance(sealed, bytes)
         return self._encryption.decrypt_text(sealed, "entity_secret", "sealed", _row_name(secret))
 

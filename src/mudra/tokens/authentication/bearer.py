@@ -128,6 +128,13 @@ class BearerAuthenticator(Struct, frozen=True):
             return TokenInvalid()
         return EntityCaller(verified.subject, credentials.entity_type, verified)
 
+    async def admit_again(self, entity: EntityCaller) -> EntityCaller | BearerRefusal:
+        """Authenticate an entity again whose request took long, by what has changed since then.
+
+        A token that expired meanwhile was valid as the request began.
+        """
+        return await self._entity_of(entity.token, entity.entity_type)
+
     async def check_again(self, entity: EntityCaller, tokens: IssuedTokens) -> BearerRefusal | None:
         """Refuse an entity that memory let pass and the deciding transaction does not."""
         if await tokens.entity_token_revoked(entity.token.jti):

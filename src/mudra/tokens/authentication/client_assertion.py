@@ -20,6 +20,7 @@ MAX_LIFE: Final = timedelta(minutes=5)
 LEEWAY: Final = timedelta(seconds=60)
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512")
 _MAX_LENGTH: Final = 4096
+_MAX_ID: Final = 64
 _MAX_JTI: Final = 128
 _LAST_INSTANT: Final = 253_402_300_799
 
@@ -86,7 +87,8 @@ def is_signed_by(assertion: ClientAssertion, jwk: Mapping[str, str] | None) -> b
 def _problem(claims: _Claims, audiences: Collection[str], now: datetime) -> str:
     named = [claims.aud] if isinstance(claims.aud, str) else claims.aud
     times = [at for at in (claims.exp, claims.nbf, claims.iat) if at is not None]
-    if not claims.sub or claims.iss != claims.sub:
+    # What is counted and kept by entity is so before its signature is checked.
+    if not 0 < len(claims.sub) <= _MAX_ID or claims.iss != claims.sub:
         return "iss and sub must both be the entity ID"
     if not set(audiences) & set(named):
         return f"aud must name this service: {' or '.join(sorted(audiences))}"

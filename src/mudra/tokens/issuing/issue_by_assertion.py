@@ -50,8 +50,6 @@ class AssertionTokenIssuer(Struct, frozen=True):
         await self.signer.ready()
         jti = self.new_id()
         detail: dict[str, str | int] = {"by": "private_key_jwt", "count": 1, "jtis": jti}
-        if proof is not None:
-            detail["jkt"] = proof.thumbprint
         refused: ProofInvalid | TooManyProofs | None = None
 
         async def record(work: AssertionUnitOfWork, entity: EntityCredentials) -> None:
@@ -71,6 +69,13 @@ class AssertionTokenIssuer(Struct, frozen=True):
                     detail=detail,
                 )
             )
+            if proof is not None:
+                bound = {"jti": jti, "jkt": proof.thumbprint}
+                await work.audit_log.append(
+                    AuditEntry(
+                        EventName.ENTITY_TOKEN_BIND, caller, entity.entity_id, detail={**bound}
+                    )
+                )
 
         entity = await self.authenticator.authenticate(presented, record)
         if not isinstance(entity, EntityCredentials):

@@ -162,6 +162,8 @@ class KeyMove(Struct, frozen=True):
     until: datetime
     now: datetime
     caller: Caller
+    asked: bool
+    """Whether someone chose `until`: else the end of a key that is known stays as it is."""
 
     async def move(self, exported: ExportedKey, *, apply: bool) -> Line:
         """Publish one key, or only say what that would change."""
@@ -172,12 +174,22 @@ class KeyMove(Struct, frozen=True):
                 return Line("key", exported.kid, "refused", "another key here has its ID")
             if known.issuer != self.issuer:
                 return Line("key", exported.kid, "refused", f"it is imported for {known.issuer}")
+            if not self.asked:
+                return self._as_it_is(known)
             same = known.state(self.now) is KeyState.IMPORTED and known.retires_at == self.until
             result = "unchanged" if same else "changed"
         if apply and result != "unchanged":
             await self._publish(exported)
         shown = f"published until {self.until:%Y-%m-%d}, for tokens of {self.issuer}"
         return Line("key", exported.kid, result, shown)
+
+    def _as_it_is(self, known: SigningKey) -> Line:
+        """Leave a known key alone: one that was ended must not come back with later members."""
+        if known.state(self.now) is not KeyState.IMPORTED or known.retires_at is None:
+            why = "it has ended here: give --until to publish it again"
+            return Line("key", known.kid, "unchanged", why)
+        shown = f"published until {known.retires_at:%Y-%m-%d}, for tokens of {self.issuer}"
+        return Line("key", known.kid, "unchanged", shown)
 
     async def _publish(self, exported: ExportedKey) -> None:
         key = SigningKey(

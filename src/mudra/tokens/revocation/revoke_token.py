@@ -24,6 +24,8 @@ async def revoke_entity_token(
     refused: AnotherClientsToken | TooManyRevocations | None
     if token.subject != client_id:
         refused, reason = AnotherClientsToken(), "another-client"
+    elif await tokens.entity_token_revoked(token.jti):
+        return None
     else:
         refused = check_room(await tokens.lock_listed_tokens(client_id))
         reason = "too-many-revocations"

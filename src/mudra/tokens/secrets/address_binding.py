@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Final, TypeAlias
 
@@ -14,6 +15,9 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 WATCHED_DAYS: Final = 30
 """Uses of so many days show what a binding would refuse."""
+MAX_SWITCHES: Final = 10
+"""By admins of an entity, in `SWITCHES_IN`: each sends an email to its admins and its contact."""
+SWITCHES_IN: Final = timedelta(hours=24)
 
 
 class AddressBinding(enum.StrEnum):
@@ -54,6 +58,13 @@ class AddressesInUse(Refusal, frozen=True):
     """Addresses that are not listed got tokens lately; a binding would refuse them."""
 
     addresses: tuple[str, ...]
+
+
+class TooManySwitches(Refusal, frozen=True):
+    """The entity's admins switched its binding as often as 24 hours permit."""
+
+    retry_at: datetime
+    now: datetime
 
 
 class ExemptionByOperator(Refusal, frozen=True):

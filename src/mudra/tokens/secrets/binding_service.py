@@ -18,12 +18,15 @@ from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.ports import AddressBindings, RegisteredKeys, SecretUses
 from mudra.tokens.secrets.address_binding import (
+    MAX_SWITCHES,
+    SWITCHES_IN,
     WATCHED_DAYS,
     AddressBinding,
     AddressesInUse,
     ChosenBinding,
     ExemptionByOperator,
     NoListedAddresses,
+    TooManySwitches,
     is_enforced,
     switched,
 )
@@ -67,6 +70,7 @@ BindingChange = (
     | NoListedAddresses
     | AddressesInUse
     | ExemptionByOperator
+    | TooManySwitches
     | ScopeMissing
 )
 
@@ -114,6 +118,9 @@ class BindingService(Struct, frozen=True):
         to = switched(own, wanted, is_operator=is_operator)
         if to == own:
             return view
+        too_many = None if is_operator else await self._too_many(entity_id)
+        if too_many is not None:
+            return await self._refused(entity_id, requester, "too-many-switches", too_many)
         await self.bindings.keep(entity_id, to)
         await self._record(entity_id, requester, detail=_detail(own, to))
         after = await self._view(entity_id, to)
@@ -128,6 +135,14 @@ class BindingService(Struct, frozen=True):
             },
         )
         return after
+
+    async def _too_many(self, entity_id: str) -> TooManySwitches | None:
+        """Refuse one more switch than 24 hours permit; under the entity's lock."""
+        now = await self.bindings.now()
+        times = sorted(await self.bindings.switches(entity_id, now - SWITCHES_IN))
+        if len(times) < MAX_SWITCHES:
+            return None
+        return TooManySwitches(times[-MAX_SWITCHES] + SWITCHES_IN, now)
 
     async def _view(self, entity_id: str, own: ChosenBinding) -> BindingView:
         since = await self.bindings.now() - timedelta(days=WATCHED_DAYS)

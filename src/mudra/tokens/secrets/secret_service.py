@@ -98,13 +98,12 @@ class SecretService(Struct, frozen=True):
     ) -> SecretDetails | NotYourEntity:
         """Return the current secret of an entity that the user administers."""
         event = EventName.ENTITY_SECRET_READ
-        holding = await self.secrets.held(entity_id) if entity_id in user.administers else None
+        found = await self._current(entity_id) if entity_id in user.administers else None
         # After the secret is read: one that was reset as they were removed is not theirs.
-        if holding is None or not await self._is_admin_now(entity_id, user):
+        if found is None or not await self._is_admin_now(entity_id, user):
             return await self._not_your_entity(event, entity_id, caller)
-        await self._record(event, entity_id, caller, version=holding.current.version)
-        text = await self.secrets.text_of(holding.current)
-        return SecretDetails(holding.current, text, _secret_in_grace(holding))
+        await self._record(event, entity_id, caller, version=found.secret.version)
+        return found
 
     async def reset(
         self, command: ResetCommand, user: User, caller: Caller
@@ -185,6 +184,14 @@ class SecretService(Struct, frozen=True):
             reset_rule.permitted_after(holding.resets, holding.now),
             holding.now,
         )
+
+    async def _current(self, entity_id: str) -> SecretDetails | None:
+        """Read the current secret, again when a reset ends it before its text is read."""
+        while (holding := await self.secrets.held(entity_id)) is not None:
+            text = await self.secrets.text_of(holding.current)
+            if text is not None:
+                return SecretDetails(holding.current, text, _secret_in_grace(holding))
+        return None
 
     async def _locked(self, entity_id: str, user: User) -> SecretHolding | None:
         """Lock the entity for an admin of it, whose right may have ended while they waited."""

@@ -1,6 +1,7 @@
 """The list of revoked tokens is sent from memory, but while a change of it may be committing."""
 
 import asyncio
+import json
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
@@ -54,7 +55,7 @@ def lists_asked_for(after):
     async def ask():
         invalidation, database = CacheInvalidation(""), NothingRevoked()
         invalidation._proven_at, invalidation._settled_at = float("inf"), float("-inf")
-        lists = RevocationListCache(database, invalidation, Key(), "https://iam", lambda: NOW)
+        lists = RevocationListCache(database, invalidation, Key(), "https://iam")
         for kind, key, fence in after:
             invalidation._apply(encoded(Announcement(kind, key, "another", fence)))
         await lists.current()
@@ -77,3 +78,12 @@ def test_after_a_change_was_committed_the_list_is_read_once(after):
 @pytest.mark.parametrize("key", ["revoked:2", "entity:KAVERI-FIP"])
 def test_while_a_change_may_be_committing_each_list_is_read(key):
     assert lists_asked_for([*REVOKED, ("fence", key, "b")]) == 2
+
+
+def test_a_list_bears_the_time_of_the_database_whatever_the_clock_of_its_node_is():
+    async def ask():
+        invalidation = CacheInvalidation("")
+        lists = RevocationListCache(NothingRevoked(), invalidation, Key(), "https://iam")
+        return await lists.current()
+
+    assert json.loads(asyncio.run(ask()).body)["issuedAt"] == int(NOW.timestamp())

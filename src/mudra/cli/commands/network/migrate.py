@@ -65,7 +65,9 @@ def keycloak(  # noqa: PLR0913, PLR0917  # each is an option
     realm: Annotated[str, typer.Option(help="The realm, where the file has several.")] = "",
     until: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="Until when its keys are valid; 90 days ahead."),
+        typer.Option(
+            formats=["%Y-%m-%d"], help="Until when its keys are valid; 90 days ahead for new ones."
+        ),
     ] = None,
     apply: Apply = False,
     data_dir: DataDir = None,
@@ -168,7 +170,9 @@ async def _moved_keys(
         if not now < end <= now + LONGEST:
             fail("--until must be a day within the next year", Exit.USAGE)
         move = KeyMove(
-            *(work.signing_keys.keys, work.audit_log, issuer, end, now), Caller(operator_name())
+            *(work.signing_keys.keys, work.audit_log, issuer, end, now),
+            Caller(operator_name()),
+            asked=until is not None,
         )
         return [await move.move(key, apply=apply) for key in export.keys]
 

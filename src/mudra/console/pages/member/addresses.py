@@ -24,6 +24,7 @@ from mudra.tokens.secrets.address_binding import (
     AddressBinding,
     AddressesInUse,
     NoListedAddresses,
+    TooManySwitches,
 )
 from mudra.tokens.secrets.binding_service import BindingView
 from mudra.tokens.secrets.foreign_addresses import EntityUse
@@ -112,6 +113,11 @@ def _text(refusal: Refusal, text: str) -> str:
                 "%(num)s addresses that are not listed got tokens lately and would be refused: add "
                 "them to the registration, or confirm that they are to be refused",
                 len(addresses),
+            )
+        case TooManySwitches():
+            return gettext(
+                "the binding is switched at most 10 times in 24 hours: ask the operator of the "
+                "network, or wait"
             )
     return text
 

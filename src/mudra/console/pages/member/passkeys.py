@@ -13,7 +13,11 @@ from mudra.console.framework.page_responses import SIGN_IN
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.session.cookie import set_session_cookie
-from mudra.console.pages.member.second_factor import completed_alone, shown_codes
+from mudra.console.pages.member.second_factor import (
+    completed_alone,
+    is_still_open,
+    shown_codes,
+)
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.passkeys.challenge import ask_to_create
@@ -81,6 +85,8 @@ async def add(request: AnyRequest, dependencies: InjectedDependencies) -> _PAGES
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         work, session = page_context.work, page_context.session
+        if not await is_still_open(page_context):
+            return GoTo(f"{SIGN_IN}?told=ended")
         codes = await add_passkey(
             work,
             page_context.user,

@@ -44,6 +44,7 @@ from mudra.identity.sessions.session import (
     complete_session,
     end_other_sessions,
 )
+from mudra.identity.sign_in.throttle import Counted
 from mudra.localization.language import gettext
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
@@ -104,6 +105,8 @@ async def confirm(request: AnyRequest, dependencies: InjectedDependencies) -> _P
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         work, user, session = page_context.work, page_context.user, page_context.session
+        if not await is_still_open(page_context):
+            return GoTo(f"{SIGN_IN}?told=ended")
         codes = await confirm_enrollment(
             work,
             user,
@@ -177,6 +180,16 @@ def _setup(enrollment: Enrollment, refused: Refusal | None = None) -> RenderedPa
         },
         problem.status if problem else 200,
     )
+
+
+async def is_still_open(page_context: PageContext) -> bool:
+    """Take the turn of the person's codes; returns whether the session is there behind it.
+
+    A reset of the factor ends the session in its own turn: no factor is stored for one that ended.
+    """
+    work, session = page_context.work, page_context.session
+    await work.attempts.history(Counted.SECOND_FACTOR, page_context.user.user_id, lock=True)
+    return await work.sessions.find(session.key) is not None
 
 
 async def completed_alone(page_context: PageContext) -> BegunSession | None:

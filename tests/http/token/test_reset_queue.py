@@ -1,0 +1,46 @@
+"""Resets of one entity wait for each other; who may not reset it stands in no one's way."""
+
+import asyncio
+
+import httpx
+import sqlalchemy as sa
+from tests.support.service import Member, Service, in_store, new_member
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.storage.database.tables import entity
+
+WAITING = sa.text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+def test_a_stranger_is_refused_while_an_admin_s_reset_is_under_way(service: Service) -> None:
+    member, stranger = new_member(service), service.client()
+    headers = member.bearer()
+    path, body = "/v1/entity/secret/reset", {"entityId": member.entity_id}
+
+    async def waits(dependencies: Dependencies) -> bool:
+        async with dependencies.database.transaction() as transaction:
+            return bool(await transaction.connection.scalar(WAITING))
+
+    async def refused_meanwhile(
+        dependencies: Dependencies,
+    ) -> tuple[httpx.Response, bool, httpx.Response]:
+        own = sa.select(entity.c.entity_id).where(entity.c.entity_id == member.entity_id)
+        async with dependencies.database.transaction(within_s=20) as holding:
+            await holding.connection.execute(own.with_for_update())
+            resetting = asyncio.create_task(asyncio.to_thread(member.reset, headers))
+            while not await waits(dependencies):
+                assert not resetting.done(), resetting.result().text
+            refused = await asyncio.to_thread(stranger.post, path, json=body)
+            still_waits = not resetting.done()
+        return refused, still_waits, await resetting
+
+    refused, still_waits, done = in_store(service, refused_meanwhile)
+
+    assert (refused.status_code, still_waits) == (401, True)
+    assert done.status_code == 200, done.text
+
+
+def test_a_wrong_token_is_refused_as_without_a_queue(member: Member) -> None:
+    answer = member.reset({"Authorization": "Bearer nothing"})
+
+    assert answer.status_code == 401

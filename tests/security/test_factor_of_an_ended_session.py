@@ -1,0 +1,46 @@
+"""A factor that is being set up is not stored for a session that a reset ends meanwhile."""
+
+import asyncio
+
+import httpx
+import sqlalchemy as sa
+from tests.support.people.console import reader
+from tests.support.people.second_factor import PAGE, begin, csrf, user_id
+from tests.support.service import Member, Service, in_store
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.sign_in.throttle import Counted
+
+WAITING = sa.text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+def test_an_app_that_is_confirmed_as_an_operator_resets_the_factor_is_not_stored(
+    service: Service, member: Member
+) -> None:
+    browser, who = reader(service), user_id(service, member.email)
+    browser.sign_in(member.email)
+    app, page = begin(browser, service)
+    form = {"csrf_token": csrf(page), "new_code": app.code()}
+
+    async def waits(dependencies: Dependencies) -> bool:
+        async with dependencies.database.transaction() as transaction:
+            return bool(await transaction.connection.scalar(WAITING))
+
+    async def reset_meanwhile(dependencies: Dependencies) -> tuple[httpx.Response, bool]:
+        """Do what a reset does, once the confirmation waits for its turn."""
+        async with dependencies.unit_of_work(within_s=20) as work:
+            await work.attempts.history(Counted.SECOND_FACTOR, who, lock=True)
+            confirming = asyncio.create_task(
+                asyncio.to_thread(browser.post, f"{PAGE}/confirm", form)
+            )
+            while not await waits(dependencies):
+                assert not confirming.done(), confirming.result().text
+            await work.tokens.revoke_user_tokens(who, await work.people.now())
+        answer = await confirming
+        async with dependencies.unit_of_work() as work:
+            return answer, (await work.second_factors.enrolled(who)).any
+
+    answer, stored = in_store(service, reset_meanwhile)
+
+    assert answer.headers.get("location", "").endswith("?told=ended"), answer.text
+    assert not stored
