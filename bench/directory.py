@@ -171,7 +171,9 @@ async def fill(data_dir: Path) -> tuple[str, int]:
             )
             holding = await work.secrets.held(READER)
             assert holding is not None
-            secret = (await work.secrets.text_of(holding.current)).reveal()
+            text = await work.secrets.text_of(holding.current)
+            assert text is not None
+            secret = text.reveal()
         for number in range(ENTRIES):
             payload = fip(number) | {"txnid": str(uuid.uuid4())}
             checked = check_payload(payload, AddressPolicy(), shipped_vocabulary())

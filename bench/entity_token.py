@@ -211,7 +211,9 @@ async def _make_members(data_dir: Path, wanted: int, entity_type: str) -> dict[s
                 assert isinstance(result, Onboarded), result
                 holding = await work.secrets.held(new.entity_id)
                 assert holding is not None
-                found[new.entity_id] = (await work.secrets.text_of(holding.current)).reveal()
+                text = await work.secrets.text_of(holding.current)
+                assert text is not None
+                found[new.entity_id] = text.reveal()
         await dependencies.invalidation.stop()
         await dependencies.database.close()
     return found

@@ -45,7 +45,11 @@ def test_who_was_invited_by_a_thief_does_not_come_in_after_the_repair(
     by_hand_over = latest_link(service, heir)
 
     owner = Member(
-        service, member.entity_id, change(service, staff, member.email), member.password, member.client
+        service,
+        member.entity_id,
+        change(service, staff, member.email),
+        member.password,
+        member.client,
     )
 
     for link in (by_invitation, by_hand_over):

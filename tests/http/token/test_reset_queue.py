@@ -1,4 +1,4 @@
-"""Resets of one entity wait for each other; who may not reset it stands in no one's way."""
+"""Resets of one entity wait for each other; strangers are in no one's way."""
 
 import asyncio
 

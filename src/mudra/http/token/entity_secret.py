@@ -60,7 +60,7 @@ def _in_turn(endpoint: Endpoint) -> Endpoint:
     async def respond(
         context: RequestContext, received: object, path: Mapping[str, object]
     ) -> HandlerResult:
-        # Whoever has no valid token is refused at once, and no one waits behind them.
+        # Anyone without a valid token is refused at once, and no one waits behind them.
         token = await verified_bearer(context, scheme_needed=False)
         if not isinstance(received, EntitySecretResetRequest) or isinstance(token, Refusal):
             return await endpoint.respond(context, received, path)

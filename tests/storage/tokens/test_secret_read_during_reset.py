@@ -16,7 +16,7 @@ from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails
 CALLER = Caller("operator:tests")
 
 
-def test_a_read_beside_a_reset_without_grace_gives_the_new_secret(service: Service) -> None:
+def test_a_read_during_a_reset_without_grace_gives_the_new_secret(service: Service) -> None:
     member = new_member(service)
 
     async def reset(dependencies: Dependencies, user: User) -> SecretDetails:
@@ -27,7 +27,7 @@ def test_a_read_beside_a_reset_without_grace_gives_the_new_secret(service: Servi
         assert isinstance(done, SecretDetails)
         return done
 
-    async def read_beside_reset(dependencies: Dependencies) -> tuple[SecretDetails, SecretDetails]:
+    async def read_during_reset(dependencies: Dependencies) -> tuple[SecretDetails, SecretDetails]:
         resets: list[SecretDetails] = []
 
         async with dependencies.unit_of_work() as work:
@@ -51,7 +51,7 @@ def test_a_read_beside_a_reset_without_grace_gives_the_new_secret(service: Servi
         assert isinstance(found, SecretDetails)
         return resets[0], found
 
-    new, found = in_store(service, read_beside_reset)
+    new, found = in_store(service, read_during_reset)
 
     assert (found.secret.version, found.text) == (new.secret.version, new.text)
     assert member.secret() == found.text.reveal()
