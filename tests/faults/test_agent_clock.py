@@ -1,12 +1,13 @@
 """An agent whose clock is wrong, jumps or is set: no window is lost, and readiness stays true."""
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
-from tests.support.manual_clock import SECOND, MovedClock
+from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 
 @pytest.mark.parametrize("days", [-8, 8, 400])
@@ -27,6 +28,44 @@ def test_a_clock_that_jumps_for_a_moment_costs_no_window(tmp_path: Path, days: i
 
         windows = {window for _, window in operator.stored}
         assert windows >= {f"2026-04-01T10:{minute}:00Z" for minute in ("00", "10", "20")}
+        assert agent.recorder.spool.fact("dropped_full") is None
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("days", [8, 400])
+def test_a_window_closed_under_a_clock_that_was_ahead_costs_no_other(
+    tmp_path: Path, days: int
+) -> None:
+    async def story() -> None:
+        ahead = days * 24 * 3600 * SECOND
+        clock, operator = MovedClock(), HostileOperator(15)
+        agent = agents.agent(tmp_path, clock, operator)
+        await agents.record(agent.recorder, agents.call(clock))
+        clock.pass_time(WINDOW + 10 * SECOND)
+        clock.jump(ahead)
+        operator.now = lambda: clock.datetime() - timedelta(milliseconds=ahead)
+        await agent.tick()
+        await agents.push_for(agent, clock, 20)
+        await agents.windows(agent, clock, 1)
+        await agents.push_for(agent, clock, 90)
+        assert agent.recorder.spool.fact("last_window") >= START + ahead
+
+        clock.jump(-ahead)
+        operator.now = clock.datetime
+        await agents.windows(agent, clock, 2)
+        await agents.push_for(agent, clock, 90)
+        windows = {window for _, window in operator.stored}
+        assert windows == {f"2026-04-01T10:{minute}:00Z" for minute in ("00", "20", "30")}
+
+        await agent.aclose()
+        agent = agents.agent(tmp_path, clock, operator)
+        await agents.record(agent.recorder, agents.call(MovedClock(START + SECOND, clock.mono)))
+        await agents.windows(agent, clock, 1)
+        await agents.push_for(agent, clock, 90)
+        assert agent.recorder.counter.metrics.late == 1, "for a window that was delivered"
+        assert len(operator.stored) == 8
         assert agent.recorder.spool.fact("dropped_full") is None
         await agent.aclose()
 

@@ -20,6 +20,8 @@ WINDOW: Final = WINDOW_SECONDS * SECOND
 CLOSE_DELAY: Final = 30 * SECOND
 MAX_FIPS: Final = 5_000
 """A window with more FIPs than the network can have is an error at its source, not traffic."""
+MAX_CLOSED: Final = 2 * MAX_AGE // WINDOW
+"""So many closed windows are remembered: of 14 days, twice as long as events are reported."""
 
 _FI_NOTIFICATION: Final = NotificationType.FI.value
 
@@ -88,10 +90,16 @@ class Windows:
         """Close this window for good."""
         self.open.pop(start, None)
         self.closed.add(start)
-        if len(self.closed) > 2 * MAX_AGE // WINDOW:
-            # Counted from the newest entry, never from a clock that may have jumped.
-            oldest = max(self.closed) - MAX_AGE
-            self.closed = {entry for entry in self.closed if entry >= oldest}
+
+    def forget_old(self, now: int) -> None:
+        """Forget the oldest closed windows beyond `MAX_CLOSED`, not counting those of the future.
+
+        By number and not by age: a window that closed under a clock that was ahead says nothing
+        about the age of the others.
+        """
+        if len(self.closed) > MAX_CLOSED:
+            past = sorted(start for start in self.closed if start <= now)[-MAX_CLOSED:]
+            self.closed = {start for start in self.closed if start >= (past or [0])[0]}
 
     def state(self) -> list[WindowState]:
         """Return what a snapshot stores."""

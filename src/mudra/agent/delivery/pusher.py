@@ -228,7 +228,9 @@ class Pusher:
                 f"the dead letters to be sent again cannot be queued: {error}; give the folder "
                 "and its files to the agent's user"
             )
-        dropped = await self.recorder.on_disk(lambda: spool.enforce_limits(self.max_bytes))
+        # By the operator's clock where that is behind: what it still accepts is not too old.
+        now = self.clock.wall() + min(self.metrics.clock_offset or 0, 0)
+        dropped = await self.recorder.on_disk(lambda: spool.enforce_limits(now, self.max_bytes))
         if dropped:
             self.metrics.dropped_full += dropped
             self.warn(

@@ -110,7 +110,7 @@ class EventRecorder:
         self._watch = JumpWatch(wall, mono)
         closed = [ClosedWindow(start, []) for start in sorted(unlisted)]
         state = self._snapshot()
-        self._write(lambda: self.spool.close_windows(closed, self._seq, state))
+        self._write(lambda: self.spool.close_windows(closed, self._seq, state, wall))
 
     async def record(
         self, events: Sequence[Event], positions: Mapping[str, LogPosition] | None = None
@@ -185,6 +185,7 @@ class EventRecorder:
         async with self._closing:
             for start in due:
                 await self._close(start, unreadable)
+            opened.forget_old(wall)
             if self._journal_incomplete or self._journal_bytes > MAX_JOURNAL:
                 await self.save()
         return due
@@ -217,8 +218,9 @@ class EventRecorder:
     async def _write_snapshot(self) -> None:
         batch, self._batch = self._batch, None
         state, seq, unwritten = self._snapshot(), self._seq, list(self._unwritten)
+        now = self.clock.wall()
         written = await self._in_disk_thread(
-            self._write, lambda: self.spool.close_windows(unwritten, seq, state)
+            self._write, lambda: self.spool.close_windows(unwritten, seq, state, now)
         )
         self._journal_incomplete = not written
         if written:
