@@ -70,3 +70,31 @@ def test_a_window_closed_under_a_clock_that_was_ahead_costs_no_other(
         await agent.aclose()
 
     asyncio.run(story())
+
+
+@pytest.mark.parametrize("jump", [-2 * 24 * 3600, -3600, 3600, 400 * 24 * 3600])
+def test_readiness_counts_the_time_that_passed_and_not_that_of_a_clock_that_is_set(
+    tmp_path: Path, jump: int
+) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(10)
+        agent = agents.agent(tmp_path, clock, operator)
+        clock.jump(jump * SECOND)
+        assert agent.health().ready, "nothing is late right after the start"
+        clock.jump(-jump * SECOND)
+        await agents.windows(agent, clock, 1)
+        await agents.drain(agent, clock, at_most=2_000)
+
+        operator.down = True
+        clock.jump(jump * SECOND)
+        assert agent.health().ready
+        clock.pass_time(3 * WINDOW)
+        assert agent.health().ready
+        clock.pass_time(SECOND)
+        red = agent.health()
+
+        assert red.reasons[0] == "nothing has been delivered for 30 minutes"
+        assert red.reasons[1] == "no event has come from the AA's systems for 41 minutes"
+        await agent.aclose()
+
+    asyncio.run(story())

@@ -51,7 +51,9 @@ class PushMetrics:
     failed: int = 0
     last_error: str = ""
     last_delivery: int | None = None
-    """Wall time."""
+    """Wall time, also of an earlier run."""
+    delivered_at: int | None = None
+    """Monotonic time of the last delivery of this run."""
     dropped_full: int = 0
     clock_offset: int | None = None
     """Milliseconds by which the operator's clock is ahead, from its `Date`; whole seconds."""
@@ -186,6 +188,7 @@ class Pusher:
         await self.recorder.on_disk(lambda: self.recorder.spool.remove(queued, facts, "delivered"))
         self.metrics.delivered += 1
         self.metrics.last_delivery = now
+        self.metrics.delivered_at = self.clock.monotonic()
         self.metrics.last_error = ""
         self._failures_in_a_row = 0
 

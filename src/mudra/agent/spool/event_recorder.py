@@ -62,6 +62,9 @@ class EventRecorder:
     dropped_unwritten: int = 0
     clock_jumps: int = 0
     last_event: int | None = None
+    """Wall time."""
+    event_at: int | None = None
+    """Monotonic time of the same."""
     window_notes: dict[int, str] = field(default_factory=dict)
     """Windows that a jump of the clock cut, and by how much; sent with their payloads."""
     holds: WindowHolds = field(default_factory=WindowHolds)
@@ -120,7 +123,7 @@ class EventRecorder:
         self.counter.apply(events, mono)
         self.holds.arrived(events, self.counter.windows.open, wall, mono)
         if events:
-            self.last_event = wall
+            self.last_event, self.event_at = wall, mono
         self._buffer += events
         if positions:
             self.positions.update(positions)
