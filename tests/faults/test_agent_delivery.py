@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
-from tests.support.manual_clock import SECOND, WINDOW, MovedClock
+from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.delivery.backoff import push_offset
 from mudra.agent.spool.dead_letter import dead_letters
@@ -264,5 +264,27 @@ def test_a_second_agent_started_by_mistake_replaces_nothing(tmp_path: Path) -> N
         assert b'"status":409' in dead_letters(tmp_path / "second" / "spool")[0].read_bytes()
         await first.aclose()
         await second.aclose()
+
+    asyncio.run(story())
+
+
+def test_dead_letters_have_a_bound_and_the_oldest_go_first(tmp_path: Path) -> None:
+    async def story() -> None:
+        windows = {f"2026-04-01T{10 + number // 6}:{number % 6}0:00Z" for number in range(20)}
+        clock, operator = MovedClock(), HostileOperator(19, refuse_windows=windows)
+        agent = agents.agent(tmp_path, clock, operator)
+        warned: list[str] = []
+        agent.pusher.warn = warned.append
+        await agents.windows(agent, clock, 20)
+        agent.pusher.max_bytes = 4 * 10_000
+        await agents.push_for(agent, clock, 180)
+
+        kept = dead_letters(tmp_path / "spool")
+        assert 8_000 < sum(path.stat().st_size for path in kept) <= 10_000
+        assert kept[-1].name.startswith(str(START + 19 * WINDOW))
+        newest = [START + (19 - number // 2) * WINDOW for number in range(len(kept))]
+        assert [int(path.name.partition("-")[0]) for path in reversed(kept)] == newest
+        assert any("dead letters beyond 10000 bytes were dropped" in text for text in warned)
+        await agent.aclose()
 
     asyncio.run(story())
