@@ -3,7 +3,8 @@
 A window closes 30 s after its end (decisions part 6), when every call that
 started in it has its answer or has none (network-facts: later than 30 s is a
 timeout); `window_holds.py` says which windows wait longer. A closed window never
-opens again: what comes for it is late, and counted.
+opens again: what comes for it is late, and counted as late. Only a call without an
+answer, which is reported once it is over, counts in the next window (decision 0204).
 """
 
 from collections.abc import Iterable
@@ -81,6 +82,10 @@ class Windows:
                 return None
             found = self.open[start] = WindowTally()
         return found
+
+    def is_closed(self, wall: int) -> bool:
+        """Return whether the window of this time is closed."""
+        return wall - wall % WINDOW in self.closed
 
     def due(self, now: int) -> list[int]:
         """Return the windows that may be closed at this time, oldest first."""
