@@ -8,24 +8,12 @@ from pathlib import Path
 import pytest
 from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
-from tests.support.manual_clock import SECOND, WINDOW, MovedClock
+from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.delivery.backoff import push_offset
 from mudra.agent.spool.dead_letter import dead_letters
 from mudra.client import SecretRefused
 from mudra.metrics.payload.catalogue import Tag
-
-
-async def _windows(agent, clock: MovedClock, number: int) -> None:
-    """Let windows with one call and one notification each go by, without pushing."""
-    for _ in range(number):
-        await agents.record(
-            agent.recorder, agents.call(clock), agents.call(clock, "alnot", inbound=True)
-        )
-        clock.pass_time(WINDOW)
-        await agent.tick()
-    clock.pass_time(31 * SECOND)
-    await agent.tick()
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -34,7 +22,7 @@ def test_a_hostile_operator_gets_every_window_and_none_twice(tmp_path: Path, see
         clock, operator = MovedClock(), HostileOperator(seed, rate=0.3)
         agent = agents.agent(tmp_path, clock, operator)
 
-        await _windows(agent, clock, 30)
+        await agents.windows(agent, clock, 30)
         await agents.drain(agent, clock, at_most=20_000)
 
         assert len(operator.stored) == 60, operator.describe()
@@ -94,7 +82,7 @@ def test_readiness_is_red_after_three_windows_without_a_delivery_and_says_why(
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(10)
         agent = agents.agent(tmp_path, clock, operator)
-        await _windows(agent, clock, 1)
+        await agents.windows(agent, clock, 1)
         await agents.drain(agent, clock, at_most=2_000)
         delivered = agent.pusher.metrics.last_delivery
         assert delivered is not None
@@ -116,12 +104,12 @@ def test_an_outage_survives_restarts_and_a_rotated_secret(tmp_path: Path) -> Non
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(8)
         agent = agents.agent(tmp_path, clock, operator)
-        await _windows(agent, clock, 1)
+        await agents.windows(agent, clock, 1)
         await agents.drain(agent, clock, at_most=2_000)
 
         operator.secret = "another"
         operator.good.clear()
-        await _windows(agent, clock, 1)
+        await agents.windows(agent, clock, 1)
         for _ in range(20):
             await agent.push_once()
             clock.pass_time(10 * SECOND)
@@ -148,7 +136,7 @@ def test_a_rotation_needs_no_restart_and_its_warning_is_shown(tmp_path: Path) ->
             if hour == 3:
                 (tmp_path / "secret").write_text("new")
                 operator.old_secret = None
-            await _windows(agent, clock, 6)
+            await agents.windows(agent, clock, 6)
             await agents.drain(agent, clock, at_most=2_000)
             warned = agent.tokens.warning
             assert bool(warned) == (hour < 3)
@@ -172,7 +160,7 @@ def test_a_payload_refused_for_good_is_stored_with_its_answer_and_stops_no_other
         clock, operator = MovedClock(), HostileOperator(10, refuse_windows={"2026-04-01T10:10:00Z"})
         agent = agents.agent(tmp_path, clock, operator)
 
-        await _windows(agent, clock, 4)
+        await agents.windows(agent, clock, 4)
         await agents.drain(agent, clock, at_most=2_000)
 
         stored = dead_letters(tmp_path / "spool")
@@ -190,7 +178,7 @@ def test_a_full_spool_drops_the_oldest_first_and_informs_the_operator(tmp_path: 
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(11, down=True)
         agent = agents.agent(tmp_path, clock, operator)
-        await _windows(agent, clock, 10)
+        await agents.windows(agent, clock, 10)
         size = agent.recorder.spool.backlog().bytes
         agent.pusher.max_bytes = size // 2
 
@@ -212,9 +200,9 @@ def test_windows_of_more_than_seven_days_ago_go(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(12, down=True)
         agent = agents.agent(tmp_path, clock, operator)
-        await _windows(agent, clock, 3)
+        await agents.windows(agent, clock, 3)
         clock.pass_time(7 * 24 * 3600 * SECOND)
-        await _windows(agent, clock, 1)
+        await agents.windows(agent, clock, 1)
 
         operator.down = False
         await agents.drain(agent, clock, at_most=5_000)
@@ -222,30 +210,6 @@ def test_windows_of_more_than_seven_days_ago_go(tmp_path: Path) -> None:
         assert len(operator.stored) == 2
         assert not operator.refused
         assert agent.recorder.spool.fact("dropped_full") == 8, "the idle window at the end too"
-        await agent.aclose()
-
-    asyncio.run(story())
-
-
-@pytest.mark.parametrize("days", [-8, 8, 400])
-def test_a_clock_that_jumps_for_a_moment_costs_no_window(tmp_path: Path, days: int) -> None:
-    async def story() -> None:
-        clock, operator = MovedClock(), HostileOperator(12, down=True)
-        agent = agents.agent(tmp_path, clock, operator)
-        await _windows(agent, clock, 3)
-
-        clock.jump(days * 24 * 3600 * SECOND)
-        clock.pass_time(61 * SECOND)
-        await agent.tick()
-        await agent.push_once()
-        clock.jump(-days * 24 * 3600 * SECOND)
-        operator.down = False
-        clock.pass_time(310 * SECOND)
-        await agents.drain(agent, clock, at_most=5_000)
-
-        windows = {window for _, window in operator.stored}
-        assert windows >= {f"2026-04-01T10:{minute}:00Z" for minute in ("00", "10", "20")}
-        assert agent.recorder.spool.fact("dropped_full") is None
         await agent.aclose()
 
     asyncio.run(story())
@@ -289,7 +253,7 @@ def test_a_second_agent_started_by_mistake_replaces_nothing(tmp_path: Path) -> N
         first = agents.agent(tmp_path / "first", clock, operator)
         second = agents.agent(tmp_path / "second", clock, operator)
         await agents.record(second.recorder, agents.call(clock, status=500))
-        await _windows(first, clock, 1)
+        await agents.windows(first, clock, 1)
         await second.tick()
         clock.pass_time(60 * SECOND)
 
@@ -300,5 +264,27 @@ def test_a_second_agent_started_by_mistake_replaces_nothing(tmp_path: Path) -> N
         assert b'"status":409' in dead_letters(tmp_path / "second" / "spool")[0].read_bytes()
         await first.aclose()
         await second.aclose()
+
+    asyncio.run(story())
+
+
+def test_dead_letters_have_a_bound_and_the_oldest_go_first(tmp_path: Path) -> None:
+    async def story() -> None:
+        windows = {f"2026-04-01T{10 + number // 6}:{number % 6}0:00Z" for number in range(20)}
+        clock, operator = MovedClock(), HostileOperator(19, refuse_windows=windows)
+        agent = agents.agent(tmp_path, clock, operator)
+        warned: list[str] = []
+        agent.pusher.warn = warned.append
+        await agents.windows(agent, clock, 20)
+        agent.pusher.max_bytes = 4 * 10_000
+        await agents.push_for(agent, clock, 180)
+
+        kept = dead_letters(tmp_path / "spool")
+        assert 8_000 < sum(path.stat().st_size for path in kept) <= 10_000
+        assert kept[-1].name.startswith(str(START + 19 * WINDOW))
+        newest = [START + (19 - number // 2) * WINDOW for number in range(len(kept))]
+        assert [int(path.name.partition("-")[0]) for path in reversed(kept)] == newest
+        assert any("dead letters beyond 10000 bytes were dropped" in text for text in warned)
+        await agent.aclose()
 
     asyncio.run(story())

@@ -29,7 +29,8 @@ def _filled(directory: Path, size: int) -> tuple[Spool, dict[int, bytes]]:
     spool = Spool(directory)
     payloads = [_payload(number * WINDOW, size) for number in range(PAYLOADS)]
     for number, payload in enumerate(payloads):
-        spool.close_windows([ClosedWindow(payload.window, [payload])], number + 1, b"state")
+        closed = [ClosedWindow(payload.window, [payload])]
+        spool.close_windows(closed, number + 1, b"state", payload.window + 2 * WINDOW)
     spool.write_journal(PAYLOADS + 1, b"entry")
     return spool, {payload.window: payload.body for payload in payloads}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import msgspec
 from tests.support.agent.hostile_operator import PUSH, HostileOperator
-from tests.support.manual_clock import MovedClock
+from tests.support.manual_clock import SECOND, WINDOW, MovedClock
 
 from mudra.agent.counting.event import Call, Event
 from mudra.agent.host.assembly import Agent, assemble
@@ -100,6 +100,23 @@ async def asking(agent: Agent) -> AsyncIterator[httpx.AsyncClient]:
         httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
     ):
         yield http
+
+
+async def windows(agent: Agent, clock: MovedClock, number: int) -> None:
+    """Let windows with one call and one notification each go by, without pushing."""
+    for _ in range(number):
+        await record(agent.recorder, call(clock), call(clock, "alnot", inbound=True))
+        clock.pass_time(WINDOW)
+        await agent.tick()
+    clock.pass_time(31 * SECOND)
+    await agent.tick()
+
+
+async def push_for(agent: Agent, clock: MovedClock, seconds: int) -> None:
+    """Push as the running agent does, for some seconds."""
+    for _ in range(2 * seconds):
+        await agent.push_once()
+        clock.pass_time(SECOND // 2)
 
 
 async def drain(agent: Agent, clock: MovedClock, *, at_most: int, step: int = 500) -> int:

@@ -25,7 +25,7 @@ from mudra.agent.counting.fi_session_tracker import (
     count_intermediate,
 )
 from mudra.agent.counting.tally import Tally
-from mudra.agent.counting.window import Windows, WindowState, WindowTally
+from mudra.agent.counting.window import WINDOW, Windows, WindowState, WindowTally
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 ANSWER_WITHIN: Final = 30 * SECOND
@@ -69,6 +69,7 @@ class CounterState(msgspec.Struct, array_like=True, frozen=True):
     pending: list[CallStarted]
     recent: list[CallKey]
     sessions: TrackerState
+    uncounted: list[CallKey] = []
 
 
 @dataclass(slots=True)
@@ -82,6 +83,9 @@ class Counter:
     """Calls without an answer yet, and when each was reported, in the order of that."""
     _recent: dict[CallKey, None] = field(default_factory=dict)
     """Calls that ended lately, so that repetitions are recognized."""
+    _uncounted: set[CallKey] = field(default_factory=set)
+    """Those of `_pending` that were reported after their window closed: their end says whether
+    they are late or had no answer (decision 0204)."""
 
     @property
     def pending(self) -> int:
@@ -123,7 +127,9 @@ class Counter:
         if key in self._pending or key in self._recent:
             self.metrics.repeated += 1
             return
-        if event.code != _FI_NOTIFICATION or not event.inbound:
+        if self._may_be_unanswered(event, reported):
+            self._uncounted.add(key)
+        elif event.code != _FI_NOTIFICATION or not event.inbound:
             tally = self._tally(event.wall, event.fip, event.code, inbound=event.inbound)
             if tally is None:
                 return
@@ -145,18 +151,30 @@ class Counter:
             return
         started, _ = pending
         duration = event.mono - started.mono
-        if duration > ANSWER_WITHIN:
-            self.metrics.late_answers += 1
+        unanswered, uncounted = duration > ANSWER_WITHIN, key in self._uncounted
+        if unanswered != uncounted:  # the answer comes too late, or the call does
+            self.metrics.late_answers += unanswered
             self._give_up(key)
             return
         del self._pending[key]
+        self._uncounted.discard(key)
         self._remember(key)
-        self._finish(
-            Call(
-                started.inbound, started.fip, started.code, started.wall, started.mono, duration,
-                event.status, event.size, event.session, started.notification,
-            )
+        call = Call(
+            started.inbound, started.fip, started.code, started.wall, started.mono, duration,
+            event.status, event.size, event.session, started.notification,
         )  # fmt: skip  # the fields in their order
+        if uncounted:
+            self._call(call)
+        else:
+            self._finish(call)
+
+    def _may_be_unanswered(self, event: CallStarted, reported: int) -> bool:
+        """Return whether this may be a call without an answer that is reported once it is over."""
+        return (
+            reported - event.mono > ANSWER_WITHIN
+            and self.windows.is_closed(event.wall)
+            and not self.windows.is_closed(event.wall + WINDOW)
+        )
 
     def _key_of(self, event: CallEnded) -> CallKey:
         """Return the key of its call: a key that ends with a space is the start of one."""
@@ -180,7 +198,10 @@ class Counter:
     def _call(self, event: Call) -> None:
         if event.duration > ANSWER_WITHIN:
             self.metrics.late_answers += 1
-            event = msgspec.structs.replace(event, status=NO_STATUS, duration=ANSWER_WITHIN)
+            wall = self._counted_at(event)
+            event = msgspec.structs.replace(
+                event, wall=wall, status=NO_STATUS, duration=ANSWER_WITHIN
+            )
         if not (event.inbound and event.code == _FI_NOTIFICATION):
             tally = self._tally(event.wall, event.fip, event.code, inbound=event.inbound)
             if tally is None:
@@ -190,6 +211,16 @@ class Counter:
             self.metrics.unread_notifications += 1
             return
         self._finish(event)
+
+    def _counted_at(self, event: Call) -> int:
+        """Return when to count a call without an answer in time (decision 0204).
+
+        It is reported once it is over, which may be after the window of its start closed: then it
+        counts in the next one, if it ended there.
+        """
+        if self.windows.is_closed(event.wall):
+            return event.wall + min(event.duration, WINDOW)
+        return event.wall
 
     def _finish(self, call: Call) -> None:
         """Count how a call ended; its start is counted already."""
@@ -223,7 +254,10 @@ class Counter:
     def _give_up(self, key: CallKey) -> None:
         started, _ = self._pending.pop(key)
         self._remember(key)
-        if started.notification is not None:
+        if key in self._uncounted:
+            self._uncounted.discard(key)
+            self.metrics.late += 1
+        elif started.notification is not None:
             self._finish(
                 Call(
                     started.inbound, started.fip, started.code, started.wall, started.mono,
@@ -256,6 +290,7 @@ class Counter:
             [started for started, _ in self._pending.values()],
             list(self._recent),
             self.sessions.state(),
+            list(self._uncounted),
         )
 
     def restore(self, state: CounterState, shift: int, mono: int | None = None) -> None:
@@ -269,4 +304,5 @@ class Counter:
             reported = moved.mono if mono is None else mono
             self._pending[moved.inbound, moved.key] = moved, reported
         self._recent = dict.fromkeys(state.recent)
+        self._uncounted = set(state.uncounted)
         self.sessions.restore(state.sessions, shift)

@@ -3,7 +3,8 @@
 A window closes 30 s after its end (decisions part 6), when every call that
 started in it has its answer or has none (network-facts: later than 30 s is a
 timeout); `window_holds.py` says which windows wait longer. A closed window never
-opens again: what comes for it is late, and counted.
+opens again: what comes for it is late, and counted as late. Only a call without an
+answer, which is reported once it is over, counts in the next window (decision 0204).
 """
 
 from collections.abc import Iterable
@@ -20,6 +21,8 @@ WINDOW: Final = WINDOW_SECONDS * SECOND
 CLOSE_DELAY: Final = 30 * SECOND
 MAX_FIPS: Final = 5_000
 """A window with more FIPs than the network can have is an error at its source, not traffic."""
+MAX_CLOSED: Final = 2 * MAX_AGE // WINDOW
+"""So many closed windows are remembered: of 14 days, twice as long as events are reported."""
 
 _FI_NOTIFICATION: Final = NotificationType.FI.value
 
@@ -80,6 +83,10 @@ class Windows:
             found = self.open[start] = WindowTally()
         return found
 
+    def is_closed(self, wall: int) -> bool:
+        """Return whether the window of this time is closed."""
+        return wall - wall % WINDOW in self.closed
+
     def due(self, now: int) -> list[int]:
         """Return the windows that may be closed at this time, oldest first."""
         return sorted(start for start in self.open if start + WINDOW + CLOSE_DELAY <= now)
@@ -88,10 +95,16 @@ class Windows:
         """Close this window for good."""
         self.open.pop(start, None)
         self.closed.add(start)
-        if len(self.closed) > 2 * MAX_AGE // WINDOW:
-            # Counted from the newest entry, never from a clock that may have jumped.
-            oldest = max(self.closed) - MAX_AGE
-            self.closed = {entry for entry in self.closed if entry >= oldest}
+
+    def forget_old(self, now: int) -> None:
+        """Forget the oldest closed windows beyond `MAX_CLOSED`, not counting those of the future.
+
+        By number and not by age: a window that closed under a clock that was ahead says nothing
+        about the age of the others.
+        """
+        if len(self.closed) > MAX_CLOSED:
+            past = sorted(start for start in self.closed if start <= now)[-MAX_CLOSED:]
+            self.closed = {start for start in self.closed if start >= (past or [0])[0]}
 
     def state(self) -> list[WindowState]:
         """Return what a snapshot stores."""

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.clock import MINUTE, SECOND
+from mudra.agent.clock import HOUR, MINUTE, SECOND
 from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.shared.undecodable import UNDECODABLE
@@ -21,9 +21,13 @@ IN_FLIGHT: Final = 2
 BETWEEN_STARTS: Final = SECOND // 2
 MAX_RETRY_AFTER: Final = 60 * MINUTE
 """A longer `Retry-After` is taken as this: an agent must not be silenced for days."""
+MAX_AHEAD: Final = HOUR
+"""A clock may be this far ahead of the operator's. Beyond it the windows themselves are wrong, and
+stay refused."""
 RETRIED: Final = frozenset({408, 425, 429})
 OF_A_PAYLOAD: Final = frozenset({400, 409, 413, 415, 422})
 """What an operator answers about a payload; 403 to 405 are about the address or a proxy's rules."""
+_INVALID: Final = 400
 _UNAUTHORIZED: Final = 401
 _OK: Final = 200
 
@@ -65,6 +69,8 @@ class NotNow:
 
     reason: str
     retry_after: int | None = None
+    others_too: bool = True
+    """Whether it says something about other payloads as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +108,22 @@ def classify_response(
     if status not in RETRIED and 400 <= status <= 499:  # noqa: PLR2004 - the class of 4xx
         reason += f" {code}" if code else " without an errorCode"
     return NotNow(reason, parse_retry_after(headers, now))
+
+
+def retry_after_its_end(outcome: PushOutcome, window: int, operators_time: int) -> PushOutcome:
+    """Return NotNow in place of the refusal of a window that has not ended by the operator's clock.
+
+    A window in the future is invalid there, and only until it has ended.
+    """
+    remaining = window + WINDOW - operators_time
+    if isinstance(outcome, Refused) and outcome.status == _INVALID and 0 < remaining <= MAX_AHEAD:
+        return NotNow(
+            "the operator refuses a window that has not ended by its clock; the clock of this "
+            "machine is ahead: check its time service",
+            remaining,
+            others_too=False,
+        )
+    return outcome
 
 
 def _code(body: bytes) -> str:

@@ -27,10 +27,11 @@ from mudra.agent.delivery.backoff import (
     classify_response,
     next_payload,
     parse_http_date,
+    retry_after_its_end,
     retry_delay,
 )
 from mudra.agent.delivery.credentials import Tokens, token_headers
-from mudra.agent.spool.dead_letter import requeue, write_dead_letter
+from mudra.agent.spool.dead_letter import SHARE, drop_beyond_room, requeue, write_dead_letter
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.agent.spool.spool import MAX_BYTES, Fact
@@ -51,7 +52,9 @@ class PushMetrics:
     failed: int = 0
     last_error: str = ""
     last_delivery: int | None = None
-    """Wall time."""
+    """Wall time, also of an earlier run."""
+    delivered_at: int | None = None
+    """Monotonic time of the last delivery of this run."""
     dropped_full: int = 0
     clock_offset: int | None = None
     """Milliseconds by which the operator's clock is ahead, from its `Date`; whole seconds."""
@@ -153,13 +156,15 @@ class Pusher:
         # A ValueError: of a redirect to a host that IDNA 2008 forbids.
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             return NotNow(f"the operator cannot be reached ({type(error).__name__})")
-        self._compare_clocks(response.headers.get("date", ""))
+        operators_time = self._compare_clocks(response.headers.get("date", ""))
         outcome = classify_response(
             response.status_code, response.headers, answer, self.clock.wall()
         )
         if isinstance(outcome, TokenRefused):
             self.tokens.token_was_refused(token)
-        return outcome
+        if operators_time is None:
+            return outcome
+        return retry_after_its_end(outcome, queued.window, operators_time)
 
     async def _act_on(self, outcome: PushOutcome, queued: QueuedPayload, body: bytes) -> None:
         match outcome:
@@ -167,8 +172,8 @@ class Pusher:
                 await self._delivered(queued, receipt)
             case Refused():
                 await self._refused(queued, body, outcome)
-            case NotNow(reason, retry_after):
-                self._failed(queued, reason, retry_after)
+            case NotNow(reason, retry_after, others_too):
+                self._failed(queued, reason, retry_after, others_too=others_too)
             case TokenRefused(reason):
                 error = self.tokens.error
                 self._failed(queued, reason if error is None else f"{reason}; {error}")
@@ -186,6 +191,7 @@ class Pusher:
         await self.recorder.on_disk(lambda: self.recorder.spool.remove(queued, facts, "delivered"))
         self.metrics.delivered += 1
         self.metrics.last_delivery = now
+        self.metrics.delivered_at = self.clock.monotonic()
         self.metrics.last_error = ""
         self._failures_in_a_row = 0
 
@@ -203,21 +209,33 @@ class Pusher:
             f"({refused.status}); payload and response are in {path}"
         )
 
-    def _failed(self, queued: QueuedPayload, reason: str, retry_after: int | None = None) -> None:
+    def _failed(
+        self,
+        queued: QueuedPayload,
+        reason: str,
+        retry_after: int | None = None,
+        *,
+        others_too: bool = True,
+    ) -> None:
         now = self.clock.monotonic()
         failures = self._failures[queued.name] = self._failures.get(queued.name, 0) + 1
         wait = retry_delay(failures, retry_after, self.uniform)
         self._not_before[queued.name] = now + wait
-        self._failures_in_a_row += 1
-        if retry_after is not None:
-            self._paused_until = max(self._paused_until, now + wait)
-        elif self._failures_in_a_row >= OPERATOR_DOWN:
-            wait = retry_delay(self._failures_in_a_row - OPERATOR_DOWN + 1, None, self.uniform)
-            self._paused_until = max(self._paused_until, now + wait)
+        if others_too:
+            self._pause(now, None if retry_after is None else wait)
         self.metrics.failed += 1
         if reason != self.metrics.last_error:
             self.warn(f"{reason}; the agent tries again")
         self.metrics.last_error = reason
+
+    def _pause(self, now: int, asked: int | None) -> None:
+        """Send nothing for the wait that was asked for, or once the operator seems to be down."""
+        self._failures_in_a_row += 1
+        wait = asked
+        if wait is None and self._failures_in_a_row >= OPERATOR_DOWN:
+            wait = retry_delay(self._failures_in_a_row - OPERATOR_DOWN + 1, None, self.uniform)
+        if wait is not None:
+            self._paused_until = max(self._paused_until, now + wait)
 
     async def _enforce_limits(self) -> None:
         spool = self.recorder.spool
@@ -228,7 +246,10 @@ class Pusher:
                 f"the dead letters to be sent again cannot be queued: {error}; give the folder "
                 "and its files to the agent's user"
             )
-        dropped = await self.recorder.on_disk(lambda: spool.enforce_limits(self.max_bytes))
+        await self._bound_dead_letters()
+        # By the operator's clock where that is behind: what it still accepts is not too old.
+        now = self.clock.wall() + min(self.metrics.clock_offset or 0, 0)
+        dropped = await self.recorder.on_disk(lambda: spool.enforce_limits(now, self.max_bytes))
         if dropped:
             self.metrics.dropped_full += dropped
             self.warn(
@@ -236,7 +257,19 @@ class Pusher:
                 "the oldest first; see why the operator accepts none: mudra agent status"
             )
 
-    def _compare_clocks(self, date: str) -> None:
+    async def _bound_dead_letters(self) -> None:
+        room = self.max_bytes // SHARE
+        try:
+            gone = await self.recorder.on_disk(lambda: drop_beyond_room(self.directory, room))
+        except OSError as error:
+            self.warn(f"the dead letters cannot be bounded: {error}; give them to the agent's user")
+        else:
+            if gone:
+                self.warn(f"{gone} dead letters beyond {room} bytes were dropped, the oldest first")
+
+    def _compare_clocks(self, date: str) -> int | None:
+        """Return the operator's time, if it sent one, and note how far it is ahead."""
         at = parse_http_date(date)
         if at is not None:
             self.metrics.clock_offset = at - self.clock.wall()
+        return at

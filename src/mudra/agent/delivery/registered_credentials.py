@@ -10,12 +10,16 @@ from typing import Final
 
 import msgspec
 
+from mudra.agent.clock import MINUTE, Clock
 from mudra.agent.spool.payload_files import sync_folder
 from mudra.client import AsyncEntityTokenSource, MudraClientError, SecretUnreadable
 from mudra.client.grant import GraceWarning
 from mudra.shared.secret_text import SecretText
 
 FILE_NAME: Final = "registered-credentials.json"
+REFUSED_PAUSE: Final = 5 * MINUTE
+"""After so long a refused token is tried again, where there is no secret: a 401 may have been the
+operator's mistake, and no one may be there to register another."""
 
 
 class _Stored(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -32,8 +36,13 @@ class RegisteredCredentials:
 
     @property
     def token(self) -> SecretText | None:
-        """The registered token; None while a secret is registered, or nothing."""
+        """The registered token; None while only a secret is registered, or nothing."""
         return SecretText(self._stored.token) if self._stored.token else None
+
+    @property
+    def has_secret(self) -> bool:
+        """Return whether a secret is registered, with or without a token."""
+        return bool(self._stored.secret)
 
     def secret(self) -> str:
         """Return the registered secret. Raises SecretUnreadable when there is none."""
@@ -45,11 +54,11 @@ class RegisteredCredentials:
         return self._stored.secret
 
     def store(self, secret: str, token: str) -> None:
-        """Keep these in place of what was there; a token is used before a secret.
+        """Keep these in place of what was there.
 
         It survives a loss of power. Raises OSError.
         """
-        stored = _Stored("" if token else secret, token)
+        stored = _Stored(secret, token)
         fresh = self._path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -62,16 +71,19 @@ class RegisteredCredentials:
 
 
 class RegisteredTokens:
-    """The registered token, else those that the registered secret gets."""
+    """The registered token until it is refused, else those that the registered secret gets."""
 
     def __init__(
         self,
         credentials: RegisteredCredentials,
         tokens_by_secret: Callable[[], AsyncEntityTokenSource],
+        clock: Clock,
     ) -> None:
         self._credentials, self._tokens_by_secret = credentials, tokens_by_secret
         self._by_secret = tokens_by_secret()
-        self._refused: SecretText | None = None
+        self._clock = clock
+        self._refused_at: int | None = None
+        """When the registered token was refused, monotonic; None before."""
         self.dpop = None
         """What is registered is passed on to the application, which could not prove a key."""
 
@@ -89,13 +101,14 @@ class RegisteredTokens:
         """Keep these; the next token comes from them, without a pause. Raises OSError."""
         self._credentials.store(secret, token)
         self._by_secret = self._tokens_by_secret()
+        self._refused_at = None
 
     async def token(self) -> str:
         """Return a valid token; raises a MudraClientError when there is none."""
-        registered = self._credentials.token
-        if registered is None:
+        registered, refused_at = self._credentials.token, self._refused_at
+        if registered is None or (refused_at is not None and self._credentials.has_secret):
             return await self._by_secret.token()
-        if registered == self._refused:
+        if refused_at is not None and self._clock.monotonic() < refused_at + REFUSED_PAUSE:
             raise SecretUnreadable(
                 "the registered token has ended or was refused",
                 "let the application register a new one, or the secret",
@@ -105,7 +118,7 @@ class RegisteredTokens:
     def token_was_refused(self, token: str) -> None:
         """Report that the operator answered 401 to this token."""
         if self._credentials.token == SecretText(token):
-            self._refused = SecretText(token)
+            self._refused_at = self._clock.monotonic()
         else:
             self._by_secret.token_was_refused(token)
 

@@ -24,4 +24,5 @@ def tokens_of(config: Config, http: httpx.AsyncClient, clock: Clock, uniform: Un
     return RegisteredTokens(
         registered,
         lambda: token_source(url, config.aa_id, registered.secret, http, clock, uniform),
+        clock,
     )

@@ -11,7 +11,7 @@ from typing import Final
 
 import httpx
 
-from mudra.agent.clock import HOUR, Clock
+from mudra.agent.clock import HOUR, MINUTE, Clock
 from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.event import Call, Event
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
@@ -78,6 +78,7 @@ class Agent:
     pusher: Pusher
     logs: list[FollowedLog] = field(default_factory=list)
     started: int = 0
+    """Monotonic time, as all of `health`: the clock may be set meanwhile."""
 
     async def read_logs(self) -> bool:
         """Read the next piece of every log file; return whether there was something to read."""
@@ -110,15 +111,13 @@ class Agent:
 
     def health(self) -> Health:
         """Return whether the agent works; it does not after three windows without a delivery."""
-        now = self.clock.wall()
+        undelivered = self._passed_since(self.pusher.metrics.delivered_at)
         reasons: list[str] = []
-        since = max(self.pusher.metrics.last_delivery or 0, self.started)
-        if now - since > MAX_SILENCE:
-            minutes = (now - since) // 60_000
-            reasons.append(f"nothing has been delivered for {minutes} minutes")
-            last_event = max(self.recorder.last_event or 0, self.started)
-            if now - last_event > WINDOW:
-                minutes = (now - last_event) // 60_000
+        if undelivered > MAX_SILENCE:
+            reasons.append(f"nothing has been delivered for {undelivered // MINUTE} minutes")
+            without_event = self._passed_since(self.recorder.event_at)
+            if without_event > WINDOW:
+                minutes = without_event // MINUTE
                 reasons.append(f"no event has come from the AA's systems for {minutes} minutes")
             if self.pusher.metrics.last_error:
                 reasons.append(self.pusher.metrics.last_error)
@@ -133,6 +132,10 @@ class Agent:
             log.file.close()
         await self.pusher.http.aclose()
         self.recorder.close()
+
+    def _passed_since(self, moment: int | None) -> int:
+        """Return milliseconds since this monotonic time of this run, or without one its start."""
+        return self.clock.monotonic() - (self.started if moment is None else moment)
 
     def _moved(self, log: FollowedLog, offset: int) -> bool:
         known = self.recorder.positions.get(log.name)
@@ -185,7 +188,7 @@ def assemble(
     by_host = {host.lower(): fip for host, fip in config.fips.items()}
     context = SourceContext(clock, peers=Peers(by_host))
     logs = [_followed(log, context, recorder) for log in config.log]
-    return Agent(config, clock, context, recorder, tokens, pusher, logs, clock.wall())
+    return Agent(config, clock, context, recorder, tokens, pusher, logs, clock.monotonic())
 
 
 def _followed(log: LogSettings, context: SourceContext, recorder: EventRecorder) -> FollowedLog:

@@ -54,7 +54,8 @@ _MEANING: Final = {
     "log.fields": 'fields with another name in this log, such as `session = "session_id"`',
     "sessions.keep_hours": "hours after which FI sessions that do not end are dropped, and counted",
     "sessions.most": "FI sessions tracked at a time",
-    "spool.most_megabytes": "payloads on the disk; beyond it the oldest are dropped, and counted",
+    "spool.most_megabytes": "payloads on the disk; beyond it the oldest are dropped, and counted; "
+    "dead letters have a quarter of it more",
 }
 
 

@@ -29,7 +29,7 @@ _CREDENTIAL: Final = re.compile(r"[!-~]{1,8192}")
 
 
 class Registration(msgspec.Struct, frozen=True):
-    """What the application sends; of both, the token is used."""
+    """What the application sends; of both, the token is used until it is refused."""
 
     entity_id: str
     secret: str | None = None
@@ -47,7 +47,7 @@ class EntityRequests:
     """Called after a registration: what waits is sent again."""
 
     async def register(self, body: bytes) -> IngestResponse:
-        """Keep the secret or the token of this AA; it is on the disk before the answer."""
+        """Keep secret and token of this AA; they are on the disk before the answer."""
         try:
             sent = msgspec.json.decode(body, type=Registration)
         except UNDECODABLE as error:

@@ -13,7 +13,7 @@ recognized by their trace and span ID.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # it has no stubs
@@ -52,6 +52,7 @@ _WANTED: Final = frozenset(
     {*_METHODS, *_PATHS, *_STATUS, *_HOSTS, *_PORTS, *_SIZES, FIP, SESSION, STATUSES}
 )
 _FI_NOTIFICATION: Final = NotificationType.FI.value
+_NO_ADDRESS: Final = urlsplit("")
 
 Attributes = Mapping[str, str | int]
 
@@ -261,15 +262,23 @@ def _first(attributes: Attributes, names: tuple[str, ...]) -> str | int:
 
 def _path(attributes: Attributes) -> str:
     path = str(_first(attributes, _PATHS))
-    return urlsplit(path).path if "://" in path else path
+    return _split(path).path if "://" in path else path
 
 
 def _host(attributes: Attributes) -> str:
     host = str(_first(attributes, _HOSTS))
     if not host:
-        return urlsplit(str(attributes.get("url.full") or attributes.get("http.url", ""))).netloc
+        return _split(str(attributes.get("url.full") or attributes.get("http.url", ""))).netloc
     port = _first(attributes, _PORTS)
     return f"{host}:{port}" if port else host
+
+
+def _split(address: str) -> SplitResult:
+    """Return the parts of an address; no parts of what is none: strangers choose what is called."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return _NO_ADDRESS
 
 
 def _number(value: str | int) -> int:

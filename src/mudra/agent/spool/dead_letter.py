@@ -22,6 +22,8 @@ from mudra.shared.undecodable import UNDECODABLE
 
 FOLDER: Final = "dead-letters"
 RESEND: Final = "resend"
+SHARE: Final = 4
+"""Dead letters have a quarter of the room of payloads: they are for a person to read."""
 
 
 class DeadLetter(msgspec.Struct, frozen=True, rename="camel"):
@@ -58,6 +60,22 @@ def write_dead_letter(
 def dead_letters(directory: Path) -> list[Path]:
     """Return all dead letters, oldest window first. Raises OSError."""
     return _files(directory / FOLDER)
+
+
+def drop_beyond_room(directory: Path, max_bytes: int) -> int:
+    """Drop dead letters beyond the room, oldest window first; return how many. Raises OSError.
+
+    The newest stays, however large it is.
+    """
+    total = dropped = 0
+    for path in reversed(dead_letters(directory)):
+        with contextlib.suppress(FileNotFoundError):  # `agent resend` moves them meanwhile
+            size = path.stat().st_size
+            if total and total + size > max_bytes:
+                path.unlink()
+                dropped += 1
+            total += size
+    return dropped
 
 
 def request_resend(directory: Path, paths: list[Path], now: int) -> tuple[list[Path], list[Path]]:

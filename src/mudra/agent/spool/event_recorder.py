@@ -62,6 +62,9 @@ class EventRecorder:
     dropped_unwritten: int = 0
     clock_jumps: int = 0
     last_event: int | None = None
+    """Wall time."""
+    event_at: int | None = None
+    """Monotonic time of the same."""
     window_notes: dict[int, str] = field(default_factory=dict)
     """Windows that a jump of the clock cut, and by how much; sent with their payloads."""
     holds: WindowHolds = field(default_factory=WindowHolds)
@@ -110,7 +113,7 @@ class EventRecorder:
         self._watch = JumpWatch(wall, mono)
         closed = [ClosedWindow(start, []) for start in sorted(unlisted)]
         state = self._snapshot()
-        self._write(lambda: self.spool.close_windows(closed, self._seq, state))
+        self._write(lambda: self.spool.close_windows(closed, self._seq, state, wall))
 
     async def record(
         self, events: Sequence[Event], positions: Mapping[str, LogPosition] | None = None
@@ -120,7 +123,7 @@ class EventRecorder:
         self.counter.apply(events, mono)
         self.holds.arrived(events, self.counter.windows.open, wall, mono)
         if events:
-            self.last_event = wall
+            self.last_event, self.event_at = wall, mono
         self._buffer += events
         if positions:
             self.positions.update(positions)
@@ -185,6 +188,7 @@ class EventRecorder:
         async with self._closing:
             for start in due:
                 await self._close(start, unreadable)
+            opened.forget_old(wall)
             if self._journal_incomplete or self._journal_bytes > MAX_JOURNAL:
                 await self.save()
         return due
@@ -217,8 +221,9 @@ class EventRecorder:
     async def _write_snapshot(self) -> None:
         batch, self._batch = self._batch, None
         state, seq, unwritten = self._snapshot(), self._seq, list(self._unwritten)
+        now = self.clock.wall()
         written = await self._in_disk_thread(
-            self._write, lambda: self.spool.close_windows(unwritten, seq, state)
+            self._write, lambda: self.spool.close_windows(unwritten, seq, state, now)
         )
         self._journal_incomplete = not written
         if written:

@@ -28,6 +28,7 @@ import zstandard
 
 from mudra.agent.clock import DAY
 from mudra.agent.counting.payload import Payload
+from mudra.agent.counting.window import MAX_CLOSED
 from mudra.agent.spool.payload_files import Backlog, PayloadFiles, QueuedPayload, sync_folder
 
 MAX_AGE: Final = 7 * DAY
@@ -145,10 +146,12 @@ class Spool:
                 "INSERT INTO journal VALUES (?, ?, ?)", (seq, zlib.crc32(entry), entry)
             )
 
-    def close_windows(self, closed: Iterable[ClosedWindow], seq: int, state: bytes) -> None:
+    def close_windows(
+        self, closed: Iterable[ClosedWindow], seq: int, state: bytes, now: int
+    ) -> None:
         """Close windows, or none, and replace the snapshot. Raises sqlite3.Error and OSError.
 
-        The journal up to `seq` is in the snapshot and is deleted.
+        The journal up to `seq` is in the snapshot and is deleted. `now` is wall time.
         """
         windows = list(closed)
         written = [self._files.write(one) for window in windows for one in window.payloads]
@@ -157,9 +160,7 @@ class Spool:
             for window in windows:
                 self._db.execute("INSERT OR IGNORE INTO closed VALUES (?)", (window.start,))
                 self._set_fact("last_window", window.start)
-            self._db.execute(
-                "DELETE FROM closed WHERE window < (SELECT max(window) FROM closed) - ?", (MAX_AGE,)
-            )
+            self._forget_old(now)
             packed = self._packer.compress(state)
             self._db.execute(
                 "INSERT OR REPLACE INTO snapshot VALUES (0, ?, ?, ?)",
@@ -198,14 +199,16 @@ class Spool:
         """Queue a payload again, once. Raises OSError."""
         self._files.add(self._files.write(payload))
 
-    def enforce_limits(self, max_bytes: int = MAX_BYTES) -> int:
+    def enforce_limits(self, now: int, max_bytes: int = MAX_BYTES) -> int:
         """Drop payloads over 7 days or beyond the room, oldest first; return how many.
 
-        They are as old as the newest window says, which took ten minutes to close: a clock that
-        jumps ahead for a moment must not cost the backlog.
+        They are as old as the newest window says that is not in the future, which took ten minutes
+        to close: neither a clock that jumps ahead for a moment nor a window that closed while it
+        was ahead must cost the backlog.
         """
         total, dropped, waiting = 0, 0, self.queued()
-        newest = max([self._last_closed(), *(queued.window for queued in waiting)])
+        past = [queued.window for queued in waiting if queued.window <= now]
+        newest = max([self._last_closed(now), *past])
         for queued in reversed(waiting):
             total += queued.size
             if total > max_bytes or queued.window <= newest - MAX_AGE:
@@ -215,9 +218,18 @@ class Spool:
             self._count("dropped_full", dropped)
         return dropped
 
-    def _last_closed(self) -> int:
-        """Return the start of the newest closed window; 0 without any."""
-        return int(self._db.execute("SELECT max(window) FROM closed").fetchone()[0] or 0)
+    def _last_closed(self, now: int) -> int:
+        """Return the start of the newest closed window that is not in the future; 0 without any."""
+        newest = self._db.execute("SELECT max(window) FROM closed WHERE window <= ?", (now,))
+        return int(newest.fetchone()[0] or 0)
+
+    def _forget_old(self, now: int) -> None:
+        """Forget closed windows as `Windows.forget_old` does."""
+        self._db.execute(
+            "DELETE FROM closed WHERE window < (SELECT window FROM closed WHERE window <= ?"
+            " ORDER BY window DESC LIMIT 1 OFFSET ?)",
+            (now, MAX_CLOSED - 1),
+        )
 
     def fact(self, name: str) -> Fact | None:
         """Return what was stored under this name."""

@@ -4,7 +4,7 @@ import pytest
 from tests.support.manual_clock import INBOUND, OUTBOUND, SECOND, START, WINDOW
 
 from mudra.agent.counting.counter import Counter
-from mudra.agent.counting.event import Call, CallEnded, CallStarted
+from mudra.agent.counting.event import Call, CallEnded, CallStarted, FiStatus, Notification
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.window import MAX_FIPS, Windows
 
@@ -67,6 +67,70 @@ def test_what_comes_for_a_closed_window_is_late_and_never_opens_it_again(counter
 
     assert counter.windows.open == {}
     assert counter.metrics.late == 2
+
+
+def _timeout(at: int, took: int, code: str = "adisc") -> Call:
+    return Call(OUTBOUND, "FIP-1", code, START + at, at, took, 504)
+
+
+@pytest.mark.parametrize("took", [31 * SECOND, 60 * SECOND, 120 * SECOND])
+def test_a_call_without_an_answer_counts_once_whenever_its_window_closes(
+    counter: Counter, took: int
+) -> None:
+    for at in range(0, 2 * WINDOW, SECOND):
+        for start in counter.windows.due(START + at + took):
+            if start == START:
+                first = counter.close(start).requests["FIP-1", "adisc"].counts
+        counter.apply([_timeout(at, took)])
+
+    second = counter.close(START + WINDOW).requests["FIP-1", "adisc"].counts
+    moved = (took - 30 * SECOND) // SECOND
+    assert (first, second) == ([600 - moved, *[0] * 14], [600 + moved, *[0] * 14])
+    assert counter.metrics.late == 0
+
+
+def test_a_call_that_ended_in_a_closed_window_stays_late(counter: Counter) -> None:
+    counter.apply([_timeout(0, 31 * SECOND)])
+    counter.close(START)
+    ended, earlier = _timeout(WINDOW - 32 * SECOND, 31 * SECOND), WINDOW - SECOND
+    counter.apply([ended, Call(OUTBOUND, "FIP-1", "adisc", START + earlier, earlier, 5, 200)])
+
+    assert counter.windows.open == {}
+    assert counter.metrics.late == 2
+
+
+def test_both_halves_of_a_call_that_are_reported_once_it_is_over_count_in_the_next_window(
+    counter: Counter,
+) -> None:
+    began, ended = WINDOW - 20 * SECOND, WINDOW + 40 * SECOND
+    counter.apply([_started()])
+    counter.close(START)
+    counter.apply([_started("lost", began), _started("late", began), _started("old", 9)], ended)
+
+    other = Counter(Windows((START,)), FiSessionTracker())
+    other.restore(counter.state(), shift=0, mono=ended)
+    other.apply([_ended("late", began + 9), _ended("lost", ended, status=0)], ended)
+    other.apply([_started("lost", began), _ended("lost", ended)], ended)
+    other.expire(ended + 31 * SECOND)
+
+    assert other.close(START + WINDOW).requests["FIP-1", "adisc"].counts == [1, *[0] * 14]
+    assert other.metrics.late == 2
+    assert other.metrics.repeated == 1
+    assert other.pending == 0
+
+
+def test_a_notification_that_is_answered_too_late_counts_in_the_next_window(
+    counter: Counter,
+) -> None:
+    at, took = WINDOW - 20 * SECOND, 60 * SECOND
+    ready = Notification("S-1", FiStatus.READY)
+    counter.apply([_started()])
+    counter.close(START)
+    counter.apply([Call(INBOUND, "FIP-1", "finot", START + at, at, took, 200, notification=ready)])
+
+    tally = counter.close(START + WINDOW).notifications["FIP-1", "finot"]
+    assert tally.counts == [1, *[0] * 14]
+    assert counter.metrics.late == 0
 
 
 def test_a_half_reported_twice_counts_once(counter: Counter) -> None:

@@ -173,6 +173,28 @@ def test_traces_need_a_media_type_of_otlp() -> None:
     assert _ask("POST", "/v1/traces", json={})[0].json() == {}
 
 
+@pytest.mark.parametrize("name", ["http.target", "url.path", "url.full", "http.url"])
+@pytest.mark.parametrize(
+    "address", ["//[://", "//\u2100://", "http://[/Consent", "https://a]b/Consent"]
+)
+def test_an_address_that_is_none_costs_no_other_span_of_its_batch(name: str, address: str) -> None:
+    at = MovedClock().now * 1_000_000
+    consent = {"http.request.method": "POST", "url.path": "/Consent", "aa.fip.id": "FIP-1"}
+    spans = [
+        {"kind": 3, "startTimeUnixNano": at, "endTimeUnixNano": at, "attributes": [
+            {"key": key, "value": {"stringValue": value}} for key, value in one.items()
+        ]}
+        for one in (consent, {"http.request.method": "GET", name: address}, consent)
+    ]  # fmt: skip
+
+    answer, recorded = _ask(
+        "POST", "/v1/traces", json={"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+    )
+
+    assert (answer.status_code, answer.json()) == (200, {})
+    assert [call.code for call in recorded] == ["cns", "cns"]
+
+
 def test_readiness_is_red_with_its_reasons() -> None:
     assert _ask("GET", "/readyz")[0].status_code == 200
     red, _ = _ask("GET", "/readyz", ready=False)

@@ -54,6 +54,18 @@ def _line(kind: str, **changes: object) -> bytes:
 
 
 @pytest.mark.parametrize("kind", list(FORMATS))
+@pytest.mark.parametrize("address", ["//[://", "//\u2100://", "https://[fip-1.test/x"])
+def test_an_address_that_is_none_costs_no_other_line(kind: str, address: str) -> None:
+    lines = [
+        _line(kind, **{FORMATS[kind].path: address}),
+        _line(kind, **{FORMATS[kind].host: address}),
+        _line(kind),
+    ]
+
+    assert len(_reader(kind).calls(lines)) == 1
+
+
+@pytest.mark.parametrize("kind", list(FORMATS))
 def test_every_format_gives_the_same_call(kind: str) -> None:
     (call,) = _reader(kind).calls([_line(kind)])
 

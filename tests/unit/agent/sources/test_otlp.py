@@ -146,6 +146,24 @@ def test_spans_that_are_not_counted_are_noted(
     assert getattr(context.metrics, figure) == 1
 
 
+@pytest.mark.parametrize("address", ["//[://", "//\u2100://", "https://[fip-1.test/Consent"])
+def test_an_address_that_is_none_is_a_call_of_another_kind(
+    context: SourceContext, address: str
+) -> None:
+    method = {"http.request.method": "POST"}
+    server, client = (
+        _request(method | {"url.path": address}, 2),
+        _request(method | {"url.full": address}),
+    )
+
+    assert _read_all(server, context) == _read_all(client, context) == []
+    assert context.metrics.other_calls == 6
+
+    counted = method | {"url.path": "/Consent", "url.full": address}
+    assert _read_all(_request(counted), context) == []
+    assert context.metrics.unknown_peer == 3
+
+
 def test_internal_spans_are_not_looked_into(context: SourceContext) -> None:
     assert (
         _read_all(
