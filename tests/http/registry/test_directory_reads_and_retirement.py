@@ -188,11 +188,16 @@ def test_a_duplicate_is_refused_without_naming_its_holder(service_of_two: Servic
     same_key, same_handle = payload_of(other.member), payload_of(other.member)
     same_key["entityinfo"]["certificate"] = payload["entityinfo"]["certificate"] | {"kid": "mine"}
     same_handle["entityinfo"]["entityhandle"] = payload["entityinfo"]["entityhandle"]
+    capitals = payload_of(other.member)
+    capitals["entityinfo"]["entityhandle"] = payload["entityinfo"]["entityhandle"].upper()
 
     again = payload | {"txnid": str(uuid.uuid4())}
 
-    refused = [holder.submit(again), other.submit(same_key), other.submit(same_handle)]
+    refused = [
+        holder.submit(again),
+        *(other.submit(one) for one in (same_key, same_handle, capitals)),
+    ]
 
-    assert [one.status_code for one in refused] == [409, 409, 409]
+    assert [one.status_code for one in refused] == [409] * 4
     assert {one.json()["errorCode"] for one in refused} == {"Conflict"}
     assert all(holder.member.entity_id not in one.text for one in refused[1:])

@@ -54,11 +54,12 @@ class MemoryRegistry:
 
     async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
         own = entry.entityinfo.id
-        handle = entry.entityinfo.entityhandle
+        handle = entry.entityinfo.entityhandle.lower()
         return Facts(
             onboarded_as=self.onboarded.get(own),
             handle_holder=self._holder(
-                own, lambda one: handle != "" and one.entry.entityinfo.entityhandle == handle
+                own,
+                lambda one: handle != "" and one.entry.entityinfo.entityhandle.lower() == handle,
             ),
             kid_holder=self._holder(own, lambda one: one.key.kid == key.kid),
             modulus_holder=self._holder(own, lambda one: one.key.modulus_hash == key.modulus_hash),

@@ -115,7 +115,14 @@ class PostgresRegistry:
             await self._tx.connection.execute(
                 sa.select(
                     sa.select(entity.c.type).where(entity.c.entity_id == own).scalar_subquery(),
-                    _holder(own, sa.and_(c.entityhandle == handle, c.entityhandle != "")),
+                    # People type a handle: its case makes no other of it. That it is not empty
+                    # lets an index be of use.
+                    _holder(
+                        own,
+                        sa.and_(
+                            sa.func.lower(c.entityhandle) == handle.lower(), c.entityhandle > ""
+                        ),
+                    ),
                     _holder(own, c.kid == key.kid),
                     _holder(own, c.modulus_hash == key.modulus_hash),
                 )
