@@ -77,11 +77,8 @@ class Registry(Protocol):
         """Return the canonical form of every live entry, in the order of type and ID."""
         ...
 
-    async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
-        """Return which other entities hold the entry's handle, `kid` and modulus.
-
-        Holders are versions that are approved or were ever live (`Facts`).
-        """
+    async def facts(self, entry: Entry, key: KeyFacts, now: dt.datetime) -> Facts:
+        """Return which other entities hold the entry's handle, `kid` and modulus (`Facts`)."""
         ...
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:

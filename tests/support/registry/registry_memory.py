@@ -5,9 +5,15 @@ from collections.abc import Sequence
 
 from mudra.registry.directory.directory import Change, Directory
 from mudra.registry.lifecycle.actor import Actor
-from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
+from mudra.registry.lifecycle.decision import (
+    HANDLE_STAYS_AFTER,
+    Decision,
+    Facts,
+    RegistryAction,
+    TokenEffect,
+)
 from mudra.registry.lifecycle.grants import Grant
-from mudra.registry.lifecycle.record import Record, Version, VersionStatus
+from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
@@ -52,15 +58,11 @@ class MemoryRegistry:
             one.body for one in sorted(listed, key=lambda one: (one.entity_type, one.entity_id))
         ]
 
-    async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
+    async def facts(self, entry: Entry, key: KeyFacts, now: dt.datetime) -> Facts:
         own = entry.entityinfo.id
-        handle = entry.entityinfo.entityhandle.lower()
         return Facts(
             onboarded_as=self.onboarded.get(own),
-            handle_holder=self._holder(
-                own,
-                lambda one: handle != "" and one.entry.entityinfo.entityhandle.lower() == handle,
-            ),
+            handle_holder=self._handle_holder(own, entry.entityinfo.entityhandle.lower(), now),
             kid_holder=self._holder(own, lambda one: one.key.kid == key.kid),
             modulus_holder=self._holder(own, lambda one: one.key.modulus_hash == key.modulus_hash),
         )
@@ -70,6 +72,25 @@ class MemoryRegistry:
             if entity_id != own and any(map(same, versions)):
                 return entity_id
         return ""
+
+    def _handle_holder(self, own: str, handle: str, now: dt.datetime) -> str:
+        held = {
+            entity_id: [
+                one for one in versions if handle == one.entry.entityinfo.entityhandle.lower()
+            ]
+            for entity_id, versions in sorted(self._holding.items())
+            if handle and entity_id != own
+        }
+        has = [one for one, versions in held.items() if any(map(_is_held_now, versions))]
+        stays = [
+            one for one, versions in held.items() if versions and self._stays(one, versions, now)
+        ]
+        return next(iter(has + stays), "")
+
+    def _stays(self, entity_id: str, versions: list[Version], now: dt.datetime) -> bool:
+        times = [(one.live_until or now) - one.live_from for one in versions if one.live_from]
+        retired = self.records[entity_id].status is EntityStatus.RETIRED
+        return retired or sum(times, dt.timedelta()) >= HANDLE_STAYS_AFTER
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
         return [one for one in self.given if one.at > after and one.entity_id in {"", entity_id}]
@@ -126,3 +147,7 @@ class MemoryRegistry:
 
 def _holds(version: Version) -> bool:
     return version.was_live or version.status is VersionStatus.APPROVED
+
+
+def _is_held_now(version: Version) -> bool:
+    return version.status in {VersionStatus.LIVE, VersionStatus.APPROVED}

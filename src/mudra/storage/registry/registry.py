@@ -36,6 +36,7 @@ from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.identity.tables import access_grant
+from mudra.storage.registry.holders import read_facts
 from mudra.storage.registry.rights import has_right_now
 from mudra.storage.registry.rows import read_version, version_row
 from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
@@ -107,34 +108,9 @@ class PostgresRegistry:
         )
         return [bytes(body) for body in bodies]
 
-    async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
+    async def facts(self, entry: Entry, key: KeyFacts, now: dt.datetime) -> Facts:
         """Return which other entities hold the entry's handle, `kid` and modulus."""
-        own, handle = entry.entityinfo.id, entry.entityinfo.entityhandle
-        c = registry_version.c
-        row = (
-            await self._tx.connection.execute(
-                sa.select(
-                    sa.select(entity.c.type).where(entity.c.entity_id == own).scalar_subquery(),
-                    # People type a handle: its case makes no other of it. That it is not empty
-                    # lets an index be of use.
-                    _holder(
-                        own,
-                        sa.and_(
-                            sa.func.lower(c.entityhandle) == handle.lower(), c.entityhandle > ""
-                        ),
-                    ),
-                    _holder(own, c.kid == key.kid),
-                    _holder(own, c.modulus_hash == key.modulus_hash),
-                )
-            )
-        ).one()
-        onboarded_as, handle_holder, kid_holder, modulus_holder = row
-        return Facts(
-            onboarded_as=EntityType(onboarded_as) if onboarded_as else None,
-            handle_holder=handle_holder or "",
-            kid_holder=kid_holder or "",
-            modulus_holder=modulus_holder or "",
-        )
+        return await read_facts(self._tx, entry, key, now)
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
         """Return which rights of operators and of the entity were given after a time."""
@@ -371,15 +347,3 @@ async def read_record(transaction: Transaction, entity_id: str) -> Record | None
     )
     versions = tuple(read_version(row) for row in rows.mappings())
     return Record(entity_id, EntityType(kept[0]), EntityStatus(kept[1]), versions)
-
-
-def _holder(own: str, same: sa.ColumnElement[bool]) -> sa.ScalarSelect[str]:
-    c = registry_version.c
-    holds = sa.or_(c.live_from.is_not(None), c.status == VersionStatus.APPROVED.value)
-    return (
-        sa.select(c.entity_id)
-        .where(c.entity_id != own, same, holds)
-        .order_by(c.entity_id)
-        .limit(1)
-        .scalar_subquery()
-    )
