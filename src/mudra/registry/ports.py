@@ -65,8 +65,18 @@ class Registry(Protocol):
         """
         ...
 
-    async def record(self, entity_id: str) -> Record | None:
-        """Return everything stored about an entity."""
+    async def record(
+        self, entity_id: str, *, version: int = 0, entry: Entry | None = None
+    ) -> Record | None:
+        """Return what decides about an entity, however many versions it has.
+
+        These are its live, its pending and its newest version; the one of number
+        `version`; and of those that are equal to `entry` the first and the last.
+        """
+        ...
+
+    async def history(self, entity_id: str) -> Record | None:
+        """Return the newest `MAX_HISTORY` versions of an entity, the live and the pending one."""
         ...
 
     async def live_count(self) -> int:

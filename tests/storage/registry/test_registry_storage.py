@@ -28,6 +28,7 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType
+from mudra.storage.registry.registry import PostgresRegistry
 from mudra.storage.registry.tables import metadata
 
 OPERATOR = Actor(ActorKind.OPERATOR, "operator:olga", scopes=frozenset({SUBMIT, DECIDE}))
@@ -133,7 +134,8 @@ def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
                     due = await node.run(lambda registry: registry.due(memory.now))
                     assert sorted(due) == sorted(await memory.due(memory.now))
             for entity_id, record in memory.records.items():
-                assert await node.record(entity_id) == record
+                assert await node.record(entity_id) == await memory.record(entity_id)
+                assert await node.run(PostgresRegistry.history, entity_id) == record
             kept = await node.log.following(0, 10_000)
             assert [replace(one, at=None) for one in kept] == [
                 replace(one, at=None) for one in memory.log

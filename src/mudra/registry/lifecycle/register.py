@@ -88,7 +88,7 @@ async def _take(
         barred = may_decide(actor)
     if barred is not None:
         return await _keep(registry, action, entity_id, actor, barred)
-    record = await registry.record(entity_id)
+    record = await registry.record(entity_id, entry=checked.entry)
     facts = await registry.facts(checked.entry, checked.key, now)
     outcome = decide_on(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat):
@@ -118,7 +118,7 @@ async def preview_submission(
     Of one that needs a second operator it is what would be stored, pending.
     """
     now = await registry.lock()
-    record = await registry.record(checked.entry.entityinfo.id)
+    record = await registry.record(checked.entry.entityinfo.id, entry=checked.entry)
     facts = await registry.facts(checked.entry, checked.key, now)
     decide_on = submit if record is None else update
     outcome = decide_on(record, checked, facts, actor, now)
@@ -132,7 +132,7 @@ async def decide(registry: Registry, command: Command) -> Outcome:
     """Carry out a command: approve, reject, suspend, restore, retire or roll back."""
     now = await registry.lock()
     lost = await _lost_right(registry, command.actor, command.entity_id)
-    record = await registry.record(command.entity_id)
+    record = await registry.record(command.entity_id, version=command.version)
     if lost is not None:
         outcome: Outcome = lost
     elif record is None or command.entity_type not in {None, record.entity_type}:

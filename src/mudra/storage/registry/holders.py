@@ -12,13 +12,18 @@ from mudra.registry.payload.fields.certificate import KeyFacts
 from mudra.shared.entity_type import EntityType
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
-from mudra.storage.registry.tables import registry_entity, registry_version
+from mudra.storage.registry.tables import (
+    HAD_HANDLE,
+    HAS_HANDLE,
+    HOLDS,
+    IS_LIVE,
+    registry_entity,
+    registry_version,
+)
 
 _V: Final = registry_version.c
-_HOLDS: Final = sa.text("(live_from IS NOT NULL OR status = 'approved')")
-_HAS_HANDLE: Final = sa.text("(entityhandle > '' AND (status = 'live' OR status = 'approved'))")
-_HAD_HANDLE: Final = sa.text("(entityhandle > '' AND live_from IS NOT NULL)")
-"""Written out, also that a handle is not empty, so that an index serves."""
+_MOST_SEEN: Final = 10_000
+"""Versions with a handle that are added up, the latest: only who has it can make so many."""
 
 
 async def read_facts(
@@ -45,23 +50,24 @@ async def read_facts(
     )
 
 
-def _holder(own: str, same: sa.ColumnElement[bool]) -> sa.ScalarSelect[str]:
-    return (
-        sa.select(_V.entity_id)
-        .where(_V.entity_id != own, same, _HOLDS)
-        .order_by(_V.entity_id)
-        .limit(1)
-        .scalar_subquery()
+def _holder(own: str, same: sa.ColumnElement[bool]) -> sa.ColumnElement[str]:
+    # The entity's own versions may be very many: those before and after it are looked up.
+    others = (_V.entity_id < own, _V.entity_id > own)
+    found = [sa.select(_V.entity_id).where(same, HOLDS, other) for other in others]
+    return sa.func.coalesce(
+        *(one.order_by(_V.entity_id).limit(1).scalar_subquery() for one in found)
     )
 
 
 def _handle_holder(own: str, handle: str, now: dt.datetime) -> sa.ColumnElement[str]:
     # People type it: its case makes no other handle.
     same = sa.func.lower(_V.entityhandle) == handle.lower()
-    has = sa.select(_V.entity_id).where(_V.entity_id != own, same, _HAS_HANDLE)
+    has = sa.select(_V.entity_id).where(_V.entity_id != own, same, HAS_HANDLE)
     had = (
         sa.select(_V.entity_id, _V.live_from, _V.live_until)
-        .where(_V.entity_id != own, same, _HAD_HANDLE)
+        .where(same, HAD_HANDLE)
+        .order_by(_V.live_from.desc())
+        .limit(_MOST_SEEN)
         .subquery()
     )
     until = sa.func.coalesce(had.c.live_until, sa.literal(now, sa.TIMESTAMP(timezone=True)))
@@ -69,6 +75,7 @@ def _handle_holder(own: str, handle: str, now: dt.datetime) -> sa.ColumnElement[
     stays = (
         sa.select(had.c.entity_id)
         .join(registry_entity, registry_entity.c.entity_id == had.c.entity_id)
+        .where(had.c.entity_id != own)
         .group_by(had.c.entity_id, registry_entity.c.status)
         .having(
             sa.or_(
@@ -77,7 +84,10 @@ def _handle_holder(own: str, handle: str, now: dt.datetime) -> sa.ColumnElement[
             )
         )
     )
+    # Who has it live got it while no one held it: most updates need no sum.
+    is_own = sa.exists().where(_V.entity_id == own, same, IS_LIVE)
+    first = stays.order_by(had.c.entity_id).limit(1).scalar_subquery()
     return sa.func.coalesce(
         has.order_by(_V.entity_id).limit(1).scalar_subquery(),
-        stays.order_by(had.c.entity_id).limit(1).scalar_subquery(),
+        sa.case((is_own, sa.null()), else_=first),
     )
