@@ -16,6 +16,7 @@ from mudra.registry.lifecycle.history import MAX_HISTORY, history
 from mudra.registry.lifecycle.refusal import AlreadyHeld
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.submission import Repeat
+from mudra.storage.identity.milestones import PostgresMilestones
 from mudra.storage.registry.registry import PostgresRegistry
 
 MANY_VERSIONS = 20_000
@@ -174,6 +175,22 @@ def test_a_prepared_statement_reads_as_few(database, plan):
     assert {1, 3, record.next_number - 1} <= {one.number for one in record.versions}
     assert facts.handle_holder == facts.kid_holder == facts.modulus_holder == ""
     assert read < FEW_ROWS
+
+
+def test_when_it_was_first_live_is_read_of_its_first_versions(database):
+    with psycopg.connect(database) as connection:
+        connection.execute("INSERT INTO entity VALUES ('AA-0', 'AA', 'N', 'active', now())")
+        connection.execute(
+            "INSERT INTO entity_secret SELECT 'AA-0', 1, 'current', '', '', now(), now()"
+        )
+
+    async def story(registry):
+        return await PostgresMilestones(registry._tx).of_member("AA-0")
+
+    found, rows = counted(database, story)
+
+    assert found.live_from is not None
+    assert rows < FEW_ROWS
 
 
 def test_a_handle_that_it_had_is_added_up_over_its_latest_versions(database):
