@@ -2,9 +2,19 @@
 
 import json
 from dataclasses import replace
+from typing import Final
 
-from tests.support.registry.registry_members import Registry, approve, payload_of
-from tests.support.service import Service, new_address, new_member
+import sqlalchemy as sa
+from tests.support.registry.registry_members import Registry, approve, live_entry, payload_of
+from tests.support.service import Service, in_store, new_address, new_member
+
+from mudra.bootstrap.dependencies import Dependencies
+
+FILLED: Final = sa.text(
+    "INSERT INTO secret_use SELECT entity_id, version, '2001:db8::' || to_hex(n), 1, 0, now()"
+    " FROM entity_secret, generate_series(1, 1000) n"
+    " WHERE entity_id = :entity_id AND state = 'current'"
+)
 
 
 def report(service: Service) -> dict[str, dict[str, int]]:
@@ -38,3 +48,22 @@ def test_a_token_from_an_address_that_the_entry_does_not_list_is_shown(service: 
     assert registry.update(listed).status_code == 200
     approve(member)
     assert member.entity_id not in report(service)
+
+
+def test_what_comes_from_further_addresses_is_shown_together(service: Service) -> None:
+    registry, _ = live_entry(service)
+    entity_id = registry.member.entity_id
+
+    async def fill(dependencies: Dependencies) -> None:
+        async with dependencies.database.transaction() as transaction:
+            await transaction.connection.execute(FILLED, {"entity_id": entity_id})
+
+    service.wait_until(lambda: sum(report(service).get(entity_id, {}).values()) == 1)
+    in_store(service, fill)
+    form = {"id": entity_id, "secret": registry.secret}
+    for _ in range(2):
+        program = service.client(new_address())
+        assert program.post("/v1/entity/token/generate", data=form).status_code == 200
+
+    service.wait_until(lambda: report(service)[entity_id].get("(others)") == 2)
+    assert len(report(service)[entity_id]) == 1002

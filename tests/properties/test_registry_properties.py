@@ -217,8 +217,14 @@ class Network:
 
     def payload(self, kind: str, number: int) -> CheckedPayload:
         key = self.choice.choice([number, number + 4, 1]) + 100 * [*MAKERS].index(kind)
+        handle = self.choice.choice([f"@aa{number}", f"@AA{number // 2}"])
         result = check(
-            MAKERS[kind](number, name=f"Name {self.choice.random()}", certificate=jwk(key))
+            MAKERS[kind](
+                number,
+                name=f"Name {self.choice.random()}",
+                certificate=jwk(key),
+                entityhandle=handle if kind == "AA" else "",
+            )
         )
         assert isinstance(result, CheckedPayload)
         return result
@@ -270,6 +276,9 @@ class Network:
             for one in record.versions:
                 if one.was_live or one.status is VersionStatus.APPROVED:
                     assert owners.setdefault(one.key.modulus_hash, entity_id) == entity_id
+                if one.status in {VersionStatus.LIVE, VersionStatus.APPROVED}:
+                    handle = one.entry.entityinfo.entityhandle.lower() or entity_id
+                    assert owners.setdefault(handle, entity_id) == entity_id
 
 
 @given(st.integers(0, 2**32))

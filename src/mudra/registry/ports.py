@@ -65,8 +65,18 @@ class Registry(Protocol):
         """
         ...
 
-    async def record(self, entity_id: str) -> Record | None:
-        """Return everything stored about an entity."""
+    async def record(
+        self, entity_id: str, *, version: int = 0, entry: Entry | None = None
+    ) -> Record | None:
+        """Return what decides about an entity, however many versions it has.
+
+        These are its live, its pending and its newest version; the one of number
+        `version`; and of those that are equal to `entry` the first and the last.
+        """
+        ...
+
+    async def history(self, entity_id: str) -> Record | None:
+        """Return the newest `MAX_HISTORY` versions of an entity, the live and the pending one."""
         ...
 
     async def live_count(self) -> int:
@@ -77,11 +87,8 @@ class Registry(Protocol):
         """Return the canonical form of every live entry, in the order of type and ID."""
         ...
 
-    async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
-        """Return which other entities hold the entry's handle, `kid` and modulus.
-
-        Holders are versions that are approved or were ever live (`Facts`).
-        """
+    async def facts(self, entry: Entry, key: KeyFacts, now: dt.datetime) -> Facts:
+        """Return which other entities hold the entry's handle, `kid` and modulus (`Facts`)."""
         ...
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:

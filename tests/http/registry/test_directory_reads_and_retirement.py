@@ -188,11 +188,34 @@ def test_a_duplicate_is_refused_without_naming_its_holder(service_of_two: Servic
     same_key, same_handle = payload_of(other.member), payload_of(other.member)
     same_key["entityinfo"]["certificate"] = payload["entityinfo"]["certificate"] | {"kid": "mine"}
     same_handle["entityinfo"]["entityhandle"] = payload["entityinfo"]["entityhandle"]
+    capitals = payload_of(other.member)
+    capitals["entityinfo"]["entityhandle"] = payload["entityinfo"]["entityhandle"].upper()
 
     again = payload | {"txnid": str(uuid.uuid4())}
 
-    refused = [holder.submit(again), other.submit(same_key), other.submit(same_handle)]
+    refused = [
+        holder.submit(again),
+        *(other.submit(one) for one in (same_key, same_handle, capitals)),
+    ]
 
-    assert [one.status_code for one in refused] == [409, 409, 409]
+    assert [one.status_code for one in refused] == [409] * 4
     assert {one.json()["errorCode"] for one in refused} == {"Conflict"}
     assert all(holder.member.entity_id not in one.text for one in refused[1:])
+
+
+def test_a_handle_that_another_took_for_a_moment_can_be_approved(service_of_two: Service):
+    holder, payload = live_entry(service_of_two, "AA")
+    other = Registry(new_member(service_of_two, "AA"))
+    wanted = payload_of(other.member)
+    own, handle = payload["entityinfo"]["entityhandle"], wanted["entityinfo"]["entityhandle"]
+    assert other.submit(wanted).json()["status"] == "submitted"
+
+    taken = []
+    for one in (handle, own):
+        payload["entityinfo"]["entityhandle"] = one
+        taken.append(holder.update(payload | {"txnid": str(uuid.uuid4())}).json()["status"])
+    approve(other.member)
+
+    assert taken == ["live", "live"]
+    path = f"/entityInfo/AA/{other.member.entity_id}"
+    assert other.get(path).json()["entityinfo"]["entityhandle"] == handle

@@ -37,29 +37,42 @@ _PUSH = f"""
 {_EVENT} SELECT now(), 'metrics:report:accept', 'success', 'entity:SETU-AA', 'SETU-AA', '192.0.2.7', 't', '',
     '{{}}' FROM generate_series(1, %(pushes)s)
 """
+_VERSIONS = """
+WITH own AS (
+  INSERT INTO registry_entity (entity_id, type, status) VALUES ('SETU-AA', 'AA', 'live')
+  RETURNING entity_id
+)
+INSERT INTO registry_version (entity_id, number, body, entityhandle, kid, thumbprint, modulus_hash,
+    bits, status, submitted_by, submitted_at, submitted_person, decided_by, reason, live_from,
+    live_until, equal_to)
+SELECT entity_id, n, '', '@setu', 'k', 't', 'm', 2048, 'superseded', '', %(live)s, '', '', '',
+    %(live)s::timestamptz + n * interval '1 minute', %(live)s::timestamptz, 0
+FROM own, generate_series(0, 20000) n
+"""
 _ROWS_READ = sa.text(
-    "SELECT seq_tup_read + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables"
-    " WHERE relname = 'audit_event'"
+    "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int FROM pg_stat_xact_user_tables"
+    " WHERE relname IN ('audit_event', 'registry_version')"
 )
 
 
 @pytest.fixture(scope="module")
 def of_one_aa(conninfo: str) -> str:
-    """An AA that was suspended for two days, and pushed before and since."""
+    """An AA that was suspended for two days, and pushed and changed its entry very often."""
     pushes = {"pushes": PUSHES // 2}
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute(_MEMBER, {"live": LIVE, "suspended": SUSPENDED})
+        connection.execute(_VERSIONS, {"live": LIVE})
         connection.execute(_RECEIPT, {"live": LIVE})
         connection.execute(_PUSH, pushes)
         for at, was, now in ((SUSPENDED, "active", "suspended"), (RESTORED, "suspended", "active")):
             connection.execute(_CHANGE, {"at": at, "was": was, "is": now})
         connection.execute(_PUSH, pushes)
-        connection.execute("VACUUM ANALYZE audit_event")
+        connection.execute("VACUUM ANALYZE audit_event, registry_version")
     return conninfo
 
 
 async def asked(conninfo: str, plan: str) -> tuple[Mapping[str, ReportingTimes], int]:
-    """The answer, and the number of events that were read for it."""
+    """The answer, and the number of events and versions that were read for it."""
     database = Database(conninfo, CacheInvalidation(conninfo), timedelta)
     try:
         async with database.transaction(within_s=60) as tx:

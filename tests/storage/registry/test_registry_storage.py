@@ -28,6 +28,7 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType
+from mudra.storage.registry.registry import PostgresRegistry
 from mudra.storage.registry.tables import metadata
 
 OPERATOR = Actor(ActorKind.OPERATOR, "operator:olga", scopes=frozenset({SUBMIT, DECIDE}))
@@ -75,6 +76,8 @@ def random_act(chance, now, shift=0):
     """Give something to do, as a function of a registry; `shift` brings new members."""
     make, number = chance.choice(MAKERS), chance.randrange(8) + shift
     payload = make(number, name=f"Name {chance.randrange(40)}")
+    if make is aa and chance.random() < 0.4:
+        payload["entityinfo"]["entityhandle"] = f"@{chance.choice(['aa', 'AA'])}{number // 3}"
     if chance.random() < 0.3:
         # Now and then a key that somebody else has.
         payload = with_key(payload, chance.randrange(30))
@@ -126,12 +129,13 @@ def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
                     memory.now = outcome.at
                 assert await act(memory) == outcome
                 if number % 50 == 49:
-                    node.offset += dt.timedelta(minutes=40)
+                    node.offset += dt.timedelta(hours=5)
                     memory.now = await node.now()
                     due = await node.run(lambda registry: registry.due(memory.now))
                     assert sorted(due) == sorted(await memory.due(memory.now))
             for entity_id, record in memory.records.items():
-                assert await node.record(entity_id) == record
+                assert await node.record(entity_id) == await memory.record(entity_id)
+                assert await node.run(PostgresRegistry.history, entity_id) == record
             kept = await node.log.following(0, 10_000)
             assert [replace(one, at=None) for one in kept] == [
                 replace(one, at=None) for one in memory.log

@@ -3,11 +3,20 @@
 import datetime as dt
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from mudra.registry.directory.directory import Change, Directory
 from mudra.registry.lifecycle.actor import Actor
-from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
+from mudra.registry.lifecycle.decision import (
+    HANDLE_STAYS_AFTER,
+    Decision,
+    Facts,
+    RegistryAction,
+    TokenEffect,
+)
 from mudra.registry.lifecycle.grants import Grant
-from mudra.registry.lifecycle.record import Record, Version, VersionStatus
+from mudra.registry.lifecycle.history import MAX_HISTORY
+from mudra.registry.lifecycle.record import PENDING, EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.fields.certificate import KeyFacts
@@ -40,8 +49,20 @@ class MemoryRegistry:
     async def has_right_now(self, actor: Actor, entity_id: str) -> bool:
         return (actor.name, entity_id) not in self.lost
 
-    async def record(self, entity_id: str) -> Record | None:
-        return self.records.get(entity_id)
+    async def record(
+        self, entity_id: str, *, version: int = 0, entry: Entry | None = None
+    ) -> Record | None:
+        whole = self.records.get(entity_id)
+        if whole is None:
+            return None
+        equal = [one.number for one in whole.versions if entry is not None and one.entry == entry]
+        return _with_numbers(whole, {version, whole.next_number - 1, *equal[:1], *equal[-1:]})
+
+    async def history(self, entity_id: str) -> Record | None:
+        whole = self.records.get(entity_id)
+        if whole is None:
+            return None
+        return _with_numbers(whole, {one.number for one in whole.versions[-MAX_HISTORY:]})
 
     async def live_count(self) -> int:
         return len((await self.current()).listed)
@@ -52,14 +73,11 @@ class MemoryRegistry:
             one.body for one in sorted(listed, key=lambda one: (one.entity_type, one.entity_id))
         ]
 
-    async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
+    async def facts(self, entry: Entry, key: KeyFacts, now: dt.datetime) -> Facts:
         own = entry.entityinfo.id
-        handle = entry.entityinfo.entityhandle
         return Facts(
             onboarded_as=self.onboarded.get(own),
-            handle_holder=self._holder(
-                own, lambda one: handle != "" and one.entry.entityinfo.entityhandle == handle
-            ),
+            handle_holder=self._handle_holder(own, entry.entityinfo.entityhandle.lower(), now),
             kid_holder=self._holder(own, lambda one: one.key.kid == key.kid),
             modulus_holder=self._holder(own, lambda one: one.key.modulus_hash == key.modulus_hash),
         )
@@ -69,6 +87,28 @@ class MemoryRegistry:
             if entity_id != own and any(map(same, versions)):
                 return entity_id
         return ""
+
+    def _handle_holder(self, own: str, handle: str, now: dt.datetime) -> str:
+        held = {
+            entity_id: [
+                one for one in versions if handle == one.entry.entityinfo.entityhandle.lower()
+            ]
+            for entity_id, versions in sorted(self._holding.items())
+            if handle and entity_id != own
+        }
+        has = [one for one, versions in held.items() if any(map(_is_held_now, versions))]
+        live = self.records[own].live if own in self.records else None
+        if live and live.entry.entityinfo.entityhandle.lower() == handle:
+            return next(iter(has), "")
+        stays = [
+            one for one, versions in held.items() if versions and self._stays(one, versions, now)
+        ]
+        return next(iter(has + stays), "")
+
+    def _stays(self, entity_id: str, versions: list[Version], now: dt.datetime) -> bool:
+        times = [(one.live_until or now) - one.live_from for one in versions if one.live_from]
+        retired = self.records[entity_id].status is EntityStatus.RETIRED
+        return retired or sum(times, dt.timedelta()) >= HANDLE_STAYS_AFTER
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
         return [one for one in self.given if one.at > after and one.entity_id in {"", entity_id}]
@@ -83,8 +123,11 @@ class MemoryRegistry:
     async def keep(self, decision: Decision) -> None:
         self.kept.append(decision)
         after = decision.after
-        self.records[after.entity_id] = after
-        self._holding[after.entity_id] = [one for one in after.versions if _holds(one)]
+        # What was decided on may leave versions out.
+        whole = self.records.get(after.entity_id, after)
+        merged = {one.number: one for one in (*whole.versions, *after.versions)}
+        self.records[after.entity_id] = replace(after, versions=tuple(merged.values()))
+        self._holding[after.entity_id] = [one for one in merged.values() if _holds(one)]
         if decision.tokens is not TokenEffect.NONE:
             self.token_effects.append((decision.after.entity_id, decision.tokens))
         published = decision.publication
@@ -123,5 +166,15 @@ class MemoryRegistry:
         return self.marker
 
 
+def _with_numbers(whole: Record, numbers: set[int]) -> Record:
+    always = {VersionStatus.LIVE, *PENDING}
+    kept = [one for one in whole.versions if one.number in numbers or one.status in always]
+    return replace(whole, versions=tuple(kept))
+
+
 def _holds(version: Version) -> bool:
     return version.was_live or version.status is VersionStatus.APPROVED
+
+
+def _is_held_now(version: Version) -> bool:
+    return version.status in {VersionStatus.LIVE, VersionStatus.APPROVED}

@@ -42,8 +42,12 @@ async def waiting(call: OperatorCall[NoParameters]) -> PendingEntriesResponse | 
 async def history(
     call: OperatorCall[NoParameters], entity_id: FromPath[str]
 ) -> RecordResponse | Refusal:
-    """Show every version of an entry with who, when and what it changed, and its keys."""
-    record = await call.work.registry.record(entity_id)
+    """Show the newest 200 versions of an entry with who, when and what each changed, and its keys.
+
+    The live and the pending version are always among them. Where the first version shown is
+    not 1, there are older ones; the first key may have been live before.
+    """
+    record = await call.work.registry.history(entity_id)
     return UnknownEntity(entity_id) if record is None else record_response(record)
 
 

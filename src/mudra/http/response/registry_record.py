@@ -54,7 +54,7 @@ class KeyPeriodResponse(Struct, frozen=True):
 
 
 class RecordResponse(ResponseBody, kw_only=True):
-    """Every version of an entry, and its keys."""
+    """The newest versions of an entry, and its keys."""
 
     entity_id: str = field(name="entityId")
     type: str
@@ -97,7 +97,7 @@ class DecisionResponse(ResponseBody, kw_only=True):
 
 
 def record_response(record: Record) -> RecordResponse:
-    """Return the response that shows everything stored about an entity."""
+    """Return the response that shows the history of an entry."""
     return RecordResponse(
         entity_id=record.entity_id,
         type=record.entity_type.value,

@@ -21,6 +21,8 @@ from mudra.shared.finding import Finding, Severity
 from mudra.shared.mail_text import unsafe_in_mail
 
 MAX_REASON: Final = 500
+HANDLE_STAYS_AFTER: Final = dt.timedelta(hours=24)
+"""An entity that had a handle live for so long in all keeps it from others (0205)."""
 
 
 class RegistryAction(enum.StrEnum):
@@ -110,8 +112,15 @@ class Facts(Struct, frozen=True):
     """What the registry holds beyond this record, as storage found it under its lock.
 
     Each holder is the ID of another entity, or `""`. A holder is one whose
-    version with that handle, `kid` or modulus is approved or was ever live: a
-    mere submission holds nothing, or anyone could block a member's public key.
+    version with that `kid` or modulus is approved or was ever live: a mere
+    submission holds nothing, or anyone could block a member's public key.
+
+    A handle goes live without approval: what one entity takes for a moment must
+    not be lost to all others. It is held by who has it in a version that is live
+    or approved, by who had it live and is retired, and by who had it live for
+    `HANDLE_STAYS_AFTER` in all, since people know it by then. Its case makes no
+    other handle of it.
+
     `grants` are those that may tie who approves the pending version to who submitted it.
     """
 

@@ -111,7 +111,7 @@ def roll_back(
         return held
     waits = not one_operator and needs_two(record, previous.entry)
     version = Version(
-        number=len(record.versions) + 1,
+        number=record.next_number,
         entry=previous.entry,
         key=previous.key,
         status=VersionStatus.SUBMITTED,

@@ -1,11 +1,15 @@
 """The history of an entry: its versions with what each changed, and its keys with their dates."""
 
 import datetime as dt
+from typing import Final
 
 from msgspec import Struct
 
 from mudra.registry.lifecycle.difference import FieldChange, difference
 from mudra.registry.lifecycle.record import Record, Version
+
+MAX_HISTORY: Final = 200
+"""Versions that a history shows, the newest: a member may send thousands over the years."""
 
 
 class Step(Struct, frozen=True):
@@ -28,10 +32,10 @@ class KeyPeriod(Struct, frozen=True):
 
 
 def history(record: Record) -> tuple[Step, ...]:
-    """Return every version in order; a version is compared with the one it was meant to replace.
+    """Return the versions in order; a version is compared with the one it was meant to replace.
 
     That is the last version before it that was ever live, or the one right
-    before it while none was.
+    before it while none was. The first is compared with none, also where older ones are left out.
     """
     steps: list[Step] = []
     base: Version | None = None
@@ -44,7 +48,10 @@ def history(record: Record) -> tuple[Step, ...]:
 
 
 def key_periods(record: Record) -> tuple[KeyPeriod, ...]:
-    """Return the keys that were ever live, in order; versions with the same key are one period."""
+    """Return the keys that were ever live, in order; versions with the same key are one period.
+
+    Where older versions are left out, the first period may have begun before.
+    """
     periods: list[KeyPeriod] = []
     for version in record.versions:
         key, since = version.key, version.live_from

@@ -74,7 +74,10 @@ class Version(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """Everything stored about one entity; versions in order of their numbers, from 1."""
+    """What is stored about one entity; versions in order of their numbers, which begin at 1.
+
+    There may be more versions than these, but the live, the pending and the newest are here.
+    """
 
     entity_id: str
     entity_type: EntityType
@@ -95,6 +98,16 @@ class Record(Struct, frozen=True):
     def scheduled(self) -> Version | None:
         """The version that is approved and goes live at its time."""
         return next((one for one in self.versions if one.status is VersionStatus.APPROVED), None)
+
+    @property
+    def next_number(self) -> int:
+        """Return the number of the version that comes next."""
+        return self.versions[-1].number + 1 if self.versions else 1
+
+    @property
+    def left_out(self) -> int:
+        """Return how many versions are stored and not among these."""
+        return self.next_number - 1 - len(self.versions)
 
     def version(self, number: int) -> Version | None:
         """Return the version of that number."""

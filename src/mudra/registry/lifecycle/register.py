@@ -88,8 +88,8 @@ async def _take(
         barred = may_decide(actor)
     if barred is not None:
         return await _keep(registry, action, entity_id, actor, barred)
-    record = await registry.record(entity_id)
-    facts = await registry.facts(checked.entry, checked.key)
+    record = await registry.record(entity_id, entry=checked.entry)
+    facts = await registry.facts(checked.entry, checked.key, now)
     outcome = decide_on(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat):
         if approved and _awaits_approval(outcome):
@@ -118,12 +118,12 @@ async def preview_submission(
     Of one that needs a second operator it is what would be stored, pending.
     """
     now = await registry.lock()
-    record = await registry.record(checked.entry.entityinfo.id)
-    facts = await registry.facts(checked.entry, checked.key)
+    record = await registry.record(checked.entry.entityinfo.id, entry=checked.entry)
+    facts = await registry.facts(checked.entry, checked.key, now)
     decide_on = submit if record is None else update
     outcome = decide_on(record, checked, facts, actor, now)
     if isinstance(outcome, Repeat) and _awaits_approval(outcome):
-        facts = await _facts_of_pending(registry, outcome.record)
+        facts = await _facts_of_pending(registry, outcome.record, now)
         return approve(outcome.record, facts, actor, now, one_operator=registry.one_operator)
     return outcome
 
@@ -132,7 +132,7 @@ async def decide(registry: Registry, command: Command) -> Outcome:
     """Carry out a command: approve, reject, suspend, restore, retire or roll back."""
     now = await registry.lock()
     lost = await _lost_right(registry, command.actor, command.entity_id)
-    record = await registry.record(command.entity_id)
+    record = await registry.record(command.entity_id, version=command.version)
     if lost is not None:
         outcome: Outcome = lost
     elif record is None or command.entity_type not in {None, record.entity_type}:
@@ -175,7 +175,7 @@ async def _decided(
 ) -> Outcome:
     actor = command.actor
     if command.action is RegistryAction.APPROVE:
-        facts = await _facts_of_pending(registry, record)
+        facts = await _facts_of_pending(registry, record, now)
         due = command.goes_live_at
         return approve(
             record,
@@ -192,7 +192,7 @@ async def _decided(
         previous = record.version(command.version)
         if previous is None:
             return UnknownVersion(command.entity_id, command.version)
-        facts = await registry.facts(previous.entry, previous.key)
+        facts = await registry.facts(previous.entry, previous.key, now)
         return roll_back(
             record,
             facts,
@@ -212,11 +212,11 @@ _CHANGES_OF_STATUS: dict[RegistryAction, Callable[[Record, Actor, dt.datetime, s
 }
 
 
-async def _facts_of_pending(registry: Registry, record: Record) -> Facts:
+async def _facts_of_pending(registry: Registry, record: Record, now: dt.datetime) -> Facts:
     pending = record.pending
     if pending is None:
         return Facts()
-    facts = await registry.facts(pending.entry, pending.key)
+    facts = await registry.facts(pending.entry, pending.key, now)
     grants = await registry.grants(record.entity_id, tied_since(pending))
     return replace(facts, grants=tuple(grants))
 
@@ -233,7 +233,7 @@ def _awaits_approval(repeat: Repeat) -> bool:
 async def _approve_at_once(
     registry: Registry, record: Record, actor: Actor, now: dt.datetime
 ) -> Outcome:
-    facts = await _facts_of_pending(registry, record)
+    facts = await _facts_of_pending(registry, record, now)
     outcome = approve(record, facts, actor, now, one_operator=registry.one_operator)
     return await _keep(registry, RegistryAction.APPROVE, record.entity_id, actor, outcome)
 

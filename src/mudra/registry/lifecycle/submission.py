@@ -103,7 +103,7 @@ def _may_start_again(record: Record) -> bool:
 
 def _next(record: Record, checked: CheckedPayload, actor: Actor, now: dt.datetime) -> Version:
     return Version(
-        number=len(record.versions) + 1,
+        number=record.next_number,
         entry=checked.entry,
         key=checked.key,
         status=VersionStatus.SUBMITTED,

@@ -84,7 +84,8 @@ def _repeated(results: _Results) -> Iterator[Finding]:
         info = result.entry.entityinfo
         unique = (
             ("id", info.id),
-            ("entityhandle", info.entityhandle),
+            # Its case makes no other handle (0205).
+            ("entityhandle", info.entityhandle.lower()),
             ("certificate.kid", result.key.kid),
             ("certificate.n", result.key.modulus_hash),
         )

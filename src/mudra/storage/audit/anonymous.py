@@ -23,7 +23,8 @@ ANONYMOUS: Final = "nobody"
 """The actor of a caller who has not signed in."""
 MAX_ADDRESSES: Final = 1000
 """Counts kept for one minute; what comes from further addresses is counted together."""
-_OTHERS: Final = "(others)"
+OTHERS: Final = "(others)"
+"""In place of the address, where several are counted together."""
 
 _COUNT: Final = sa.text(
     """
@@ -75,7 +76,7 @@ async def count_anonymous(transaction: Transaction, events: Iterable[AuditEvent]
     for event in events:
         key = (address_key(event.address), event.event.value, event.reason)
         if key not in counts and len(counts) >= MAX_ADDRESSES:
-            key = (_OTHERS, event.event.value, event.reason)
+            key = (OTHERS, event.event.value, event.reason)
         counts[key] = counts.get(key, 0) + int(event.detail.get("count", 1))
         first.setdefault(key, event)
     if not counts:
@@ -93,7 +94,7 @@ async def count_anonymous(transaction: Transaction, events: Iterable[AuditEvent]
         for (address, name, reason), count in counts.items()
     ]
     await transaction.connection.execute(
-        _COUNT, {**parameter_of(rows), "most": MAX_ADDRESSES, "others": _OTHERS}
+        _COUNT, {**parameter_of(rows), "most": MAX_ADDRESSES, "others": OTHERS}
     )
 
 

@@ -53,10 +53,15 @@ class PostgresMilestones:
 
     async def _where(self, which: sa.ColumnElement[bool]) -> Sequence[Milestones]:
         v, day, secret = registry_version.c, token_day.c, entity_secret.c
-        submitted = sa.select(sa.func.min(v.submitted_at)).where(
-            v.entity_id == _E.entity_id, v.status.not_in(_NOT_SENT)
+        # The first versions; a minimum would read all that there ever were.
+        own = sa.select(v.submitted_at).where(v.entity_id == _E.entity_id)
+        submitted = own.where(v.status.not_in(_NOT_SENT)).order_by(v.number).limit(1)
+        live = (
+            sa.select(v.live_from)
+            .where(v.entity_id == _E.entity_id, v.live_from.is_not(None))
+            .order_by(v.number)
+            .limit(1)
         )
-        live = sa.select(sa.func.min(v.live_from)).where(v.entity_id == _E.entity_id)
         token = sa.select(sa.func.min(day.day)).where(day.entity_id == _E.entity_id)
         rows = await self._tx.connection.execute(
             sa.select(

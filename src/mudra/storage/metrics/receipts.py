@@ -121,9 +121,13 @@ class OnboardedMembers:
         From when the AA's entry went live, or the first window it reported before; an AA that is
         only onboarded need not report yet. The audit has when its status changed.
         """
+        v = registry_version.c
+        # The first version that was live; a minimum would read all that there ever were.
         live_from = (
-            sa.select(sa.func.min(registry_version.c.live_from))
-            .where(registry_version.c.entity_id == entity.c.entity_id)
+            sa.select(v.live_from)
+            .where(v.entity_id == entity.c.entity_id, v.live_from.is_not(None))
+            .order_by(v.number)
+            .limit(1)
             .scalar_subquery()
         )
         rows = await self._tx.connection.execute(

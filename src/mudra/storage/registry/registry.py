@@ -36,8 +36,10 @@ from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.identity.tables import access_grant
+from mudra.storage.registry.holders import read_facts
+from mudra.storage.registry.records import read_history, read_record
 from mudra.storage.registry.rights import has_right_now
-from mudra.storage.registry.rows import read_version, version_row
+from mudra.storage.registry.rows import version_row
 from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
 from mudra.storage.tokens.entity_status import store_status
 
@@ -86,9 +88,15 @@ class PostgresRegistry:
         """Return whether they still have the right by which they came."""
         return await has_right_now(self._tx, actor, entity_id)
 
-    async def record(self, entity_id: str) -> Record | None:
-        """Return everything stored about an entity."""
-        return await read_record(self._tx, entity_id)
+    async def record(
+        self, entity_id: str, *, version: int = 0, entry: Entry | None = None
+    ) -> Record | None:
+        """Return what decides about an entity."""
+        return await read_record(self._tx, entity_id, version, entry)
+
+    async def history(self, entity_id: str) -> Record | None:
+        """Return the newest versions of an entity."""
+        return await read_history(self._tx, entity_id)
 
     async def live_count(self) -> int:
         """Return the number of live entries."""
@@ -107,27 +115,9 @@ class PostgresRegistry:
         )
         return [bytes(body) for body in bodies]
 
-    async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
+    async def facts(self, entry: Entry, key: KeyFacts, now: dt.datetime) -> Facts:
         """Return which other entities hold the entry's handle, `kid` and modulus."""
-        own, handle = entry.entityinfo.id, entry.entityinfo.entityhandle
-        c = registry_version.c
-        row = (
-            await self._tx.connection.execute(
-                sa.select(
-                    sa.select(entity.c.type).where(entity.c.entity_id == own).scalar_subquery(),
-                    _holder(own, sa.and_(c.entityhandle == handle, c.entityhandle != "")),
-                    _holder(own, c.kid == key.kid),
-                    _holder(own, c.modulus_hash == key.modulus_hash),
-                )
-            )
-        ).one()
-        onboarded_as, handle_holder, kid_holder, modulus_holder = row
-        return Facts(
-            onboarded_as=EntityType(onboarded_as) if onboarded_as else None,
-            handle_holder=handle_holder or "",
-            kid_holder=kid_holder or "",
-            modulus_holder=modulus_holder or "",
-        )
+        return await read_facts(self._tx, entry, key, now)
 
     async def grants(self, entity_id: str, after: dt.datetime) -> Sequence[Grant]:
         """Return which rights of operators and of the entity were given after a time."""
@@ -344,35 +334,3 @@ async def types_of(transaction: Transaction, entity_ids: Iterable[str]) -> dict[
 
 def _status_of(status: EntityStatus) -> MemberStatus:
     return _MEMBER_STATUS.get(status, MemberStatus.ACTIVE)
-
-
-async def read_record(transaction: Transaction, entity_id: str) -> Record | None:
-    """Return everything stored about an entity."""
-    kept = (
-        await transaction.connection.execute(
-            sa.select(registry_entity.c.type, registry_entity.c.status).where(
-                registry_entity.c.entity_id == entity_id
-            )
-        )
-    ).first()
-    if kept is None:
-        return None
-    rows = await transaction.connection.execute(
-        sa.select(registry_version)
-        .where(registry_version.c.entity_id == entity_id)
-        .order_by(registry_version.c.number)
-    )
-    versions = tuple(read_version(row) for row in rows.mappings())
-    return Record(entity_id, EntityType(kept[0]), EntityStatus(kept[1]), versions)
-
-
-def _holder(own: str, same: sa.ColumnElement[bool]) -> sa.ScalarSelect[str]:
-    c = registry_version.c
-    holds = sa.or_(c.live_from.is_not(None), c.status == VersionStatus.APPROVED.value)
-    return (
-        sa.select(c.entity_id)
-        .where(c.entity_id != own, same, holds)
-        .order_by(c.entity_id)
-        .limit(1)
-        .scalar_subquery()
-    )

@@ -16,6 +16,14 @@ def _text(name: str) -> sa.Column[str]:
     return sa.Column(name, sa.Text, nullable=False)
 
 
+HOLDS: Final = sa.text("(live_from IS NOT NULL OR status = 'approved')")
+"""The versions that hold their `kid` and modulus."""
+HAS_HANDLE: Final = sa.text("(entityhandle > '' AND (status = 'live' OR status = 'approved'))")
+HAD_HANDLE: Final = sa.text("(entityhandle > '' AND live_from IS NOT NULL)")
+IS_LIVE: Final = sa.text("(status = 'live')")
+IS_PENDING: Final = sa.text("(status IN ('submitted', 'approved'))")
+"""As the indexes of versions have them: a query that says the same finds a few rows by them."""
+
 registry_entity: Final = sa.Table(
     "registry_entity",
     metadata,
@@ -52,19 +60,25 @@ registry_version: Final = sa.Table(
         "status IN ('submitted', 'approved', 'live', 'rejected', 'withdrawn', 'superseded')",
         name="status",
     ),
-    sa.Index(
-        "one_live_version", "entity_id", unique=True, postgresql_where=sa.text("status = 'live'")
-    ),
-    sa.Index(
-        "one_pending_version",
-        "entity_id",
-        unique=True,
-        postgresql_where=sa.text("status IN ('submitted', 'approved')"),
-    ),
+    sa.Index("one_live_version", "entity_id", unique=True, postgresql_where=IS_LIVE),
+    sa.Index("one_pending_version", "entity_id", unique=True, postgresql_where=IS_PENDING),
     sa.Index(
         "registry_version_due",
         "goes_live_at",
         postgresql_where=sa.text("status = 'approved'"),
+    ),
+    # Of one entity there may be very many versions: what decides reads none of them in vain.
+    sa.Index("registry_version_content", "entity_id", sa.text("sha256(body)"), "number"),
+    sa.Index("registry_version_kid_held", "kid", "entity_id", postgresql_where=HOLDS),
+    sa.Index("registry_version_modulus_held", "modulus_hash", "entity_id", postgresql_where=HOLDS),
+    sa.Index(
+        "registry_version_handle_held", sa.text("lower(entityhandle)"), postgresql_where=HAS_HANDLE
+    ),
+    sa.Index(
+        "registry_version_handle_seen",
+        sa.text("lower(entityhandle)"),
+        "live_from",
+        postgresql_where=HAD_HANDLE,
     ),
 )
 

@@ -7,23 +7,73 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec import Struct
 
-from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
+from mudra.storage.audit.anonymous import OTHERS
+from mudra.storage.database.bulk_insert import parameter_of
 from mudra.storage.database.database import Transaction
 from mudra.storage.tokens.tables import secret_use
 from mudra.tokens.secrets.foreign_addresses import EntityUse
 from mudra.tokens.secrets.old_secret_use import AddressUse, SecretUse
 
-_C: Final = secret_use.c
-_NEW: Final = bulk_insert(
-    secret_use, "entity_id", "version", "address", "count", "count_in_grace", "last_used_at"
+MAX_ADDRESSES: Final = 1000
+"""Addresses kept for one secret; what comes from further ones is counted together.
+
+A member's program may have another IPv6 address for each token (decision 0205).
+"""
+_OF_SECRET: Final = 2 * MAX_ADDRESSES + 1
+"""Rows that are read of one secret: nodes that write at one moment may pass the bound."""
+_OF_ENTITY: Final = 5 * _OF_SECRET
+"""Rows that are read of all secrets of an entity, the newest first."""
+_ADD: Final = sa.text(
+    """
+WITH given AS (
+  SELECT * FROM json_to_recordset(cast(:rows AS json)) AS r(
+    entity_id text, version integer, address text, count bigint, count_in_grace bigint,
+    last_used_at timestamptz)
+), fresh AS (
+  SELECT entity_id, version, address, row_number() OVER (
+    PARTITION BY entity_id, version ORDER BY address COLLATE "C") AS nth
+  FROM given WHERE NOT EXISTS (
+    SELECT FROM secret_use known WHERE known.entity_id = given.entity_id
+      AND known.version = given.version AND known.address = given.address)
+), held AS (
+  SELECT entity_id, version, (SELECT count(*) FROM (
+    SELECT FROM secret_use known WHERE known.entity_id = secret.entity_id
+      AND known.version = secret.version LIMIT :most) AS kept) AS count
+  FROM (SELECT DISTINCT entity_id, version FROM fresh) AS secret
+), placed AS (
+  SELECT given.*,
+    CASE WHEN held.count + fresh.nth > :most THEN :others ELSE given.address END AS place
+  FROM given LEFT JOIN fresh USING (entity_id, version, address)
+    LEFT JOIN held USING (entity_id, version)
 )
-_ADD: Final = _NEW.on_conflict_do_update(
-    index_elements=["entity_id", "version", "address"],
-    set_={
-        "count": _C.count + _NEW.excluded.count,
-        "count_in_grace": _C.count_in_grace + _NEW.excluded.count_in_grace,
-        "last_used_at": sa.func.greatest(_C.last_used_at, _NEW.excluded.last_used_at),
-    },
+INSERT INTO secret_use AS known
+  (entity_id, version, address, count, count_in_grace, last_used_at)
+SELECT entity_id, version, place, sum(count), sum(count_in_grace), max(last_used_at)
+FROM placed GROUP BY entity_id, version, place
+ORDER BY entity_id COLLATE "C", version, place COLLATE "C"
+ON CONFLICT (entity_id, version, address) DO UPDATE SET
+  count = known.count + excluded.count,
+  count_in_grace = known.count_in_grace + excluded.count_in_grace,
+  last_used_at = greatest(known.last_used_at, excluded.last_used_at)
+"""
+)
+"""What is held is counted of secrets with new addresses alone. Rows are locked in one order."""
+_SINCE: Final = sa.text(
+    """
+SELECT entity.entity_id, used.address, cast(sum(used.count) AS bigint), max(used.last_used_at)
+FROM entity CROSS JOIN LATERAL (
+  (SELECT address, count, last_used_at FROM secret_use
+   WHERE entity_id = entity.entity_id AND version = 0 LIMIT :of_secret)
+  UNION ALL
+  (SELECT address, count, last_used_at FROM secret_use
+   WHERE entity_id = entity.entity_id AND version > 0 ORDER BY version DESC LIMIT :of_entity)
+) AS used
+WHERE used.last_used_at >= :at AND (:entity_id = '' OR entity.entity_id = :entity_id)
+GROUP BY entity.entity_id, used.address ORDER BY entity.entity_id, used.address
+"""
+).bindparams(
+    sa.bindparam("at", type_=sa.TIMESTAMP(timezone=True)),
+    sa.bindparam("entity_id", type_=sa.Text),
 )
 
 
@@ -57,7 +107,9 @@ async def add_uses(transaction: Transaction, uses: Iterable[Used], at: datetime)
         }
         for (entity_id, version, address), (count, in_grace) in sorted(summed.items())
     ]
-    await transaction.connection.execute(_ADD, parameter_of(rows))
+    await transaction.connection.execute(
+        _ADD, {**parameter_of(rows), "most": MAX_ADDRESSES, "others": OTHERS}
+    )
 
 
 class PostgresSecretUses:
@@ -69,13 +121,15 @@ class PostgresSecretUses:
     async def of(self, entity_id: str, version: int) -> SecretUse:
         """Read the use of one secret."""
         c = secret_use.c
-        rows = (
-            await self._tx.connection.execute(
-                sa.select(c.address, c.count, c.last_used_at, c.count_in_grace)
-                .where(c.entity_id == entity_id, c.version == version)
-                .order_by(c.last_used_at.desc(), c.address)
-            )
-        ).all()
+        read = (
+            sa.select(c.address, c.count, c.last_used_at, c.count_in_grace)
+            .where(c.entity_id == entity_id, c.version == version)
+            .limit(_OF_SECRET)
+            .subquery()
+            .c
+        )
+        query = sa.select(*read).order_by(read.last_used_at.desc(), read.address)
+        rows = (await self._tx.connection.execute(query)).all()
         return SecretUse(
             tuple(AddressUse(address, count, at) for address, count, at, _ in rows),
             sum(row[3] for row in rows),
@@ -83,18 +137,14 @@ class PostgresSecretUses:
 
     async def since(self, at: datetime, entity_id: str = "") -> Sequence[EntityUse]:
         """Read which addresses used the credentials of which entities since then, or of one."""
-        c = secret_use.c
-        of_one = (c.entity_id == entity_id,) if entity_id else ()
         rows = await self._tx.connection.execute(
-            sa.select(
-                c.entity_id,
-                c.address,
-                sa.cast(sa.func.sum(c.count), sa.BigInteger),
-                sa.func.max(c.last_used_at),
-            )
-            .where(c.last_used_at >= at, *of_one)
-            .group_by(c.entity_id, c.address)
-            .order_by(c.entity_id, c.address)
+            _SINCE,
+            {
+                "at": at,
+                "entity_id": entity_id,
+                "of_secret": _OF_SECRET,
+                "of_entity": _OF_ENTITY,
+            },
         )
         return [EntityUse(*row) for row in rows]
 

@@ -146,6 +146,7 @@ def test_a_restore_or_approval_out_of_turn_is_refused(registry):
     ("second", "path", "value"),
     [
         (aa(1, entityhandle="@aa0"), "entityinfo.entityhandle", "@aa0"),
+        (aa(1, entityhandle="@Aa0"), "entityinfo.entityhandle", "@Aa0"),
         (
             aa(1, certificate=jwk(5) | {"kid": "kid-20000"}),
             "entityinfo.certificate.kid",

@@ -39,7 +39,7 @@ def test_all_findings_of_all_payloads_are_shown_with_their_place():
 
 def test_what_must_be_unique_is_looked_for_within_the_file():
     report = linted(
-        [fip(), fip(1, id="FIP-0"), aa(), aa(1, entityhandle="@aa0"), fiu(certificate=jwk(0))]
+        [fip(), fip(1, id="FIP-0"), aa(), aa(1, entityhandle="@Aa0"), fiu(certificate=jwk(0))]
     )
 
     assert {(one.path, one.problem) for one in report.findings} == {

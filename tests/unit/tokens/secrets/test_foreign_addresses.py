@@ -22,6 +22,7 @@ IPS = ["203.0.113.7", "198.51.100.0/24", "2001:db8::/64"]
         ("2001:db8:0:1::1", False),
         ("", False),
         ("not an address", False),
+        ("(others)", False),
     ],
 )
 def test_an_address_is_listed_or_foreign(address: str, listed: bool) -> None:

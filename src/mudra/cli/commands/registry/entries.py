@@ -1,6 +1,7 @@
 """mudra registry: the entries of the registry, their history, and decisions on them."""
 
 import sys
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -21,6 +22,7 @@ from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.history import history as steps_of
 from mudra.registry.lifecycle.record import Record, VersionStatus
 from mudra.registry.lifecycle.register import Command, Outcome, decide
+from mudra.registry.ports import Registry
 from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True, help="The registry's entries: submit, decide, export.")
@@ -40,7 +42,7 @@ Version = Annotated[
 @app.command(epilog="Example: mudra registry show KAVERI-FIP --json")
 def show(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show an entity's live entry, else the latest version."""
-    record = _record(entity_id, data_dir)
+    record = _stored(lambda registry: registry.record(entity_id), entity_id, data_dir)
     version = record.live or record.versions[-1]
     entry = msgspec.to_builtins(version.entry)
     if as_json:
@@ -59,8 +61,11 @@ def show(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = False)
 
 @app.command(epilog="Example: mudra registry history KAVERI-FIP")
 def history(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show every version with who, when and what it changed, and the dates of the keys."""
-    record = _record(entity_id, data_dir)
+    """Show the newest 200 versions with who, when and what each changed.
+
+    It says how many older versions there are. With `--json` it has the dates of the keys, too.
+    """
+    record = _stored(lambda registry: registry.history(entity_id), entity_id, data_dir)
     if as_json:
         show_json(msgspec.to_builtins(record_response(record)))
         return
@@ -78,6 +83,8 @@ def history(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = Fal
             ]
         )
     show_table(["VERSION", "STATUS", "SUBMITTED", "DECIDED BY", "CHANGES"], rows)
+    if record.left_out:
+        show_facts({"older versions, not shown": record.left_out})
 
 
 @app.command(epilog="Example: mudra registry approve KAVERI-FIP --from 2026-03-01T00:00:00Z")
@@ -225,10 +232,12 @@ def _goes_live_at(decision: Decision) -> str | None:
     return None if due is None or decision.status != VersionStatus.APPROVED else iso_ms(due)
 
 
-def _record(entity_id: str, data_dir: Path | None) -> Record:
+def _stored(
+    read: Callable[[Registry], Awaitable[Record | None]], entity_id: str, data_dir: Path | None
+) -> Record:
     async def act(dependencies: Dependencies) -> Record | None:
         async with dependencies.unit_of_work() as work:
-            return await work.registry.record(entity_id)
+            return await read(work.registry)
 
     record = with_store(act, data_dir)
     if record is None:

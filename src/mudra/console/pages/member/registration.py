@@ -27,7 +27,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.localization.language import gettext, translatable
 from mudra.registry.lifecycle.actor import Actor, member_admin
 from mudra.registry.lifecycle.draft_review import DraftReview, last_if_rejected
-from mudra.registry.lifecycle.record import Version
+from mudra.registry.lifecycle.record import Record, Version
 from mudra.registry.lifecycle.registration import Receipt, ReviewedDraft
 from mudra.registry.payload.refusals import PayloadRefused
 from mudra.shared.finding import Finding
@@ -71,17 +71,21 @@ async def registration(
 
 
 async def _current(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:
-    record = await page_context.work.registry.record(entity_id)
+    stored = await page_context.work.registry.history(entity_id)
     draft = draft_of(
-        record,
+        stored,
         entity_id=entity_id,
         name=page_context.member.name,
         entity_type=page_context.member.entity_type,
         now=page_context.now,
         txn_id=page_context.context.txn_id,
     )
-    export = _VERSIONS.export(record.versions if record else (), page_context.query)
-    return export or _page(page_context, draft, await _reviewed(page_context, draft)).facts
+    versions, more = (stored.versions, stored.left_out) if stored else ((), 0)
+    cut = f"older versions, not shown: {more}" if more else ""
+    export = _VERSIONS.export(versions, page_context.query, left_out=cut)
+    if export is not None:
+        return export
+    return _page(page_context, draft, await _reviewed(page_context, draft), stored).facts
 
 
 @post(f"{_PATH}/check", include_in_schema=False, status_code=200)
@@ -95,7 +99,8 @@ async def check(
         reviewed = await _reviewed(page_context, draft)
         if request.headers.get("hx-request"):
             return RenderedPage("registration_checked.html", _review_facts(reviewed.review, draft))
-        return _page(page_context, draft, reviewed)
+        stored = await page_context.work.registry.history(entity_id)
+        return _page(page_context, draft, reviewed, stored)
 
     return await member_form(request, dependencies, entity_id, handle, _LIMITS, turn=registry_turn)
 
@@ -113,7 +118,8 @@ async def submit(
         outcome = await registration.submit_draft(reviewed.review, _actor(page_context))
         if isinstance(outcome, Receipt):
             return GoTo(f"{member_path(entity_id, 'registration')}?told={outcome.status}")
-        return _page(page_context, draft, reviewed, outcome)
+        stored = await page_context.work.registry.history(entity_id)
+        return _page(page_context, draft, reviewed, stored, outcome)
 
     return await member_form(
         request, dependencies, entity_id, handle, _LIMITS, needs_proof=True, turn=registry_turn
@@ -150,7 +156,11 @@ def _review_facts(review: DraftReview, draft: str, *, sent: bool = False) -> dic
 
 
 def _page(
-    page_context: PageContext, draft: str, reviewed: ReviewedDraft, refusal: Refusal | None = None
+    page_context: PageContext,
+    draft: str,
+    reviewed: ReviewedDraft,
+    stored: Record | None,
+    refusal: Refusal | None = None,
 ) -> RenderedPage:
     problem = page_problem(refusal) if refusal is not None else None
     record, facts = reviewed.record, _review_facts(reviewed.review, draft, sent=bool(problem))
@@ -160,7 +170,8 @@ def _page(
     return RenderedPage(
         "registration.html",
         {
-            "versions": _VERSIONS.view(record.versions if record else (), page_context.query),
+            "versions": _VERSIONS.view(stored.versions if stored else (), page_context.query),
+            "left_out": stored.left_out if stored else 0,
             "rejected": last_if_rejected(record),
             "pending": record.pending if record else None,
             "draft": draft,

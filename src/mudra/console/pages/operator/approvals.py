@@ -206,7 +206,7 @@ def _goes_live_at(fields: Fields) -> datetime | InvalidField | None:
 async def _page(
     page_context: PageContext, entity_id: str, refusal: Refusal | None = None
 ) -> Outcome:
-    record = await page_context.work.registry.record(entity_id)
+    record = await page_context.work.registry.history(entity_id)
     if record is None:
         return UnknownEntity(entity_id)
     keys = key_periods(record)
