@@ -17,21 +17,19 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     plan,
     published,
     signing,
+    succession,
 )
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ROTATE_AFTER = timedelta(days=30)
-steps = st.lists(
-    st.tuples(
-        st.one_of(
-            st.timedeltas(timedelta(seconds=1), timedelta(hours=3)),
-            st.timedeltas(timedelta(hours=3), timedelta(days=70)),
-        ),
-        st.booleans(),
-    ),
-    min_size=1,
-    max_size=25,
+pauses = st.one_of(
+    st.timedeltas(timedelta(seconds=1), timedelta(hours=3)),
+    st.timedeltas(timedelta(hours=3), timedelta(days=70)),
 )
+steps = st.lists(st.tuples(pauses, st.booleans()), min_size=1, max_size=25)
+drops = st.sets(st.integers(0, 4))
+"""Which keys are dropped, counted from the youngest."""
+steps_with_drops = st.lists(st.tuples(pauses, st.booleans(), drops), min_size=1, max_size=25)
 
 
 class Keys:
@@ -55,6 +53,23 @@ class Keys:
             self._make(now, None)
         for kid in due.destroy_private:
             self.destroyed.setdefault(kid, now)
+
+    def drop(self, kids: set[str], now: datetime) -> None:
+        """Drop keys at `now`."""
+        dropped = {kid for kid in kids if self.keys[kid].revoked_at is None}
+        if not dropped:
+            return
+        for kid in dropped:
+            self.keys[kid] = replace(self.keys[kid], revoked_at=now)
+        due = succession(self.kind, list(self.keys.values()), now)
+        if due.signs_on is not None:
+            self.keys[due.signs_on.kid] = replace(due.signs_on, retires_at=None)
+        if due.appoint is not None:
+            self.keys[due.appoint.kid] = replace(due.appoint, active_from=at_once(now))
+        if due.make_active:
+            self._make(now, at_once(now))
+        if due.make_pending:
+            self._make(now, None)
 
     def _make(self, now: datetime, active_from: datetime | None) -> None:
         kid = f"key-{len(self.keys)}"
@@ -123,3 +138,25 @@ def test_a_key_stays_published_until_its_last_token_has_ended_and_goes_after(
     keys.care(now + CLOCK_TOLERANCE, rotate_now=False)
     spent = {k.kid for k in keys.keys.values() if k.retires_at is not None and k.retires_at <= now}
     assert spent == set(keys.destroyed)
+
+
+@given(st.sampled_from(TokenKind), steps_with_drops)
+@settings(max_examples=100)
+def test_whatever_is_dropped_whenever_one_key_signs_that_was_not(
+    kind: TokenKind, plans: list[tuple[timedelta, bool, set[int]]]
+) -> None:
+    keys, now = Keys(kind), START
+    for pause, rotate_now, dropped in plans:
+        keys.care(now, rotate_now=rotate_now)
+        now += pause
+        youngest = list(reversed(keys.keys))
+        gone = {youngest[place] for place in dropped if place < len(youngest)}
+        keys.drop(gone, now)
+
+        until = max(k.retires_at or now for k in keys.keys.values()) + timedelta(hours=1)
+        for at in instants(keys, now, max(until, now + timedelta(hours=1))):
+            assert [key.state(at) for key in keys.keys.values()].count(KeyState.ACTIVE) == 1
+            for clock in (at, at - CLOCK_TOLERANCE):  # also on a node behind
+                signs = keys.at(clock)
+                assert signs.kid not in keys.destroyed
+                assert signs.revoked_at is None

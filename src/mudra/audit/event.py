@@ -88,7 +88,7 @@ class EventName(enum.StrEnum):
     KEYS_SIGNING_CREATE = "keys:signing:create"
     """A signing key was made; it is published before it signs."""
     KEYS_SIGNING_ACTIVATE = "keys:signing:activate"
-    """A signing key began to sign."""
+    """A signing key began to sign, or signs on since the one that was to follow was dropped."""
     KEYS_SIGNING_RETIRE = "keys:signing:retire"
     """A signing key no longer signs, or an imported key has ended."""
     KEYS_SIGNING_DESTROY = "keys:signing:destroy"

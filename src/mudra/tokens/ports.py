@@ -306,11 +306,11 @@ class SigningKeys(Protocol):
     async def appoint(self, kid: str, active_from: datetime) -> None:
         """Set when a key begins to sign."""
 
-    async def retire(self, kid: str, at: datetime) -> None:
-        """Set when a key stops signing."""
+    async def retire(self, kid: str, at: datetime | None) -> None:
+        """Set when a key stops signing; None for one that signs on, without a successor."""
 
-    async def revoke(self, kid: str, at: datetime) -> None:
-        """Drop a key at once, published or not."""
+    async def revoke(self, kids: Collection[str], at: datetime) -> None:
+        """Drop keys at once, published or not."""
 
     async def destroy_private(self, kid: str) -> bool:
         """Delete the private part; False when it was gone already."""

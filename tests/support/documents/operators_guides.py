@@ -1,6 +1,7 @@
 """What the operator fills in, who follows the pages of the machine: settings, keys, audit, clients."""
 
 import contextlib
+import json
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,6 +24,13 @@ def readme(service: Service, folder: Path) -> Iterator[Fill]:
     yield Fill({".venv/bin/": ""})
 
 
+def signing_kid(service: Service) -> str:
+    """The key that signs entity tokens."""
+    keys = json.loads(service.cli("keys", "list", "--json").stdout)
+    (kid,) = (key["kid"] for key in keys if (key["kind"], key["state"]) == ("entity", "active"))
+    return str(kid)
+
+
 @contextlib.contextmanager
 def running(service: Service, folder: Path) -> Iterator[Fill]:
     keys = (
@@ -37,6 +45,7 @@ def running(service: Service, folder: Path) -> Iterator[Fill]:
             "mudra serve --workers 2": "mudra config show",
             "mudra serve": "mudra config show",
             "/mnt/worm/audit": "archive",
+            "--key KID": f"--key {signing_kid(service)}",
         },
         {
             "mudra doctor                     # exits 1 and says what to do when something is wrong": keys

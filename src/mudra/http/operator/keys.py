@@ -1,5 +1,6 @@
 """/operator/v1/keys: the signing keys with who fetched them, and their rotation (scope keys)."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from litestar.types import ControllerRouterHandler
@@ -14,11 +15,13 @@ from mudra.http.operator.shapes import (
     SigningKeyResponse,
 )
 from mudra.http.request.fields import NoParameters
+from mudra.http.response.http_refusals import InvalidField
 from mudra.http.route import get, post
 from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyDetails
+from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, KeyDetails
 
 
 @get("/keys", "List signing keys")
@@ -31,14 +34,11 @@ async def list_keys(call: OperatorCall[NoParameters]) -> KeysResponse:
 
 @post("/keys/rotate", "Rotate signing keys")
 @as_operator(Scope.KEYS, within_s=KEY_CHANGE_S)
-async def rotate(call: OperatorCall[RotationRequest]) -> RotationResponse:
+async def rotate(call: OperatorCall[RotationRequest]) -> RotationResponse | Refusal:
     """Let the next keys sign once everyone can have fetched them; in an emergency, now."""
-    changes = await call.work.signing_keys.rotate(
-        frozenset([TokenKind(call.body.kind)] if call.body.kind else TokenKind),
-        call.caller,
-        await call.work.people.now(),
-        emergency=call.body.emergency,
-    )
+    changes = await _changes(call)
+    if isinstance(changes, Refusal):
+        return changes
     return RotationResponse(
         changes=[
             KeyChangeResponse(
@@ -47,6 +47,21 @@ async def rotate(call: OperatorCall[RotationRequest]) -> RotationResponse:
             for one in changes
         ]
     )
+
+
+async def _changes(call: OperatorCall[RotationRequest]) -> Sequence[KeyChange] | Refusal:
+    body, keys = call.body, call.work.signing_keys
+    if (body.kid or body.all) and not body.emergency:
+        return InvalidField("kid and all must be left out without emergency")
+    if body.kid and body.all:
+        return InvalidField("kid must be left out with all, which drops every key")
+    kinds = frozenset([TokenKind(body.kind)] if body.kind else TokenKind)
+    now = await call.work.people.now()
+    if body.kid:
+        return await keys.drop_key(body.kid, kinds, call.caller, now)
+    if body.all:
+        return await keys.drop_all(kinds, call.caller, now)
+    return await keys.rotate(kinds, call.caller, now, emergency=body.emergency)
 
 
 def _key(details: KeyDetails) -> SigningKeyResponse:

@@ -35,10 +35,15 @@ class DecisionRequest(Struct, frozen=True):
 
 
 class RotationRequest(Struct, frozen=True):
-    """Let the next key sign; `kind` empty for both, `emergency` to drop the current one now."""
+    """Let the next key sign; `kind` empty for both, `emergency` to drop the current one now.
+
+    An emergency drops the key `kid` instead, in whatever state it is, or with `all` every key.
+    """
 
     kind: Annotated[Literal["", "entity", "user"], Meta(description="entity or user")] = ""
     emergency: bool = False
+    kid: Annotated[str, Meta(max_length=200, description="the ID of a signing key")] = ""
+    all: bool = False
 
 
 class DayCountResponse(Struct, kw_only=True):
@@ -92,7 +97,7 @@ class KeysResponse(ResponseBody, kw_only=True):
 
 
 class RotationResponse(ResponseBody, kw_only=True):
-    """What was done to which key; nothing when a rotation is already in progress."""
+    """What was done to which key; nothing when a rotation is in progress, or `kid` was dropped."""
 
     changes: list[KeyChangeResponse]
 

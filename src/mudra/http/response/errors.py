@@ -96,6 +96,7 @@ from mudra.tokens.revocation.revocation_limit import TooManyRevocations
 from mudra.tokens.revocation.revoke_token import AnotherClientsToken
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret_service import NothingInGrace, SecretChanged
+from mudra.tokens.signing_keys.signing_key_service import UnknownKey
 
 _WRONG_SECRET: Final = "id or secret is wrong, or the entity is not active"  # noqa: S105
 
@@ -133,6 +134,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         error_row(
             AssertionInvalid, lambda refused: unauthorized(f"client_assertion: {refused.problem}")
         ),
+        error_row(UnknownKey, lambda _: not_found("kid: no signing key of this kind has this ID")),
         error_row(AnotherClientsToken, lambda _: invalid("token was issued to another client")),
         error_row(
             TooManyRevocations,

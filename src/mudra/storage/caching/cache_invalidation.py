@@ -147,6 +147,10 @@ class CacheInvalidation:
         """Return whether what memory has of all keys that begin so is valid right now."""
         return self.is_valid(prefixes[0]) and not self._fences.is_any_fenced(prefixes, monotonic())
 
+    def is_fenced(self, key: str) -> bool:
+        """Return whether a change of `key` was announced that may be committed any moment."""
+        return self._fences.is_fenced(key, monotonic())
+
     def is_usable_for_tokens(self, key: str) -> bool:
         """Return whether an entity token may rest on what memory has of `key`."""
         now = monotonic()

@@ -52,6 +52,8 @@ class NodeKeys:
         self._signing: dict[TokenKind, tuple[datetime, TokenSigner]] = {}
         """The signer of each kind, and when it was chosen; used again for `_CHOICE_HOLDS`."""
         self._stale = True
+        self._changed_unread = False
+        """Whether keys changed, or may have, and were not read since: memory is not used then."""
         self._read_at = float("-inf")
         self._reading = SharedRead()
         invalidation.on_change(self._changed)
@@ -59,6 +61,8 @@ class NodeKeys:
     def _changed(self, key: str) -> None:
         if key in {"*", KEYS_CHANGED}:
             self._stale = True
+        if key == KEYS_CHANGED:
+            self._changed_unread = True
 
     def is_ready(self) -> bool:
         """Return whether the keys in memory are valid now."""
@@ -66,13 +70,13 @@ class NodeKeys:
             return False
         if self._invalidation.is_valid(KEYS_CHANGED):
             return monotonic() - self._read_at < _REREAD_AFTER_S
-        return self._invalidation.is_usable_for_tokens(KEYS_CHANGED)
+        return not self._changed_unread and self._invalidation.is_usable_for_tokens(KEYS_CHANGED)
 
     async def ready(self) -> None:
         """Return once the keys in memory are valid; reads them when they changed.
 
-        Keys in memory are used even without the database: which of them signs
-        depends on time alone.
+        Keys in memory are used even without the database, since which of them signs depends on
+        time alone; but not once this node knows of a change: one of them may have been dropped.
         """
         if self.is_ready():
             return
@@ -83,7 +87,7 @@ class NodeKeys:
                 if self._stale or self._read_at < called_at:
                     await self._read()
         except ServiceUnavailable:
-            if not self._keys:
+            if not self._keys or self._changed_unread:
                 raise
 
     async def _read(self) -> None:
@@ -106,6 +110,10 @@ class NodeKeys:
         self._signing.clear()
         self._read_at = started_at
         self._stale = generation != self._invalidation.generation
+        # What a fence announced may be committed after this read.
+        self._changed_unread = self._changed_unread and (
+            self._stale or self._invalidation.is_fenced(KEYS_CHANGED)
+        )
 
     def sign(self, kind: TokenKind, claims: Claims) -> str:
         """Sign claims with the key that signs now; about 0.25 ms of CPU."""

@@ -1,6 +1,6 @@
 """Signing keys in PostgreSQL, private parts encrypted: implements tokens/ports.py."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -103,15 +103,15 @@ class PostgresSigningKeys:
 
     async def appoint(self, kid: str, active_from: datetime) -> None:
         """Set when a key begins to sign."""
-        await self._set(kid, active_from=active_from)
+        await self._set([kid], active_from=active_from)
 
-    async def retire(self, kid: str, at: datetime) -> None:
-        """Set when a key stops signing."""
-        await self._set(kid, retires_at=at)
+    async def retire(self, kid: str, at: datetime | None) -> None:
+        """Set when a key stops signing; None for one that signs on, without a successor."""
+        await self._set([kid], retires_at=at)
 
-    async def revoke(self, kid: str, at: datetime) -> None:
-        """Drop a key at once, published or not."""
-        await self._set(kid, revoked_at=at, sealed_private=None)
+    async def revoke(self, kids: Collection[str], at: datetime) -> None:
+        """Drop keys at once, published or not; every node learns of all by one announcement."""
+        await self._set(kids, revoked_at=at, sealed_private=None)
 
     async def destroy_private(self, kid: str) -> bool:
         """Delete the private part; False when it was gone already."""
@@ -120,11 +120,13 @@ class PostgresSigningKeys:
             .where(signing_key.c.kid == kid, signing_key.c.sealed_private.is_not(None))
             .values(sealed_private=None)
         )
+        if done.rowcount != 1:  # asked at each run, for every key that was ever destroyed
+            return False
         await self._tx.changing(KEYS_CHANGED)
-        return done.rowcount == 1
+        return True
 
-    async def _set(self, kid: str, **values: object) -> None:
+    async def _set(self, kids: Collection[str], **values: object) -> None:
         await self._tx.connection.execute(
-            sa.update(signing_key).where(signing_key.c.kid == kid).values(**values)
+            sa.update(signing_key).where(signing_key.c.kid.in_(list(kids))).values(**values)
         )
         await self._tx.changing(KEYS_CHANGED, must_not_be_missed=True)

@@ -132,6 +132,33 @@ def plan(
     return KeyPlan(False, handover is not None, handover, unneeded)  # noqa: FBT003
 
 
+class Succession(Struct, frozen=True):
+    """What a kind of token needs once keys of it were dropped."""
+
+    kind: TokenKind
+    make_active: bool = False
+    make_pending: bool = False
+    appoint: SigningKey | None = None
+    """The pending key that signs at once."""
+    signs_on: SigningKey | None = None
+    """The key that signs and was to stop for one that was dropped."""
+
+
+def succession(kind: TokenKind, left: Sequence[SigningKey], now: datetime) -> Succession:
+    """Return what the keys that are left need, so that tokens of the kind can be signed on."""
+    own = [key for key in left if key.kind is kind and not key.issuer]
+    pending = [key for key in own if key.state(now) is KeyState.PENDING]
+    active = signing(own, kind, now)
+    if active is None:
+        oldest = min(pending, key=lambda key: key.created_at, default=None)
+        return Succession(kind, make_active=oldest is None, make_pending=True, appoint=oldest)
+    ends = active.retires_at
+    starts = [key.active_from for key in pending if key.active_from is not None]
+    if ends is None or any(start <= ends for start in starts):
+        return Succession(kind)
+    return Succession(kind, signs_on=active)
+
+
 def published(keys: Sequence[SigningKey], now: datetime) -> list[SigningKey]:
     """List the keys that verifiers must know at `now`, the signing ones first."""
     ranks = {KeyState.ACTIVE: 0, KeyState.PENDING: 1, KeyState.RETIRING: 2, KeyState.IMPORTED: 3}

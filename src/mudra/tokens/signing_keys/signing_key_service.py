@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyFetch, KeyFetches, KeyMaterial, NewKey, SigningKeys
 from mudra.tokens.signing_keys.key_lifecycle import (
@@ -16,6 +17,7 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     SigningKey,
     at_once,
     plan,
+    succession,
 )
 
 KEY_CHANGE_S: Final = 60.0
@@ -29,6 +31,12 @@ class KeyChange(Struct, frozen=True):
     kind: TokenKind
     event: EventName
     at: datetime
+
+
+class UnknownKey(Refusal, frozen=True):
+    """No signing key of these kinds has the ID."""
+
+    kid: str
 
 
 class KeyDetails(Struct, frozen=True):
@@ -104,6 +112,28 @@ class SigningKeyService(Struct, frozen=True):
         found = [key for key in known if key.kid in kids and key.revoked_at is None]
         return await self._drop(found, known, caller, now)
 
+    async def drop_key(
+        self, kid: str, kinds: frozenset[TokenKind], caller: Caller, now: datetime
+    ) -> Sequence[KeyChange] | UnknownKey:
+        """Drop one key in whatever state it is; nothing changes where it was dropped already."""
+        known = await self.keys.locked_keys()
+        named = [key for key in known if key.kid == kid and key.kind in kinds]
+        if not named:
+            return UnknownKey(kid)
+        found = [key for key in named if key.revoked_at is None]
+        return await self._drop(found, known, caller, now)
+
+    async def drop_all(
+        self, kinds: frozenset[TokenKind], caller: Caller, now: datetime
+    ) -> Sequence[KeyChange]:
+        """Drop every own key of these kinds and make new ones: a copy of the keys was read.
+
+        Keys that have left the JWK Set too: a restore brings back as signing what was then.
+        """
+        known = await self.keys.locked_keys()
+        own = [key for key in known if key.kind in kinds and not key.issuer]
+        return await self._drop([key for key in own if key.revoked_at is None], known, caller, now)
+
     async def _drop(
         self,
         dropped: Sequence[SigningKey],
@@ -111,42 +141,40 @@ class SigningKeyService(Struct, frozen=True):
         caller: Caller,
         now: datetime,
     ) -> Sequence[KeyChange]:
-        changes: list[KeyChange] = []
-        for kind in sorted({key.kind for key in dropped}):
-            gone = [key for key in dropped if key.kind is kind]
-            left = [key for key in known if key.kind is kind and key not in gone]
-            changes += await self._drop_of_a_kind(gone, left, caller, now)
-        return changes
-
-    async def _drop_of_a_kind(
-        self, gone: Sequence[SigningKey], left: Sequence[SigningKey], caller: Caller, now: datetime
-    ) -> Sequence[KeyChange]:
-        """Drop keys of one kind; where none of those left signs, appoint or make one that does.
+        """Drop keys; where none of those left signs, appoint or make one that does.
 
         The pending key takes over before its time; verifiers that cache reject its
         tokens until they have fetched it, which is the lesser evil.
         """
-        if any(key.state(now) is KeyState.ACTIVE for key in left):
-            return [await self._revoke(key, caller, now) for key in gone]
-        kind = gone[0].kind
-        pending = [key for key in left if key.state(now) is KeyState.PENDING]
+        if not dropped:
+            return ()
+        gone = {key.kid for key in dropped}
+        nexts = [
+            succession(kind, [key for key in known if key.kid not in gone], now)
+            for kind in sorted({key.kind for key in dropped})
+        ]
         # Made first: no node may wait for a key to be made while the change is announced.
-        replacement = None if pending else await self.new_key(kind)
-        next_pending = await self.new_key(kind)
-        changes = [await self._revoke(key, caller, now) for key in gone]
-        if replacement is not None:
-            changes.append(await self._keep(replacement, caller, now, active_from=at_once(now)))
-        else:
-            oldest = min(pending, key=lambda key: key.created_at)
-            await self.keys.appoint(oldest.kid, at_once(now))
-            event = EventName.KEYS_SIGNING_ACTIVATE
-            changes.append(await self._record(KeyChange(oldest.kid, kind, event, now), caller))
-        changes.append(await self._keep(next_pending, caller, now))
+        active = [await self.new_key(of.kind) for of in nexts if of.make_active]
+        pending = [await self.new_key(of.kind) for of in nexts if of.make_pending]
+        await self.keys.revoke(gone, now)
+        event = EventName.KEYS_SIGNING_DROP
+        changes = [
+            await self._record(KeyChange(key.kid, key.kind, event, now), caller) for key in dropped
+        ]
+        for of in nexts:
+            if (key := of.signs_on) is not None:
+                await self.keys.retire(key.kid, None)
+                changes.append(await self._signs(key, key.active_from or now, caller))
+            if (key := of.appoint) is not None:
+                await self.keys.appoint(key.kid, at_once(now))
+                changes.append(await self._signs(key, now, caller))
+        signs_from = at_once(now)
+        changes += [await self._keep(of, caller, now, active_from=signs_from) for of in active]
+        changes += [await self._keep(of, caller, now) for of in pending]
         return changes
 
-    async def _revoke(self, key: SigningKey, caller: Caller, now: datetime) -> KeyChange:
-        await self.keys.revoke(key.kid, now)
-        change = KeyChange(key.kid, key.kind, EventName.KEYS_SIGNING_DROP, now)
+    async def _signs(self, key: SigningKey, at: datetime, caller: Caller) -> KeyChange:
+        change = KeyChange(key.kid, key.kind, EventName.KEYS_SIGNING_ACTIVATE, at)
         return await self._record(change, caller)
 
     async def _hand_over(self, handover: Handover, caller: Caller) -> Sequence[KeyChange]:

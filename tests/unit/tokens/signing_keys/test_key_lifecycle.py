@@ -16,10 +16,12 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     KeyPlan,
     KeyState,
     SigningKey,
+    Succession,
     at_once,
     plan,
     published,
     signing,
+    succession,
 )
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -174,3 +176,31 @@ def test_the_key_that_began_last_signs_its_own_kind() -> None:
     assert signing([earlier, replace(later, active_from=NOW + TICK)], ENTITY, NOW) is earlier
     assert signing([earlier], USER, NOW) is None
     assert signing([], ENTITY, NOW) is None
+
+
+def test_after_a_drop_the_oldest_that_waits_signs_or_one_is_made() -> None:
+    dropped = key("a", signs=NOW - DAY, revoked=NOW)
+    older, younger = key("b", made=NOW - DAY), key("c", made=NOW - HOUR)
+    retiring = key("r", signs=NOW - MONTH, ends=NOW - HOUR)
+
+    assert succession(ENTITY, [dropped, younger, older, retiring], NOW) == Succession(
+        ENTITY, make_pending=True, appoint=older
+    )
+    for left in ([dropped, retiring], [], [key("u", USER)], [replace(older, issuer="other")]):
+        assert succession(ENTITY, left, NOW) == Succession(
+            ENTITY, make_active=True, make_pending=True
+        )
+
+
+def test_a_key_signs_on_where_the_one_that_was_to_follow_is_gone() -> None:
+    ending = key("a", signs=NOW - MONTH, ends=NOW + TICK)
+    following = key("b", signs=NOW + TICK)
+    unscheduled, later = key("c"), key("d", signs=NOW + 2 * TICK)
+
+    assert succession(ENTITY, [ending, following, unscheduled], NOW) == Succession(ENTITY)
+    assert succession(ENTITY, [replace(ending, retires_at=None)], NOW) == Succession(ENTITY)
+    for left in ([ending], [ending, unscheduled], [ending, later, replace(following, kind=USER)]):
+        assert succession(ENTITY, left, NOW) == Succession(ENTITY, signs_on=ending)
+    assert succession(ENTITY, [ending, unscheduled], NOW + TICK) == Succession(
+        ENTITY, make_pending=True, appoint=unscheduled
+    )

@@ -12,11 +12,16 @@ from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_store
-from mudra.cli.output.output import show_json, show_table
+from mudra.cli.output.output import Exit, fail, show_json, show_table
 from mudra.overview.administration import Rewrapped
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, KeyDetails
+from mudra.tokens.signing_keys.signing_key_service import (
+    KEY_CHANGE_S,
+    KeyChange,
+    KeyDetails,
+    UnknownKey,
+)
 
 app = typer.Typer(no_args_is_help=True, help="Signing keys of the service.")
 
@@ -70,7 +75,9 @@ def _fields(details: KeyDetails) -> dict[str, object]:
     }
 
 
-@app.command(epilog="Example: mudra keys rotate --kind entity")
+@app.command(
+    epilog="Example: mudra keys rotate --kind entity · mudra keys rotate --emergency --key KID"
+)
 def rotate(
     kind: Annotated[
         TokenKind | None, typer.Option(help="Rotate for this kind of token only.")
@@ -79,23 +86,47 @@ def rotate(
         bool,
         typer.Option(help="The key has leaked: drop it now, and every token that it signed."),
     ] = False,
+    key: Annotated[
+        str, typer.Option(help="In an emergency: the key to drop, by its KID, whatever its state.")
+    ] = "",
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all", help="In an emergency: drop every key, as when the master key has leaked."
+        ),
+    ] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Let the next key sign, as soon as it has been published for an hour.
 
     Tokens signed by the current key stay valid until they expire. With --emergency
-    the key is dropped immediately and its tokens end.
+    the key is dropped immediately and its tokens end: the one that signs now, or that of --key.
+    A second run with the same --key changes nothing.
     """
+    if (key or every) and not emergency:
+        fail("--key and --all need --emergency", Exit.USAGE)
+    if key and every:
+        fail("--all drops every key: leave --key out", Exit.USAGE)
     kinds = frozenset([kind] if kind else TokenKind)
 
-    async def handle(dependencies: Dependencies) -> Sequence[KeyChange]:
+    async def handle(dependencies: Dependencies) -> Sequence[KeyChange] | UnknownKey:
+        caller = Caller(operator_name())
         async with dependencies.unit_of_work(within_s=KEY_CHANGE_S) as work:
-            return await work.signing_keys.rotate(
-                kinds, Caller(operator_name()), await work.people.now(), emergency=emergency
-            )
+            now = await work.people.now()
+            if key:
+                return await work.signing_keys.drop_key(key, kinds, caller, now)
+            if every:
+                return await work.signing_keys.drop_all(kinds, caller, now)
+            return await work.signing_keys.rotate(kinds, caller, now, emergency=emergency)
 
     changes = with_store(handle, data_dir)
+    if isinstance(changes, UnknownKey):
+        fail(f"no signing key of this kind has the KID {key}: see mudra keys list")
+    _show_changes(changes, as_json=as_json, dropped=key)
+
+
+def _show_changes(changes: Sequence[KeyChange], *, as_json: bool, dropped: str) -> None:
     rows = [
         {"kid": c.kid, "kind": c.kind.value, "what": _EVENT_TEXTS[c.event], "at": iso_ms(c.at)}
         for c in changes
@@ -104,6 +135,8 @@ def rotate(
         show_json(rows)
     elif rows:
         show_table(["KID", "FOR", "WHAT", "AT"], [list(row.values()) for row in rows])
+    elif dropped:
+        typer.echo(f"{dropped} was dropped already: nothing to do. See mudra keys list.")
     else:
         typer.echo("A rotation is already in progress: nothing to do. See mudra keys list.")
 

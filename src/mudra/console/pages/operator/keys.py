@@ -15,6 +15,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyFetch
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey
@@ -24,6 +25,8 @@ DONE_TEXTS: Final = {
     "rotated": "The next key will sign as soon as everyone can have fetched it.",
     "under-way": "A rotation is already in progress. Nothing was changed.",
     "dropped": "The key was dropped, and every token that it signed has ended.",
+    "dropped-before": "That key was dropped already. Nothing was changed.",
+    "dropped-all": "Every key of this kind was dropped, and all tokens of these keys have ended.",
 }
 STATES: Final = {
     KeyState.ACTIVE: ("active", "good"),
@@ -91,7 +94,7 @@ async def show_keys(
 async def rotate(
     request: AnyRequest, dependencies: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Rotate one kind of key; an emergency needs its kind typed."""
+    """Rotate one kind of key, or drop one key or all; an emergency needs its kind typed."""
 
     async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         kind = next((one for one in TokenKind if one == fields.get("kind")), None)
@@ -100,15 +103,36 @@ async def rotate(
         emergency = fields.get("emergency") == "true"
         if emergency and fields.get("typed", "").strip().lower() != kind.value:
             return InvalidField(f"to drop the key, type the word {kind.value}")
-        changes = await page_context.work.signing_keys.rotate(
-            frozenset([kind]), page_context.caller, page_context.now, emergency=emergency
-        )
-        done = "dropped" if emergency else "rotated" if changes else "under-way"
-        return GoTo(operator_path(f"keys?told={done}"))
+        if not emergency:
+            changes = await page_context.work.signing_keys.rotate(
+                frozenset([kind]), page_context.caller, page_context.now, emergency=False
+            )
+            return _shown("rotated" if changes else "under-way")
+        return await _drop(page_context, kind, fields)
 
     return await operator_form(
         *(request, dependencies, Scope.KEYS, handle), within_s=KEY_CHANGE_S, needs_proof=True
     )
+
+
+async def _drop(page_context: PageContext, kind: TokenKind, fields: Fields) -> Outcome:
+    """Drop the key that was chosen, every one of the kind, or else the one that signs now."""
+    keys, by = page_context.work.signing_keys, (page_context.caller, page_context.now)
+    kinds, kid = frozenset([kind]), fields.get("kid", "")
+    if fields.get("all") == "true":
+        await keys.drop_all(kinds, *by)
+        return _shown("dropped-all")
+    if not kid:
+        await keys.rotate(kinds, *by, emergency=True)
+        return _shown("dropped")
+    changes = await keys.drop_key(kid, kinds, *by)
+    if isinstance(changes, Refusal):
+        return changes
+    return _shown("dropped" if changes else "dropped-before")
+
+
+def _shown(done: str) -> GoTo:
+    return GoTo(operator_path(f"keys?told={done}"))
 
 
 def _row(details: KeyDetails) -> KeyRow:
