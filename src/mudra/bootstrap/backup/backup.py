@@ -11,6 +11,7 @@ import msgspec
 import psycopg
 from msgspec import Struct
 
+from mudra.bootstrap.backup.place import refuse_unfinished
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import metrics_address, open_server, owner_of
@@ -78,8 +79,9 @@ def make_backup(
 
     With metrics apart their snapshot is taken first, a moment before that of the first database
     (decision 0124). Where the second database cannot be backed up, the first one is, and
-    CommandFailed says both. Raises CommandFailed also when folder or recipient is missing or the
-    role of an address may not read all tables, BackupKeyInvalid, DumpFailed.
+    CommandFailed says both. Raises CommandFailed also when folder or recipient is missing, the
+    role of an address may not read all tables or a restore of the first database was not
+    finished; BackupKeyInvalid, DumpFailed.
     """
     making = _making(settings, order, on_progress)
     second = metrics_address(settings, owner=True)
@@ -94,6 +96,8 @@ def make_backup(
                 f"MUDRA_METRICS_DATABASE_URL, {_ALONE}"
             )
         with only_backup(first):
+            # Of either database: its mark would take the place of that by which a restore goes on.
+            refuse_unfinished(first)
             if second is None or order.only is Part.FIRST:
                 return [_dump(making, _begin(first, Part.FIRST, pairing))]
             if order.only is Part.METRICS:
