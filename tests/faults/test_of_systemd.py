@@ -15,7 +15,7 @@ import pytest
 from tests.support.database.backup_under_way import backup_under_way
 from tests.support.database.template_database import prepare
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.processes import children
+from tests.support.processes import children, users_of
 from tests.support.service import new_member, running_service
 from tests.support.side_by_side import SideBySide
 from tests.support.until import until
@@ -98,16 +98,6 @@ def kill_mode(file: str) -> str:
     """What a unit, or a command that makes one, says of its processes once the main one is stopped."""
     said = re.search(r"KillMode=([a-z-]+)", (DEPLOYED / file).read_text())
     return said[1] if said else "control-group"  # systemd.kill(5)
-
-
-def users_of(data_dir: Path) -> set[int]:
-    """The processes that have a file of a data directory open, but for this one."""
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*/fd"):
-        with contextlib.suppress(OSError):
-            if any(one.readlink().is_relative_to(data_dir) for one in folder.iterdir()):
-                found.add(int(folder.parent.name))
-    return found - {os.getpid()}
 
 
 def end_unit(file: str, processes: set[int]) -> None:

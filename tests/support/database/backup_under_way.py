@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.processes import children
+from tests.support.processes import children, command_of
 from tests.support.until import until
 
 from mudra.storage.backup.encryption import new_identity
@@ -22,7 +22,7 @@ def backup_under_way(data_dir: Path, folder: Path) -> Iterator[ForkedProgram]:
     words = ["backup", "create", "--to", str(folder), "--recipient", public]
     run = ForkedProgram(words, {**os.environ, "MUDRA_DATA_DIR": str(data_dir)})
     with run.stdout:
-        until(lambda: any(map(_is_dump, children(run.pid))), PATIENCE_S, every_s=0.001)
+        until(lambda: dump_of(run), PATIENCE_S, every_s=0.001)
         run.send_signal(signal.SIGSTOP)
         try:
             yield run
@@ -31,7 +31,6 @@ def backup_under_way(data_dir: Path, folder: Path) -> Iterator[ForkedProgram]:
             run.wait(PATIENCE_S)
 
 
-def _is_dump(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        return "pg_dump" in Path(f"/proc/{pid}/cmdline").read_text()
-    return False
+def dump_of(backup: ForkedProgram) -> int:
+    """The process of pg_dump that a backup runs; 0 while there is none."""
+    return next((one for one in children(backup.pid) if "pg_dump" in command_of(one)), 0)
