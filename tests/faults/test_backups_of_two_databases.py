@@ -1,31 +1,23 @@
 """Metrics apart: a backup of both databases, and a restore of both or of either alone."""
 
 import json
-import os
 import shutil
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
-from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.database.own_postgres import as_superuser
 from tests.support.metrics.health_network import at_fip
-from tests.support.metrics.two_backups import Kept
+from tests.support.metrics.two_backups import ACCEPTED, RECEIPTS, Kept, backed_up
 from tests.support.metrics.two_databases import (
     AAS,
     FIPS,
-    TwoDatabases,
     a_copy,
     a_network,
-    environment_of,
 )
-from tests.support.preloaded_program import ForkedProgram
-from tests.support.until import until
 
 HOW_TO = "docs/how-to/metrics-apart.md"
-RECEIPTS = "SELECT count(*) FROM metrics_receipt"
-ACCEPTED = "SELECT count(*) FROM audit_event WHERE event = 'metrics:report:accept'"
 RESTORED = "SELECT detail->>'database' FROM audit_event WHERE event = 'database:backup:restore'"
 WAITS = "SELECT count(*) FROM handover"
 TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
@@ -34,26 +26,8 @@ ENDED = "SELECT count(*) FROM user_token WHERE revoked_at IS NOT NULL"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
-    """Reports, an open incident, a backup with an audit event under way, and more after it."""
-    home = tmp_path_factory.mktemp("backups")
-    with own_postgres(tmp_path_factory.mktemp("postgres") / "data") as first:
-        second = a_copy(first, "metrics")
-        of = TwoDatabases(first, second, environment_of(str(home / "data"), first, second), "")
-        with a_network(of.environment) as network:
-            network.report([4, 3], at_fip(FIPS[0], "cns", failing=0.9))
-            network.detect()
-            accepted = of.rows(first, ACCEPTED)[0][0]
-            aa = network.aa(AAS[0])
-            assert aa.push(aa.requests(network.window(5))).status_code == 200
-            network.detect(carry_over=False)  # all windows are judged, and no mark is kept
-            receipts = of.rows(second, RECEIPTS)[0][0]
-            key = str(home / "backup.key")
-            public = json.loads(of.cli("backup", "key", key, "--json").stdout)["publicKey"]
-            words = ("backup", "create", "--to", str(home / "kept"), "--recipient", public)
-            made = json.loads(of.cli(*words, "--json").stdout)
-            network.report([2, 1], at_fip(FIPS[1], "cns", failing=0.9))
-            network.detect()
-        yield Kept(of, made["file"], made["metrics"]["file"], key, home, receipts, accepted)
+    with backed_up(tmp_path_factory.mktemp("backups"), tmp_path_factory.mktemp("db")) as kept:
+        yield kept
 
 
 def test_a_backup_has_both_databases_and_each_file_says_which(kept: Kept) -> None:
@@ -132,7 +106,7 @@ def test_with_the_second_lost_the_first_is_restored_and_says_how_to_go_on(kept: 
 
 
 def test_with_the_second_lost_for_good_the_metrics_begin_empty(kept: Kept) -> None:
-    first = a_copy(kept.of.first, "alone")
+    first = kept.another_first("alone")
     place = kept.place("begun", first=first)
     early = place.cli("database", "pair-metrics", check=False)
     assert "is empty" in early.output
@@ -147,7 +121,7 @@ def test_with_the_second_lost_for_good_the_metrics_begin_empty(kept: Kept) -> No
     lost = place.cli("mail", "list", check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second)
     assert "of another pairing" in lost.output
     words = ("backup", "create", "--only", "metrics", "--to", str(kept.home), "--recipient")
-    stale = place.cli(*words, _public(kept), check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second)
+    stale = place.cli(*words, kept.public(), check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second)
     assert "of another pairing" in " ".join(stale.output.split())
     late = kept.restore(place, kept.metrics, check=False)
     assert "holds a database already" in late.output
@@ -253,12 +227,12 @@ def test_what_does_not_fit_is_refused_before_anything_changes(kept: Kept) -> Non
 
 
 def test_metrics_of_another_service_are_refused(kept: Kept) -> None:
-    first = a_copy(kept.of.first, "another")
+    first = kept.another_first("another")
     as_superuser(first, "UPDATE service_fact SET value = 'other' WHERE name = 'metrics-database'")
     place = kept.place("foreign", first=first)
     done = kept.restore(place, kept.metrics, check=False)
     made = place.cli(
-        *("backup", "create", "--to", str(kept.home / "foreign"), "--recipient", _public(kept)),
+        *("backup", "create", "--to", str(kept.home / "foreign"), "--recipient", kept.public()),
         check=False,
         MUDRA_METRICS_DATABASE_URL=kept.of.second,
     )
@@ -272,7 +246,7 @@ def test_metrics_of_another_service_are_refused(kept: Kept) -> None:
 def test_with_the_metrics_away_the_first_is_backed_up_and_the_command_fails(
     kept: Kept, tmp_path: Path
 ) -> None:
-    words = ("backup", "create", "--to", str(tmp_path), "--recipient", _public(kept))
+    words = ("backup", "create", "--to", str(tmp_path), "--recipient", kept.public())
     away = {"MUDRA_METRICS_DATABASE_URL": kept.of.second.replace("/metrics?", "/missing?")}
     done = kept.of.cli(*words, check=False, **away)
     unset = kept.of.cli(*words, check=False, MUDRA_METRICS_DATABASE_URL="")
@@ -288,56 +262,6 @@ def test_with_the_metrics_away_the_first_is_backed_up_and_the_command_fails(
         *("dump.age", "json"),
         *("metrics.dump.age", "metrics.json"),
     }
-
-
-def _public(kept: Kept) -> str:
-    return Path(kept.key).read_text().splitlines()[0].rpartition(" ")[2]
-
-
-def test_a_restore_killed_at_any_step_is_finished_by_the_next_one(kept: Kept) -> None:
-    place = kept.place("killed")
-
-    reached = [
-        _killed(kept, place, lambda: _loading(kept, "killed_first")),
-        _killed(kept, place, lambda: _loading(kept, "killed_second")),
-    ]
-    done = json.loads(kept.restore(place, kept.first, kept.metrics).stdout)
-    again = json.loads(kept.restore(place, kept.first, kept.metrics).stdout)
-
-    assert reached == [-signal.SIGKILL] * 2
-    assert (done["already"], again["already"]) == (False, True)
-    assert place.rows(place.first, RESTORED) == [(None,), ("metrics",)]
-    assert place.rows(place.second, RECEIPTS) == [(kept.receipts,)]
-    assert done["membersNotified"] == len(AAS) + len(FIPS)
-
-    # As if the kill had come between the rollback and the record of the metrics.
-    as_superuser(place.first, "DELETE FROM service_fact WHERE name = 'metrics-restored'")
-    late = json.loads(kept.restore(place, kept.first, kept.metrics).stdout)
-    assert (late["already"], late["membersNotified"]) == (False, 0)
-    assert place.rows(place.first, RESTORED) == [(None,), ("metrics",), ("metrics",)]
-    place.cli("mail", "list")
-
-
-def _killed(kept: Kept, place: TwoDatabases, is_there: Callable[[], bool]) -> int:
-    """Kill a restore as soon as something is so; gives its exit code once its sessions are gone."""
-    words = ["restore", kept.first, kept.metrics, "--identity", kept.key]
-    run = ForkedProgram(words, {**os.environ, **place.environment})
-    with run.stdout:
-        until(is_there, every_s=0.005)
-        run.kill()
-        code = run.wait(30)
-    until(lambda: not _sessions(kept, "killed_first") + _sessions(kept, "killed_second"))
-    return code
-
-
-def _loading(kept: Kept, database: str) -> bool:
-    return "mudra backup" in _sessions(kept, database)
-
-
-def _sessions(kept: Kept, database: str) -> list[str]:
-    """The programs that are connected to a database, as another one sees them."""
-    query = f"SELECT application_name FROM pg_stat_activity WHERE datname = '{database}'"
-    return [str(name) for (name,) in kept.of.rows(kept.of.first, query)]
 
 
 def test_a_fail_over_since_the_backup_makes_no_copy_of_it(kept: Kept) -> None:

@@ -1,7 +1,8 @@
-"""What systemd gives and hears: readiness, beats, and a socket that outlives the service."""
+"""What systemd gives, hears and kills: readiness, beats, a socket that outlives the service."""
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import time
@@ -11,15 +12,18 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from tests.support.database.backup_under_way import backup_under_way
+from tests.support.database.template_database import prepare
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.processes import children
-from tests.support.service import running_service
+from tests.support.processes import children, users_of
+from tests.support.service import new_member, running_service
 from tests.support.side_by_side import SideBySide
 from tests.support.until import until
 
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 CALLERS = 4
 PATIENCE_S = 60.0
+DEPLOYED = Path("deploy/systemd")
 
 
 class Manager:
@@ -88,6 +92,60 @@ def test_no_beat_without_a_worker_that_serves(tmp_path: Path) -> None:
         silent = manager.lines[manager.lines.index(gone) : -1]
 
     assert silent == [gone, "WATCHDOG=1"]  # the beat that comes with the worker
+
+
+def kill_mode(file: str) -> str:
+    """What a unit, or a command that makes one, says of its processes once the main one is stopped."""
+    said = re.search(r"KillMode=([a-z-]+)", (DEPLOYED / file).read_text())
+    return said[1] if said else "control-group"  # systemd.kill(5)
+
+
+def end_unit(file: str, processes: set[int]) -> None:
+    """Do to the rest of a unit's processes what systemd does, once the main one has ended."""
+    if kill_mode(file) == "process":
+        return
+    for one in processes:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+
+
+def postmaster(data_dir: Path) -> str:
+    return (data_dir / "postgres" / "postmaster.pid").read_text().splitlines()[0]
+
+
+def test_a_backup_outlives_a_stop_of_the_node_and_what_is_left_ends_with_it(tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    with running_service(data_dir) as service:
+        of_node = users_of(data_dir)
+        with backup_under_way(data_dir, tmp_path / "kept") as backup:
+            assert service.stop() == 0
+            end_unit("mudra.service", of_node)
+            backup.send_signal(signal.SIGCONT)
+            assert backup.wait(60) == 0
+    until(lambda: not users_of(data_dir), PATIENCE_S)
+
+
+@pytest.mark.parametrize("file", ["mudra-backup.service", "mudra-command"])
+def test_a_node_keeps_the_database_that_a_command_started(file: str, tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    prepare(data_dir)
+    with backup_under_way(data_dir, tmp_path / "kept") as backup:
+        of_backup, before = users_of(data_dir), postmaster(data_dir)
+        with running_service(data_dir) as service:
+            backup.send_signal(signal.SIGCONT)
+            assert backup.wait(60) == 0
+            end_unit(file, of_backup)
+            assert new_member(service).secret()
+            assert postmaster(data_dir) == before
+    until(lambda: not users_of(data_dir), PATIENCE_S)
+
+
+def test_all_of_a_node_that_was_killed_alone_ends_by_itself(tmp_path: Path) -> None:
+    data_dir = tmp_path / "data"
+    with running_service(data_dir, "--workers", "2") as service:
+        assert len(users_of(data_dir)) > 4
+        service.process.kill()
+        until(lambda: not users_of(data_dir), PATIENCE_S)
 
 
 class Callers(SideBySide):

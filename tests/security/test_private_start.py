@@ -5,6 +5,9 @@ import stat
 from pathlib import Path
 
 import pytest
+from tests.support.database.backup_under_way import backup_under_way, dump_of
+from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.processes import children, command_of, environment_of, users_of
 from tests.support.service import new_member, running_service
 
 from mudra.bootstrap.config import ConfigError, load_settings
@@ -65,3 +68,23 @@ def test_no_file_of_the_data_directory_can_be_read_by_others(tmp_path: Path) -> 
     }
     assert len(modes) > 100
     assert readable == {}
+
+
+def test_no_program_that_is_started_has_the_settings_of_the_service(tmp_path: Path) -> None:
+    """Master key and passwords are among them; what parses strangers' bodies needs none."""
+    data_dir = tmp_path / "data"
+    with running_service(data_dir) as service:
+        aa = pushing_aa(service)
+        pushed = aa.push(aa.requests(fips=300))
+        started = [one for worker in children(service.process.pid) for one in children(worker)]
+        started += users_of(data_dir)
+        with backup_under_way(data_dir, tmp_path / "kept") as backup:
+            known = {"pg_dump": environment_of(dump_of(backup))}
+        for name in ("anyio.to_process", "postgres_supervisor"):
+            (pid,) = (one for one in started if name in command_of(one))
+            known[name] = environment_of(pid)
+
+    assert pushed.status_code == 200, pushed.text
+    found = {name: [one for one in own if "MUDRA_" in one] for name, own in known.items()}
+    assert found == {"pg_dump": [], "anyio.to_process": [], "postgres_supervisor": []}
+    assert all(own["PATH"] for own in known.values())

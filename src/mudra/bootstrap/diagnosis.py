@@ -22,6 +22,7 @@ from mudra.bootstrap.diagnosis_of_copies import (
     metrics_replica,
     metrics_standbys,
     replica,
+    restore,
     standbys,
 )
 from mudra.bootstrap.diagnosis_of_installation import installation
@@ -155,6 +156,7 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
         forecast,
         _audit,
         backup,
+        restore,
         _connections,
         standbys,
         _addresses,

@@ -1,4 +1,4 @@
-"""The checks of `mudra doctor` of backups, standbys and replicas, of each database."""
+"""The checks of `mudra doctor` of backups, restores, standbys and replicas, of each database."""
 
 from datetime import timedelta
 from typing import Final
@@ -6,12 +6,13 @@ from typing import Final
 import psycopg
 import sqlalchemy as sa
 
+from mudra.bootstrap.backup.place import UNFINISHED
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.overview.administration import Diagnosis
 from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.backup.restored_store import last_backup
+from mudra.storage.backup.restored_store import last_backup, look
 from mudra.storage.database.database import Database
 from mudra.storage.database.replica import IDENTITY
 from mudra.storage.database.standbys import read_standbys
@@ -35,6 +36,12 @@ async def backup(dependencies: Dependencies) -> Diagnosis:
         return Diagnosis("backup", passed=True, text="mudra backup create has not been used yet")
     text = "none was made, though MUDRA_BACKUP_RECIPIENTS is set: run mudra backup create"
     return Diagnosis("backup", passed=False, text=text)
+
+
+async def restore(dependencies: Dependencies) -> Diagnosis:
+    """No restore was cut off before what must follow it: a node would refuse to start."""
+    unfinished = look(dependencies.database.conninfo).unfinished
+    return Diagnosis("restore", not unfinished, UNFINISHED if unfinished else "none was cut off")
 
 
 async def standbys(dependencies: Dependencies) -> Diagnosis:

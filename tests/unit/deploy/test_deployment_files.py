@@ -123,6 +123,14 @@ def test_systemd_waits_for_the_answer_and_looks_after_the_node() -> None:
     assert seconds[0] >= MIN_WATCHDOG_S
 
 
+def test_systemd_leaves_what_other_units_use_of_a_node() -> None:
+    """Processes: tests/faults/test_of_systemd.py. And the shared memory of PostgreSQL."""
+    for name in ("mudra.service", "mudra-backup.service"):
+        lines = (SYSTEMD / name).read_text().splitlines()
+        assert "KillMode=process" in lines
+        assert "RemoveIPC=yes" not in lines
+
+
 @pytest.mark.parametrize("name", ["mudra.service", "mudra-agent.service"])
 def test_systemd_starts_what_keeps_times_once_the_clock_is_right(name: str) -> None:
     lines = (SYSTEMD / name).read_text().splitlines()

@@ -4,6 +4,7 @@ import base64
 import os
 import re
 import secrets
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 import yaml
 from tests.support.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.metrics.two_databases import a_copy
 
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.database.roles import OWNER, SERVICE, as_role
@@ -31,9 +33,10 @@ def backup_of_the_guide() -> Manifest:
     return {**values_of_the_guide(), **found}
 
 
-def found(kind: str, *, restoring: bool = False) -> Manifest:
+def found(kind: str, *, restoring: bool = False, only: str = "") -> Manifest:
     """One manifest of the guide's values; `restoring` adds what its command for a restore sets."""
     values = backup_of_the_guide()
+    values["backup"]["only"] = only
     if restoring:
         values = {**values, "replicas": 0, "backup": {**values["backup"], "pod": True}}
     said = said_of("mudra", values)
@@ -64,6 +67,7 @@ def test_the_backup_of_the_guide_is_a_cron_job() -> None:
     assert (job["spec"]["schedule"], job["spec"]["timeZone"]) == ("30 */6 * * *", "Etc/UTC")
     assert job["spec"]["concurrencyPolicy"] == "Forbid"
     assert job["spec"]["suspend"] is False
+    assert job["spec"]["jobTemplate"]["spec"]["backoffLimit"] == 0
     assert found("CronJob", restoring=True)["spec"]["suspend"] is True
     assert claim["spec"]["resources"]["requests"] == {"storage": "50Gi"}
     assert claim["metadata"]["annotations"] == {"helm.sh/resource-policy": "keep"}
@@ -90,6 +94,7 @@ def test_the_backup_of_the_guide_is_a_cron_job() -> None:
         ({"enabled": True, "recipients": [PRIVATE.reveal()]}, "recipients"),
         ({"schedule": "daily"}, "schedule"),
         ({"to": "/mnt"}, "to"),
+        ({"only": "second"}, "only"),
     ],
 )
 def test_a_wrong_value_of_the_backup_is_refused(wrong: Manifest, why: str) -> None:
@@ -140,6 +145,49 @@ def test_the_cron_job_makes_a_backup_that_the_pod_restores(tmp_path: Path) -> No
     assert names[2] == "mudra-young.json"
     assert restored.returncode == 0, restored.stderr
     assert kept == ("yes",)
+
+
+@pytest.mark.slow
+def test_metrics_that_are_away_keep_their_last_backup_alone(tmp_path: Path) -> None:
+    """Old ones of the first database go with each new one, also when the job fails."""
+    with own_postgres(tmp_path / "db") as url:
+        second = a_copy(url, "metrics")
+        of_both = {"MUDRA_DATABASE_URL": url, "MUDRA_METRICS_DATABASE_URL": second}
+        key = {"MUDRA_MASTER_KEY": base64.b64encode(secrets.token_bytes(32)).decode()}
+        paired = run(["mudra", "mail", "list"], environment([], {}, tmp_path) | of_both | key)
+        away = made_by_the_job(tmp_path, url, second.replace("/metrics?", "/missing?"))
+        alone = made_by_the_job(tmp_path, url, second, only="first")
+        metrics = made_by_the_job(tmp_path, url, second, only="metrics")
+        both = made_by_the_job(tmp_path, url, second)
+
+    assert paired.returncode == 0, paired.stderr
+    assert away == (5, ["old.metrics.json"], ["json"])
+    assert alone == (0, ["old.metrics.json"], ["json"])
+    assert metrics == (0, ["old.json"], ["metrics.json"])
+    assert both == (0, [], ["json", "metrics.json"])
+
+
+def made_by_the_job(
+    folder: Path, url: str, second: str, *, only: str = ""
+) -> tuple[int, list[str], list[str]]:
+    """Run the job in a folder with old backups; gives its code, and which old and new ones are there."""
+    job = container_of(
+        found("CronJob", only=only)["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    )
+    given = {"MUDRA_DATABASE_URL": url, "MUDRA_DATABASE_OWNER_URL": url}
+    given |= {name.replace("MUDRA_", "MUDRA_METRICS_"): second for name in given}
+    files = folder / "backups" / "files"
+    shutil.rmtree(files, ignore_errors=True)
+    files.mkdir(parents=True)
+    month = time.time() - 30 * 86400
+    for end in ("json", "metrics.json"):
+        (old := files / f"mudra-20250101T000000Z.{end}").touch()
+        os.utime(old, times=(month, month))
+    done = run([*job["command"], *job["args"]], environment(job["env"], given, folder))
+    names = [one.name.removeprefix("mudra-") for one in files.glob("*.json")]
+    kept = [one.replace("20250101T000000Z", "old") for one in names if one.startswith("2025")]
+    made = [one.partition(".")[2] for one in names if not one.startswith("2025")]
+    return done.returncode, sorted(kept), sorted(made)
 
 
 def of(url: str) -> dict[str, str]:

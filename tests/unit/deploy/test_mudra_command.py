@@ -82,6 +82,7 @@ def test_a_command_has_settings_user_and_directory_of_the_service(tmp_path: Path
         "Environment=MUDRA_DATA_DIR=/var/lib/mudra", "EnvironmentFile=/etc/mudra/mudra.env",
     ):  # fmt: skip
         assert line in unit
+    assert "KillMode=process" in own
     assert {"UMask=0077", "StateDirectory=mudra", "StateDirectoryMode=0700"} <= set(own)
     assert f"WorkingDirectory=-{tmp_path.resolve()}" in own
     assert {"--uid=mudra", "--setenv=MUDRA_DATA_DIR=/var/lib/mudra"} <= set(said["words"])

@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections.abc import Iterator
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +12,7 @@ import msgspec
 import psycopg
 from msgspec import Struct
 
+from mudra.bootstrap.backup.place import refuse_unfinished
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import metrics_address, open_server, owner_of
@@ -22,10 +24,12 @@ from mudra.storage.backup.archive import (
     DUMP,
     METRICS,
     Measured,
+    clear_out,
     details_file,
     make_durable,
     name_of,
     open_private,
+    part_of,
 )
 from mudra.storage.backup.encryption import Recipient, encrypt, recipients
 from mudra.storage.backup.postgres_dump import (
@@ -78,8 +82,9 @@ def make_backup(
 
     With metrics apart their snapshot is taken first, a moment before that of the first database
     (decision 0124). Where the second database cannot be backed up, the first one is, and
-    CommandFailed says both. Raises CommandFailed also when folder or recipient is missing or the
-    role of an address may not read all tables, BackupKeyInvalid, DumpFailed.
+    CommandFailed says both. Raises CommandFailed also when folder or recipient is missing, the
+    folder takes no file, the role of an address may not read all tables or a restore of the first
+    database was not finished; BackupKeyInvalid, DumpFailed.
     """
     making = _making(settings, order, on_progress)
     second = metrics_address(settings, owner=True)
@@ -94,6 +99,9 @@ def make_backup(
                 f"MUDRA_METRICS_DATABASE_URL, {_ALONE}"
             )
         with only_backup(first):
+            clear_out(making.folder)
+            # Of either database: its mark would take the place of that by which a restore goes on.
+            refuse_unfinished(first)
             if second is None or order.only is Part.FIRST:
                 return [_dump(making, _begin(first, Part.FIRST, pairing))]
             if order.only is Part.METRICS:
@@ -124,7 +132,7 @@ def _both(making: _Making, first: str, second: str, pairing: str) -> list[Backup
         try:
             with reaching():
                 made.append(_dump(making, metrics, snapshot))
-        except (DumpFailed, MetricsUnreachable) as error:
+        except (CommandFailed, DumpFailed, MetricsUnreachable) as error:
             raise _without_metrics(made[0], error) from error
     return made
 
@@ -148,7 +156,8 @@ def _making(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> 
         raise CommandFailed(
             f"there is no data directory {settings.data_dir}: name it by --data-dir"
         )
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return _Making(folder, to, ServiceClock()(), on_progress)
 
 
@@ -197,41 +206,56 @@ def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> Backup
     """Write one database's file and its description."""
     began, of_metrics = time.monotonic(), begun.part is Part.METRICS
     dump = making.folder / (name_of(making.at) + (METRICS if of_metrics else "") + DUMP)
-    partial = dump.with_name(dump.name + ".part")
-    step = "dumping metrics" if of_metrics else "dumping"
+    partial, step = part_of(dump), "dumping metrics" if of_metrics else "dumping"
     try:
-        with open_private(partial) as file, dumping(begun.conninfo, snapshot) as dumped:
-            plain = Measured(dumped, lambda done: making.on_progress(step, done, begun.size))
-            written = Measured(file)
-            encrypt(plain, written, making.to)
-        details = BackupDetails(
-            backup_id=begun.backup_id,
-            made_at=making.at,
-            mudra=version("mudra"),
-            schema=HEAD,
-            database_bytes=begun.size,
-            dump_bytes=plain.count,
-            file_bytes=written.count,
-            sha256=written.sha256,
-            seconds=round(time.monotonic() - began, 3),
-            metrics_included=of_metrics or not begun.pairing,
-            metrics_only=of_metrics,
-            service=service_of(begun.pairing),
-        )
-        _keep(dump, partial, details)
+        with _writing(making.folder), open_private(partial) as file:
+            with dumping(begun.conninfo, snapshot) as dumped:
+                plain = Measured(dumped, lambda done: making.on_progress(step, done, begun.size))
+                written = Measured(file)
+                encrypt(plain, written, making.to)
+            details = BackupDetails(
+                backup_id=begun.backup_id,
+                made_at=making.at,
+                mudra=version("mudra"),
+                schema=HEAD,
+                database_bytes=begun.size,
+                dump_bytes=plain.count,
+                file_bytes=written.count,
+                sha256=written.sha256,
+                seconds=round(time.monotonic() - began, 3),
+                metrics_included=of_metrics or not begun.pairing,
+                metrics_only=of_metrics,
+                service=service_of(begun.pairing),
+            )
+            make_durable(file, partial, dump)
+            _describe(dump, details)
     finally:
-        with contextlib.suppress(FileNotFoundError):  # it has its name
-            partial.unlink()
+        partial.unlink(missing_ok=True)  # else it has its name
     mark_finished(begun.conninfo, making.at)
     return BackupMade(dump, details)
 
 
-def _keep(dump: Path, partial: Path, details: BackupDetails) -> None:
-    """Give dump and description their names, the description last: it proves the dump whole."""
-    with partial.open("r+b") as file:
-        make_durable(file, partial, dump)
+def _describe(dump: Path, details: BackupDetails) -> None:
+    """Write the description of a dump that is whole: without it, no one can restore the dump."""
     description = details_file(dump)
-    described = description.with_name(description.name + ".part")
-    with open_private(described) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(details), indent=2) + b"\n")
-        make_durable(file, described, description)
+    described = part_of(description)
+    try:
+        with open_private(described) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(details), indent=2) + b"\n")
+            make_durable(file, described, description)
+    except BaseException:
+        for one in (described, description, dump):
+            with contextlib.suppress(OSError):  # what went wrong first is what to say
+                one.unlink()
+        raise
+
+
+@contextlib.contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Raise CommandFailed where the folder of the backups takes no file."""
+    try:
+        yield
+    except OSError as error:
+        raise CommandFailed(
+            f"the backup cannot be written to {folder}: {error.strerror or error}"
+        ) from error

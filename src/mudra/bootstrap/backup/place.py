@@ -1,17 +1,30 @@
-"""The places of a restore: who uses them, and what is there already."""
+"""The places of a restore: who uses them, what is there already, and whether it is whole."""
 
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Final
 
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.backups import BackupDetails, Part
-from mudra.storage.backup.restored_store import Contents
+from mudra.storage.backup.restored_store import Contents, look
 from mudra.storage.database.embedded import locks
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+
+UNFINISHED: Final = (
+    "a restore of this database was not finished: run mudra restore again, or mudra database "
+    "recovered"
+)
+"""What ended since the backup is valid in it again."""
+
+
+def refuse_unfinished(first: str) -> None:
+    """Raise CommandFailed for a first database whose restore was cut off before its rollback."""
+    if look(first).unfinished:
+        raise CommandFailed(UNFINISHED)
 
 
 def refuse_users(setting: str, contents: Contents) -> None:

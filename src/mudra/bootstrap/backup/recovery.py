@@ -21,7 +21,7 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.overview.backups import RecoveryReport
 from mudra.overview.rollback import Origin, RollbackService, RolledBack
 from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.backup.restored_store import PostgresRestoredStore, look
+from mudra.storage.backup.restored_store import RECOVERED, PostgresRestoredStore, look
 from mudra.storage.identity.memberships import PostgresMemberships
 
 _ROLLBACK_S: Final = 600.0
@@ -41,7 +41,7 @@ def after_recovery(settings: Settings, at: datetime, caller: Caller) -> Recovery
             raise CommandFailed("the database is empty: recover it first")
         if settings.database_url is not None:
             refuse_users("MUDRA_DATABASE_URL", contents)
-        recovery = f"recovered {contents.cluster}"
+        recovery = f"{RECOVERED}{contents.cluster}"
         if contents.finished == recovery:
             return RecoveryReport(already=True)
         pair_what_is_there(settings, owner)

@@ -27,6 +27,7 @@ from mudra.bootstrap.observability.telemetry import (
     forget_process,
     serve_metrics,
 )
+from mudra.bootstrap.separate_process.process_apart import forget_settings
 from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
 from mudra.demo.network import Demo
 from mudra.demo.set_up import set_up_demo
@@ -118,6 +119,7 @@ def _worker(
     sockets: Sequence[socket.socket],
 ) -> Body:
     def serving(parent_pipe: int, report: Report) -> None:
+        forget_settings()
         checker = SubmissionChecker()
         dependencies = msgspec.structs.replace(
             build_dependencies(settings, conninfo, encryption),

@@ -140,6 +140,7 @@ def _load_encryption(settings: Settings, conninfo: str, *, create: bool) -> Data
 def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:
     """Run a node until it is stopped; returns the exit code.
 
+    Raises CommandFailed for a database whose restore was not finished.
     `announce` is called when the node answers, with the settings as they came out
     (a port 0 is replaced by the real one).
     """
@@ -172,6 +173,10 @@ def _serve(
     try:
         with open_server(settings) as (found, heal):
             conninfo = _prepared(settings, found)
+            # Next to the thread, which loads most of it too.
+            from mudra.bootstrap.backup.place import refuse_unfinished  # noqa: PLC0415
+
+            refuse_unfinished(conninfo)
             _pair_metrics(settings, conninfo)
             loading.join()
             from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not

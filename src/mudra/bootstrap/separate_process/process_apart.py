@@ -1,7 +1,8 @@
 """Runs a pure function in another process, so that a worker answers others meanwhile.
 
 Threads do not help: decoders and big numbers do not let go of the interpreter. The process is
-started when it is first needed; it has a lower priority, and no connections and no secrets.
+started when it is first needed; it has a lower priority, and no connections and no secrets: see
+`forget_settings`.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from typing import Final, TypeVar
 import structlog
 from anyio import BrokenWorkerProcess, CapacityLimiter, to_process
 
+from mudra.shared.child_environment import without_settings
 from mudra.shared.fair_turns import FairTurns
 
 TURN_WAIT_S: Final = 60.0
@@ -27,6 +29,15 @@ _log = structlog.get_logger()
 
 class NoAnswerApart(Exception):
     """The process was lost, or took too long, or too many wait for it."""
+
+
+def forget_settings() -> None:
+    """Drop Mudra's settings from the environment of a worker, which has read them.
+
+    The process apart inherits it: anyio starts that process, and takes no environment for it.
+    """
+    for name in os.environ.keys() - without_settings(os.environ).keys():
+        del os.environ[name]
 
 
 class ProcessApart:

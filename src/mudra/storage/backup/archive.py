@@ -4,6 +4,8 @@ The first is what pg_dump wrote, encrypted; it can be read without Mudra:
 `age --decrypt -i KEY NAME.dump.age | pg_restore …`. Neither has its name before it is whole.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import os
 from collections.abc import Callable
@@ -19,6 +21,7 @@ DUMP: Final = ".dump.age"
 METRICS: Final = ".metrics"
 """In the name of a backup of the second database, before `DUMP`."""
 DETAILS: Final = ".json"
+_PART: Final = ".part"
 _PIECE: Final = 1 << 20
 
 
@@ -98,6 +101,11 @@ def check_file(dump: Path, details: BackupDetails, on_bytes: Callable[[int], Non
         )
 
 
+def part_of(name: Path) -> Path:
+    """Return where a file is written that gets this name once it is whole."""
+    return name.with_name(name.name + _PART)
+
+
 def make_durable(file: IO[bytes], partial: Path, name: Path) -> None:
     """Give a file that is whole its name, on the disk before this returns."""
     file.flush()
@@ -109,6 +117,33 @@ def make_durable(file: IO[bytes], partial: Path, name: Path) -> None:
 
 
 def open_private(path: Path) -> IO[bytes]:
-    """Open a new file that no other user can read; what an interrupted run left is replaced."""
+    """Open a new file that no other user can read, and lock it until it is closed.
+
+    A file of that name is replaced; what a backup left that was killed has another one, of its
+    second: `clear_out` deletes that.
+    """
     path.unlink(missing_ok=True)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+    with contextlib.suppress(OSError):  # a file system without locks is as good
+        fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
+def clear_out(folder: Path) -> None:
+    """Delete what backups wrote that were killed, unless one of another service is writing it."""
+    for part in folder.glob(f"mudra-*{_PART}"):
+        # One that cannot be deleted keeps no backup from being made.
+        with contextlib.suppress(OSError):
+            if not _is_locked(part):
+                part.unlink()
+
+
+def _is_locked(path: Path) -> bool:
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    return False

@@ -86,9 +86,15 @@ def new_identity() -> tuple[SecretText, str]:
 
 
 def encrypt(source: Source, target: Target, to: Sequence[x25519.Recipient]) -> None:
-    """Encrypt what is read until its end."""
-    pyrage.encrypt_io(cast("pyrage.BufferedIOBase", source), target, to)
-    target.flush()
+    """Encrypt what is read until its end; raises the OSError of a target that takes no more."""
+    watched = _Watched(target)
+    try:
+        pyrage.encrypt_io(cast("pyrage.BufferedIOBase", source), watched, to)
+    except pyrage.EncryptError:
+        if watched.failed is not None:
+            raise watched.failed from None
+        raise
+    watched.flush()
 
 
 def decrypt(source: Source, target: Target, identity: x25519.Identity) -> None:
@@ -101,30 +107,30 @@ def decrypt(source: Source, target: Target, identity: x25519.Identity) -> None:
         pyrage.decrypt_io(source, watched, [identity])
         watched.flush()
     except (pyrage.DecryptError, OSError) as error:
-        if watched.broken is not None:
-            raise watched.broken from None
+        if isinstance(watched.failed, BrokenPipeError):
+            raise watched.failed from None
         raise BackupUnreadable("it was altered, is cut short, or is for another key") from error
 
 
 class _Watched:
-    """A target that remembers that its other end was closed; the library hides the cause."""
+    """A target that remembers why it took no more; the library hides the cause."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self.broken: BrokenPipeError | None = None
+        self.failed: OSError | None = None
 
     def write(self, data: bytes) -> int:
         """Write to the target."""
         try:
             return self._target.write(data)
-        except BrokenPipeError as error:
-            self.broken = error
+        except OSError as error:
+            self.failed = error
             raise
 
     def flush(self) -> None:
         """Flush the target."""
         try:
             self._target.flush()
-        except BrokenPipeError as error:
-            self.broken = error
+        except OSError as error:
+            self.failed = error
             raise

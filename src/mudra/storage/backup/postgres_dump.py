@@ -15,6 +15,7 @@ from typing import IO, Final, NamedTuple
 
 import psycopg
 
+from mudra.shared.child_environment import without_settings
 from mudra.storage.backup.tls_tunnel import tunnel
 from mudra.storage.database.embedded.server import programs
 from mudra.storage.database.roles import without
@@ -98,7 +99,7 @@ def restoring(conninfo: str) -> Iterator[IO[bytes]]:
 def _running(
     name: str, options: tuple[str, ...], conninfo: str, *, writes: bool
 ) -> Iterator[IO[bytes]]:
-    environment = {**os.environ, "PGAPPNAME": "mudra backup"}
+    environment = {**without_settings(os.environ), "PGAPPNAME": "mudra backup"}
     with tempfile.TemporaryFile() as said, _way(conninfo) as way:
         if way.password:  # not an argument, which every user of the machine could read
             environment["PGPASSWORD"] = way.password

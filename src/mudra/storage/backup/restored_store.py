@@ -37,6 +37,8 @@ _FINISHED: Final = "backup-finished"
 _AWAITED: Final = "backup-awaited"
 _RESTORED: Final = "backup-restored"
 _METRICS_RESTORED: Final = "metrics-restored"
+RECOVERED: Final = "recovered "
+"""Before the name of a cluster, in place of a backup: what must follow its recovery was done."""
 _TOKEN_LIFE: Final = timedelta(hours=24)
 """Of an entity token: how long a revocation must be kept whose token is not at hand."""
 
@@ -205,13 +207,24 @@ class Contents(Struct, frozen=True):
         return found == (backup.backup_id, backup.metrics_only)
 
     @property
+    def unfinished(self) -> bool:
+        """Return whether it is a copy of which nothing that must follow a restore was done.
+
+        A recovery was dealt with for these tables: a fail-over since then begins another timeline
+        of the same.
+        """
+        done, _, of = self.finished.partition(RECOVERED)
+        recovered = not done and tables_of(of) == tables_of(self.cluster)
+        return bool(self.restored_from) and self.finished != self.restored_from and not recovered
+
+    @property
     def copy(self) -> str:
         """Return the backup with the tables that were made from it: another time, others."""
         return f"{self.restored_from} {tables_of(self.cluster)}"
 
 
 def look(conninfo: str) -> Contents:
-    """Look into a database before a restore."""
+    """Look into a database: before a restore, and for one that was cut off."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         others = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"

@@ -26,6 +26,7 @@ from urllib.parse import quote
 import psycopg
 from psycopg.sql import SQL, Identifier
 
+from mudra.shared.child_environment import without_settings
 from mudra.storage.database.embedded import locks as embedded_locks
 from mudra.storage.database.embedded.postgres_supervisor import (
     CLUSTER,
@@ -166,6 +167,7 @@ class EmbeddedServer:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
+                env=without_settings(os.environ),
                 pass_fds=(lock,),
             ) as process:
                 answer = _converse(process, task.to_json() + "\n")
