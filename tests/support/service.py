@@ -59,6 +59,7 @@ class Service:
     environment: dict[str, str]
     full_hashes: bool = False
     keeps_store: bool = False
+    workers: int = 1
     _store: OpenStore | None = None
     _clients: list[httpx.Client] = field(default_factory=list)
     _password_hash: str = ""
@@ -207,7 +208,10 @@ def running_service(
     try:
         issuer = _wait_for_address(process)
         environment["MUDRA_BASE_URL"] = issuer
-        yield_this = Service(process, issuer, data_dir, environment, full_hashes, keeps_store)
+        workers = int(options[1]) if options[:1] == ("--workers",) else 1
+        yield_this = Service(
+            process, issuer, data_dir, environment, full_hashes, keeps_store, workers
+        )
         yield yield_this
         yield_this.stop()
     finally:
