@@ -23,28 +23,26 @@ class Holder:
     """
 
     def __init__(self, data_dir, *, before=(), kind="plain"):
-        told, self._told = socket.socketpair()
-        with told:
+        end, self._end = socket.socketpair()
+        with end:
             if before:
                 program = Path(__file__).with_name("held_server.py")
                 self.process = subprocess.Popen(
                     [*before, sys.executable, str(program), str(data_dir), kind, "0"],
-                    stdin=told,
+                    stdin=end,
                     stdout=subprocess.PIPE,
                     text=True,
                     start_new_session=True,
                 )
             else:
                 words = [str(data_dir), kind, str(_FIRST_PASSED)]
-                self.process = ForkedProgram(
-                    words, dict(os.environ), module=_PROGRAM, passed=[told]
-                )
+                self.process = ForkedProgram(words, dict(os.environ), module=_PROGRAM, passed=[end])
 
     def answer(self):
         return self.process.stdout.readline().strip()
 
     def may_leave(self):
-        self._told.close()
+        self._end.close()
 
     def leave(self):
         self.may_leave()
