@@ -172,6 +172,8 @@ def test_a_directory_with_data_is_refused_and_set_aside_when_asked_to(
 ) -> None:
     folder = kept.place(tmp_path / "other")
     prepare(folder)
+    with embedded_server(folder) as url, psycopg.connect(url) as connection:
+        connection.execute("DROP TABLE entity CASCADE")  # so it is none of ours
 
     refused = kept.restore(folder)
     done = kept.restore(folder, "--replace", "--json")
