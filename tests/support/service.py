@@ -59,7 +59,6 @@ class Service:
     environment: dict[str, str]
     full_hashes: bool = False
     keeps_store: bool = False
-    workers: int = 1
     _store: OpenStore | None = None
     _clients: list[httpx.Client] = field(default_factory=list)
     _password_hash: str = ""
@@ -208,10 +207,7 @@ def running_service(
     try:
         issuer = _wait_for_address(process)
         environment["MUDRA_BASE_URL"] = issuer
-        workers = int(options[1]) if options[:1] == ("--workers",) else 1
-        yield_this = Service(
-            process, issuer, data_dir, environment, full_hashes, keeps_store, workers
-        )
+        yield_this = Service(process, issuer, data_dir, environment, full_hashes, keeps_store)
         yield yield_this
         yield_this.stop()
     finally:

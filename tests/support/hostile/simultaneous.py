@@ -56,7 +56,7 @@ def tokens_of_every_worker(member: Member, secret: str) -> list[httpx.Response]:
     path, media = "/iam/v1/entity/token/generate", "application/x-www-form-urlencoded"
     return asked_at_once(
         member.service,
-        EVERY_WORKER if member.service.workers > 1 else 1,
+        EVERY_WORKER,
         f"POST {path}",
         {"Content-Type": media, "Content-Length": str(len(form))},
         form,
@@ -68,7 +68,7 @@ def asked_at_once(
 ) -> list[httpx.Response]:
     """Ask for the same on so many new connections at once; `what` is method and path.
 
-    A quarter of the CPU that clients of httpx take.
+    Less CPU than clients of httpx take, of which each has a connection.
     """
     host = service.root.removeprefix("http://")
     name, _, port = host.partition(":")
