@@ -53,6 +53,7 @@ from mudra.storage.database.embedded.server import embedded_server
 FIPS = 10
 OUTAGE = 432
 CORES = 2
+WORKERS = sized(2, 1)
 MOST_S = 1_500
 PUSH = "/metrics/perf/v1/push"
 TOKEN = "/iam/v1/entity/token/generate"
@@ -202,7 +203,7 @@ def stored(data_dir: Path) -> int:
 
 def main() -> None:
     """Measure and print."""
-    windows, number = int(argument(1, 12, 1)), int(argument(2, 200, 4))
+    windows, number = int(argument(1, 12, 1)), int(argument(2, 200, 2))
     with scratch() as folder, ExitStack() as stack:
         data_dir = data_directory(folder)
         stack.enter_context(database_kept_up(data_dir))
@@ -212,9 +213,9 @@ def main() -> None:
             Returning(place, aa_id, secret, windows)
             for place, (aa_id, secret) in enumerate(secrets.items())
         ]
-        with RunningService(data_dir, "--workers", "2") as service:
+        with RunningService(data_dir, "--workers", str(WORKERS)) as service:
             server = int(next(data_dir.rglob("postmaster.pid")).read_text().splitlines()[0])
-            workers = worker_pids(service.pid, 2)
+            workers = worker_pids(service.pid, WORKERS)
             before = cpu_of_tree(service.pid) + cpu_of_tree(server)
             receiving_before = sum(map(cpu_seconds, workers)) + cpu_of_tree(server)
             own_before = time.process_time()

@@ -5,6 +5,7 @@ it reaches of the machine's signatures is the most that any server on this stack
 """
 
 import contextlib
+import functools
 import multiprocessing
 import secrets
 import socket
@@ -42,6 +43,12 @@ def bare_server(workers: int) -> Iterator[tuple[int, list[int]]]:
                 process.join()
 
 
+@functools.cache
+def signing_key() -> rsa.RSAPrivateKey:
+    """The key of this process; one that it is forked from may have made it."""
+    return rsa.generate_private_key(65537, 2048)
+
+
 def _listener(port: int) -> socket.socket:
     """A socket of its own for each process: shared, one process would take all connections."""
     listener = socket.socket()
@@ -52,7 +59,7 @@ def _listener(port: int) -> socket.socket:
 
 
 def _serve(listener: socket.socket) -> None:
-    key = rsa.generate_private_key(65537, 2048)
+    key = signing_key()
     message = secrets.token_bytes(600)
 
     async def app(_: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:

@@ -11,7 +11,6 @@ the distance to the goal is the machine's, and how much is ours.
 """
 
 import asyncio
-import functools
 import itertools
 import multiprocessing
 import secrets
@@ -24,10 +23,10 @@ from typing import NamedTuple
 
 import uvloop
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.asymmetric import padding
 from tests.support.trace_collector import trace_collector
 
-from bench.bare_server import bare_server
+from bench.bare_server import bare_server, signing_key
 from bench.sizes import argument, sized
 from bench.support import (
     Load,
@@ -166,20 +165,15 @@ def requests_for(members: dict[str, str]) -> list[bytes]:
 
 def signatures_at_once(processes: int) -> float:
     """What each of so many processes signs per CPU second while all do."""
-    _signing_key()  # made before the fork: no process makes one of its own
+    signing_key()  # made before the fork: no process makes one of its own
     with ProcessPoolExecutor(processes, multiprocessing.get_context("fork")) as pool:
         found = list(pool.map(signatures_per_cpu_second, [sized(0.5, 0.005)] * processes))
     return sum(found) / processes
 
 
-@functools.cache
-def _signing_key() -> rsa.RSAPrivateKey:
-    return rsa.generate_private_key(65537, 2048)
-
-
 def signatures_per_cpu_second(seconds: float) -> float:
     """What the machine can sign, by the library that the service uses, in so much CPU time."""
-    key = _signing_key()
+    key = signing_key()
     message = secrets.token_bytes(600)
     started = time.process_time()
     count = 0

@@ -56,11 +56,11 @@ from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.validation import CheckedReport
 from mudra.storage.database.embedded.server import embedded_server
 
-AAS = int(argument(1, 30, 3))
-FIPS = int(argument(2, 300, 4))
+AAS = int(argument(1, 30, 2))
+FIPS = int(argument(2, 300, 3))
 WINDOWS = 9
 BUSIEST = 3000
-ASKS = int(os.environ.get("ASKS", sized(20, 2)))
+ASKS = int(os.environ.get("ASKS", sized(20, 1)))
 AT_ONCE = sized(64, 4)
 GOAL_MS = 500.0
 _FAULTS = 500
@@ -192,9 +192,9 @@ def hour_of(now: datetime) -> str:
     return f"from={start:%Y-%m-%dT%H:%M:%SZ}&to={now:%Y-%m-%dT%H:%M}{_END}"
 
 
-def pages(service: Service, now: datetime) -> list[Page]:
+def pages(readers: Readers, now: datetime) -> list[Page]:
     """The pages whose time begins within an hour."""
-    hour, readers = hour_of(now), Readers(service)
+    hour = hour_of(now)
     of, noc, aa = "/console/operator/health", readers.operator, aa_name(0)
     own = f"/console/entity/{aa}/health?{hour}"
     fiu = f"/console/entity/FIU-00/health?{hour}"
@@ -210,9 +210,9 @@ def pages(service: Service, now: datetime) -> list[Page]:
     ]
 
 
-def every_page(service: Service, now: datetime) -> list[Page]:
+def every_page(readers: Readers, now: datetime) -> list[Page]:
     """All pages of the service; those of health over the last hour."""
-    hour, readers = hour_of(now), Readers(service)
+    hour = hour_of(now)
     wanted: list[Address] = [
         *public_pages(fip_name(1)),
         *(page for one in ADMINS for page in member_pages(one, admin_of(one))),
@@ -263,11 +263,13 @@ def measured(folder: Path, now: datetime) -> bool:
         met, service = True, None
         if "CROWD" not in os.environ:
             service = stack.enter_context(serving(data_dir, sized(1, 2)))
-            met = ask(service, now)
+            readers = Readers(service)
+            met = ask(readers, now)
         if service is None or not SHORT:
             stack.close()
             service = stack.enter_context(serving(data_dir, 2))
-        return crowd(service, now) and met
+            readers = Readers(service)
+        return crowd(service, readers, now) and met
 
 
 def serving(data_dir: Path, workers: int) -> AbstractContextManager[Service]:
@@ -275,16 +277,16 @@ def serving(data_dir: Path, workers: int) -> AbstractContextManager[Service]:
     return running_service(data_dir, "--workers", str(workers), keeps_store=True)
 
 
-def ask(service: Service, now: datetime) -> bool:
+def ask(readers: Readers, now: datetime) -> bool:
     """Ask and print; gives whether every goal was met."""
     slow = slowness()
     print(speed_note(slow))
     met = True
-    for page in pages(service, now)[:: sized(1, 3)]:
+    for page in pages(readers, now)[:: sized(1, 4)]:
         first = page.milliseconds()
         took = sorted(page.milliseconds() for _ in range(ASKS))
         again = statistics.median(page.milliseconds(made=False) for _ in range(3))
-        with Waiting(service.root) as waiting:
+        with Waiting(readers.root) as waiting:
             page.milliseconds()
             page.milliseconds()
         p95 = percentile(took, 0.95)
@@ -299,13 +301,13 @@ def ask(service: Service, now: datetime) -> bool:
     return met
 
 
-def crowd(service: Service, now: datetime) -> bool:
+def crowd(service: Service, readers: Readers, now: datetime) -> bool:
     """Ask for each page many times at once; gives whether every one was answered."""
     met = True
     workers = worker_pids(service.process.pid, 2)
     server = postmaster(service.data_dir)
     print(f"{'page':44}{AT_ONCE:>4} at once: 5xx  slowest s  CPU ms a page: workers, PostgreSQL")
-    for page in every_page(service, now)[:: sized(1, 12)]:
+    for page in every_page(readers, now)[:: sized(1, 24)]:
         before = sum(map(cpu_seconds, workers)), cpu_of_tree(server)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             answers = list(pool.map(lambda one: one.timed(), [page] * AT_ONCE))

@@ -30,7 +30,7 @@ from mudra.bootstrap.node.serve import open_store
 from mudra.storage.crypto.password_hash import MIN_MEMORY_MIB
 
 ADDRESSES = 1000
-CLOSED = 4
+CLOSED = sized(4, 1)
 ROUNDS = sized(5, 1)
 VARIABLES = {
     "MUDRA_ARGON2_MEMORY_MIB": str(MIN_MEMORY_MIB),
@@ -43,7 +43,7 @@ Waits = tuple[float, float]
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = argument(1, 4.0, 0.05)
+    seconds = argument(1, 4.0, 0.02)
     with scratch() as folder, ExitStack() as stack:
         settings = Settings(data_dir=data_directory(folder), argon2_memory_mib=MIN_MEMORY_MIB)
         stack.enter_context(database_kept_up(settings.data_dir))
@@ -90,7 +90,7 @@ async def close(guesses: Load) -> None:
     """Guess until every address has had its failures."""
     while True:
         before = guesses.failed
-        await guesses.run(1, sized(1.0, 0.2))
+        await guesses.run(1, sized(1.0, 0.05))
         if guesses.failed == before:
             break
     guesses.failed = 0

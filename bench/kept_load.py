@@ -1,7 +1,6 @@
 """A data directory that is loaded once: with `KEEP=DIR` the next run only asks."""
 
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 import psycopg
 
 from bench.picture import say
+from bench.support import data_directory, database_kept_up, scratch
 
 
 @contextmanager
@@ -18,15 +18,16 @@ def loaded_once(
     load: Callable[[Path, datetime], None], now: datetime
 ) -> Iterator[tuple[Path, datetime]]:
     """Gives the folder and the moment up to which it was loaded: now, or that of a former run."""
-    with tempfile.TemporaryDirectory() as directory:
+    with scratch() as directory:
         folder = Path(os.environ.get("KEEP", directory))
         loaded = folder / "loaded"
-        if not loaded.exists():
-            began = time.monotonic()
-            load(folder, now)
-            say(f"loaded after {time.monotonic() - began:.0f} s")
-            loaded.write_text(now.isoformat())
-        yield folder, datetime.fromisoformat(loaded.read_text())
+        with database_kept_up(data_directory(str(folder))):
+            if not loaded.exists():
+                began = time.monotonic()
+                load(folder, now)
+                say(f"loaded after {time.monotonic() - began:.0f} s")
+                loaded.write_text(now.isoformat())
+            yield folder, datetime.fromisoformat(loaded.read_text())
 
 
 def print_largest_tables(connection: psycopg.Connection) -> None:

@@ -10,12 +10,12 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import httpx
 import psycopg
+from tests.support.processes import LISTENING, socket_states
 from tests.support.service import Service
 
 from bench.entity_token import make_members
@@ -31,7 +31,7 @@ from bench.soak_load import (
     pushes_lost_and_doubled,
     secret_versions,
 )
-from bench.support import copy_tree, data_directory, forks
+from bench.support import copy_tree, data_directory, database_kept_up, forks
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.shared.unavailable import ServiceUnavailable
@@ -39,7 +39,9 @@ from mudra.storage.database.embedded.server import embedded_server
 
 AAS: Final = 3
 FIPS: Final = 2
-ADMINS: Final = sized(100, 4)
+ADMINS: Final = sized(100, 3)
+WORKERS: Final = sized(3, 2)
+"""Where they are killed."""
 TWO_WORKERS_IN: Final = 4
 """Of so many networks one has two workers, where none of them is killed; the others have one."""
 TRIES: Final = 5
@@ -60,7 +62,6 @@ MAX_WINDOWS: Final = 900
 BACK_S: Final = 900.0
 """A part that does not answer by then never will; under other load a start takes long."""
 _ESTABLISHED: Final = "01"
-_LISTENING: Final = "0A"
 
 
 class Members(NamedTuple):
@@ -87,10 +88,11 @@ def make_network_members(home: Path) -> Members:
 
 
 def _members(data_dir: Path) -> Members:
-    aas = make_members(data_dir, AAS, "AA")
     settings = Settings(data_dir=data_dir)
-    with open_store(settings, create=False) as (conninfo, encryption):
-        return Members(data_dir, aas, make_people(conninfo, encryption, settings, ADMINS))
+    with database_kept_up(data_dir):
+        aas = make_members(data_dir, AAS, "AA")
+        with open_store(settings, create=False) as (conninfo, encryption):
+            return Members(data_dir, aas, make_people(conninfo, encryption, settings, ADMINS))
 
 
 class Network:
@@ -100,7 +102,7 @@ class Network:
         self, home: Path, kind: str, seed: int, enough: threading.Event, members: Members
     ) -> None:
         self._kind, self._dice, self._enough = kind, random.Random(seed), enough
-        self._workers = 3 if kind == "worker" else 1 + (seed % TWO_WORKERS_IN == 0)
+        self._workers = WORKERS if kind == "worker" else 1 + (seed % TWO_WORKERS_IN == 0)
         self._data_dir, self._members = home / "data", members
         copy_tree(members.data_dir, self._data_dir)
         self._journal, self._acknowledged = Journal(steady=False), 0
@@ -113,7 +115,7 @@ class Network:
 
     def kill(self, wanted: int) -> tuple[int, list[str], list[str]]:
         """Kill so many times; gives how much was acknowledged, and what was lost and doubled."""
-        with contextlib.ExitStack() as stack:
+        with contextlib.ExitStack() as kept, contextlib.ExitStack() as stack:
             service = stack.enter_context(loaded_service(self._data_dir, self._workers, 0))
             pushing, resetting = self._actors(service.root)
             for actor in (*pushing, resetting):
@@ -132,7 +134,9 @@ class Network:
                 actor.join(BACK_S)
                 assert not actor.is_alive(), f"waits in vain: {dict(self._journal.statuses)}"
             useless = self._secrets_that_do_not_work(service.root)
-        done, missing, doubled = self._compare()
+            kept.enter_context(database_kept_up(self._data_dir))
+            stack.close()
+            done, missing, doubled = self._compare()
         return done, useless + missing, doubled
 
     def keep(self, where: Path) -> None:
@@ -214,7 +218,7 @@ class Network:
         """Return a worker that holds connections; 0 while there are not all."""
         port, now = int(service.root.rpartition(":")[2]), time.monotonic()
         states = socket_states(forks(service.process.pid), port)
-        workers = {pid: held for pid, held in states.items() if _LISTENING in held}
+        workers = {pid: held for pid, held in states.items() if LISTENING in held}
         self._serving = {
             pid: self._serving.get(pid, now)
             for pid, held in workers.items()
@@ -299,20 +303,3 @@ def answer_to_secret(http: httpx.Client, admin: Admin) -> httpx.Response:
                 return answer
         assert time.monotonic() < began + BACK_S, "no answer to an entity's secret"
         time.sleep(RETRY_S)
-
-
-def socket_states(pids: Sequence[int], port: int) -> dict[int, set[str]]:
-    """Return the states (proc(5), net/tcp) of each process's sockets at a local port."""
-    states = {}
-    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
-        fields = line.split()
-        if int(fields[1].partition(":")[2], 16) == port:
-            states[f"socket:[{fields[9]}]"] = fields[3]
-    found: dict[int, set[str]] = {}
-    for pid in pids:
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
-            for file in Path(f"/proc/{pid}/fd").iterdir():
-                held = found.setdefault(pid, set())
-                with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                    held |= {states[link] for link in [str(file.readlink())] if link in states}
-    return found

@@ -19,7 +19,6 @@ import os
 import random
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -35,6 +34,7 @@ from tests.support.forked_command import run_mudra
 
 from bench.killed_network import BACK_S, Members, Network, make_network_members
 from bench.sizes import SHORT, exit_code, sized
+from bench.support import scratch
 
 NETWORKS: Final = {"worker": 1, "supervisor": 2, "PostgreSQL": 1, "agent": 1}
 """Of each kind side by side: most of the one whose part takes longest to come back."""
@@ -139,7 +139,7 @@ class Killing:
         while not self.enough.is_set() and (kills := self._rounds.take(kind, self._wanted, most)):
             seed = int(os.environ.get("KILLS_SEED", random.randrange(10_000)))
             seed += len(self._rounds.all)
-            with tempfile.TemporaryDirectory(dir=self._home) as folder:
+            with scratch(self._home) as folder:
                 if members is None or kind == "agent":
                     found = self._kill_agents(Path(folder), kills, seed)
                 else:
@@ -192,10 +192,10 @@ def kill_service_parts(network: Network, kind: str, wanted: int, seed: int) -> R
 def main() -> int:
     """Run all kinds and print; 1 when something was lost or doubled, or kills are missing."""
     words = sys.argv[1:]
-    wanted = int(words[0]) if words else sized(1000, 2)
+    wanted = int(words[0]) if words else sized(1000, 1)
     kinds = words[1:] or list(KINDS)
     place = MEMORY if os.access(MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=place) as folder, cheap_hashes():
+    with scratch(place) as folder, cheap_hashes():
         home = Path(folder)
         file = Path(os.environ.get("KILLS_FILE", ".build/kills.jsonl"))
         rounds = Rounds(home / "kills.jsonl" if SHORT else file)

@@ -29,11 +29,13 @@ from mudra.storage.database.migrate import migrate
 SEEN_GOAL_S = 0.05
 CUT_GOAL_S = 1.0
 CUTS = sized(3, 1)
+LOOK_S = sized(0.0, 0.02)
+"""Between two looks at B: without a pause, but in a run of the smallest size."""
 
 
 def main() -> None:
     """Measure and print; 1 when a token was issued that must not be."""
-    resets = int(argument(1, 30, 2))
+    resets = int(argument(1, 30, 1))
     with (
         scratch() as folder,
         embedded_server(data_directory(folder, "db")) as conninfo,
@@ -109,6 +111,7 @@ class Trial:
                 self.wrong += wrong
                 if taken and not wrong:
                     return time.monotonic() - answered_at
+                time.sleep(LOOK_S)
         finally:
             for pid in silenced:
                 os.kill(pid, signal.SIGCONT)

@@ -1,7 +1,11 @@
 """Members and admins with passwords for the benchmarks, made by the real use cases."""
 
 import asyncio
+from contextlib import nullcontext
 
+from tests.support.cheap_hashes import cheap_hashes
+
+from bench.sizes import SHORT
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
@@ -22,7 +26,8 @@ def make_people(
 
 async def _make(dependencies: Dependencies, admins: int) -> dict[str, str]:
     await dependencies.invalidation.start()
-    hashed = await hash_once(dependencies, PASSWORD)
+    with cheap_hashes() if SHORT else nullcontext():
+        hashed = await hash_once(dependencies, PASSWORD)
     made = {}
     for number in range(admins):
         new = NewMember(

@@ -10,6 +10,7 @@ and asks only, when it is there already.
 """
 
 import asyncio
+import contextlib
 import os
 import random
 import statistics
@@ -26,7 +27,7 @@ from tests.support.service import running_service
 
 from bench.machine import slowness, speed_note
 from bench.sizes import sized
-from bench.support import copy_tree, data_directory, scratch
+from bench.support import copy_tree, data_directory, database_kept_up, scratch
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
 from mudra.demo.traffic import Traffic
@@ -255,10 +256,12 @@ def load(folder: Path, now: datetime) -> None:
     today = now.replace(hour=0, minute=0)
     model = today - DAY
     data_dir = data_directory(str(folder), "all")
-    with open_store(Settings(data_dir=data_dir), create=True):
-        say("the tables are made")
-    # Without the service: its jobs would make the same sums at the same time.
-    with embedded_server(data_dir) as conninfo:
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(database_kept_up(data_dir))
+        with open_store(Settings(data_dir=data_dir), create=True):
+            say("the tables are made")
+        # Without the service: its jobs would make the same sums at the same time.
+        conninfo = stack.enter_context(embedded_server(data_dir))
         asyncio.run(partitions(conninfo, today - DAYS * DAY, today))
         say(f"{copy_day(conninfo, model):,} rows of {model:%Y-%m-%d} copied")
         asyncio.run(make_sums(conninfo))

@@ -43,7 +43,7 @@ from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.copy_rows import lines_of
 
-FIPS = sized(200, 20)
+FIPS = sized(200, 5)
 PUSHES = sized(40, 2)
 WIDE = 4_000_000_000_000
 """Calls of each block in the large body."""

@@ -150,7 +150,7 @@ def main() -> int:
     seconds = argument(1, 1.0, 0.01)
     with scratch() as folder:
         data_dir = data_directory(folder)
-        with demonstration(data_dir.parent, sized(7.0, 0.3), settled=not SHORT) as network:
+        with demonstration(data_dir.parent, sized(7.0, 0.1), settled=not SHORT) as network:
             load, word = Load(network, data_dir, seconds), Asked("one word", WORD, {})
             found, failed, words = [], [], []
             everything = [*pages(network), *calls(network)]

@@ -42,13 +42,13 @@ from mudra.storage.metrics.copy_rows import storable
 from mudra.storage.tokens.issue_log import BatchedIssueLog
 from mudra.tokens.secrets.secret_service import ResetCommand
 
-MEMBERS = sized(600, 12)
-TOKENS = sized(60_000, 100)
+MEMBERS = sized(600, 6)
+TOKENS = sized(60_000, 50)
 BATCH = 25
 """Tokens of one half second, at some 50 a second."""
-RESETS = sized(300, 6)
-FIPS = sized(200, 6)
-WINDOWS = sized(72, 6)
+RESETS = sized(300, 3)
+FIPS = sized(200, 3)
+WINDOWS = sized(72, 3)
 BUSIEST = 300
 """FI requests of a pair in the busiest window: what the service takes for plausible at once."""
 OPERATOR = Caller("operator:bench", "192.0.2.1")

@@ -71,13 +71,14 @@ from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.storage.database.embedded.server import embedded_server
 
 AAS = sized(20, 2)
-FIPS = sized(2000, 5)
+FIPS = sized(2000, 2)
+WORKERS = sized(2, 1)
 BUSY = sized(NETWORKS[0].busy, 1.0)
 """Share of FIPs and types with calls in a window, as in what the network takes on paper."""
 MEMBERS = sized(600, 2)
 ADMINS = sized(60, 2)
 TOKENS_A_SECOND = 2 * 1_000_000 / 86_400
-READERS = sized(50, 4)
+READERS = sized(50, 2)
 PAGE_EVERY_S = sized(15.0, 1.0)
 RESET_EVERY_S = sized(330.0, 60.0)
 OLD_WINDOWS_S = 300.0
@@ -206,7 +207,7 @@ class Soak:
     def run(self) -> None:
         """Load, kill, end, and start once more for what still waits for its answer."""
         stack = contextlib.ExitStack()
-        service = stack.enter_context(loaded_service(self.data_dir, 2, 0))
+        service = stack.enter_context(loaded_service(self.data_dir, WORKERS, 0))
         self._port = int(service.root.rpartition(":")[2])
         actors = self._actors(service)
         for actor in actors:
@@ -219,7 +220,7 @@ class Soak:
             time.sleep(self._dice.uniform(*GAP_S))
             if self._kill(service):
                 stack.close()
-                service = stack.enter_context(loaded_service(self.data_dir, 2, self._port))
+                service = stack.enter_context(loaded_service(self.data_dir, WORKERS, self._port))
         self._end.set()
         deadline = time.monotonic() + DRAIN_S
         for actor in actors:

@@ -88,9 +88,9 @@ class RunningService:
 
 
 @contextmanager
-def scratch() -> Iterator[str]:
+def scratch(place: Path | None = None) -> Iterator[str]:
     """A folder that is removed at the end, by `rm`: Python takes ten times the CPU for it."""
-    folder = tempfile.mkdtemp()
+    folder = tempfile.mkdtemp(dir=place)
     try:
         yield folder
     finally:

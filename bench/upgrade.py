@@ -47,12 +47,12 @@ from bench.many_rows import load_rows, newest_window, oldest_day, windows_of
 from bench.paced import Answer, Connections, pace
 from bench.picture import partitions, say
 from bench.sizes import SHORT, exit_code, sized
-from bench.support import data_directory, form_request, percentile, scratch
+from bench.support import copy_tree, data_directory, form_request, percentile, scratch
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import HEAD, revisions
+from mudra.storage.database.migrate import HEAD, migrate, revisions
 
-ROWS = int(os.environ.get("ROWS", sized(10_000_000, 500)))
+ROWS = int(os.environ.get("ROWS", sized(10_000_000, 100)))
 AAS = sized(20, 2)
 FIPS = sized(450, 3)
 BANKS = sized(20, 2)
@@ -99,8 +99,12 @@ _FAULTS = 500
 
 def next_release(folder: Path) -> tuple[Path, str]:
     """Copy this release, with a migration more for each kind of table; gives tree and revision."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(THIS / "src", folder / "src", ignore=ignored)
+    if SHORT:  # with what is compiled already
+        folder.mkdir()
+        copy_tree(THIS / "src", folder / "src")
+    else:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(THIS / "src", folder / "src", ignore=ignored)
     storage = folder / "src" / "mudra" / "storage" / "database"
     before = HEAD
     for what, tables in ADDED.items():
@@ -253,7 +257,8 @@ class Bench:
         data = self.folder / "0"
         self.settings["MUDRA_MASTER_KEY"] = (data / "master.key").read_text()
         self.people = members(before, issuer, data, self.settings, AA=AAS, FIP=BANKS)
-        assert nodes.pop().stop() == 0
+        if not SHORT:  # else it goes on: one start of it is enough
+            assert nodes.pop().stop() == 0
         now = datetime.now(UTC)
         first = oldest_day(now, windows_of(ROWS, AAS, FIPS))
         asyncio.run(partitions(self.url, first, now.replace(hour=0, minute=0)))
@@ -266,12 +271,16 @@ class Bench:
         self, old: Path, new: Path, nodes: list[ReleaseNode], more: dict[str, Callable[[], object]]
     ) -> Load:
         """Let a node of a release serve while another release changes the schema."""
-        nodes.append(start(old, self.folder / "0", self.port, self.settings, forked=SHORT))
+        if not nodes:
+            nodes.append(start(old, self.folder / "0", self.port, self.settings, forked=SHORT))
         load = Load(self.port, self.people)
 
         def change(tree: Path) -> None:
-            command = [sys.executable, "-c", _MIGRATE, self.url]
-            subprocess.run(command, env=environment_of(tree, {}), check=True)
+            if SHORT and tree == THIS:
+                migrate(self.url)
+            else:
+                command = [sys.executable, "-c", _MIGRATE, self.url]
+                subprocess.run(command, env=environment_of(tree, {}), check=True)
             time.sleep(CALM_S / 10)
 
         load.run(

@@ -157,8 +157,9 @@ def demonstration(folder: Path, days: float, *, settled: bool = True) -> Iterato
     with RunningService(data_dir, "--sandbox", "--demo", "--no-traffic") as service:
         root = f"http://127.0.0.1:{service.port}"
         last = round(days * _DAY_MINUTES)
+        begin = max(last - 400, 20)
         troubles = [
-            f"KAVERI-FIP:fif@{last - 400}+380",
+            f"KAVERI-FIP:fif@{begin}+{min(380, last - begin - 20)}",
             f"DECCAN-FIP@{max(last - 4000, 60)}+90",
         ]  # older than the watch looks back: reported by the fill
         incidents = [word for one in troubles for word in ("--incident", one)]

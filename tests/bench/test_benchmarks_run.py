@@ -10,13 +10,13 @@ from tests.support.preloaded_program import ForkedProgram
 ROOT = Path(__file__).parents[2]
 PRINTED = {
     "agent": "events per CPU second",
-    "agent_return": "stored once each: 8 of 8",
+    "agent_return": "stored once each: 4 of 4",
     "defences": "refusal of a stranger, counted",
     "directory": "304 ÷ constant 304: ",
     "entity_token": "two workers ÷ one: ",
     "feed": "GOOD again after",
     "guessing": "p99 of sign-ins while guesses come from closed addresses",
-    "hostile": "POST /metrics/perf/v1/push, ",
+    "hostile": "/v1/entity/token/generate, ",
     "full_traffic": "every goal met: ",
     "idle": "workers at rest: ",
     "kills": "kinds with a loss or a double: 0; kinds with kills missing: 0",

@@ -4,11 +4,12 @@ import os
 import socket
 
 import httpx
-from bench.killed_network import answer_to_secret, socket_states
+from bench.killed_network import answer_to_secret
 from bench.soak_load import Admin, Journal
+from tests.support.processes import LISTENING, socket_states
 
 ROOT = "http://127.0.0.1:1"
-LISTENING, ESTABLISHED = "0A", "01"
+ESTABLISHED = "01"
 
 
 def test_a_service_that_cannot_answer_says_nothing_of_a_secret():

@@ -15,6 +15,7 @@ import pyrage
 import pytest
 from tests.support.database.backed_up import Kept, Load
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
@@ -22,8 +23,8 @@ from tests.support.service import NO_TLS, Member, Service, new_member, running_s
 from mudra.storage.database.embedded.server import embedded_server, programs
 from mudra.storage.database.roles import OWNER, SERVICE, as_role
 
-MEMBERS = 14
-DURING = 4
+MEMBERS = 10
+DURING = 2
 """So many acts of each kind are acknowledged before the backup, and again after it."""
 
 
@@ -170,8 +171,9 @@ def test_a_directory_with_data_is_refused_and_set_aside_when_asked_to(
     kept: Kept, restored: tuple[Path, dict[str, object]], tmp_path: Path
 ) -> None:
     folder = kept.place(tmp_path / "other")
+    prepare(folder)
     with embedded_server(folder) as url, psycopg.connect(url) as connection:
-        connection.execute("CREATE TABLE service_fact (name text, value text)")
+        connection.execute("DROP TABLE entity CASCADE")  # so it is none of ours
 
     refused = kept.restore(folder)
     done = kept.restore(folder, "--replace", "--json")

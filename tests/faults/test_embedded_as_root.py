@@ -18,6 +18,7 @@ from tests.support.database.embedded_holder import (
     status,
     write_a_row,
 )
+from tests.support.database.template_database import prepare
 from tests.support.until import until
 
 from mudra.storage.database.embedded.account import UNSHARED_UID, choose_accounts
@@ -104,6 +105,7 @@ def test_a_closed_directory_that_cannot_be_passed_is_named(open_dir):
 
 @AS_ROOT
 def test_data_that_root_owns_is_given_to_the_user_that_runs_it(tmp_path):
+    prepare(tmp_path)
     with embedded_server(tmp_path) as url:
         write_a_row(url)
     for place in (tmp_path / "postgres", *(tmp_path / "postgres").rglob("*")):
@@ -116,8 +118,7 @@ def test_data_that_root_owns_is_given_to_the_user_that_runs_it(tmp_path):
 
 @AS_ROOT
 def test_a_link_among_the_data_is_not_followed_when_it_is_given_away(tmp_path):
-    with embedded_server(tmp_path):
-        pass
+    prepare(tmp_path)
     outside = tmp_path / "outside"
     outside.touch()
     (tmp_path / "postgres" / "link").symlink_to(outside)

@@ -2,25 +2,36 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
 from tests.support.database.embedded_holder import is_gone, postmaster, supervisor
+from tests.support.preloaded_program import ForkedProgram
 from tests.support.service import running_service
 from tests.support.until import until
 
-RUN = "from mudra.bootstrap.command_line import run; run()"
 
-
-@pytest.fixture
-def service(tmp_path):
-    with running_service(tmp_path / "data") as running:
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    with running_service(tmp_path_factory.mktemp("node") / "data") as running:
         yield running
 
 
 def is_ready(service):
     return service.client().get(f"{service.root}/readyz").status_code == 200
+
+
+def test_a_second_node_on_one_data_directory_is_refused_by_name(service, tmp_path):
+    errors = tmp_path / "errors"
+    second = ForkedProgram(
+        ["serve", "--sandbox", "--port", "0"], service.environment, errors=errors
+    )
+    with second.stdout:
+        second.stdout.read()
+
+    assert second.wait(60) == 1
+    assert f"process {service.process.pid} already serves" in errors.read_text()
+    assert "MUDRA_DATA_DIR" in errors.read_text()
+    assert is_ready(service)
 
 
 def test_a_node_heals_its_database_when_supervisor_and_postmaster_were_killed(service):
@@ -34,19 +45,3 @@ def test_a_node_heals_its_database_when_supervisor_and_postmaster_were_killed(se
     assert postmaster(service.data_dir) != server
     service.stop()
     assert is_gone(service.data_dir)
-
-
-def test_a_second_node_on_one_data_directory_is_refused_by_name(service):
-    second = subprocess.run(
-        [sys.executable, "-c", RUN, "serve", "--sandbox", "--port", "0"],
-        env=service.environment,
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=60,
-    )
-
-    assert second.returncode == 1
-    assert f"process {service.process.pid} already serves" in second.stderr
-    assert "MUDRA_DATA_DIR" in second.stderr
-    assert is_ready(service)

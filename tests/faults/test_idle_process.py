@@ -17,6 +17,9 @@ from mudra.storage.database import database
 from mudra.tokens.authentication.secret_check import AuthenticatedEntity, SecretUnknown
 from mudra.tokens.secrets.secret_service import SecretDetails
 
+RARELY_S = 0.1
+"""Between two looks that take a connection of their own."""
+
 
 @pytest.fixture(scope="module")
 def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
@@ -64,7 +67,7 @@ def test_an_idle_process_is_waited_for_by_no_one_and_accepts_no_old_secret(
         return idle.cache.get_cached("F-idle-FIP") is not None
 
     until(kept)
-    until(lambda: proof_age(nodes, idle) > 2.5)
+    until(lambda: proof_age(nodes, idle) > 2.5, every_s=RARELY_S)
     assert isinstance(nodes.do(nodes.a.reset("F-idle-FIP")), SecretDetails)
 
     assert isinstance(nodes.do(idle.check("F-idle-FIP", old)), SecretUnknown)
@@ -76,7 +79,7 @@ def test_an_idle_process_keeps_the_listening_connection_alone(nodes: Nodes, idle
     assert nodes.do(idle.dependencies.database.outage()) is None
     assert connections(nodes) == 2
 
-    until(lambda: connections(nodes) == 1)
+    until(lambda: connections(nodes) == 1, every_s=RARELY_S)
 
     assert nodes.do(idle.dependencies.database.outage()) is None
 
@@ -90,10 +93,10 @@ def proven_at(nodes: Nodes, node: Node) -> object:
 
 
 def test_the_proof_of_an_idle_process_puts_it_on_no_list(nodes: Nodes, idle: Node) -> None:
-    until(lambda: proof_age(nodes, idle) > LIVE_S)
+    until(lambda: proof_age(nodes, idle) > LIVE_S, every_s=RARELY_S)
     before = proven_at(nodes, idle)
 
-    until(lambda: proven_at(nodes, idle) != before)
+    until(lambda: proven_at(nodes, idle) != before, every_s=RARELY_S)
 
     assert proof_age(nodes, idle) >= LIVE_S
 
@@ -104,7 +107,7 @@ def test_a_process_in_use_answers_a_fence_without_another_connection(
     nodes.do(nodes.a.onboard("F-answers-FIP"))
     key = entity_key("F-answers-FIP")
     until(lambda: idle.dependencies.invalidation.is_valid(key))
-    until(lambda: connections(nodes) == 1)
+    until(lambda: connections(nodes) == 1, every_s=RARELY_S)
     assert idle.dependencies.invalidation.is_valid(key)
     until(lambda: proof_age(nodes, idle) < VALID_S)
 

@@ -36,6 +36,10 @@ class Journal:
     acknowledged: list[str] = field(default_factory=list)
     statuses: list[int] = field(default_factory=list)
 
+    def speak_to(self, service: Service) -> None:
+        """Speak to a service that was started again."""
+        self.member = replace(self.member, service=service, client=service.client())
+
     def reset_without_pause(self, stop: threading.Event, first: threading.Event) -> None:
         """Ask for resets until asked to stop; most are refused, which is fine.
 
@@ -58,6 +62,14 @@ class Journal:
             if answer.status_code == 200:
                 self.acknowledged.append(answer.json()["secret"])
                 first.set()
+
+
+def secrets_of(journals: list[Journal]) -> dict[str, str]:
+    """What reading shows, by entity."""
+    return {
+        journal.member.entity_id: journal.member.read(journal.headers).json()["secret"]
+        for journal in journals
+    }
 
 
 def alive(pid: int) -> bool:
@@ -88,7 +100,7 @@ def wait_until_ready(service: Service) -> None:
     deadline = time.monotonic() + 30
     while not ready(service):
         assert time.monotonic() < deadline, "it never came back"
-        time.sleep(0.02)
+        time.sleep(0.05)
 
 
 def check(journals: list[Journal], before: dict[str, str]) -> None:
@@ -147,58 +159,76 @@ def kill_while_resetting(journals: list[Journal], kill: Callable[[], None], afte
             thread.join(30)
 
 
-@pytest.fixture(scope="module")
-def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of two workers that is killed in parts."""
-    with running_service(tmp_path_factory.mktemp("kill") / "data", "--workers", "2") as running:
-        yield running
+class Crashing:
+    """A service of two workers that is killed in parts, and as a whole."""
+
+    def __init__(self, data_dir: Path, stack: contextlib.ExitStack) -> None:
+        self._data_dir, self._stack = data_dir, stack
+        self.service = self._start(0)
+
+    def start_again(self) -> None:
+        """Start once more what was killed."""
+        port = int(self.service.root.rpartition(":")[2])
+        self._stack.close()
+        self.service = self._start(port)
+
+    def _start(self, port: int) -> Service:
+        return self._stack.enter_context(
+            running_service(self._data_dir, "--workers", "2", port=port)
+        )
 
 
 @pytest.fixture(scope="module")
-def members(crashing: Service) -> list[tuple[Member, dict[str, str]]]:
-    made = [new_member(crashing) for _ in range(MEMBERS)]
+def crashing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crashing]:
+    with contextlib.ExitStack() as stack:
+        yield Crashing(tmp_path_factory.mktemp("kill") / "data", stack)
+
+
+@pytest.fixture(scope="module")
+def members(crashing: Crashing) -> list[tuple[Member, dict[str, str]]]:
+    made = [new_member(crashing.service) for _ in range(MEMBERS)]
     return [(member, member.bearer()) for member in made]
+
+
+@pytest.fixture
+def journals(crashing: Crashing, members: list[tuple[Member, dict[str, str]]]) -> list[Journal]:
+    """Of members who may reset today."""
+    crashing.service.advance("P1D")
+    found = [Journal(member, headers) for member, headers in members]
+    for journal in found:
+        journal.speak_to(crashing.service)
+    return found
 
 
 @pytest.mark.parametrize("number", MOMENTS)
 @pytest.mark.parametrize("victim", ["process", "postgres"])
 def test_no_acknowledged_reset_is_lost_when_a_part_is_killed(
-    crashing: Service,
-    members: list[tuple[Member, dict[str, str]]],
-    victim: str,
-    number: int,
+    crashing: Crashing, journals: list[Journal], victim: str, number: int
 ) -> None:
-    crashing.advance("P1D")
-    before = {m.entity_id: m.read(h).json()["secret"] for m, h in members}
-    journals = [Journal(m, h) for m, h in members]
-    pid = oldest_process_of(crashing) if victim == "process" else postmaster_of(crashing)
+    service, before = crashing.service, secrets_of(journals)
+    pid = oldest_process_of(service) if victim == "process" else postmaster_of(service)
 
     kill_while_resetting(journals, lambda: os.kill(pid, signal.SIGKILL), 0.005 * 2**number)
-    wait_until_ready(crashing)
+    wait_until_ready(service)
 
     check(journals, before)
-    rows_are_whole(crashing)
+    rows_are_whole(service)
 
 
 @pytest.mark.parametrize("after_s", [0.02, pytest.param(0.08, marks=pytest.mark.slow)])
 def test_no_acknowledged_reset_is_lost_when_the_whole_service_is_killed(
-    tmp_path: Path, after_s: float
+    crashing: Crashing, journals: list[Journal], after_s: float
 ) -> None:
-    with running_service(tmp_path / "data", "--workers", "2") as service:
-        made = [new_member(service) for _ in range(MEMBERS)]
-        journals = [Journal(member, member.bearer()) for member in made]
-        before = {j.member.entity_id: j.member.read(j.headers).json()["secret"] for j in journals}
-        orphans = children(service.process.pid)
-        kill_while_resetting(
-            journals, lambda: os.kill(service.process.pid, signal.SIGKILL), after_s
-        )
-        service.process.wait(30)
-        service.wait_until(lambda: not any(map(alive, orphans)), 60)
-        port = int(service.root.rpartition(":")[2])
+    service, before = crashing.service, secrets_of(journals)
+    orphans = children(service.process.pid)
 
-    with running_service(tmp_path / "data", "--workers", "2", port=port) as again:
-        wait_until_ready(again)
-        for journal in journals:
-            journal.member = replace(journal.member, service=again, client=again.client())
-        check(journals, before)
-        rows_are_whole(again)
+    kill_while_resetting(journals, lambda: os.kill(service.process.pid, signal.SIGKILL), after_s)
+    service.process.wait(30)
+    service.wait_until(lambda: not any(map(alive, orphans)), 60)
+    crashing.start_again()
+    wait_until_ready(crashing.service)
+
+    for journal in journals:
+        journal.speak_to(crashing.service)
+    check(journals, before)
+    rows_are_whole(crashing.service)

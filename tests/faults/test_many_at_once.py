@@ -3,14 +3,13 @@
 The pages are those of `tools.demonstration`, which a test holds against the route table.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import httpx
 import pytest
-from tests.support.hostile.simultaneous import crowd, together
+from tests.support.hostile.simultaneous import asked_at_once
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
@@ -84,15 +83,7 @@ def cookie(service: Service, email: str) -> str:
 
 def asked(network: Network, path: str, cookie: str = "") -> list[httpx.Response]:
     headers = {"Cookie": cookie} if cookie else {}
-    root = network.service.root
-
-    async def ask() -> list[httpx.Response]:
-        async with crowd(network.service, AT_ONCE) as clients:
-            return await together(
-                clients, lambda client, _: client.get(root + path, headers=headers)
-            )
-
-    return asyncio.run(ask())
+    return asked_at_once(network.service, AT_ONCE, f"GET {path}", headers)
 
 
 @pytest.mark.parametrize(

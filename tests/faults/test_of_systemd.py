@@ -158,7 +158,7 @@ class Callers(SideBySide):
         super().__init__([self._call] * CALLERS)
 
     def _call(self) -> None:
-        while not self.over.wait(0.02):
+        while not self.over.wait(0.06):
             began = time.monotonic()
             self.seen[self._ask()] += 1
             self.longest_s = max(self.longest_s, time.monotonic() - began)

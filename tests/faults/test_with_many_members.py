@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import httpx
@@ -25,8 +26,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.crypto.sealed_values import COLUMNS
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.schema import metadata
-from mudra.storage.database.tables import entity
-from mudra.storage.tokens.tokens import PostgresSecrets
+from mudra.storage.database.tables import entity, entity_secret
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
 
 MANY = 1_200
@@ -43,15 +43,31 @@ def rotating(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 async def onboard_many(dependencies: Dependencies) -> None:
+    encryption, names = dependencies.encryption, [f"M-{number:04}-FIP" for number in range(MANY)]
+
+    def secret_of(name: str, now: datetime) -> dict[str, object]:
+        text, one = new_secret_text(secrets.token_bytes), first_secret(name, now)
+        return {
+            "entity_id": name,
+            "version": one.version,
+            "state": one.state.value,
+            "mac": encryption.secret_mac(name, text),
+            "sealed": encryption.encrypt_text(
+                text, "entity_secret", "sealed", f"{name}/{one.version}"
+            ),
+            "created_at": one.created_at,
+            "expires_at": one.expires_at,
+        }
+
     async with dependencies.database.transaction(within_s=60) as transaction:
-        store, now = PostgresSecrets(transaction, dependencies.encryption), await transaction.now()
-        names = [f"M-{number:04}-FIP" for number in range(MANY)]
+        now = await transaction.now()
         await transaction.connection.execute(
             sa.insert(entity),
             [{"entity_id": n, "type": "FIP", "name": n, "created_at": now} for n in names],
         )
-        for name in names:
-            await store._insert(first_secret(name, now), new_secret_text(secrets.token_bytes))
+        await transaction.connection.execute(
+            sa.insert(entity_secret), [secret_of(name, now) for name in names]
+        )
 
 
 def old_key(service: Service) -> str:

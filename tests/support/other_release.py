@@ -11,12 +11,12 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 from tests.support.preloaded_program import ForkedProgram
-from tests.support.service import NO_TLS
+from tests.support.service import NO_TLS, Service, new_member
 
 THIS = Path(__file__).parents[2]
 BEFORE = "be0ee053042b9cccc6a36542ab373efe841e69b9"
@@ -134,10 +134,13 @@ def members(
     tree: Path, issuer: str, data_dir: Path, settings: Mapping[str, str], **numbers: int
 ) -> list[dict[str, Any]]:
     """Onboard members by the use cases of a release: ID, type, user token and secret of each."""
+    environment = environment_of(tree, settings)
+    if tree == THIS:
+        return _members_of_this(issuer, environment | {"MUDRA_DATA_DIR": str(data_dir)}, numbers)
     done = subprocess.run(
         [sys.executable, "-c", _MEMBERS, issuer, str(data_dir), json.dumps(numbers)],
         cwd=tree,
-        env=environment_of(tree, settings),
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -146,3 +149,19 @@ def members(
     found = json.loads(done.stdout.splitlines()[-1])
     assert isinstance(found, list)
     return found
+
+
+def _members_of_this(
+    issuer: str, environment: dict[str, str], numbers: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """The same in this process, which has the code of this release loaded."""
+    none = cast("ForkedProgram", None)
+    service = Service(none, issuer, Path(environment["MUDRA_DATA_DIR"]), environment)
+    made = []
+    for entity_type, number in numbers.items():
+        for _ in range(number):
+            one = new_member(service, entity_type)
+            user = one.user_token()
+            secret = one.read({"Authorization": f"Bearer {user}"}).json()["secret"]
+            made.append({"id": one.entity_id, "type": entity_type, "user": user, "secret": secret})
+    return made

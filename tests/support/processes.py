@@ -2,17 +2,20 @@
 
 import contextlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
+
+LISTENING: Final = "0A"
 
 
 def children(pid: int) -> list[int]:
     """The direct children of a process, the oldest first as long as numbers do not start over."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[1]) == pid:
-                found.append(int(stat.parent.name))
+    found: list[int] = []
+    with contextlib.suppress(OSError):  # it has just ended
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found += map(int, (task / "children").read_text().split())
     return sorted(found)
 
 
@@ -37,3 +40,20 @@ def environment_of(pid: int) -> dict[str, str]:
     """What a process had in its environment when it was started."""
     lines = Path(f"/proc/{pid}/environ").read_text().split("\0")
     return dict(line.partition("=")[::2] for line in lines if line)
+
+
+def socket_states(pids: Sequence[int], port: int) -> dict[int, set[str]]:
+    """Return the states (proc(5), net/tcp) of each process's sockets at a local port."""
+    states = {}
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if int(fields[1].partition(":")[2], 16) == port:
+            states[f"socket:[{fields[9]}]"] = fields[3]
+    found: dict[int, set[str]] = {}
+    for pid in pids:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            for file in Path(f"/proc/{pid}/fd").iterdir():
+                held = found.setdefault(pid, set())
+                with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                    held |= {states[link] for link in [str(file.readlink())] if link in states}
+    return found

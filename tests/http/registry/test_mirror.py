@@ -24,20 +24,19 @@ from mudra.registry.lifecycle.register import Command, decide, submit_entry, upd
 from mudra.shared.entity_type import EntityType
 
 MAKERS = (fip, fiu, aa)
-MEMBERS = 300
 
 
 class Writer:
     """Changes the registry as a node of its own; each act changes what the directory shows."""
 
-    def __init__(self, node: RegistryNode, seed: int) -> None:
-        self.node = node
+    def __init__(self, node: RegistryNode, members: int, seed: int) -> None:
+        self.node, self.members = node, members
         self.chance = random.Random(seed)
         self.status: dict[int, str] = {}
         self.count = 0
 
     async def act(self) -> None:
-        number = self.chance.randrange(MEMBERS)
+        number = self.chance.randrange(self.members)
         make = MAKERS[number % len(MAKERS)]
         payload = make(number, name=f"Name {self.count}")
         entity_id, run = payload["entityinfo"]["id"], self.node.run
@@ -73,10 +72,10 @@ class FollowingMember:
         return directory._following.copy
 
 
-async def write(conninfo: str, writer_of: list[Writer], acts: int, seed: int) -> str:
+async def write(conninfo: str, writer_of: list[Writer], acts: int, members: int, seed: int) -> str:
     """Do so many acts; gives the hash that an AA without an entry must come to."""
     async with registry_node(conninfo) as node:
-        writer = writer_of[0] if writer_of else Writer(node, seed)
+        writer = writer_of[0] if writer_of else Writer(node, members, seed)
         writer.node = node
         writer_of[:] = [writer]
         for _ in range(acts):
@@ -85,30 +84,36 @@ async def write(conninfo: str, writer_of: list[Writer], acts: int, seed: int) ->
 
 
 @pytest.mark.parametrize(
-    ("changes", "rounds"), [(80, 2), pytest.param(10_000, 25, marks=pytest.mark.slow)]
+    ("changes", "members", "rounds"),
+    [(40, 20, 2), pytest.param(10_000, 300, 25, marks=pytest.mark.slow)],
 )
 def test_a_mirror_proves_itself_complete_through_changes_and_restarts(
-    tmp_path: Path, changes: int, rounds: int
+    tmp_path: Path, changes: int, members: int, rounds: int
 ):
     data_dir, writer_of = tmp_path / "data", []
     started = time.monotonic()
     with running_service(data_dir, keeps_store=True) as service:
         follower = FollowingMember(service, tmp_path / "copy.json")
-        mirror, truth = follow_rounds(service, follower, writer_of, changes, rounds)
+        mirror, truth = follow_rounds(service, follower, writer_of, changes, members, rounds)
 
     assert writer_of[0].count == changes
     assert mirror.hash() == truth
-    assert len(mirror.entries) > min(MEMBERS, changes) / 4
+    assert len(mirror.entries) > members / 4
     print(f"{changes} changes: {time.monotonic() - started:.0f} s")
 
 
 def follow_rounds(
-    service: Service, follower: FollowingMember, writer_of: list[Writer], changes: int, rounds: int
+    service: Service,
+    follower: FollowingMember,
+    writer_of: list[Writer],
+    changes: int,
+    members: int,
+    rounds: int,
 ) -> tuple[DirectoryCopy, str]:
     with open_store(Settings(data_dir=service.data_dir), create=False) as (conninfo, _):
         for number in range(rounds):
             acts = changes // rounds + (changes % rounds if number == 0 else 0)
-            truth = asyncio.run(write(conninfo, writer_of, acts, 7))
+            truth = asyncio.run(write(conninfo, writer_of, acts, members, 7))
             mirror = follower.follow(service)
             assert mirror.hash() == truth
     return mirror, truth

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 
 import httpx
 import pytest
+from tests.support.database.own_postgres import own_postgres
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE
-from mudra.storage.database.embedded.server import embedded_server
-from mudra.storage.database.migrate import migrate
 
-ROUNDS = 5
+ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -62,13 +61,12 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoNodes]:
     homes = [folder / name / "data" for name in ("a", "b")]
     for home in homes:
         home.mkdir(parents=True, mode=0o700)
-    with embedded_server(folder / "database") as conninfo:
-        migrate(conninfo)
+    with own_postgres(folder / "database") as conninfo:
         load_data_encryption(conninfo, homes[0], create=True)
         shutil.copy2(homes[0] / FILE, homes[1] / FILE)
         shared = {"MUDRA_DATABASE_URL": conninfo}
         with (
-            running_service(homes[0], sandbox=False, **shared) as a,
+            running_service(homes[0], sandbox=False, keeps_store=True, **shared) as a,
             running_service(homes[1], sandbox=False, **shared) as b,
         ):
             yield TwoNodes(a, b, new_operator(a, "registry", "members"))

@@ -19,6 +19,12 @@ def two(service_of_two: Service) -> Service:
     return service_of_two
 
 
+@pytest.fixture(scope="module")
+def asking(service_of_two: Service) -> Registry:
+    """A member that only reads."""
+    return Registry(new_member(service_of_two, "AA"))
+
+
 def test_an_entity_registers_itself_and_a_counterparty_reads_it(two):
     registry, reader = Registry(new_member(two, "FIP")), Registry(new_member(two, "AA"))
     payload = payload_of(registry.member)
@@ -221,8 +227,8 @@ def test_a_scheduled_version_goes_live_when_the_clock_comes_there(two):
         ("/entityInfo/FIP/a%2Fb", 404),
     ],
 )
-def test_odd_reads_are_answered_and_never_a_fault(two, path, status):
-    assert Registry(new_member(two, "AA")).get(path).status_code == status
+def test_odd_reads_are_answered_and_never_a_fault(asking, path, status):
+    assert asking.get(path).status_code == status
 
 
 def test_history_is_shown_as_json(two):

@@ -17,6 +17,17 @@ from mudra.tokens.secrets.address_binding import AddressBinding
 
 @pytest.fixture
 def bound(service: Service) -> Bound:
+    """A member of its own for a test, which may change it."""
+    return bound_member(service)
+
+
+@pytest.fixture(scope="module")
+def kept(service: Service) -> Bound:
+    """A member that each test leaves as it is."""
+    return bound_member(service)
+
+
+def bound_member(service: Service) -> Bound:
     one = member_with_entry(service)
     assert one.switch("enforce").status_code == 200
     return one
@@ -33,40 +44,40 @@ def test_the_api_has_the_words_of_the_rule() -> None:
     assert set(words) == {one.value for one in AddressBinding}
 
 
-def test_only_listed_addresses_get_tokens(bound: Bound) -> None:
-    own, other = bound.registry.member.client, bound.service.client()
+def test_only_listed_addresses_get_tokens(kept: Bound) -> None:
+    own, other = kept.registry.member.client, kept.service.client()
 
-    refused = bound.generate(other)
+    refused = kept.generate(other)
 
     assert (refused.status_code, refused.json()["errorCode"]) == (401, "AddressNotListed")
     assert "registry entry" in refused.json()["errorMsg"]
-    assert bound.generate(own).status_code == 200
-    assert bound.by_secret(own).status_code == 200
-    by_oauth = bound.by_secret(other)
+    assert kept.generate(own).status_code == 200
+    assert kept.by_secret(own).status_code == 200
+    by_oauth = kept.by_secret(other)
     assert (by_oauth.status_code, by_oauth.json()["error"]) == (401, "invalid_client")
     assert "registry entry" in by_oauth.json()["error_description"]
 
 
-def test_the_registered_key_is_bound_too(bound: Bound) -> None:
-    assert bound.by_key(bound.registry.member.client).status_code == 200
+def test_the_registered_key_is_bound_too(kept: Bound) -> None:
+    assert kept.by_key(kept.registry.member.client).status_code == 200
 
-    refused = bound.by_key(bound.service.client())
+    refused = kept.by_key(kept.service.client())
 
     assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")
     assert "registry entry" in refused.json()["error_description"]
 
 
 @pytest.mark.parametrize("path", ["introspect", "revoke"])
-def test_the_secret_is_bound_wherever_it_is_presented(bound: Bound, path: str) -> None:
-    assert bound.by_secret(bound.service.client(), path, token="none").status_code == 401
-    assert bound.by_secret(bound.registry.member.client, path, token="none").status_code == 200
+def test_the_secret_is_bound_wherever_it_is_presented(kept: Bound, path: str) -> None:
+    assert kept.by_secret(kept.service.client(), path, token="none").status_code == 401
+    assert kept.by_secret(kept.registry.member.client, path, token="none").status_code == 200
 
 
-def test_a_wrong_secret_learns_nothing_of_the_binding(bound: Bound) -> None:
-    free = member_with_entry(bound.service)
-    other = bound.service.client()
+def test_a_wrong_secret_learns_nothing_of_the_binding(kept: Bound) -> None:
+    free = member_with_entry(kept.service)
+    other = kept.service.client()
 
-    answers = [one.generate(other, "wrong") for one in (bound, free)]
+    answers = [one.generate(other, "wrong") for one in (kept, free)]
 
     assert [one.json()["errorCode"] for one in answers] == ["Unauthorized"] * 2
     assert len({one.json()["errorMsg"] for one in answers}) == 1
@@ -83,11 +94,11 @@ def test_a_wrong_secret_learns_nothing_of_the_binding(bound: Bound) -> None:
     ],
 )
 def test_an_address_that_a_caller_only_claims_is_not_its_own(
-    bound: Bound, headers: dict[str, str]
+    kept: Bound, headers: dict[str, str]
 ) -> None:
-    claimed = {name: text.format(listed=bound.listed) for name, text in headers.items()}
+    claimed = {name: text.format(listed=kept.listed) for name, text in headers.items()}
 
-    assert bound.generate(bound.service.client(), **claimed).status_code == 401
+    assert kept.generate(kept.service.client(), **claimed).status_code == 401
 
 
 def test_people_read_and_reset_the_secret_from_everywhere(bound: Bound) -> None:
@@ -170,19 +181,19 @@ def test_an_operator_lets_a_member_in_again(bound: Bound, operator: Operator) ->
     assert operator.post("/members/NO-SUCH-FIP/address-binding", binding="watch").status_code == 404
 
 
-def test_another_member_s_admin_switches_nothing(service: Service, bound: Bound) -> None:
+def test_another_member_s_admin_switches_nothing(service: Service, kept: Bound) -> None:
     stranger = new_member(service)
-    body = {"entityId": bound.entity_id, "binding": "network"}
+    body = {"entityId": kept.entity_id, "binding": "network"}
 
     assert stranger.client.post(BINDING, json=body, headers=stranger.bearer()).status_code == 401
     assert (
         stranger.client.get(
-            BINDING, params={"entityId": bound.entity_id}, headers=stranger.bearer()
+            BINDING, params={"entityId": kept.entity_id}, headers=stranger.bearer()
         ).status_code
         == 401
     )
-    assert bound.switch("watch").status_code == 401, "exempting is the operator's"
-    assert bound.generate(service.client()).status_code == 401
+    assert kept.switch("watch").status_code == 401, "exempting is the operator's"
+    assert kept.generate(service.client()).status_code == 401
 
 
 def test_refusals_and_switches_are_in_the_audit_and_admins_are_written_to(bound: Bound) -> None:

@@ -4,6 +4,8 @@ decisions.md part 3: 400 when the request itself is wrong, 401 for anything abou
 credentials, 415 for another media type, 405 and 404 for another method or path.
 """
 
+from collections.abc import Iterator
+
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.service import Service, new_member
@@ -31,8 +33,9 @@ def admin(service: Service) -> Speaker:
     return Speaker(member, member.secret(), member.bearer())
 
 
-@pytest.fixture(autouse=True)
-def nothing_changes(admin: Speaker):
+@pytest.fixture(scope="module", autouse=True)
+def nothing_changes(admin: Speaker) -> Iterator[None]:
+    """After all of it the secret is the same: what comes in between never resets it."""
     yield
     answer = admin.member.read(admin.headers)
     assert answer.json()["secret"] == admin.secret

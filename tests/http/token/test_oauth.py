@@ -1,11 +1,19 @@
 """Standard clients: client credentials, introspection, revocation (RFC 6749, 7662, 7009)."""
 
+from dataclasses import replace
+
 import httpx
 import psycopg
 import pytest
 from tests.support.service import Member, Service, new_member
 
 from mudra.storage.database.embedded.server import embedded_server
+
+
+@pytest.fixture
+def elsewhere(unharmed: Member) -> Member:
+    """A member that does nothing but ask, each time from another address."""
+    return replace(unharmed, client=unharmed.service.client())
 
 
 def grant(member: Member, **form: str) -> httpx.Response:
@@ -57,9 +65,9 @@ def test_both_ways_of_client_authentication_give_an_active_token(member: Member)
     ],
 )
 def test_a_wrong_grant_is_refused_with_oauth_s_error_codes(
-    member: Member, form: dict[str, str], status: int, error: str
+    elsewhere: Member, form: dict[str, str], status: int, error: str
 ) -> None:
-    refused = grant(member, **form)
+    refused = grant(elsewhere, **form)
 
     assert (refused.status_code, refused.json()["error"]) == (status, error)
     assert set(refused.json()) == {"error", "error_description"}
@@ -84,8 +92,8 @@ def test_a_grant_needs_its_type_one_way_of_authentication_and_a_form(member: Mem
 
 
 @pytest.mark.parametrize("header", ["Basic", "Basic !!!", "Basic bm9jb2xvbg==", "Digest x"])
-def test_an_unreadable_authorization_is_an_invalid_client(member: Member, header: str) -> None:
-    refused = member.client.post(
+def test_an_unreadable_authorization_is_an_invalid_client(elsewhere: Member, header: str) -> None:
+    refused = elsewhere.client.post(
         "/oauth2/token",
         data={"grant_type": "client_credentials"},
         headers={"Authorization": header},

@@ -11,6 +11,7 @@ import jwt
 import pytest
 from tests.support.people.console import reader
 from tests.support.people.operators import new_operator
+from tests.support.people.signed_in import signed_in
 from tests.support.service import PASSWORD, Member, Service, new_member
 
 from mudra.http.request.sandbox_requests import Kind
@@ -232,7 +233,8 @@ def test_a_fault_ends_by_itself(member: Member) -> None:
 
 
 def test_only_admin_and_operator_switch(service: Service, member: Member) -> None:
-    other, operator = new_member(service), new_operator(service, "members")
+    other, operator = signed_in(new_member(service)), new_operator(service, "members")
+    weak = new_operator(service, "keys")
     token = other.entity_token(other.secret()).json()["accessToken"]
     url = f"{service.root}/sandbox/v1/faults"
     body = {"entityId": member.entity_id, "kind": "unavailable"}
@@ -244,7 +246,6 @@ def test_only_admin_and_operator_switch(service: Service, member: Member) -> Non
         by_entity = other.client.post(path, json=body, headers={"Authorization": f"Bearer {token}"})
         assert by_entity.status_code == 401
         assert other.client.post(path, json=body).status_code == 401
-        weak = new_operator(service, "keys")
         assert weak.client.post(path, json=body, headers=weak.headers).status_code == 401
     hidden = other.client.get(url, params={"entityId": member.entity_id}, headers=other.bearer())
     assert hidden.status_code == 401
@@ -289,9 +290,9 @@ def test_only_admin_and_operator_switch(service: Service, member: Member) -> Non
     ],
 )
 def test_what_is_not_possible_is_refused_with_what_is(
-    member: Member, kind: str, by: str, lasts: str, word: str
+    unharmed: Member, kind: str, by: str, lasts: str, word: str
 ) -> None:
-    refused = switch(member, kind, by=by, lasts=lasts)
+    refused = switch(unharmed, kind, by=by, lasts=lasts)
 
     assert refused.status_code == (400 if word in {"kind", "lasts"} else 409)
     assert word in refused.json()["errorMsg"]

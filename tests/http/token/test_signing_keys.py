@@ -6,7 +6,9 @@ from collections.abc import Iterator
 import httpx
 import jwt
 import pytest
-from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.service import NO_TLS, Member, Service, in_store, new_member, running_service
+
+from mudra.bootstrap.dependencies import Dependencies
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,14 @@ def kid_of(token: str) -> str:
 
 
 def active(service: Service, kind: str) -> list[str]:
-    return [k["kid"] for k in listed(service) if k["kind"] == kind and k["state"] == "active"]
+    """Those of a kind that sign, as the command lists them."""
+
+    async def read(dependencies: Dependencies) -> list[str]:
+        async with dependencies.unit_of_work() as work:
+            found = await work.signing_keys.list(await work.people.now())
+        return [one.key.kid for one in found if (one.key.kind, one.state) == (kind, "active")]
+
+    return in_store(service, read)
 
 
 def verified(service: Service, token: str) -> bool:

@@ -14,7 +14,7 @@ import pytest
 from tests.support.dpop import KeyOfClient
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.bound_member import member_with_entry
+from tests.support.registry.bound_member import Bound, member_with_entry
 from tests.support.service import Service, new_member, running_service
 
 
@@ -115,10 +115,18 @@ def test_the_network_s_setting_binds_those_that_list_addresses(strict: Service) 
     assert one.generate(client).status_code == 401
 
 
+@pytest.fixture(scope="module")
+def listed(strict: Service) -> Bound:
+    """A member with one address, which no test changes."""
+    return member_with_entry(strict, "203.0.113.7")
+
+
 @pytest.mark.parametrize("path", ["/iam/v1/entity/token/generate", "/iam/oauth2/token"])
 @pytest.mark.parametrize("pieces", [1, 2])
-def test_a_trailer_is_no_field_of_the_header(strict: Service, path: str, pieces: int) -> None:
-    one = member_with_entry(strict, "203.0.113.7")
+def test_a_trailer_is_no_field_of_the_header(
+    strict: Service, listed: Bound, path: str, pieces: int
+) -> None:
+    one = listed
     form = urlencode({"id": one.entity_id, "secret": one.registry.secret})
     if path.endswith("/oauth2/token"):
         form = f"grant_type=client_credentials&client_id={one.entity_id}&client_secret={one.registry.secret}"

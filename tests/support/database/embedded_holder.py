@@ -1,49 +1,51 @@
 """Processes that hold the embedded server, and what to ask of it."""
 
+import os
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+from tests.support.preloaded_program import ForkedProgram
 
 from mudra.storage.database.embedded import locks as embedded_locks
 
-HOLDER = """
-import os, sys
-from pathlib import Path
-from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
-try:
-    with embedded_server(Path(sys.argv[1])) as url:
-        if sys.argv[2] == "forks" and (child := os.fork()):
-            print(url, child, flush=True)
-        elif sys.argv[2] != "forks":
-            print(url, flush=True)
-        sys.stdin.read()
-        if sys.argv[2] == "forks" and not child:
-            os._exit(0)
-except EmbeddedServerError as error:
-    print(f"refused: {error}", flush=True)
-"""
+_PROGRAM = "tests.support.database.held_server"
+_FIRST_PASSED = 3
 
 
 class Holder:
-    """A process of its own that holds the server until asked to leave."""
+    """A process of its own that holds the server until asked to leave.
+
+    It is forked from one that has the code loaded, unless a program is to run `before` it.
+    """
 
     def __init__(self, data_dir, *, before=(), kind="plain"):
-        self.process = subprocess.Popen(
-            [*before, sys.executable, "-c", HOLDER, str(data_dir), kind],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        end, self._end = socket.socketpair()
+        with end:
+            if before:
+                program = Path(__file__).with_name("held_server.py")
+                self.process = subprocess.Popen(
+                    [*before, sys.executable, str(program), str(data_dir), kind, "0"],
+                    stdin=end,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    start_new_session=True,
+                )
+            else:
+                words = [str(data_dir), kind, str(_FIRST_PASSED)]
+                self.process = ForkedProgram(words, dict(os.environ), module=_PROGRAM, passed=[end])
 
     def answer(self):
         return self.process.stdout.readline().strip()
 
+    def may_leave(self):
+        self._end.close()
+
     def leave(self):
-        self.process.stdin.close()
+        self.may_leave()
         assert self.process.wait(30) == 0
 
     def kill(self):
@@ -57,7 +59,7 @@ def holder(data_dir, **how):
     try:
         yield one
     finally:
-        one.process.stdin.close()
+        one.may_leave()
         one.process.stdout.close()
         one.process.wait(30)
 

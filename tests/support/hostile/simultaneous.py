@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import httpx
 from tests.support.service import NO_TLS, Member, Service, new_address
@@ -51,10 +52,57 @@ def at_once(service: Service, number: int, ask: Ask) -> list[httpx.Response]:
 
 def tokens_of_every_worker(member: Member, secret: str) -> list[httpx.Response]:
     """Ask for an Entity Access Token on so many connections that every worker is asked."""
-    return at_once(
+    form = urlencode({"id": member.entity_id, "secret": secret})
+    path, media = "/iam/v1/entity/token/generate", "application/x-www-form-urlencoded"
+    return asked_at_once(
         member.service,
         EVERY_WORKER,
-        lambda client, _: client.post(
-            "/v1/entity/token/generate", data={"id": member.entity_id, "secret": secret}
-        ),
+        f"POST {path}",
+        {"Content-Type": media, "Content-Length": str(len(form))},
+        form,
     )
+
+
+def asked_at_once(
+    service: Service, number: int, what: str, headers: Mapping[str, str], body: str = ""
+) -> list[httpx.Response]:
+    """Ask for the same on so many new connections at once; `what` is method and path.
+
+    Less CPU than clients of httpx take, of which each has a connection.
+    """
+    host = service.root.removeprefix("http://")
+    name, _, port = host.partition(":")
+    lines = {"Host": host, "Accept-Encoding": "gzip", "Connection": "close", **headers}
+    fields = "".join(f"{field}: {value}\r\n" for field, value in lines.items())
+    request = f"{what} HTTP/1.1\r\n{fields}\r\n{body}".encode()
+
+    async def open_one() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(name, port, local_addr=(new_address(), 0))
+
+    async def all_of_them() -> list[bytes]:
+        opened = await asyncio.gather(*(open_one() for _ in range(number)))
+        for _, writer in opened:
+            writer.write(request)
+        answers = await asyncio.gather(*(reader.read() for reader, _ in opened))
+        for _, writer in opened:
+            writer.close()
+        return answers
+
+    return [_response(answer) for answer in asyncio.run(all_of_them())]
+
+
+def _response(answer: bytes) -> httpx.Response:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    status, *lines = head.decode().split("\r\n")
+    headers = httpx.Headers([(one.partition(": ")[0], one.partition(": ")[2]) for one in lines])
+    if headers.get("Transfer-Encoding") == "chunked":
+        body = b"".join(_chunks(body))
+    return httpx.Response(int(status.split()[1]), headers=headers, content=body)
+
+
+def _chunks(body: bytes) -> Iterator[bytes]:
+    """The pieces of a body that was sent in chunks (RFC 9112, 7.1)."""
+    size, _, rest = body.partition(b"\r\n")
+    while length := int(size, 16):
+        yield rest[:length]
+        size, _, rest = rest[length + 2 :].partition(b"\r\n")

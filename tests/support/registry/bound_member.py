@@ -8,6 +8,7 @@ import httpx
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from tests.support.cheap_keys import rsa_key
+from tests.support.people.signed_in import signed_in
 from tests.support.registry.registry_members import Registry, approve, payload_of
 from tests.support.service import Service, new_address, new_member
 
@@ -79,7 +80,7 @@ class Bound:
 
 def member_with_entry(service: Service, *ips: str) -> Bound:
     listed = new_address()
-    member = replace(new_member(service), client=service.client(listed))
+    member = signed_in(replace(new_member(service), client=service.client(listed)))
     registry = Registry(member)
     kid = f"kid-{member.entity_id}"
     key = rsa_key(kid=kid, use="sig", alg="RS256")

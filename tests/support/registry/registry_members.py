@@ -9,6 +9,11 @@ import httpx
 from tests.support.registry import registry_payloads
 from tests.support.service import NO_TLS, Member, Service, new_member
 
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.cli.local.registry_store import operator
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.register import Command, Outcome, decide
+
 _numbers = itertools.count(100 + (os.getpid() % 500) * 100_000)
 _MAKERS = {
     "FIP": registry_payloads.fip,
@@ -65,8 +70,18 @@ class Registry:
 
 
 def approve(member: Member, *options: str) -> None:
-    """Approve a member's pending version by the command line."""
-    member.service.cli("registry", "approve", member.entity_id, *options)
+    """Approve a member's pending version: as the command does, and by it where there are options."""
+    if options:
+        member.service.cli("registry", "approve", member.entity_id, *options)
+        return
+    command = Command(RegistryAction.APPROVE, member.entity_id, operator())
+
+    async def act(dependencies: Dependencies) -> Outcome:
+        async with dependencies.unit_of_work() as work:
+            return await decide(work.registry, command)
+
+    outcome = member.service.in_store(act)
+    assert isinstance(outcome, Decision), outcome
 
 
 def live_entry(service: Service, kind: str = "FIP") -> tuple[Registry, dict[str, Any]]:
