@@ -7,7 +7,12 @@ from typing import Any
 
 import httpx
 from tests.support.registry import registry_payloads
-from tests.support.service import NO_TLS, Member, Service, new_member
+from tests.support.service import NO_TLS, Member, Service, in_store, new_member
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.cli.local.registry_store import operator
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.register import Command, Outcome, decide
 
 _numbers = itertools.count(100 + (os.getpid() % 500) * 100_000)
 _MAKERS = {
@@ -65,8 +70,18 @@ class Registry:
 
 
 def approve(member: Member, *options: str) -> None:
-    """Approve a member's pending version by the command line."""
-    member.service.cli("registry", "approve", member.entity_id, *options)
+    """Approve a member's pending version as the command does; with options by the command."""
+    if options:
+        member.service.cli("registry", "approve", member.entity_id, *options)
+        return
+
+    async def act(dependencies: Dependencies) -> Outcome:
+        order = Command(RegistryAction.APPROVE, member.entity_id, operator())
+        async with dependencies.unit_of_work() as work:
+            return await decide(work.registry, order)
+
+    outcome = in_store(member.service, act)
+    assert isinstance(outcome, Decision), outcome
 
 
 def live_entry(service: Service, kind: str = "FIP") -> tuple[Registry, dict[str, Any]]:
