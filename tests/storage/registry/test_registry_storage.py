@@ -371,7 +371,7 @@ def mirror_run(conninfo, changes, seed, acts, follows):
 
 
 def test_mirrors_prove_themselves_complete_through_changes_and_restarts(empty):
-    assert mirror_run(empty, 60, seed=11, acts=range(20, 60), follows=10) >= 60
+    assert mirror_run(empty, 60, seed=11, acts=range(50, 120), follows=5) >= 60
 
 
 @pytest.mark.slow
