@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 from tests.support import shared_tls
 from tests.support.database.template_database import share
@@ -25,6 +26,14 @@ __all__ = [
 # A machine that runs other things as well is slow: no example fails for its time.
 settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")
+# A failure that is logged is shown as Python does: with the values of all frames, as structlog
+# shows it where nothing is configured, each takes a second of CPU.
+structlog.configure(
+    processors=[
+        *structlog.get_config()["processors"][:-1],
+        structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 shared_tls.install()
 
 

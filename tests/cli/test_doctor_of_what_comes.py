@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import psycopg
 import pyrage
@@ -60,22 +61,30 @@ def tls_server(folder: Path, days: int) -> Iterator[int]:
             thread.join(10)
 
 
-@pytest.fixture
-def data_dir(tmp_path: Path) -> Path:
-    prepare(tmp_path / "data")
+class Store(NamedTuple):
+    """A store that stays open between the commands: none has to start its server."""
+
+    data_dir: Path
+    connection: psycopg.Connection[tuple[object, ...]]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    data_dir = tmp_path_factory.mktemp("doctor") / "data"
+    prepare(data_dir)
     with (
-        open_store(Settings(data_dir=tmp_path / "data"), create=True) as (conninfo, _),
-        psycopg.connect(as_role(conninfo, OWNER)) as connection,
+        open_store(Settings(data_dir=data_dir), create=True) as (conninfo, _),
+        psycopg.connect(as_role(conninfo, OWNER), autocommit=True) as connection,
     ):
         connection.execute(STALE)
-    return tmp_path / "data"
+        yield Store(data_dir, connection)
 
 
 def test_it_names_a_queue_that_stopped_a_certificate_that_ends_and_the_growth(
-    data_dir: Path, tmp_path: Path
+    store: Store, tmp_path: Path
 ) -> None:
     with tls_server(tmp_path, 8) as port:
-        found = checks(data_dir, MUDRA_BASE_URL=f"https://localhost:{port}/iam")
+        found = checks(store.data_dir, MUDRA_BASE_URL=f"https://localhost:{port}/iam")
 
     ok, text = found["queues"]
     assert not ok
@@ -88,11 +97,11 @@ def test_it_names_a_queue_that_stopped_a_certificate_that_ends_and_the_growth(
     assert text.endswith("0.00 GiB more a day: the disk has room for it")
 
 
-def test_a_backup_that_is_set_up_and_was_never_made_fails(data_dir: Path) -> None:
+def test_a_backup_that_is_set_up_and_was_never_made_fails(store: Store) -> None:
     recipient = str(pyrage.x25519.Identity.generate().to_public())
 
     without, with_one = (
-        checks(data_dir, **settings)["backup"]
+        checks(store.data_dir, **settings)["backup"]
         for settings in ({}, {"MUDRA_BACKUP_RECIPIENTS": recipient})
     )
 
@@ -105,16 +114,12 @@ def test_a_backup_that_is_set_up_and_was_never_made_fails(data_dir: Path) -> Non
 
 @pytest.mark.parametrize(("processes", "passed"), [(8, True), (9, False)])
 def test_the_server_takes_the_connections_of_all_nodes(
-    tmp_path: Path, processes: int, *, passed: bool
+    store: Store, processes: int, *, passed: bool
 ) -> None:
     """Three nodes of two workers and a process of jobs each are too many for 200."""
-    prepare(tmp_path / "data")
-    with (
-        open_store(Settings(data_dir=tmp_path / "data"), create=True) as (conninfo, _),
-        psycopg.connect(as_role(conninfo, OWNER)) as connection,
-    ):
-        connection.execute(RUNNING, [processes])
-    ok, text = checks(tmp_path / "data")["connections"]
+    store.connection.execute("DELETE FROM node")
+    store.connection.execute(RUNNING, [processes])
+    ok, text = checks(store.data_dir)["connections"]
 
     assert ok is passed
     assert text.startswith(

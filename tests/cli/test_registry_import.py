@@ -4,6 +4,7 @@ import copy
 import json
 import time
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from tests.support.service import Service, new_member, running_service
 
 from mudra.registry.directory.directory import set_hash
 from mudra.registry.payload.entry import digest
+from mudra.storage.database.embedded.server import embedded_server
 
-ENTRIES = 60
-BEFORE = 30
+ENTRIES = 24
+BEFORE = 12
 """Brought in by an import that did not come to its end."""
 
 
@@ -33,6 +35,13 @@ def stopped(tmp_path_factory) -> Service:
     with running_service(tmp_path_factory.mktemp("bulk") / "data") as running:
         pass
     return running
+
+
+@pytest.fixture(scope="module")
+def kept(stopped: Service) -> Iterator[Service]:
+    """The same with a server of the database that runs between its commands."""
+    with embedded_server(stopped.data_dir):
+        yield stopped
 
 
 def test_many_entries_are_imported_resumed_and_mirrored(service_of_two: Service, tmp_path):
@@ -84,29 +93,29 @@ def test_without_a_service_a_directory_goes_in_and_comes_out_the_same(stopped: S
     assert any("credentialsPk" in note and "dropped" in note for note in notes)
 
 
-def test_a_dry_run_foresees_what_the_registry_would_refuse(stopped: Service, tmp_path):
+def test_a_dry_run_foresees_what_the_registry_would_refuse(kept: Service, tmp_path):
     file = tmp_path / "entries.json"
     held, changed, taken = fip(70), fip(70, name="Another Name"), fip(71)
     taken["entityinfo"]["certificate"] = held["entityinfo"]["certificate"]
     file.write_text(json.dumps([held]))
-    stopped.cli("registry", "import", str(file))
+    kept.cli("registry", "import", str(file))
     file.write_text(json.dumps([changed]))
-    change = stopped.cli("registry", "import", str(file), "--dry-run", "--json")
+    change = kept.cli("registry", "import", str(file), "--dry-run", "--json")
     file.write_text(json.dumps([taken]))
 
-    refused = stopped.cli("registry", "import", str(file), "--dry-run", "--json", check=False)
+    refused = kept.cli("registry", "import", str(file), "--dry-run", "--json", check=False)
 
     assert results(change) == {"changed": 1}
     assert (refused.exit_code, results(refused)) == (1, {"refused": 1})
     assert "taken by another entity" in refused.stdout
-    assert json.loads(stopped.cli("registry", "show", "FIP-70", "--json").stdout)["version"] == 1
+    assert json.loads(kept.cli("registry", "show", "FIP-70", "--json").stdout)["version"] == 1
 
 
-def test_people_see_a_bar_and_what_was_refused(stopped: Service, tmp_path):
+def test_people_see_a_bar_and_what_was_refused(kept: Service, tmp_path):
     file = tmp_path / "entries.json"
     file.write_text(json.dumps([fip(80), fip(81, baseurl="ftp://x")]))
 
-    done = stopped.cli("registry", "import", str(file), check=False)
+    done = kept.cli("registry", "import", str(file), check=False)
 
     assert done.exit_code == 1
     assert "importing" in done.output
@@ -133,15 +142,13 @@ def published_sample() -> dict[str, Any]:
     return sample
 
 
-def test_the_published_sample_is_imported_with_a_note_for_each_odd_thing(
-    stopped: Service, tmp_path
-):
+def test_the_published_sample_is_imported_with_a_note_for_each_odd_thing(kept: Service, tmp_path):
     file = tmp_path / "published.json"
     file.write_text(json.dumps([published_sample()]))
 
-    submitted = stopped.cli("registry", "lint", str(file), check=False)
-    done = stopped.cli("migrate", "registry-file", str(file), "--apply", "--json")
-    again = stopped.cli("migrate", "registry-file", str(file), "--apply", "--json")
+    submitted = kept.cli("registry", "lint", str(file), check=False)
+    done = kept.cli("migrate", "registry-file", str(file), "--apply", "--json")
+    again = kept.cli("migrate", "registry-file", str(file), "--apply", "--json")
 
     assert submitted.exit_code == 1
     assert (results(done), results(again)) == ({"live": 1}, {"unchanged": 1})
@@ -156,7 +163,7 @@ def test_the_published_sample_is_imported_with_a_note_for_each_odd_thing(
         "$[0].entityinfo.credentialsPk",
     ):
         assert noted in line["detail"], (noted, line["detail"])
-    exported = json.loads(stopped.cli("registry", "export").stdout)
-    (kept,) = [one for one in exported if one["entityinfo"]["id"] == "fiu@sabarmati"]
-    assert (kept["type"], kept["entityinfo"]["Identifiers"]) == ("FIU", [])
-    assert kept["timestamp"] == "2020-06-01T09:09:32.000Z"
+    exported = json.loads(kept.cli("registry", "export").stdout)
+    (entry,) = [one for one in exported if one["entityinfo"]["id"] == "fiu@sabarmati"]
+    assert (entry["type"], entry["entityinfo"]["Identifiers"]) == ("FIU", [])
+    assert entry["timestamp"] == "2020-06-01T09:09:32.000Z"

@@ -47,10 +47,9 @@ class Wire(httpx.BaseTransport):
 class Program:
     """A FIU's program with a copy of the registry."""
 
-    def __init__(self, service: Service, file: Path) -> None:
-        self.service, self.file = service, file
-        self.member: Member = new_member(service, "FIU")
-        self.secret = self.member.secret()
+    def __init__(self, member: Member, secret: str, file: Path) -> None:
+        self.service, self.file = member.service, file
+        self.member, self.secret = member, secret
         self.steady, self.wire = Hands(0), Wire()
         self.directory = self.started()
 
@@ -70,15 +69,29 @@ class Program:
         )
 
 
+@pytest.fixture(scope="module")
+def fiu(service: Service) -> tuple[Member, str]:
+    """A member, and its secret."""
+    member = new_member(service, "FIU")
+    return member, member.secret()
+
+
 @pytest.fixture
-def program(service: Service, tmp_path: Path) -> Iterator[Program]:
-    one = Program(service, tmp_path / "copy.json")
+def program(fiu: tuple[Member, str], tmp_path: Path) -> Iterator[Program]:
+    one = Program(*fiu, tmp_path / "copy.json")
     yield one
     one.directory.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fip(service: Service) -> tuple[Registry, dict]:
+    """An entry that stays as it is."""
+    return live_entry(service)
+
+
+@pytest.fixture
+def changing(service: Service) -> tuple[Registry, dict]:
+    """An entry of one test."""
     return live_entry(service)
 
 
@@ -99,8 +112,8 @@ def test_an_id_without_a_live_entry_is_none(program: Program) -> None:
     assert program.directory.entry("NOBODY-FIP") is None
 
 
-def test_only_changes_are_read_when_the_copy_has_aged(program: Program, fip) -> None:
-    registry, payload = fip
+def test_only_changes_are_read_when_the_copy_has_aged(program: Program, changing) -> None:
+    registry, payload = changing
     entity_id = registry.member.entity_id
     program.directory.entry(entity_id)
     program.directory.entry(entity_id)
@@ -118,8 +131,8 @@ def test_only_changes_are_read_when_the_copy_has_aged(program: Program, fip) -> 
     assert not program.wire.asked[1].endswith("since=0")
 
 
-def test_a_suspended_entry_is_gone(program: Program, fip) -> None:
-    member = fip[0].member
+def test_a_suspended_entry_is_gone(program: Program, changing) -> None:
+    member = changing[0].member
     assert program.directory.entry(member.entity_id) is not None
 
     program.service.cli("registry", "suspend", member.entity_id, "--reason", "the key has leaked")

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.own_postgres import own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.in_process import InProcess, in_process
@@ -161,10 +162,14 @@ class Network:
         return client.request(method, url, **{"data" if path in FORMS else "json": sent})
 
     def reader(self, email: str) -> Reader:
-        browser = Reader(self.served.client(), "")
-        signed_in = browser.sign_in(email, PASSWORD)
-        assert signed_in.status_code == 303, signed_in.text
-        return browser
+        return reader(self.served, email)
+
+
+def reader(served: InProcess, email: str) -> Reader:
+    browser = Reader(served.client(), "")
+    signed_in = browser.sign_in(email, PASSWORD)
+    assert signed_in.status_code == 303, signed_in.text
+    return browser
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +177,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, ...]]
     settings = Settings(data_dir=tmp_path_factory.mktemp("one") / "data", sandbox=True)
     prepare(settings.data_dir)
     # Longer than any request here takes: only one that waits for itself gets no connection.
-    with pytest.MonkeyPatch.context() as patch, open_store(settings, create=True) as opened:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        cheap_hashes(),
+        open_store(settings, create=True) as opened,
+    ):
         patch.setattr(database, "POOL_WAIT_S", 20.0)
         asyncio.run(_set_up(settings, *opened))
         yield settings, *opened
@@ -288,7 +297,7 @@ def test_a_draft_is_submitted_and_decided_with_one_connection(network: Network) 
 
 def test_forty_overviews_at_once_are_all_served(store: tuple[Any, ...]) -> None:
     with in_process(*store, connections=MAX_CONNECTIONS) as served:
-        browser = Network(served).reader(ADMINS[FIP])
+        browser = reader(served, ADMINS[FIP])
         with ThreadPoolExecutor(40) as together:
             answers = list(together.map(browser.get, [f"/console/entity/{FIP}"] * 40))
 

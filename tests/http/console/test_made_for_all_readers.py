@@ -34,7 +34,8 @@ from mudra.shared.shared_values import SharedValues
 from mudra.unit_of_work import PAGE_S, TRANSACTION_S, UnitOfWork
 
 T = TypeVar("T")
-AT_ONCE = 64
+CONNECTIONS = 8
+AT_ONCE = 2 * CONNECTIONS
 FEW = 8
 WINDOW_LEFT = timedelta(minutes=3)
 """A test takes less, also where other tests run next to it."""
@@ -177,7 +178,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with (
         cheap_hashes(),
         open_store(settings, create=True) as opened,
-        in_process(settings, *opened, connections=8) as one,
+        in_process(settings, *opened, connections=CONNECTIONS) as one,
     ):
         one.do(set_up(one.edge.dependencies))
         parts, within = Counting(), list[float]()

@@ -17,6 +17,7 @@ from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
 from tests.support.metrics.incidents import an_incident, stored_row
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.public_status import until_shown
 from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -141,8 +142,8 @@ def test_institutions_of_one_name_are_shown_with_their_ids(service: Service) -> 
     def page() -> str:
         return httpx.get(f"{service.root}/status", params={"q": name}, verify=NO_TLS).text
 
-    service.advance("PT1M")
-    service.wait_until(lambda: all(one in page() for one in (*twins, alone)))
+    # All were onboarded before the last of them.
+    until_shown(service, lambda: alone in page())
     shown = page()
 
     assert [f">{name} ({one})</a>" in shown for one in twins] == [True, True]
@@ -193,7 +194,7 @@ def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Pa
             found.append(msgspec.json.decode(answer.content, type=StatusSnapshot))
             return bool(found[-1].incidents)
 
-        service.wait_until(has_all, 60)
+        until_shown(service, has_all)
         (fip,) = [one for one in found[-1].fips if one.fip_id == fip_id]
         days = {day.day: day.state for day in fip.days if day.state is not DayState.NO_DATA}
         assert list(days.values()) == ["good", "partly", "partly", "good"]
@@ -228,11 +229,7 @@ def the_headline_names_a_past_disruption(service: Service, aa: PushingAa) -> Non
     says_consent(aa, aa.last_window(), fip_id)  # without a recent report nothing is operational
     shown = "<h1>Operational now; Tapti Bank disrupted within 24 hours</h1>"
 
-    def is_shown() -> bool:
-        service.advance("PT1M")
-        return shown in get(service, "/status").text
-
-    service.wait_until(is_shown, 60)
+    until_shown(service, lambda: shown in get(service, "/status").text)
     assert 'class="banner warn"' in get(service, "/status").text
 
 

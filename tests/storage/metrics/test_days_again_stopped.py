@@ -10,6 +10,7 @@ from tests.support.metrics.summed_store import DAY, with_store
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import MAX_AT_ONCE, DetectionService
 from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.metrics.attribution import PostgresDetections
 
 WINDOWS = MAX_AT_ONCE + 6
@@ -69,16 +70,18 @@ async def report(store, window, *, bad=False):
 
 def test_a_run_that_was_stopped_has_stored_the_calls_and_the_next_comes_to_the_same(conninfo):
     async def act(store):
-        found = []
+        await store.empty()
+        found, begun = [], []
         for stopped in (True, False):
-            await store.empty()
             for table in _JUDGED:
                 await store.run(f"DELETE FROM {table}")
             judged = Judged(store)
-            for place in range(WINDOWS):
-                await report(store, DAY + place * WINDOW)
+            # The second time those that failed are replaced by what they were.
+            for window in LATE if begun else TimeRange(DAY, DAY + WINDOWS * WINDOW).windows:
+                await report(store, window)
             await judged.all()
             before = await judged.packed()
+            begun.append((before, await judged.incidents()))
             for window in LATE:
                 await report(store, window, bad=True)
             if stopped:
@@ -88,10 +91,12 @@ def test_a_run_that_was_stopped_has_stored_the_calls_and_the_next_comes_to_the_s
                 assert await judged.incidents() == []
             await judged.all()
             found.append((await judged.packed(), await judged.incidents()))
-        return changed, *found
+        return changed, *begun, *found
 
-    changed, after_a_stop, at_once = with_store(conninfo, act)
+    changed, first, second, after_a_stop, at_once = with_store(conninfo, act)
 
+    assert len(first[0]) == WINDOWS
+    assert first == second
     assert changed == LATE
     assert after_a_stop[1]
     assert after_a_stop == at_once

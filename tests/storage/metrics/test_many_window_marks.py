@@ -5,8 +5,10 @@ from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import detect_incidents
+from mudra.metrics.incidents.detection_service import MAX_AT_ONCE
 
-WINDOWS, MANY = 100, 70_000
+WINDOWS, MANY = MAX_AT_ONCE + 1, 70_000
+"""Also the marks of what one transaction judges, which the next one looks for, are too many."""
 _MARKS = sa.text(
     "INSERT INTO metrics_stale (grain, aa_id, tag, at, noted_at)"
     " SELECT 'window', 'AA-MANY', 'req', judged - (number % :windows) * interval '10 minutes', '1970-01-01'"

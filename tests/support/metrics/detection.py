@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from typing import Any
 
 from tests.support.metrics.detection_memory import DetectionMemory
@@ -100,15 +100,19 @@ class Detection:
     """The service over its memory, with a clock that moves on as a test says."""
 
     def __init__(self, start: datetime = START) -> None:
-        ids = count(1)
+        self._incidents = 0
         self.memory: Any = Memory(start)
         self.service = DetectionService(
             store=self.memory,
             members=self.memory,
             silences=self.memory,
             notifier=self.memory,
-            new_id=lambda: f"incident-{next(ids)}",
+            new_id=self._new_id,
         )
+
+    def copy(self) -> "Detection":
+        """Another one that has judged the same so far; what it does next changes nothing here."""
+        return deepcopy(self)
 
     def until(self, end: datetime) -> Sequence[IncidentNotification]:
         """Let all AAs report up to a time, and evaluate."""
@@ -131,6 +135,10 @@ class Detection:
     def step(self, now: datetime, days: DaysAgain) -> Detected:
         """Judge in one transaction, which another may follow."""
         return asyncio.run(self.service.detect(now, days))
+
+    def _new_id(self) -> str:
+        self._incidents += 1
+        return f"incident-{self._incidents}"
 
 
 def is_down(fip_id: str, since: datetime, until: datetime) -> Failing:

@@ -149,7 +149,13 @@ class Store:
         """How many rows of sums differ from what they are made of, by the part of the recount."""
         async with self.maintenance(within_s=WORK_S) as work:
             parts = await work.rollups.recount_parts(day + timedelta(days=1), 1)
-            found = {part: await work.rollups.recount(part) for part in parts}
+        hours = set((await self.run(HOURS_WITH_ROWS, start=day)).scalars())
+        async with self.maintenance(within_s=WORK_S) as work:
+            found = {
+                part: await work.rollups.recount(part)
+                for part in parts
+                if part.grain == "day" or part.at in hours
+            }
         return {part: one.different for part, one in found.items() if one.different}
 
     async def empty(self):
@@ -213,6 +219,12 @@ def comparable(totals):
     }
 
 
+HOURS_WITH_ROWS = (
+    "SELECT at FROM metrics_hour WHERE at >= :start AND at < :start + interval '1 day'"
+    " UNION SELECT date_trunc('hour', window_at, 'UTC') FROM metrics_raw"
+    " WHERE window_at >= :start AND window_at < :start + interval '1 day'"
+)
+"""Those of a day that have any sums or raw rows: in others nothing can differ."""
 WRITTEN = (
     *("metrics_push", "metrics_receipt", "metrics_raw", "metrics_previous", "metrics_stale"),
     *("metrics_hour", "metrics_day", "metrics_pair_hour", "metrics_pair_day", "metrics_received"),

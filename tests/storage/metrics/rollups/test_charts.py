@@ -5,9 +5,11 @@ import time
 import uuid
 from collections import defaultdict
 from datetime import timedelta
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+import sqlalchemy as sa
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.metrics.summed_store import DAY, HOUR, with_store
 
@@ -19,14 +21,29 @@ from mudra.storage.metrics.rollups.series import PostgresSeries
 
 TYPES = frozenset({"fif", "cns"})
 AAS = ("aa-one", "aa-two")
+STEPS = (Step.WINDOW, Step.HOUR, Step.SIX_HOURS)
 MANY_FIPS = 900
 EIGHT_HOURS = TimeRange(DAY + HOUR, DAY + 9 * HOUR)
 
 
 async def chart(store, within, step, types=TYPES, **of):
     async with store.database.transaction(within_s=60) as tx:
-        found = await PostgresSeries(tx).steps(within, step, types, **of)
+        return await read(tx, within, step, types, **of)
+
+
+async def read(tx, within, step, types=TYPES, **of):
+    found = await PostgresSeries(tx).steps(within, step, types, **of)
     return {at: coarse(sums) for at, sums in found.items()}
+
+
+async def of_sums_alone(store, step, of):
+    """A chart while there are no raw rows, which are there again behind it."""
+    async with store.database.transaction(within_s=60) as tx:
+        undone = await tx.connection.begin_nested()
+        await tx.connection.execute(sa.text("DELETE FROM metrics_raw"))
+        found = await read(tx, EIGHT_HOURS, step, **of)
+        await undone.rollback()
+        return found
 
 
 def plain(payloads, step, aa_id=None, fip_id=None):
@@ -53,41 +70,59 @@ async def reported(store, within, fips=3):
     return payloads
 
 
-@pytest.mark.parametrize("step", [Step.WINDOW, Step.HOUR, Step.SIX_HOURS])
-def test_a_chart_is_that_of_the_raw_rows_from_whatever_it_is_read(conninfo, step):
+class Charts(NamedTuple):
+    """Charts of the same eight hours, those by step in the order of `whose`."""
+
+    whose: tuple[dict[str, str], ...]
+    reports: list[Any]
+    of_sums: list[Any]
+    """By windows, of all and of one AA, without the raw rows."""
+    summed: dict[Step, list[Any]]
+    late_reports: list[Any]
+    """Some were replaced, and these are not summed up."""
+    late: dict[Step, list[Any]]
+
+
+@pytest.fixture(scope="module")
+def charts(conninfo):
     async def act(store):
         await store.empty()
-        payloads = await reported(store, EIGHT_HOURS)
-        fip_id = payloads[0][1].fips[0].fip_id
+        reports = await reported(store, EIGHT_HOURS)
+        fip_id = reports[0][1].fips[0].fip_id
         whose = ({}, {"aa_id": "aa-one"}, {"fip_id": fip_id}, {"aa_id": "aa-two", "fip_id": fip_id})
-        summed = [(of, await chart(store, EIGHT_HOURS, step, **of)) for of in whose]
-        for window, payload in payloads[20:24]:  # reported again, and not summed up yet
+
+        async def by_step():
+            return {
+                step: [await chart(store, EIGHT_HOURS, step, **of) for of in whose]
+                for step in STEPS
+            }
+
+        of_sums = [await of_sums_alone(store, Step.WINDOW, of) for of in whose[:2]]
+        summed = await by_step()
+        late_reports = [*reports]
+        for place in range(20, 24):
+            window, payload = reports[place]
             again = request_metrics(2, payload.aa_id, str(uuid.uuid4()), window, 7)
             await store.push(again)
-            payloads[payloads.index((window, payload))] = (window, again)
-        late = [(of, await chart(store, EIGHT_HOURS, step, **of)) for of in whose]
-        return summed, late, payloads
+            late_reports[place] = (window, again)
+        return Charts(whose, reports, of_sums, summed, late_reports, await by_step())
 
-    summed, late, payloads = with_store(conninfo, act)
-
-    for of, found in late:
-        assert {at: merge_all([one]) for at, one in found.items()} == plain(payloads, step, **of)
-    assert [found.keys() for _, found in summed] == [found.keys() for _, found in late]
+    return with_store(conninfo, act)
 
 
-@pytest.mark.parametrize("of", [{}, {"aa_id": "aa-one"}])
-def test_a_chart_by_windows_of_the_last_eight_hours_reads_no_raw_rows(conninfo, of):
+@pytest.mark.parametrize("step", STEPS)
+def test_a_chart_is_that_of_the_raw_rows_from_whatever_it_is_read(charts, step):
+    for of, found in zip(charts.whose, charts.late[step], strict=True):
+        sums = {at: merge_all([one]) for at, one in found.items()}
+        assert sums == plain(charts.late_reports, step, **of)
+    assert [one.keys() for one in charts.summed[step]] == [one.keys() for one in charts.late[step]]
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["all", "an AA"])
+def test_a_chart_by_windows_of_the_last_eight_hours_reads_no_raw_rows(charts, place):
     assert step_for(EIGHT_HOURS) is Step.WINDOW
 
-    async def act(store):
-        await store.empty()
-        payloads = await reported(store, EIGHT_HOURS)
-        await store.run("DELETE FROM metrics_raw")
-        return await chart(store, EIGHT_HOURS, Step.WINDOW, **of), payloads
-
-    found, payloads = with_store(conninfo, act)
-
-    assert found == plain(payloads, Step.WINDOW, **of)
+    assert charts.of_sums[place] == plain(charts.reports, Step.WINDOW, **charts.whose[place])
 
 
 def test_a_late_report_of_another_aa_does_not_make_the_chart_of_an_aa_read_raw_rows(conninfo):
@@ -129,27 +164,37 @@ def of_one_call(payload):
     return msgspec.structs.replace(payload, fips=tuple(fips))
 
 
-@pytest.mark.parametrize("summed", [False, True], ids=["raw rows", "sums of hours"])
-def test_others_are_answered_while_a_chart_of_many_rows_is_added_up(conninfo, summed):
+@pytest.fixture(scope="module")
+def many_rows(conninfo):
+    """Charts of many raw rows and of the sums of as many: each with its time and longest pause."""
+
     async def act(store):
         await store.empty()
         store.now = DAY + 20 * HOUR
         for place in range(2):
             payload = request_metrics(MANY_FIPS, "aa-one", str(uuid.uuid4()), DAY + place * HOUR)
             await store.push(of_one_call(payload))
-        if summed:
-            await store.make_sums()
         types = frozenset(block.type for block in payload.fips[0].metrics)
-        step = Step.HOUR if summed else Step.WINDOW
-        stop = asyncio.Event()
-        pause = asyncio.create_task(longest_pause(stop))
-        began = time.perf_counter()
-        found = await chart(store, TimeRange(DAY, DAY + 2 * HOUR), step, types)
-        taken = time.perf_counter() - began
-        stop.set()
-        return found, taken, await pause
 
-    found, taken, pause = with_store(conninfo, act)
+        async def timed(step):
+            stop = asyncio.Event()
+            pause = asyncio.create_task(longest_pause(stop))
+            began = time.perf_counter()
+            found = await chart(store, TimeRange(DAY, DAY + 2 * HOUR), step, types)
+            taken = time.perf_counter() - began
+            stop.set()
+            return found, taken, await pause
+
+        of_raw_rows = await timed(Step.WINDOW)
+        await store.make_sums()
+        return {"raw rows": of_raw_rows, "sums of hours": await timed(Step.HOUR)}
+
+    return with_store(conninfo, act)
+
+
+@pytest.mark.parametrize("of", ["raw rows", "sums of hours"])
+def test_others_are_answered_while_a_chart_of_many_rows_is_added_up(many_rows, of):
+    found, taken, pause = many_rows[of]
 
     assert sum(sums.blocks for sums in found.values()) > 15_000
     assert pause < taken / 3

@@ -1,6 +1,7 @@
 """Days are judged again in steps: live windows come between; incidents are stored at the end."""
 
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import pytest
 from tests.support.metrics.detection import START, Detection, is_down
@@ -18,8 +19,8 @@ LATE = TimeRange(START + 6 * HOUR, START + 9 * HOUR)
 SOON = timedelta(minutes=2)
 
 
-@pytest.fixture
-def detection() -> Detection:
+@pytest.fixture(scope="module")
+def reported() -> Detection:
     """Two days without any failure; then reports of an hour ago say what failed."""
     found = Detection()
     found.until(NOW)
@@ -29,6 +30,26 @@ def detection() -> Detection:
     return found
 
 
+@pytest.fixture
+def detection(reported: Detection) -> Detection:
+    """The same for one test."""
+    return reported.copy()
+
+
+class Judged(NamedTuple):
+    """Those days once they were judged again, and what each step gave."""
+
+    detection: Detection
+    steps: list[Detected]
+
+
+@pytest.fixture(scope="module")
+def whole(reported: Detection) -> Judged:
+    """Judged again without a stop."""
+    found = reported.copy()
+    return Judged(found, steps(found, DaysAgain(), NOW + SOON))
+
+
 def steps(detection: Detection, days: DaysAgain, now: datetime) -> list[Detected]:
     found = [detection.step(now, days)]
     while found[-1].more:
@@ -36,10 +57,8 @@ def steps(detection: Detection, days: DaysAgain, now: datetime) -> list[Detected
     return found
 
 
-def test_days_are_judged_again_some_windows_at_a_time(detection: Detection) -> None:
-    memory = detection.memory
-
-    found = steps(detection, DaysAgain(), NOW + SOON)
+def test_days_are_judged_again_some_windows_at_a_time(whole: Judged) -> None:
+    memory, found = whole.detection.memory, whole.steps
 
     judged = (NOW - LATE.start) // WINDOW
     assert len(found) == -(-judged // MAX_AT_ONCE)
@@ -83,10 +102,13 @@ def test_a_report_that_comes_between_the_steps_is_judged_too(
     assert memory.late == memory.late_again == set()
 
 
-def test_windows_that_another_process_judged_meanwhile_begin_again(detection: Detection) -> None:
-    memory, days = detection.memory, DaysAgain()
+def test_windows_that_another_process_judged_meanwhile_begin_again(
+    detection: Detection, whole: Judged
+) -> None:
+    days = DaysAgain()
     detection.step(NOW + SOON, days)
-    detection.at(NOW + SOON)
+    detection = whole.detection.copy()  # what the other process left
+    memory = detection.memory
     memory.failing = is_down("OTHER-BANK", LATE.start, LATE.end)
     memory.late = set(LATE.windows[1:])
 
@@ -115,12 +137,9 @@ def test_a_run_that_was_stopped_has_stored_the_calls_that_it_read(detection: Det
 
 
 def test_a_run_after_one_that_was_stopped_comes_to_the_same_and_reads_marked_windows_alone(
-    detection: Detection,
+    detection: Detection, whole: Judged
 ) -> None:
-    memory, whole = detection.memory, Detection()
-    whole.until(NOW)
-    whole.memory.failing, whole.memory.late = memory.failing, {*LATE.windows}
-    steps(whole, DaysAgain(), NOW + SOON)
+    memory, at_once = detection.memory, whole.detection.memory
     memory.packed.clear()  # all were judged before calls were packed
     detection.step(NOW + SOON, DaysAgain())
     stopped = [*memory.read]
@@ -132,29 +151,23 @@ def test_a_run_after_one_that_was_stopped_comes_to_the_same_and_reads_marked_win
 
     assert len(stopped) == MAX_AT_ONCE
     assert again == [*LATE.windows]
-    assert memory.incidents_of(BANK) == whole.memory.incidents_of(BANK)
-    assert memory.packed.items() <= whole.memory.packed.items()
-    assert memory.fip_rows == whole.memory.fip_rows
+    assert memory.incidents_of(BANK) == at_once.incidents_of(BANK)
+    assert memory.packed.items() <= at_once.packed.items()
+    assert memory.fip_rows == at_once.fip_rows
 
 
 def test_of_days_judged_again_few_journals_are_kept_from_before_the_last_one(
-    detection: Detection,
+    whole: Judged,
 ) -> None:
-    memory = detection.memory
-
-    steps(detection, DaysAgain(), NOW + SOON)
-
-    judged = [at for at in sorted(memory.journals) if at >= LATE.start]
+    judged = [at for at in sorted(whole.detection.memory.journals) if at >= LATE.start]
     older = [at for at in judged if at < NOW + SOON - DAY]
     assert [at.hour for at in older] == [11, 17, 23]
     assert len(judged) - len(older) == DAY // HOUR
 
 
-def test_a_late_report_between_two_kept_journals_changes_nothing_else(
-    detection: Detection,
-) -> None:
+def test_a_late_report_between_two_kept_journals_changes_nothing_else(whole: Judged) -> None:
+    detection = whole.detection.copy()
     memory = detection.memory
-    steps(detection, DaysAgain(), NOW + SOON)
     stored = dict(memory.stored)
     assert len(stored) == 1
     memory.late = {LATE.start + 2 * HOUR}
@@ -167,14 +180,14 @@ def test_a_late_report_between_two_kept_journals_changes_nothing_else(
 
 
 def test_a_late_report_of_the_first_hours_lets_all_of_them_count() -> None:
-    detection = Detection()
+    detection, now = Detection(), START + 30 * HOUR  # few journals are left of the first hours
     memory = detection.memory
     memory.failing = is_down("DOWN-BANK", START + HOUR / 2, START + DAY)
-    detection.until(NOW)
+    detection.until(now)
     stored = dict(memory.stored)
     assert len(stored) == 1
     memory.late = {START + 3 * HOUR}
 
-    steps(detection, DaysAgain(), NOW + SOON)
+    steps(detection, DaysAgain(), now + SOON)
 
     assert memory.stored == stored

@@ -48,7 +48,7 @@ def test_windows_of_a_past_suspension_expect_no_report_when_they_are_judged_agai
     detection: Detection,
 ) -> None:
     memory, suspended = detection.memory, AAS[2]
-    ended, restored = START + 6 * HOUR, START + 30 * HOUR
+    ended, restored = START + 6 * HOUR, START + 14 * HOUR
     memory.missing = {(suspended, at) for at in TimeRange(ended, restored).windows}
     memory.reporting[suspended] = ReportingTimes((TimeRange(START, ended),))
     detection.until(restored)
@@ -82,7 +82,7 @@ def test_an_aa_that_is_suspended_stopped_reporting_before_no_more_than_that(
 
 
 def test_live_windows_do_not_wait_until_days_are_judged_again(detection: Detection) -> None:
-    memory, down = detection.memory, START + 2 * DAY
+    memory, down = detection.memory, START + DAY / 2
     memory.failing = is_down("DOWN-BANK", down, down + DAY)
     detection.until(down)
     late = START + HOUR
@@ -107,9 +107,10 @@ def test_live_windows_do_not_wait_until_days_are_judged_again(detection: Detecti
 
 def test_windows_of_the_last_hours_are_judged_again_first(detection: Detection) -> None:
     memory = detection.memory
-    detection.until(START + DAY)
-    memory.late = {START + DAY - HOUR}
-    memory.reported_to = START + DAY + HOUR
+    now = START + DAY / 4
+    detection.until(now)
+    memory.late = {now - HOUR}
+    memory.reported_to = now + HOUR
 
     judged = detection.step(memory.reported_to + timedelta(minutes=2), DaysAgain())
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.support.metrics.incidents import an_incident
 
-from mudra.localization.language import ENGLISH, written_in
+from mudra.localization.language import Language, written_in
 from mudra.localization.languages import Languages
 from mudra.metrics.incidents.incident import (
     AaApi,
@@ -42,6 +42,14 @@ OPEN = [
 ENGLISH_WORDS = re.compile(r"[A-Za-z]{2,}(?: [A-Za-z]{2,})+")
 
 
+@pytest.fixture(scope="module")
+def hindi() -> Language:
+    """Read once: its catalogue is a large file."""
+    found = Languages().find("hi")
+    assert found is not None
+    return found
+
+
 def changes(incident: Incident) -> list[Change]:
     over = [
         replace(incident, ended=NOW, ending=one)
@@ -58,25 +66,25 @@ def changes(incident: Incident) -> list[Change]:
 
 
 @pytest.mark.parametrize("incident", OPEN, ids=lambda one: f"{one.subject}")
-def test_no_word_of_an_alarm_is_left_in_english(incident: Incident) -> None:
+def test_no_word_of_an_alarm_is_left_in_english(incident: Incident, hindi: Language) -> None:
     zone = ZoneInfo("Asia/Kolkata")
     for change in changes(incident):
         english = alarm_of(change, zone)
-        with written_in(Languages().find("hi") or ENGLISH):
-            hindi = alarm_of(change, zone)
+        with written_in(hindi):
+            translated = alarm_of(change, zone)
         assert english is not None
-        assert hindi is not None
-        for text in (hindi.title, *hindi.text.splitlines()):
+        assert translated is not None
+        for text in (translated.title, *translated.text.splitlines()):
             plain = re.sub(r"\b(?:AA|FIP|FI|ONE|BANK|IST|UTC)\b", "", text)
             assert ENGLISH_WORDS.findall(plain) == [], text
             assert re.search("[\u0900-\u097f]", text), text
         digits = re.compile(r"\d+")
-        assert sorted(digits.findall(hindi.text)) == sorted(digits.findall(english.text))
+        assert sorted(digits.findall(translated.text)) == sorted(digits.findall(english.text))
 
 
-def test_an_escalation_is_whole_too() -> None:
+def test_an_escalation_is_whole_too(hindi: Language) -> None:
     stored = [StoredIncident(f"{n}", one, None) for n, one in enumerate(OPEN * 2)]
-    with written_in(Languages().find("hi") or ENGLISH):
+    with written_in(hindi):
         facts = escalation_facts(stored, Escalation(), UTC, "https://mudra.example/console")
     plain = re.sub(r"\b(?:AA|FIP|FI|ONE|BANK|UTC)\b", "", facts["incidents"])
     assert ENGLISH_WORDS.findall(plain) == []
