@@ -21,7 +21,7 @@ from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.state import new_state, state_from_bytes, state_to_bytes
 
 AAS, FIPS = 5, 6
-few = settings(max_examples=15, deadline=None)
+few = settings(max_examples=25, deadline=None)
 shares = st.floats(0.3, 1.0)
 
 

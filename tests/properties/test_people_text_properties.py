@@ -14,7 +14,7 @@ from mudra.identity.accounts.password_rules import PasswordContext, check_passwo
 from mudra.shared.mail_text import unsafe_in_mail
 
 CONTEXT = PasswordContext("asha@sunrise.example", "Asha Venkatesan", ("SUN-1",), ("Sunrise",))
-EXAMPLES = 200
+EXAMPLES = 300
 any_text = st.text(st.characters(), max_size=300)
 _local = st.from_regex(r"[A-Za-z0-9!#$%&'*+/=^_`{|}~-]{1,9}(\.[a-z0-9+_-]{1,9})?", fullmatch=True)
 _domain = st.from_regex(r"([a-zà-ÿ0-9]{1,3}(-?[a-zà-ö0-9]){1,9}\.){1,3}[a-z]{2,9}", fullmatch=True)

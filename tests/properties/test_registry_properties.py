@@ -101,7 +101,7 @@ def test_any_json_value_is_judged_and_nothing_raises(raw, older):
 
 
 @given(st.data(), st.sampled_from([fip, fiu, aa]), anything, st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_a_good_payload_with_anything_anywhere_is_judged(data, make, value, older):
     payload = (
         make(gsp={"id": "g", "name": "G", "ip": "9.9.9.9", "url": "https://g.example"})
@@ -114,7 +114,7 @@ def test_a_good_payload_with_anything_anywhere_is_judged(data, make, value, olde
 
 
 @given(texts)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_any_text_is_judged_as_an_address_a_port_or_a_time(text):
     look = Inspection()
     baseurl_faults(text, AddressPolicy())

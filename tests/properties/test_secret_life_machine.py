@@ -188,5 +188,5 @@ def test_the_secret_s_life_agrees_with_the_model_on_both_nodes(nodes: Nodes) -> 
     SecretLife.nodes = nodes
 
     run_state_machine_as_test(
-        SecretLife, settings=settings(max_examples=10, stateful_step_count=20, deadline=None)
+        SecretLife, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)
     )

@@ -35,7 +35,7 @@ def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
     with asyncio.Runner() as runner:
         store = Store(conninfo)
 
-        @settings(max_examples=5, deadline=None)
+        @settings(max_examples=8, deadline=None)
         @given(deliveries())
         def recounted(case):
             runner.run(examine(store, case))
@@ -50,7 +50,7 @@ def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(conn
     with asyncio.Runner() as runner:
         store = Store(conninfo)
 
-        @settings(max_examples=9, deadline=None)
+        @settings(max_examples=18, deadline=None)
         @given(
             deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")),
             st.sampled_from([1, MAX_ROWS_TOGETHER]),

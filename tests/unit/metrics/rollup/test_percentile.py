@@ -43,7 +43,7 @@ def skewed(dice: random.Random, size: int, middle: float, width: float) -> list[
     return [int(dice.lognormvariate(middle, width)) for _ in range(size)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=400)
 @given(SAMPLES)
 def test_the_true_percentile_of_the_union_lies_within_the_bounds(parts):
     union = [sample for part in parts for sample in part]
