@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-from joserfc.jwk import OctKey, RSAKey
+from joserfc.jwk import OctKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.identity_provider import (
     BACK,
     BEGIN,
@@ -32,8 +33,7 @@ from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.dependencies import Dependencies
 
 PEOPLE = "/console/operator/people"
-OTHER_KEY = RSAKey.generate_key(2048, {"kid": "one"}, private=True)
-OTHER_KID = RSAKey.generate_key(2048, {"kid": "two"}, private=True)
+OTHER_KEY, OTHER_KID = rsa_key(kid="one"), rsa_key(kid="two")
 
 
 @pytest.fixture
