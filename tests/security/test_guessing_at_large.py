@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from structlog.testing import capture_logs
 from tests.security.conftest import PROXY
 from tests.support.hostile.simultaneous import at_once
+from tests.support.people.accounts import disable
 from tests.support.service import (
     NO_TLS,
     Member,
@@ -224,7 +225,7 @@ def test_all_refusals_of_a_sign_in_have_the_same_bytes(own: Service, member: Mem
     """A6, A7: unknown, wrong, invited, disabled, empty and over-long, headers in their order."""
     _, invited = onboard(own)
     disabled = new_member(own)
-    own.cli("admin", "disable", disabled.email)
+    disable(own, disabled.email)
     tries = {
         "unknown": ("nobody@nowhere.example", "a guess"),
         "no address": ("no address at all", "a guess"),

@@ -6,6 +6,7 @@ import httpx
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.mailbox import subjects
+from tests.support.people.accounts import disable
 from tests.support.people.admin_calls import accept, address, ask, confirm, invited
 from tests.support.people.operators import new_operator
 from tests.support.service import (
@@ -130,7 +131,9 @@ def test_it_ends_when_the_one_who_leaves_has_no_role_any_more(service: Service, 
     elif end == "removed":
         assert ask(other, "remove", email=member.email).status_code == 200
     else:
-        service.cli("admin", "remove", member.entity_id, member.email)
+        gone = {"entityId": member.entity_id, "email": member.email}
+        removed = new_operator(service, "members").post("/members/admins/remove", **gone)
+        assert removed.status_code == 200
 
     assert set_password(service.client(), link).status_code == 401
     assert email not in [one["email"] for one in ask(other, "list").json()["admins"]]
@@ -245,7 +248,7 @@ def test_a_role_is_not_handed_to_an_admin(service: Service, whose: str) -> None:
 
 def test_the_answer_does_not_say_whether_the_person_exists(service: Service) -> None:
     stranger, active, disabled = address(), new_member(service).email, new_member(service).email
-    service.cli("admin", "disable", disabled)
+    disable(service, disabled)
     operator = new_operator(service, "keys").email
 
     seen = set()

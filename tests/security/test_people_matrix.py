@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import httpx
 import jwt
 import pytest
+from tests.support.people.accounts import disable
 from tests.support.people.operators import new_operator
 from tests.support.people.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
 from tests.support.service import (
@@ -102,7 +103,7 @@ def cast(service: Service) -> Cast:
     gone = {"entityId": a.entity_id, "email": former.email}
     assert a.client.post("/v1/entity/admin/remove", json=gone, headers=headers).status_code == 200
     a.client.post("/oauth2/revoke", data={"token": tokens["revoked user"]})
-    service.cli("admin", "disable", disabled.email)
+    disable(service, disabled.email)
     missing = str(uuid.UUID(int=9))
     emails = {"second admin A": second.email, "admin B": b.email}
     return Cast(a, b, {"A": victim_a, "B": victim_b, "missing": missing}, tokens, emails)

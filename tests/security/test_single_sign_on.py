@@ -16,6 +16,7 @@ from tests.support.identity_provider import (
     come_back,
     sign_in,
 )
+from tests.support.people.accounts import leave_alone
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, with_token
 from tests.support.people.second_factor import CODE, enroll, user_id
@@ -210,17 +211,6 @@ def test_claims_set_the_scopes_and_none_end_them(
     assert seen["scopes"] == []
 
 
-def leave_alone(served: Service, who: str) -> None:
-    """Take the rights of all operators who manage operators, but of this one."""
-
-    async def take(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            for other in await work.memberships.managers() - {who}:
-                await work.memberships.set_scopes(other, frozenset())
-
-    in_store(served, take)
-
-
 def scopes_of(served: Service, who: str) -> set[str]:
     """What a person holds."""
 
@@ -235,7 +225,7 @@ def test_the_last_who_manages_operators_keeps_that_right(
     served: Service, idp: Provider, chief: str
 ) -> None:
     who = user_id(served, chief)
-    leave_alone(served, who)
+    leave_alone(served, chief)
     for groups, scopes in ((["noc"], {"health", "members"}), ([], {"members"})):
         idp.claims["realm_access"] = {"roles": groups}
         browser = reader(served)

@@ -1,7 +1,7 @@
 """The operator's own calls: board, approvals, keys, settings, operators, the audit's proof."""
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -155,14 +155,19 @@ def test_tokens_are_counted_by_day(service: Service, boss: Operator) -> None:
     assert json.loads(printed) == days()
 
 
-def test_a_rotation_appoints_the_next_key_and_leaves_a_trace(tmp_path: Path) -> None:
-    with running_service(
-        tmp_path / "data", keeps_store=True
-    ) as service:  # whose clock no one has moved
-        boss = new_operator(service, "keys", "audit")
-        # As when the job that makes keys is at it, which takes seconds on a slow machine.
-        with held_until_waited_for(service.data_dir, str(0x6D75647261 + 1)):
-            rotation_leaves_a_trace(boss)
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose clock no one has moved, and that has no other members."""
+    folder = tmp_path_factory.mktemp("untouched") / "data"
+    with running_service(folder, keeps_store=True) as running:
+        yield running
+
+
+def test_a_rotation_appoints_the_next_key_and_leaves_a_trace(untouched: Service) -> None:
+    boss = new_operator(untouched, "keys", "audit")
+    # As when the job that makes keys is at it, which takes seconds on a slow machine.
+    with held_until_waited_for(untouched.data_dir, str(0x6D75647261 + 1)):
+        rotation_leaves_a_trace(boss)
 
 
 def rotation_leaves_a_trace(boss: Operator) -> None:
@@ -195,13 +200,9 @@ def test_settings_are_shown_with_their_source_and_no_secret(
     assert '"set"' in shown
 
 
-def test_the_board_names_what_breaks_with_the_next_act(tmp_path: Path) -> None:
-    # Of a kind the board has 200 rows, and other tests' members expire as well.
-    with running_service(tmp_path / "data", keeps_store=True) as service:
-        board_names_what_breaks(service, new_operator(service))
-
-
-def board_names_what_breaks(service: Service, boss: Operator) -> None:
+def test_the_board_names_what_breaks_with_the_next_act(untouched: Service) -> None:
+    """Of a kind the board has 200 rows, and other tests' members expire as well."""
+    service, boss = untouched, new_operator(untouched)
     invited, _ = onboard(service)
     member = new_member(service)
     reset = member.reset(secretExpiryDays=3)
