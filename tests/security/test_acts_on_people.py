@@ -73,6 +73,11 @@ def chief(service: Service) -> Operator:
     return new_operator(service)
 
 
+@pytest.fixture(scope="module")
+def callers(service: Service) -> dict[str, Operator]:
+    return {name(manager): new_operator(service, *manager) for manager in MANAGERS}
+
+
 def person(service: Service, chief: Operator, scopes: set[str]) -> Person:
     if scopes:
         made = new_operator(service, *scopes)
@@ -114,10 +119,14 @@ def test_the_last_manager_is_known() -> None:
 @pytest.mark.parametrize("scopes", PEOPLE, ids=name)
 @pytest.mark.parametrize("manager", MANAGERS, ids=name)
 def test_each_act_needs_the_persons_scopes(
-    service: Service, chief: Operator, manager: set[str], scopes: set[str]
+    service: Service,
+    chief: Operator,
+    callers: dict[str, Operator],
+    manager: set[str],
+    scopes: set[str],
 ) -> None:
     """Every act over HTTP, by callers with less, the same and more."""
-    caller, target = new_operator(service, *manager), person(service, chief, scopes)
+    caller, target = callers[name(manager)], person(service, chief, scopes)
 
     answers = {what: act(caller, target.user_id, what) for what in ACTS}
 

@@ -3,6 +3,7 @@
 The routes come from the application itself; test_people_matrix.py calls those with rows.
 """
 
+import functools
 import re
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ import httpx
 import pytest
 from litestar.routes import HTTPRoute
 from tests.support.people.people_rows import ROWS
-from tests.support.service import NO_TLS, Service, new_member, running_service
+from tests.support.service import Service, new_member, running_service
 
 from mudra.bootstrap.config import Settings
 from mudra.http.app import _litestar
@@ -56,6 +57,14 @@ SANDBOX_ONLY = {
 }
 
 
+@pytest.fixture(scope="module")
+def client(service: Service) -> httpx.Client:
+    made = service.client()
+    made.base_url = httpx.URL(service.root)
+    return made
+
+
+@functools.cache
 def routes() -> set[str]:
     """The paths that the application serves for members and operators."""
     service = SimpleNamespace(
@@ -88,9 +97,9 @@ def test_every_route_has_a_row() -> None:
         and not path.endswith("/push")
     ),
 )
-def test_no_one_reads_what_is_the_network_s_own(service: Service, path: str) -> None:
+def test_no_one_reads_what_is_the_network_s_own(client: httpx.Client, path: str) -> None:
     for headers in ({}, {"Authorization": "Bearer garbage"}):
-        answer = httpx.get(service.root + path, headers=headers, timeout=30, verify=NO_TLS)
+        answer = client.get(path, headers=headers)
 
         assert answer.status_code in {401, 405}, answer.text
         if answer.status_code == 401:
@@ -98,9 +107,9 @@ def test_no_one_reads_what_is_the_network_s_own(service: Service, path: str) -> 
 
 
 @pytest.mark.parametrize("path", sorted(OPEN_TO_ALL))
-def test_what_is_open_needs_no_token_and_minds_none(service: Service, path: str) -> None:
+def test_what_is_open_needs_no_token_and_minds_none(client: httpx.Client, path: str) -> None:
     for headers in ({}, {"Authorization": "Bearer garbage"}):
-        answer = httpx.get(f"{service.root}{path}", headers=headers, timeout=30, verify=NO_TLS)
+        answer = client.get(path, headers=headers)
         assert answer.status_code == 200
 
 

@@ -5,18 +5,22 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from tests.support.database.held_lock import held_until_waited_for
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_commands import payload, send
 from tests.support.service import (
-    NO_TLS,
     Member,
     Service,
+    in_store,
     mails,
     new_member,
     onboard,
     running_service,
 )
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.storage.tokens.tables import key_fetch
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 CALLS = {
@@ -46,21 +50,23 @@ def boss(operators: dict[str, Operator]) -> Operator:
     return operators["all"]
 
 
+@pytest.fixture(scope="module")
+def admin(service: Service) -> Member:
+    return new_member(service)
+
+
 @pytest.mark.parametrize(("method", "path"), sorted(CALLS), ids=str)
 def test_only_the_scope_opens_a_call(
-    operators: dict[str, Operator], service: Service, method: str, path: str
+    operators: dict[str, Operator], admin: Member, method: str, path: str
 ) -> None:
     """X1 for these routes: no one, a member's admin, an operator of each scope."""
-    admin = new_member(service)
-    url = f"{service.root}/operator/v1{path}"
+    url = f"{admin.service.root}/operator/v1{path}"
 
     def status(headers: dict[str, str]) -> int:
         body = {} if method == "POST" else None  # refused as incomplete by anyone who may call
         if path == "/keys/rotate":
             body = {"kind": "neither"}
-        return httpx.request(
-            method, url, json=body, headers=headers, timeout=60, verify=NO_TLS
-        ).status_code
+        return admin.client.request(method, url, json=body, headers=headers, timeout=60).status_code
 
     assert status({}) == 401
     assert status(admin.bearer()) == 401
@@ -134,7 +140,15 @@ def test_a_fetch_of_the_keys_is_counted_for_the_member_that_registered_the_addre
             if fetch["entityId"] == member.entity_id
         }
 
-    service.wait_until(lambda: counts() == {3})
+    async def written(dependencies: Dependencies) -> object:
+        async with dependencies.database.transaction() as transaction:
+            mine = key_fetch.c.entity_id == member.entity_id
+            counted = sa.select(sa.func.max(key_fetch.c.count)).where(mine)
+            return await transaction.connection.scalar(counted)
+
+    # The page of all keys takes more to ask for, and comes once it is so.
+    service.wait_until(lambda: in_store(service, written) == 3)
+    assert counts() == {3}
     assert "active" in {key["state"] for key in boss.get("/keys").json()["keys"]}
 
 
