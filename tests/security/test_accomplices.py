@@ -1,7 +1,6 @@
 """An operator who makes an account to be the second person (decision 0189): it is none."""
 
 import uuid
-from collections.abc import Iterator
 
 import httpx
 import pytest
@@ -14,19 +13,8 @@ from tests.support.service import (
     Service,
     latest_link,
     new_member,
-    running_service,
     set_password,
 )
-
-
-@pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose operators decide by two, as outside of the sandbox."""
-    data_dir = tmp_path_factory.mktemp("strict") / "data"
-    with running_service(
-        data_dir, keeps_store=True, MUDRA_REGISTRY_ONE_OPERATOR="false"
-    ) as running:
-        yield running
 
 
 @pytest.fixture

@@ -3,8 +3,10 @@
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -208,21 +210,35 @@ def read_at_each_step(nodes: AuditedNodes) -> list[int]:
     ]
 
 
-@pytest.fixture
-def large(tmp_path: Path) -> Iterator[Server]:
-    """A server with many sealed events, each of a transaction of its own."""
-    with audit_server(tmp_path / "original") as server:
+@dataclass(frozen=True)
+class Past:
+    """A server whose audit has a past, and the second places of the nodes that it had."""
+
+    server: Server
+    home: Path
+
+    def places(self, tmp_path: Path) -> Path:
+        """Give a test copies of the second places, which it may spoil."""
+        return Path(shutil.copytree(self.home, tmp_path / "home"))
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
+    """Many sealed events, each of a transaction of its own."""
+    folder = tmp_path_factory.mktemp("large")
+    with audit_server(folder / "original") as server:
         with psycopg.connect(server.url, autocommit=True) as connection:
             connection.execute(_WRITE_MANY.encode())
-        with audited_nodes(server.url, tmp_path, server.encryption) as nodes:
+        with audited_nodes(server.url, folder / "home", server.encryption) as nodes:
             nodes.seal()
             nodes.sql(*_ANALYZE)
-        yield server
+        yield Past(server, folder / "home")
 
 
-def test_entering_a_cluster_reads_what_is_not_sealed_alone(large: Server, tmp_path: Path) -> None:
+def test_entering_a_cluster_reads_what_is_not_sealed_alone(large: Past, tmp_path: Path) -> None:
     """A scan of all events takes longer than a statement may, once there are millions."""
-    with large.copy() as url, audited_nodes(url, tmp_path, large.encryption) as nodes:
+    home, encryption = large.places(tmp_path), large.server.encryption
+    with large.server.copy() as url, audited_nodes(url, home, encryption) as nodes:
         read = read_at_each_step(nodes)
         nodes.seal()
 
@@ -230,12 +246,13 @@ def test_entering_a_cluster_reads_what_is_not_sealed_alone(large: Server, tmp_pa
         assert states(nodes) == {AuditState.INTACT}
 
 
-def test_a_restored_audit_is_not_read_over_and_over(large: Server, tmp_path: Path) -> None:
+def test_a_restored_audit_is_not_read_over_and_over(large: Past, tmp_path: Path) -> None:
     """In the new cluster transactions have smaller numbers than in what came along."""
-    dump(large, tmp_path)
+    home, encryption = large.places(tmp_path), large.server.encryption
+    dump(large.server, tmp_path)
     with embedded_server(tmp_path / "restored") as url:
         by_the_page("pg_restore", tmp_path, url)
-        with audited_nodes(url, tmp_path, large.encryption) as nodes:
+        with audited_nodes(url, home, encryption) as nodes:
             nodes.sql(*_ANALYZE)
             nodes.write(3)
             entering = read_at_each_step(nodes)
@@ -248,7 +265,7 @@ def test_a_restored_audit_is_not_read_over_and_over(large: Server, tmp_path: Pat
 
     with (
         recovered(tmp_path / "restored") as url,
-        audited_nodes(url, tmp_path, large.encryption) as nodes,
+        audited_nodes(url, home, encryption) as nodes,
     ):
         nodes.write(3)
         failed_over = read_at_each_step(nodes)
@@ -258,26 +275,32 @@ def test_a_restored_audit_is_not_read_over_and_over(large: Server, tmp_path: Pat
         assert states(nodes) == {AuditState.INTACT}
 
 
-@pytest.fixture
-def before_fail_overs(tmp_path: Path) -> Iterator[AuditedNodes]:
-    """A backup, put back after two fail-overs: the second place knows what it lost of each."""
-    with audit_server(tmp_path / "original") as server:
-        with audited_nodes(server.url, tmp_path, server.encryption) as nodes:
+@pytest.fixture(scope="module")
+def failed_over(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
+    """Two fail-overs after a backup: the second place knows what it lost of each."""
+    folder = tmp_path_factory.mktemp("failed-over")
+    home = folder / "home"
+    with audit_server(folder / "original") as server:
+        with audited_nodes(server.url, home, server.encryption) as nodes:
             nodes.write(ROWS)
             nodes.seal()
         server.run("CREATE DATABASE second TEMPLATE mudra")
-        with audited_nodes(server.named("second"), tmp_path, server.encryption) as nodes:
+        with audited_nodes(server.named("second"), home, server.encryption) as nodes:
             nodes.write(LOST)
             nodes.seal()
         server.run("CREATE DATABASE third TEMPLATE second")
-        with audited_nodes(server.named("third"), tmp_path, server.encryption) as nodes:
+        with audited_nodes(server.named("third"), home, server.encryption) as nodes:
             nodes.write(LOST)
             nodes.seal()
-        with (
-            server.copy() as backup,
-            audited_nodes(backup, tmp_path, server.encryption) as nodes,
-        ):
-            yield nodes
+        yield Past(server, home)
+
+
+@pytest.fixture
+def before_fail_overs(failed_over: Past, tmp_path: Path) -> Iterator[AuditedNodes]:
+    """A backup, put back after them."""
+    home, encryption = failed_over.places(tmp_path), failed_over.server.encryption
+    with failed_over.server.copy() as backup, audited_nodes(backup, home, encryption) as nodes:
+        yield nodes
 
 
 def test_a_restore_to_before_fail_overs_is_no_intrusion(before_fail_overs: AuditedNodes) -> None:

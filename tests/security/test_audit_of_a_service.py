@@ -1,7 +1,7 @@
 """The audit of a running service is sealed, and `mudra audit verify` finds what was touched."""
 
 import json
-import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -44,7 +44,8 @@ def sealed_data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Member]
 def copied(sealed_data: tuple[Path, Member], tmp_path: Path) -> Path:
     """A copy for one test to spoil."""
     copy = tmp_path / "data"
-    shutil.copytree(sealed_data[0], copy, ignore=shutil.ignore_patterns("run"))
+    # Python's own copy takes three times the CPU.
+    subprocess.run(["cp", "-a", "--reflink=auto", sealed_data[0], copy], check=True)
     return copy
 
 
@@ -78,10 +79,11 @@ def test_acts_are_sealed_and_vouched_for(sealed_data: tuple[Path, Member]) -> No
     ],
 )
 def test_anyone_who_touches_the_database_is_found_out(copied: Path, act: str) -> None:
-    with embedded_server(copied) as url, psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(act.encode())
+    with embedded_server(copied) as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(act.encode())
 
-    done = audit(copied, "verify")
+        done = audit(copied, "verify")
 
     assert done.exit_code == 1
     assert "audit row" in done.output

@@ -1,9 +1,6 @@
 """A form about the own second factor is checked before its code, which its act uses up (0139)."""
 
-from collections.abc import Iterator
-
 import pytest
-from tests.support.passkeys import named_service
 from tests.support.people.console import Reader, reader
 from tests.support.people.second_factor import (
     PAGE,
@@ -15,14 +12,6 @@ from tests.support.people.second_factor import (
 from tests.support.service import Member, Service, new_member
 
 BEGIN = f"{PAGE}/passkey/begin"
-
-
-@pytest.fixture(scope="module")
-def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose admins of members need a second factor."""
-    folder = tmp_path_factory.mktemp("named") / "data"
-    with named_service(folder, MUDRA_SECOND_FACTOR="members") as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,7 @@
 """The service's role on the real server: anyone who speaks SQL through it cannot get further (X4)."""
 
-import os
+import contextlib
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -13,6 +11,7 @@ import pytest
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.documents.blocks import blocks_of
+from tests.support.forked_command import run_mudra
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.serve import open_store
@@ -68,31 +67,24 @@ REFUSED: Final = (
 KEY_READERS: Final = tuple(statement for statement in REFUSED if "{key}" in statement)
 
 
-def mudra(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [str(Path(sys.executable).with_name("mudra")), *words],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
 class Prepared:
     """A data directory whose server is held, as a start of the service leaves it."""
 
-    def __init__(self, data_dir: Path, service: str) -> None:
+    def __init__(self, data_dir: Path, service: str, open_: contextlib.ExitStack) -> None:
         self.key = data_dir / "master.key"
         self.service = service
+        self._open = open_
+        self._connections: dict[str, psycopg.Connection] = {}
 
     def refused(self, role: str, statement: str) -> bool:
         """Tell whether the server refuses a statement for want of rights or as nonsense."""
-        with psycopg.connect(as_role(self.service, role), autocommit=True) as connection:
-            try:
-                connection.execute(statement.format(key=self.key).encode())
-            except psycopg.Error as error:
-                return error.sqlstate in {"42501", "P0001", "0A000"}
+        if role not in self._connections:
+            made = psycopg.connect(as_role(self.service, role), autocommit=True)
+            self._connections[role] = self._open.enter_context(made)
+        try:
+            self._connections[role].execute(statement.format(key=self.key).encode())
+        except psycopg.Error as error:
+            return error.sqlstate in {"42501", "P0001", "0A000"}
         return False
 
 
@@ -100,8 +92,11 @@ class Prepared:
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
     data_dir = tmp_path_factory.mktemp("roles") / "data"
     prepare(data_dir)
-    with open_store(Settings(data_dir=data_dir), create=True) as (service, _):
-        yield Prepared(data_dir, service)
+    with (
+        open_store(Settings(data_dir=data_dir), create=True) as (service, _),
+        contextlib.ExitStack() as connections,
+    ):
+        yield Prepared(data_dir, service, connections)
 
 
 @pytest.mark.parametrize("statement", REFUSED)
@@ -182,7 +177,7 @@ def test_an_own_database_with_one_role_works_and_doctor_says_so(tmp_path: Path) 
             Settings(data_dir=tmp_path / "node", database_url=SecretText(url)), create=True
         ):
             pass
-        found = mudra("doctor", **environment)
+        found = run_mudra("doctor", **environment)
     assert found.returncode == 1
     assert "FAIL  database roles: the service's role may read files" in found.stdout
     assert "run mudra database prepare" in found.stdout
@@ -202,22 +197,22 @@ def test_an_own_database_is_prepared_by_one_command(tmp_path: Path) -> None:
             of_owner: as_role(empty, "owning"),
             "MUDRA_DATA_DIR": str(tmp_path / "node"),
         }
-        refused = mudra("database", "prepare", **environment)
+        refused = run_mudra("database", "prepare", **environment)
         as_reader = as_role(url, READER)
-        weak = mudra("database", "prepare", MUDRA_DATABASE_ADMIN_URL=as_reader, **environment)
+        weak = run_mudra("database", "prepare", MUDRA_DATABASE_ADMIN_URL=as_reader, **environment)
         assert words.pop(0) == "mudra"
-        done = mudra(*words, **{superuser: empty}, **environment)
-        again = mudra("database", "prepare", **environment)
+        done = run_mudra(*words, **{superuser: empty}, **environment)
+        again = run_mudra("database", "prepare", **environment)
         with psycopg.connect(as_role(empty, "serving")) as connection:
             assert excess_rights(connection) == []
             connection.execute("INSERT INTO service_fact VALUES ('by', 'serving')")
-        recipient = mudra("backup", "key", str(tmp_path / "backup.key")).stdout.strip()
+        recipient = run_mudra("backup", "key", str(tmp_path / "backup.key")).stdout.strip()
         backup = ("backup", "create", "--to", str(tmp_path / "kept"), "--recipient", recipient)
         with only_backup(as_role(empty, "owning")):
-            at_once = mudra(*backup, **environment)
-        backed_up = mudra(*backup, **environment)
+            at_once = run_mudra(*backup, **environment)
+        backed_up = run_mudra(*backup, **environment)
         environment.pop("MUDRA_DATABASE_OWNER_URL")
-        without_owner = mudra(*backup, **environment)
+        without_owner = run_mudra(*backup, **environment)
         with open_store(
             Settings(
                 data_dir=tmp_path / "node", database_url=SecretText(as_role(empty, "serving"))

@@ -8,7 +8,7 @@ from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.service import Service
 
 SLOW_UPLOADS = 100
-PUSHES = 40
+PUSHES = 15
 
 
 async def trickle(port: int, token: str, until: asyncio.Event) -> bytes:

@@ -6,8 +6,9 @@ import httpx
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.mailbox import subjects
+from tests.support.people.accounts import disable
 from tests.support.people.admin_calls import accept, address, ask, confirm, invited
-from tests.support.people.operators import new_operator
+from tests.support.people.operators import Operator, new_operator
 from tests.support.service import (
     PASSWORD,
     Member,
@@ -17,6 +18,11 @@ from tests.support.service import (
     new_member,
     set_password,
 )
+
+
+@pytest.fixture(scope="module")
+def staff(service: Service) -> Operator:
+    return new_operator(service, "members")
 
 
 def admins(member: Member) -> list[str]:
@@ -119,7 +125,9 @@ def test_two_hand_overs_at_once_leave_one(service: Service) -> None:
 
 
 @pytest.mark.parametrize("end", ["removed", "removed by an operator", "disabled"])
-def test_it_ends_when_the_one_who_leaves_has_no_role_any_more(service: Service, end: str) -> None:
+def test_it_ends_when_the_one_who_leaves_has_no_role_any_more(
+    service: Service, staff: Operator, end: str
+) -> None:
     """Else the one who was thrown out would still choose an admin."""
     member, email = new_member(service), address()
     other = second_admin(member)
@@ -130,7 +138,8 @@ def test_it_ends_when_the_one_who_leaves_has_no_role_any_more(service: Service, 
     elif end == "removed":
         assert ask(other, "remove", email=member.email).status_code == 200
     else:
-        service.cli("admin", "remove", member.entity_id, member.email)
+        gone = {"entityId": member.entity_id, "email": member.email}
+        assert staff.post("/members/admins/remove", **gone).status_code == 200
 
     assert set_password(service.client(), link).status_code == 401
     assert email not in [one["email"] for one in ask(other, "list").json()["admins"]]
@@ -139,20 +148,20 @@ def test_it_ends_when_the_one_who_leaves_has_no_role_any_more(service: Service, 
 @pytest.mark.parametrize("path", ["add", "handover"])
 @pytest.mark.parametrize("end", ["removed", "removed by an operator", "replaced"])
 def test_who_is_removed_does_not_come_back_by_an_earlier_invitation(
-    service: Service, path: str, end: str
+    service: Service, staff: Operator, path: str, end: str
 ) -> None:
     """An operator adds directly whom an admin has invited: the link still waits in the mailbox."""
     member, email = new_member(service), address()
     assert ask(member, path, email=email).status_code == 200
     earlier = latest_link(service, email)
-    operator, body = new_operator(service, "members"), {"entityId": member.entity_id}
-    assert operator.post("/members/admins/add", **body, email=email).status_code == 200
+    body = {"entityId": member.entity_id}
+    assert staff.post("/members/admins/add", **body, email=email).status_code == 200
     if end == "removed":
         gone = ask(member, "remove", email=email)
     elif end == "replaced":
-        gone = operator.post("/members/admins/handover", **body, leaving=email, email=address())
+        gone = staff.post("/members/admins/handover", **body, leaving=email, email=address())
     else:
-        gone = operator.post("/members/admins/remove", **body, email=email)
+        gone = staff.post("/members/admins/remove", **body, email=email)
     assert gone.status_code == 200
 
     assert set_password(service.client(), earlier).status_code == 401
@@ -160,11 +169,13 @@ def test_who_is_removed_does_not_come_back_by_an_earlier_invitation(
     assert member.read().status_code == 200
 
 
-def test_who_handed_over_does_not_come_back_by_an_earlier_invitation(service: Service) -> None:
+def test_who_handed_over_does_not_come_back_by_an_earlier_invitation(
+    service: Service, staff: Operator
+) -> None:
     member, email, third = new_member(service), address(), address()
     assert ask(member, "add", email=email).status_code == 200
-    earlier, operator = latest_link(service, email), new_operator(service, "members")
-    added = operator.post("/members/admins/add", entityId=member.entity_id, email=email)
+    earlier = latest_link(service, email)
+    added = staff.post("/members/admins/add", entityId=member.entity_id, email=email)
     assert added.status_code == 200
     client = service.client()
     assert set_password(client, latest_link(service, email)).status_code == 200
@@ -203,20 +214,20 @@ def test_an_operators_account_does_not_take_over_and_no_one_loses(service: Servi
     assert member.read().status_code == 200
 
 
-def test_a_suspended_member_hands_over_all_the_same(service: Service) -> None:
+def test_a_suspended_member_hands_over_all_the_same(service: Service, staff: Operator) -> None:
     member, email = new_member(service), address()
     link = handed(member, email)
-    operator = new_operator(service, "members")
     path = f"/members/{member.entity_id}/status"
-    assert operator.post(path, status="suspended", reason="a test").status_code == 200
+    assert staff.post(path, status="suspended", reason="a test").status_code == 200
 
     assert admins(accept(member, link, email)) == [email]
 
 
-def test_an_operators_replacement_of_another_admin_does_not_wait(service: Service) -> None:
+def test_an_operators_replacement_of_another_admin_does_not_wait(
+    service: Service, staff: Operator
+) -> None:
     member, email = new_member(service), address()
-    operator = new_operator(service, "members")
-    answer = operator.post(
+    answer = staff.post(
         "/members/admins/handover", entityId=member.entity_id, leaving=member.email, email=email
     )
     assert [one["email"] for one in answer.json()["admins"]] == [email]
@@ -245,7 +256,7 @@ def test_a_role_is_not_handed_to_an_admin(service: Service, whose: str) -> None:
 
 def test_the_answer_does_not_say_whether_the_person_exists(service: Service) -> None:
     stranger, active, disabled = address(), new_member(service).email, new_member(service).email
-    service.cli("admin", "disable", disabled)
+    disable(service, disabled)
     operator = new_operator(service, "keys").email
 
     seen = set()

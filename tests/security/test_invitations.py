@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
+from tests.support.people.accounts import disable, enable
 from tests.support.people.admin_calls import address, ask, confirm, decline
 from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import user_id
@@ -30,6 +31,12 @@ LOCK = "SELECT FROM entity WHERE entity_id = %s FOR UPDATE"
 DISABLE = "UPDATE user_account SET state = 'disabled' WHERE email = %s"
 
 
+@pytest.fixture(scope="module")
+def resident(service: Service) -> Member:
+    """One whose refused invitations leave it as it was."""
+    return new_member(service)
+
+
 def as_seen(answer: httpx.Response, email: str) -> object:
     """All that the inviter sees, without what differs in any two answers."""
     text = answer.text.replace(email, "EMAIL")
@@ -40,7 +47,7 @@ def as_seen(answer: httpx.Response, email: str) -> object:
 def test_an_invitation_never_says_whether_the_person_exists(service: Service) -> None:
     """A stranger, an active admin of another member, a disabled one and an operator alike."""
     stranger, active, disabled = address(), new_member(service), new_member(service)
-    service.cli("admin", "disable", disabled.email)
+    disable(service, disabled.email)
     operator = new_operator(service, "keys")
     subjects = []
 
@@ -129,12 +136,12 @@ def test_an_operators_account_does_not_become_an_admin_by_consent(service: Servi
         ". . .",
     ],
 )
-def test_an_invitation_carries_no_text(member: Member, name: str) -> None:
+def test_an_invitation_carries_no_text(resident: Member, name: str) -> None:
     email = address()
-    answer = ask(member, "add", email=email, name=name)
+    answer = ask(resident, "add", email=email, name=name)
 
     assert_error(answer, 400, "InvalidRequest")
-    assert not mails(member.service, email)
+    assert not mails(resident.service, email)
 
 
 @pytest.mark.parametrize(
@@ -200,8 +207,8 @@ def test_an_invitation_ends_when_its_inviter_is_disabled_or_leaves(
     member, accomplice, successor = new_member(service), address(), address()
     ask(member, "add", email=accomplice)
     if end == "disabled":
-        service.cli("admin", "disable", member.email)
-        service.cli("admin", "enable", member.email)
+        disable(service, member.email)
+        enable(service, member.email)
     else:
         assert ask(member, "handover", email=successor).status_code == 200
         link = latest_link(service, successor)

@@ -5,7 +5,9 @@ constant set of headers, as two parsers and the server read it.
 """
 
 import asyncio
+import functools
 import json
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes
@@ -73,6 +75,8 @@ HEADERS = {
     *("from", "to", "subject", "date", "message-id", "auto-submitted"),
     *("mime-version", "content-type"),
 }
+_BOUNDARY = re.compile(rb'boundary="=+\d+=="')
+"""Differs in every message."""
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TIMES = {"reset_at", "expires_at", "old_secret_ends_at", "written_at", "ends_at"} | {
     *("last_used_at", "last_failure_at")
@@ -84,6 +88,11 @@ FIELDS = sorted({(kind, name) for kind, names in FACTS.items() for name in names
 def sink() -> Iterator[SmtpSink]:
     with smtp_sink() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def writer() -> EmailComposer:
+    return EmailComposer("Demo Network")
 
 
 def send_for_real(sink: SmtpSink, message: Email) -> bool:
@@ -104,10 +113,16 @@ def send_for_real(sink: SmtpSink, message: Email) -> bool:
 def assert_plain(raw: bytes, reader: str = "asha@bank.example") -> None:
     """The raw lines and two parsers see the constant headers and one reader."""
     head = raw.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    _assert_plain_head(_BOUNDARY.sub(b'boundary="="', head), reader)
+
+
+@functools.cache
+def _assert_plain_head(head: bytes, reader: str) -> None:
+    """Most payloads change the body alone: each head is read once."""
     names = [
         line.partition(b":")[0].decode().lower() for line in head.split(b"\n") if line[:1].strip()
     ]
-    old, new = message_from_bytes(raw), BytesParser(policy=default).parsebytes(raw)
+    old, new = message_from_bytes(head), BytesParser(policy=default).parsebytes(head)
     for seen in (names, [k.lower() for k in old], [k.lower() for k in new]):
         assert set(seen) == HEADERS
         assert len(seen) == len(HEADERS)
@@ -123,8 +138,9 @@ def test_there_are_forty_payloads():
 
 
 @pytest.mark.parametrize(("kind", "field"), FIELDS)
-def test_no_fact_of_a_email_can_add_a_header_or_a_reader(kind: NoticeKind, field: str):
-    writer = EmailComposer("Demo Network")
+def test_no_fact_of_a_email_can_add_a_header_or_a_reader(
+    writer: EmailComposer, kind: NoticeKind, field: str
+):
     for payload in PAYLOADS:
         facts = {n: "2026-03-01T12:00:00Z" if n in TIMES else "1" for n in FACTS[kind]}
         facts[field] = payload
@@ -140,11 +156,13 @@ def test_no_fact_of_a_email_can_add_a_header_or_a_reader(kind: NoticeKind, field
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
-def test_no_name_that_onboarding_accepts_can_add_a_header_or_a_reader(payload: str, sink: SmtpSink):
+def test_no_name_that_onboarding_accepts_can_add_a_header_or_a_reader(
+    payload: str, writer: EmailComposer, sink: SmtpSink
+):
     name = display_name(payload)
     if not isinstance(name, str):
         return
-    message = EmailComposer("Demo Network").compose(
+    message = writer.compose(
         Notice(
             "asha@bank.example",
             NoticeKind.INVITATION,

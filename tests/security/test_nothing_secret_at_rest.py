@@ -1,8 +1,11 @@
-"""A stolen dump, and the logs, hold nothing that opens anything (quality K7, L1)."""
+"""A stolen dump, the logs and other users' files hold nothing that opens anything (K5, K7, L1)."""
 
 import base64
 import binascii
+import contextlib
+import functools
 import os
+import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +17,7 @@ from tests.support.people.second_factor import enroll, enter_code
 from tests.support.service import (
     Service,
     latest_link,
+    link_for_who_forgot,
     new_member,
     running_service,
     set_password,
@@ -26,6 +30,7 @@ PG_DUMP = embedded.programs() / "pg_dump"
 NEW_PASSWORD = "another-canary-password/with+signs=%"
 
 
+@functools.cache
 def forms_of(secret: str) -> dict[str, bytes]:
     """The ways in which a text may be written down; pieces of Base64 at every alignment."""
     raw = secret.encode()
@@ -64,61 +69,70 @@ def found(canaries: dict[str, str], where: bytes) -> list[str]:
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, dict[str, str]]]:
     """A service after a whole story, and every secret that was handed out in it."""
-    folder = tmp_path_factory.mktemp("canary")
-    with running_service(folder / "data", "--workers", "2", MUDRA_LOG_LEVEL="debug") as service:
-        member = new_member(service)
-        client = member.client
-        canaries = {
-            "password": member.password,
-            "link": latest_link(service, member.email).rpartition("/")[2],
-            "user token": member.user_token(),
-            "first secret": member.secret(),
-        }
-        headers = {"Authorization": f"Bearer {canaries['user token']}"}
-        canaries["entity token"] = member.entity_token(canaries["first secret"]).json()[
-            "accessToken"
-        ]
-        canaries["second secret"] = member.reset(headers, oldSecretValidity=7).json()["secret"]
-        canaries["old secret's token"] = member.entity_token(canaries["first secret"]).json()[
-            "accessToken"
-        ]
-        standard = client.post(
-            "/oauth2/token",
-            data={"grant_type": "client_credentials"},
-            auth=(member.entity_id, canaries["second secret"]),
-        )
-        canaries["standard client's token"] = standard.json()["access_token"]
-        service.introspected(canaries["entity token"], member.entity_id, canaries["second secret"])
-        # What is refused may be written down as well.
-        canaries["wrong password"] = "a-canary-password-that-is-wrong"
-        canaries["wrong secret"] = "a-canary-secret-that-is-wrong-0123456789abc"
-        client.post(
-            "/v1/user/token/generate",
-            data={"username": member.email, "password": canaries["wrong password"]},
-        )
-        member.entity_token(canaries["wrong secret"])
-        client.post("/v1/entity/token/generate", content=f"id=x&secret={canaries['wrong secret']}")
-        client.post("/v1/entity/secret/read", content=b"{" + canaries["wrong secret"].encode())
-        client.get(f"/activate/{canaries['link']}")
-        client.get(f"/nowhere?secret={canaries['wrong secret']}", headers=headers)
-        client.post("/v1/user/password/forgot", json={"username": member.email})
-        service.wait_until(
-            lambda: latest_link(service, member.email).rpartition("/")[2] != canaries["link"]
-        )
-        canaries["new link"] = latest_link(service, member.email).rpartition("/")[2]
-        canaries["new password"] = NEW_PASSWORD
-        set_password(client, latest_link(service, member.email), NEW_PASSWORD)
-        client.post("/oauth2/revoke", data={"token": canaries["user token"]})
-        browser = reader(service)
-        browser.sign_in(member.email, NEW_PASSWORD)
-        app, codes = enroll(browser, service)
-        canaries |= {"key of the app": app.secret, "recovery code": codes[0].replace("-", "")}
-        again = reader(service)
-        again.sign_in(member.email, NEW_PASSWORD)
-        enter_code(again, codes[0])
-        canaries["used recovery code"] = codes[0]
-        service.advance("PT6M")
-        yield service, canaries
+    data_dir = tmp_path_factory.mktemp("canary") / "data"
+    data_dir.mkdir()
+    data_dir.chmod(0o755)
+    with contextlib.ExitStack() as started:
+        before = os.umask(0)
+        try:
+            service = started.enter_context(
+                running_service(data_dir, keeps_store=True, MUDRA_LOG_LEVEL="debug")
+            )
+        finally:
+            os.umask(before)
+        yield service, handed_out(service)
+
+
+def handed_out(service: Service) -> dict[str, str]:
+    """Every secret of the story, by what it is."""
+    member = new_member(service)
+    client = member.client
+    canaries = {
+        "password": member.password,
+        "link": latest_link(service, member.email).rpartition("/")[2],
+        "user token": member.user_token(),
+        "first secret": member.secret(),
+    }
+    headers = {"Authorization": f"Bearer {canaries['user token']}"}
+    canaries["entity token"] = member.entity_token(canaries["first secret"]).json()["accessToken"]
+    canaries["second secret"] = member.reset(headers, oldSecretValidity=7).json()["secret"]
+    canaries["old secret's token"] = member.entity_token(canaries["first secret"]).json()[
+        "accessToken"
+    ]
+    standard = client.post(
+        "/oauth2/token",
+        data={"grant_type": "client_credentials"},
+        auth=(member.entity_id, canaries["second secret"]),
+    )
+    canaries["standard client's token"] = standard.json()["access_token"]
+    service.introspected(canaries["entity token"], member.entity_id, canaries["second secret"])
+    # What is refused may be written down as well.
+    canaries["wrong password"] = "a-canary-password-that-is-wrong"
+    canaries["wrong secret"] = "a-canary-secret-that-is-wrong-0123456789abc"
+    client.post(
+        "/v1/user/token/generate",
+        data={"username": member.email, "password": canaries["wrong password"]},
+    )
+    member.entity_token(canaries["wrong secret"])
+    client.post("/v1/entity/token/generate", content=f"id=x&secret={canaries['wrong secret']}")
+    client.post("/v1/entity/secret/read", content=b"{" + canaries["wrong secret"].encode())
+    client.get(f"/activate/{canaries['link']}")
+    client.get(f"/nowhere?secret={canaries['wrong secret']}", headers=headers)
+    link = link_for_who_forgot(member)
+    canaries["new link"] = link.rpartition("/")[2]
+    canaries["new password"] = NEW_PASSWORD
+    set_password(client, link, NEW_PASSWORD)
+    client.post("/oauth2/revoke", data={"token": canaries["user token"]})
+    browser = reader(service)
+    browser.sign_in(member.email, NEW_PASSWORD)
+    app, codes = enroll(browser, service)
+    canaries |= {"key of the app": app.secret, "recovery code": codes[0].replace("-", "")}
+    again = reader(service)
+    again.sign_in(member.email, NEW_PASSWORD)
+    enter_code(again, codes[0])
+    canaries["used recovery code"] = codes[0]
+    service.advance("PT6M")
+    return canaries
 
 
 def test_a_dump_of_the_database_holds_no_secret_in_any_form(
@@ -156,18 +170,46 @@ def test_the_files_of_the_database_hold_no_secret_either(
 
     files = [p for p in (service.data_dir / "postgres").rglob("*") if p.is_file()]
     assert len(files) > 100
+    began = (service.data_dir / "master.key").stat().st_mtime_ns
     # What no checkpoint has written to the tables yet is in the write-ahead log.
-    assert any(b"entity:secret:create" in bytes_of(file) for file in files)
-    for file in files:
-        assert found(canaries, bytes_of(file)) == [], file
+    written = {file: bytes_of(file, began) for file in files}
+    assert any(b"entity:secret:create" in content for content in written.values())
+    for file, content in written.items():
+        assert found(canaries, content) == [], file
 
 
-def bytes_of(file: Path) -> bytes:
-    """What a file of a running server holds: some, such as caches of catalogs, come and go."""
+def bytes_of(file: Path, began: int) -> bytes:
+    """What a file of a running server holds: some, such as caches of catalogs, come and go.
+
+    Nothing for those that no one has written to since the service began: they are of the database
+    that was copied for it, and older than all secrets.
+    """
     try:
-        return file.read_bytes()
+        return file.read_bytes().rstrip(b"\0") if file.stat().st_mtime_ns >= began else b""
     except FileNotFoundError:
         return b""
+
+
+def test_no_file_of_the_data_directory_can_be_read_by_others(
+    story: tuple[Service, dict[str, str]],
+) -> None:
+    """K5: whatever the umask, and also in a directory that was open before."""
+    data_dir = story[0].data_dir
+    modes = {
+        path: stat.S_IMODE(path.lstat().st_mode)
+        for path in (data_dir, *data_dir.rglob("*"))
+        if not path.is_symlink() and path.exists()
+    }
+
+    passable = 0o011 if os.geteuid() == 0 else 0  # for PostgreSQL, which root runs as another
+    assert modes[data_dir] & ~passable == 0o700
+    readable = {
+        str(path.relative_to(data_dir)): oct(mode)
+        for path, mode in modes.items()
+        if mode & 0o077 and path != data_dir and path.exists() and not path.is_socket()
+    }
+    assert len(modes) > 100
+    assert readable == {}
 
 
 def test_the_log_and_the_terminal_hold_no_secret_in_any_form(

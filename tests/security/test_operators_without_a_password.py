@@ -4,6 +4,7 @@ import uuid
 
 import httpx
 from tests.support.identity_provider import Provider, sign_in
+from tests.support.people.accounts import leave_alone
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
 from tests.support.people.second_factor import user_id
@@ -42,18 +43,6 @@ def scopes_of(served: Service, email: str) -> set[str]:
     return in_store(served, read)
 
 
-def leave(served: Service, *emails: str) -> None:
-    """Take the scopes of all operators who manage operators, but of these."""
-    kept = {user_id(served, email) for email in emails}
-
-    async def take(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            for other in await work.memberships.managers() - kept:
-                await work.memberships.set_scopes(other, frozenset())
-
-    in_store(served, take)
-
-
 def test_an_operator_made_by_single_sign_on_acts_on_people(served: Service, idp: Provider) -> None:
     browser, added = signed_in(served, idp, new_address(), "chiefs"), new_address()
 
@@ -68,7 +57,7 @@ def test_who_is_left_as_the_last_manager_can_act(served: Service, idp: Provider)
     """One with a password loses the right by a claim, since another has it, without a password."""
     by_password, by_provider = active_operator(served), new_address()
     left = signed_in(served, idp, by_provider, "chiefs")
-    leave(served, by_password, by_provider)
+    leave_alone(served, by_password, by_provider)
 
     signed_in(served, idp, by_password, "noc")
 

@@ -1,7 +1,7 @@
 """Adding, using and removing passkeys: who may, with which proof, and what it ends (issue 16)."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -15,7 +15,6 @@ from tests.support.passkeys import (
     begin,
     decode,
     fetch,
-    named_service,
     new_passkey,
     options_of,
     sign_in,
@@ -40,14 +39,6 @@ NO_PROOF: tuple[dict[str, str], ...] = (
     {"passkey": "{}"},
     {"passkey": ""},
 )
-
-
-@pytest.fixture(scope="module")
-def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose admins of members need a second factor."""
-    folder = tmp_path_factory.mktemp("named") / "data"
-    with named_service(folder, MUDRA_SECOND_FACTOR="members") as running:
-        yield running
 
 
 @pytest.fixture

@@ -1,14 +1,12 @@
-"""A start that would expose what it has: plain http for others, files that others can read."""
+"""A start that would expose what it has: plain http for others (O5), settings for programs."""
 
-import os
-import stat
 from pathlib import Path
 
 import pytest
 from tests.support.database.backup_under_way import backup_under_way, dump_of
 from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.processes import children, command_of, environment_of, users_of
-from tests.support.service import new_member, running_service
+from tests.support.service import running_service
 
 from mudra.bootstrap.config import ConfigError, load_settings
 
@@ -40,34 +38,6 @@ def test_plain_http_for_other_machines_needs_a_setting(environment: dict[str, st
 @pytest.mark.parametrize("environment", ACCEPTED)
 def test_this_machine_and_https_start_by_themselves(environment: dict[str, str]) -> None:
     assert not load_settings(environment).plain_http
-
-
-def test_no_file_of_the_data_directory_can_be_read_by_others(tmp_path: Path) -> None:
-    """K5: whatever the umask, and also in a directory that was open before."""
-    data_dir = tmp_path / "data"
-    data_dir.mkdir()
-    data_dir.chmod(0o755)
-    before = os.umask(0)
-    try:
-        with running_service(data_dir) as service:
-            new_member(service).secret()
-            modes = {
-                path: stat.S_IMODE(path.lstat().st_mode)
-                for path in (data_dir, *data_dir.rglob("*"))
-                if not path.is_symlink() and path.exists()
-            }
-    finally:
-        os.umask(before)
-
-    passable = 0o011 if os.geteuid() == 0 else 0  # for PostgreSQL, which root runs as another
-    assert modes[data_dir] & ~passable == 0o700
-    readable = {
-        str(path.relative_to(data_dir)): oct(mode)
-        for path, mode in modes.items()
-        if mode & 0o077 and path != data_dir and not stat.S_ISSOCK(path.lstat().st_mode)
-    }
-    assert len(modes) > 100
-    assert readable == {}
 
 
 def test_no_program_that_is_started_has_the_settings_of_the_service(tmp_path: Path) -> None:

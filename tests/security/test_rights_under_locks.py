@@ -1,14 +1,13 @@
 """Who waits for a lock acts by the rights that the one before left (ARCHITECTURE.md, rule 2)."""
 
-import json
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import httpx
 import pytest
-from tests.support.database.lock_holder import lock_holder
+from tests.support.database.lock_holder import LockHolder, lock_holder
 from tests.support.people.operators import Operator, new_operator
-from tests.support.registry.registry_members import Registry, approve, payload_of
+from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import NO_TLS, Member, Service
 
 OPERATORS = "SELECT pg_advisory_xact_lock(hashtextextended('operators', 0))"
@@ -34,16 +33,22 @@ def staff(service: Service) -> Operator:
     return new_operator(service)
 
 
+@pytest.fixture(scope="module")
+def holder(service: Service) -> Iterator[LockHolder]:
+    with lock_holder(service) as found:
+        yield found
+
+
 @pytest.fixture
-def meanwhile(service: Service) -> Iterator[Meanwhile]:
+def meanwhile(holder: LockHolder) -> Iterator[Meanwhile]:
     """Acts while another session holds a lock, and takes the right of `who` before it ends."""
-    with lock_holder(service) as holder:
-        yield holder.meanwhile
+    yield holder.meanwhile
+    holder.session.rollback()  # what a test that failed has left
 
 
 @pytest.fixture(scope="module")
 def observer(service: Service) -> Operator:
-    return new_operator(service, "members")
+    return new_operator(service, "members", "registry")
 
 
 def listed(observer: Operator, member: Member) -> list[object]:
@@ -53,10 +58,16 @@ def listed(observer: Operator, member: Member) -> list[object]:
     return [found, bound["binding"]]
 
 
-def history(member: Member) -> object:
-    """All versions of a member's entry."""
-    shown = member.service.cli("registry", "history", member.entity_id, "--json")
-    return json.loads(shown.stdout)
+def history(observer: Operator, member: Member) -> object:
+    """All versions of a member's entry, its keys and its standing."""
+    answer = observer.get(f"/registry/entries/{member.entity_id}")
+    assert answer.status_code == 200, answer.text
+    return {name: answer.json()[name] for name in ("versions", "keys", "standing")}
+
+
+def approve(observer: Operator, member: Member) -> None:
+    done = observer.post(f"/registry/entries/{member.entity_id}/decide", act="approve")
+    assert done.status_code == 200, done.text
 
 
 def acts_on(member: Member) -> dict[str, tuple[str, dict[str, object]]]:
@@ -125,16 +136,16 @@ def test_nor_onboards_one(
 
 @pytest.mark.parametrize("taken", [DISABLED, WITHOUT_SCOPES], ids=["disabled", "no scope"])
 def test_nor_decides_on_an_entry(
-    staff: Operator, member: Member, meanwhile: Meanwhile, taken: str
+    staff: Operator, observer: Operator, member: Member, meanwhile: Meanwhile, taken: str
 ) -> None:
     assert Registry(member).submit(payload_of(member)).status_code == 200
-    before = history(member)
+    before = history(observer, member)
     path = f"/registry/entries/{member.entity_id}/decide"
 
     answer = meanwhile(lambda: staff.post(path, act="approve"), REGISTRY, taken, staff.email)
 
     assert answer.status_code == 401, answer.text
-    assert history(member) == before
+    assert history(observer, member) == before
 
 
 def test_nor_submits_one(staff: Operator, member: Member, meanwhile: Meanwhile) -> None:
@@ -179,10 +190,10 @@ def test_nor_reads_one(member: Member, meanwhile: Meanwhile, taken: str) -> None
     assert "secret" not in answer.json()
 
 
-def test_nor_binds_its_addresses(member: Member, meanwhile: Meanwhile) -> None:
+def test_nor_binds_its_addresses(observer: Operator, member: Member, meanwhile: Meanwhile) -> None:
     registry, headers = Registry(member), member.bearer()
     assert registry.submit(payload_of(member)).status_code == 200
-    approve(member)
+    approve(observer, member)
     body = {"entityId": member.entity_id, "binding": "enforce", "evenSo": True}
     lock = ENTITY.format(entity_id=member.entity_id)
 
@@ -196,11 +207,13 @@ def test_nor_binds_its_addresses(member: Member, meanwhile: Meanwhile) -> None:
 
 
 @pytest.mark.parametrize("act", ["update", "retire"])
-def test_nor_changes_its_entry(member: Member, meanwhile: Meanwhile, act: str) -> None:
+def test_nor_changes_its_entry(
+    observer: Operator, member: Member, meanwhile: Meanwhile, act: str
+) -> None:
     registry, headers, payload = Registry(member), member.bearer(), payload_of(member)
     assert registry.submit(payload_of(member)).status_code == 200
-    approve(member)
-    before = history(member)
+    approve(observer, member)
+    before = history(observer, member)
     entry = f"{registry.root}/entityInfo/FIP/{member.entity_id}"
     acts = {
         "update": lambda: registry.update(payload, **headers),
@@ -212,19 +225,19 @@ def test_nor_changes_its_entry(member: Member, meanwhile: Meanwhile, act: str) -
     answer = meanwhile(acts[act], REGISTRY, WITHOUT_ROLE, member.email)
 
     assert answer.status_code == 401, answer.text
-    assert history(member) == before
+    assert history(observer, member) == before
 
 
 @pytest.mark.parametrize("then", [SUSPENDED, SUSPENDED_AND_BACK], ids=["suspended", "and back"])
 def test_an_entity_that_was_suspended_while_waiting_changes_no_entry(
-    member: Member, meanwhile: Meanwhile, then: str
+    observer: Operator, member: Member, meanwhile: Meanwhile, then: str
 ) -> None:
     registry, payload = Registry(member), payload_of(member)
     assert registry.submit(payload_of(member)).status_code == 200
-    approve(member)
-    before = history(member)
+    approve(observer, member)
+    before = history(observer, member)
 
     answer = meanwhile(lambda: registry.update(payload), REGISTRY, then, member.entity_id)
 
     assert answer.status_code == 401, answer.text
-    assert history(member) == before
+    assert history(observer, member) == before

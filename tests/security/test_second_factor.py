@@ -253,7 +253,7 @@ def test_the_earlier_app_works_until_the_new_one_is_confirmed(
     browser = reader(service)
     browser.sign_in(member.email)
     assert enter_code(browser, old.fresh_code()).status_code == 401
-    assert enter_code(browser, new.code()).status_code == 303
+    assert enter_code(browser, new.fresh_code()).status_code == 303
 
 
 def test_a_new_password_or_address_does_not_go_around_the_factor(

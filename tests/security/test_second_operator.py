@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tests.support.registry.registry_actions import ENTITY, checked, order, subm
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import fip, with_key
-from tests.support.service import Service, mails, new_member, running_service
+from tests.support.service import Service, mails, new_member
 
 from mudra.bootstrap.config import load_settings
 from mudra.bootstrap.diagnosis import _two_operators
@@ -143,16 +142,6 @@ def test_a_setting_for_networks_with_one_operator_is_said_loudly() -> None:
         assert settings.one_operator_decides is alone
         assert found.passed is not alone
     assert load_settings({"MUDRA_SANDBOX": "1"}).one_operator_decides
-
-
-@pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose operators decide by two, as outside of the sandbox."""
-    data_dir = tmp_path_factory.mktemp("strict") / "data"
-    with running_service(
-        data_dir, keeps_store=True, MUDRA_REGISTRY_ONE_OPERATOR="false"
-    ) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-from joserfc.jwk import OctKey, RSAKey
+from joserfc.jwk import OctKey
+from tests.support.cheap_keys import rsa_key
 from tests.support.identity_provider import (
     BACK,
     BEGIN,
@@ -15,6 +16,7 @@ from tests.support.identity_provider import (
     come_back,
     sign_in,
 )
+from tests.support.people.accounts import leave_alone
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, active_operator, with_token
 from tests.support.people.second_factor import CODE, enroll, user_id
@@ -32,8 +34,7 @@ from mudra.bootstrap.config import ConfigError, load_settings
 from mudra.bootstrap.dependencies import Dependencies
 
 PEOPLE = "/console/operator/people"
-OTHER_KEY = RSAKey.generate_key(2048, {"kid": "one"}, private=True)
-OTHER_KID = RSAKey.generate_key(2048, {"kid": "two"}, private=True)
+OTHER_KEY, OTHER_KID = rsa_key(kid="one"), rsa_key(kid="two")
 
 
 @pytest.fixture
@@ -210,17 +211,6 @@ def test_claims_set_the_scopes_and_none_end_them(
     assert seen["scopes"] == []
 
 
-def leave_alone(served: Service, who: str) -> None:
-    """Take the rights of all operators who manage operators, but of this one."""
-
-    async def take(dependencies: Dependencies) -> None:
-        async with dependencies.unit_of_work() as work:
-            for other in await work.memberships.managers() - {who}:
-                await work.memberships.set_scopes(other, frozenset())
-
-    in_store(served, take)
-
-
 def scopes_of(served: Service, who: str) -> set[str]:
     """What a person holds."""
 
@@ -235,7 +225,7 @@ def test_the_last_who_manages_operators_keeps_that_right(
     served: Service, idp: Provider, chief: str
 ) -> None:
     who = user_id(served, chief)
-    leave_alone(served, who)
+    leave_alone(served, chief)
     for groups, scopes in ((["noc"], {"health", "members"}), ([], {"members"})):
         idp.claims["realm_access"] = {"roles": groups}
         browser = reader(served)

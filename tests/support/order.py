@@ -45,6 +45,9 @@ USERS: Final[dict[Fixture, str]] = {
     ("service_of_two", "tests"): "service_of_two",
     ("each_service", "tests/http"): "service_of_two",
     ("sandbox", "tests/docs"): "sandbox",
+    ("strict", "tests/security"): "strict",
+    ("named", "tests/security"): "named",
+    ("served", "tests/security"): "served",
 }
 """What is shared by some files, by the fixtures that show that a file uses it."""
 _GROUP: Final = pytest.StashKey[str]()

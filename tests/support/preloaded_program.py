@@ -77,7 +77,8 @@ class ForkedProgram:
         read, write = os.pipe()
         self._fate, fate = os.pipe()
         run = str(template_database.directory() or "") if module else ""
-        wanted = Wanted(arguments, environment, module, run, str(errors or ""), forks)
+        os.umask(umask := os.umask(0))
+        wanted = Wanted(arguments, environment, module, run, str(errors or ""), forks, umask)
         channel = _forks()
         socket.send_fds(
             channel,
@@ -138,6 +139,7 @@ class Wanted(msgspec.Struct, frozen=True):
     run: str
     errors: str
     forks: bool
+    umask: int
 
 
 def share_program() -> None:
@@ -345,6 +347,7 @@ def _become(wanted: Wanted, output: int, asking: int, passed: list[int]) -> Want
         own._inherited.append(socket.socket(fileno=asking))
     else:
         os.close(asking)
+    os.umask(wanted.umask)
     os.environ.clear()
     os.environ.update(wanted.environment)
     if passed:

@@ -24,6 +24,12 @@ def members_operator(service: Service) -> Operator:
     return new_operator(service, "members")
 
 
+@pytest.fixture(scope="module")
+def strangers(service: Service) -> tuple[Member, Member]:
+    """Two who stay as they are."""
+    return new_member(service), new_member(service)
+
+
 def address() -> str:
     return f"ravi-{uuid.uuid4().hex[:10]}@member.example"
 
@@ -118,8 +124,8 @@ def test_one_admin_of_two_entities(service: Service, members_operator: Operator)
         "/entity/contact/set",
     ],
 )
-def test_no_one_changes_the_admins_of_another_entity(service: Service, path: str):
-    mine, other = new_member(service), new_member(service)
+def test_no_one_changes_the_admins_of_another_entity(strangers: tuple[Member, Member], path: str):
+    mine, other = strangers
 
     answers = [
         mine.client.post(

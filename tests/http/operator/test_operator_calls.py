@@ -1,22 +1,26 @@
 """The operator's own calls: board, approvals, keys, settings, operators, the audit's proof."""
 
 import json
-from pathlib import Path
+from collections.abc import Iterator
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from tests.support.database.held_lock import held_until_waited_for
 from tests.support.people.operators import Operator, new_operator
 from tests.support.registry.registry_commands import payload, send
 from tests.support.service import (
-    NO_TLS,
     Member,
     Service,
+    in_store,
     mails,
     new_member,
     onboard,
     running_service,
 )
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.storage.tokens.tables import key_fetch
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 CALLS = {
@@ -46,21 +50,23 @@ def boss(operators: dict[str, Operator]) -> Operator:
     return operators["all"]
 
 
+@pytest.fixture(scope="module")
+def admin(service: Service) -> Member:
+    return new_member(service)
+
+
 @pytest.mark.parametrize(("method", "path"), sorted(CALLS), ids=str)
 def test_only_the_scope_opens_a_call(
-    operators: dict[str, Operator], service: Service, method: str, path: str
+    operators: dict[str, Operator], admin: Member, method: str, path: str
 ) -> None:
     """X1 for these routes: no one, a member's admin, an operator of each scope."""
-    admin = new_member(service)
-    url = f"{service.root}/operator/v1{path}"
+    url = f"{admin.service.root}/operator/v1{path}"
 
     def status(headers: dict[str, str]) -> int:
         body = {} if method == "POST" else None  # refused as incomplete by anyone who may call
         if path == "/keys/rotate":
             body = {"kind": "neither"}
-        return httpx.request(
-            method, url, json=body, headers=headers, timeout=60, verify=NO_TLS
-        ).status_code
+        return admin.client.request(method, url, json=body, headers=headers, timeout=60).status_code
 
     assert status({}) == 401
     assert status(admin.bearer()) == 401
@@ -134,7 +140,15 @@ def test_a_fetch_of_the_keys_is_counted_for_the_member_that_registered_the_addre
             if fetch["entityId"] == member.entity_id
         }
 
-    service.wait_until(lambda: counts() == {3})
+    async def written(dependencies: Dependencies) -> object:
+        async with dependencies.database.transaction() as transaction:
+            mine = key_fetch.c.entity_id == member.entity_id
+            counted = sa.select(sa.func.max(key_fetch.c.count)).where(mine)
+            return await transaction.connection.scalar(counted)
+
+    # The page of all keys takes more to ask for, and comes once it is so.
+    service.wait_until(lambda: in_store(service, written) == 3)
+    assert counts() == {3}
     assert "active" in {key["state"] for key in boss.get("/keys").json()["keys"]}
 
 
@@ -155,14 +169,19 @@ def test_tokens_are_counted_by_day(service: Service, boss: Operator) -> None:
     assert json.loads(printed) == days()
 
 
-def test_a_rotation_appoints_the_next_key_and_leaves_a_trace(tmp_path: Path) -> None:
-    with running_service(
-        tmp_path / "data", keeps_store=True
-    ) as service:  # whose clock no one has moved
-        boss = new_operator(service, "keys", "audit")
-        # As when the job that makes keys is at it, which takes seconds on a slow machine.
-        with held_until_waited_for(service.data_dir, str(0x6D75647261 + 1)):
-            rotation_leaves_a_trace(boss)
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose clock no one has moved, and that has no other members."""
+    folder = tmp_path_factory.mktemp("untouched") / "data"
+    with running_service(folder, keeps_store=True) as running:
+        yield running
+
+
+def test_a_rotation_appoints_the_next_key_and_leaves_a_trace(untouched: Service) -> None:
+    boss = new_operator(untouched, "keys", "audit")
+    # As when the job that makes keys is at it, which takes seconds on a slow machine.
+    with held_until_waited_for(untouched.data_dir, str(0x6D75647261 + 1)):
+        rotation_leaves_a_trace(boss)
 
 
 def rotation_leaves_a_trace(boss: Operator) -> None:
@@ -195,13 +214,9 @@ def test_settings_are_shown_with_their_source_and_no_secret(
     assert '"set"' in shown
 
 
-def test_the_board_names_what_breaks_with_the_next_act(tmp_path: Path) -> None:
-    # Of a kind the board has 200 rows, and other tests' members expire as well.
-    with running_service(tmp_path / "data", keeps_store=True) as service:
-        board_names_what_breaks(service, new_operator(service))
-
-
-def board_names_what_breaks(service: Service, boss: Operator) -> None:
+def test_the_board_names_what_breaks_with_the_next_act(untouched: Service) -> None:
+    """Of a kind the board has 200 rows, and other tests' members expire as well."""
+    service, boss = untouched, new_operator(untouched)
     invited, _ = onboard(service)
     member = new_member(service)
     reset = member.reset(secretExpiryDays=3)

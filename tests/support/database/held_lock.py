@@ -30,5 +30,5 @@ def held_until_waited_for(data_dir: Path, lock: str) -> Iterator[None]:
 
 def _end_once_late(conninfo: str, holder: psycopg.Connection) -> None:
     with psycopg.connect(conninfo, autocommit=True) as watching:
-        until(lambda: watching.execute(_LATE).rowcount)
+        until(lambda: watching.execute(_LATE).rowcount, every_s=0.1)
     holder.rollback()

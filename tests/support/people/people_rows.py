@@ -75,6 +75,11 @@ UNKNOWN = "nobody@member.example"
 _MEMBERS = "/operator/v1/members"
 _USER = "/operator/v1/users/{user}"
 
+SECRET_ROWS = tuple(
+    # Readers have no right to it. What came before and how lately decides between the answers.
+    _row("POST", f"/iam/v1/entity/secret/{act}", 200, 409, 429, entityId="{entity}")
+    for act in ("read", "reset", "retire")
+)
 ROWS = (
     _row("POST", "/iam/v1/entity/admin/list", 200, reads=True, entityId="{entity}"),
     _row("POST", "/iam/v1/entity/admin/add", 200, entityId="{entity}", email="{email}"),
@@ -184,4 +189,5 @@ ROWS = (
     ),
     _row("POST", "/operator/v1/registry/entries/{entity}/probe", 200, 404, scope="registry"),
     _row("GET", "/operator/v1/registry/entries/{entity}/probe", 200, 404, scope="registry"),
+    *SECRET_ROWS,
 )
