@@ -45,6 +45,7 @@ USERS: Final[dict[Fixture, str]] = {
     ("service_of_two", "tests"): "service_of_two",
     ("each_service", "tests/http"): "service_of_two",
     ("sandbox", "tests/docs"): "sandbox",
+    ("health_service", "tests/http/health"): "health_service",
 }
 """What is shared by some files, by the fixtures that show that a file uses it."""
 _GROUP: Final = pytest.StashKey[str]()
