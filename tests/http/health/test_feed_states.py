@@ -1,4 +1,4 @@
-"""The feed has each FIP's state by latest evidence; FIUs and the public are told of what changes."""
+"""The feed has each FIP's state by latest evidence; FIUs and the public get what changes."""
 
 import contextlib
 import re
@@ -215,7 +215,7 @@ def test_a_place_is_free_at_once_when_its_listener_has_left(
         network.service.wait_until(fiu.is_admitted, HEARTBEAT_S - 3)
 
 
-class Told(NamedTuple):
+class Reported(NamedTuple):
     """What was said about two FIPs that failed, of which a FIU and the public had named one."""
 
     fip_id: str
@@ -230,7 +230,7 @@ class Told(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def told(network: HealthNetwork, fiu: Fiu) -> Told:
+def reported(network: HealthNetwork, fiu: Fiu) -> Reported:
     third, other, _, bank = (one.entity_id for one in network.fips)
     with webhook_sink() as sink:
         answer = fiu.post("/webhooks", {"url": sink.url, "fips": [bank]})
@@ -249,7 +249,7 @@ def told(network: HealthNetwork, fiu: Fiu) -> Told:
             lambda: [one.data["type"] for one in sink.posted][-1:] == ["incident.closed"], 60
         )
     mails = [network.mails_to(one) for one in (email, ended, of_another)]
-    return Told(bank, answer.json()["webhook"], sink.posted, link, *mails)
+    return Reported(bank, answer.json()["webhook"], sink.posted, link, *mails)
 
 
 def subscriber(network: HealthNetwork, fip_id: str) -> tuple[str, str]:
@@ -264,25 +264,25 @@ def subscriber(network: HealthNetwork, fip_id: str) -> tuple[str, str]:
     return email, link
 
 
-def test_a_fiu_gets_webhook_messages_about_the_fips_that_it_names(told: Told) -> None:
-    assert told.hook["fips"] == [told.fip_id]
-    assert len(told.posted) == 2
-    assert {one.data["data"]["entityId"] for one in told.posted} == {told.fip_id}
+def test_a_fiu_gets_webhook_messages_about_the_fips_that_it_names(reported: Reported) -> None:
+    assert reported.hook["fips"] == [reported.fip_id]
+    assert len(reported.posted) == 2
+    assert {one.data["data"]["entityId"] for one in reported.posted} == {reported.fip_id}
 
 
 def test_the_public_gets_what_it_subscribed_to_until_it_ends_it(
-    network: HealthNetwork, told: Told
+    network: HealthNetwork, reported: Reported
 ) -> None:
-    _, bad, good = told.mails
+    _, bad, good = reported.mails
     assert "is disrupted" in bad["subject"]
     assert "works again" in good["subject"]
     assert "IST (" in bad["text"]
-    assert told.link in bad["text"]
-    assert told.link in good["text"]
-    assert (len(told.ended), len(told.of_another)) == (2, 1)
+    assert reported.link in bad["text"]
+    assert reported.link in good["text"]
+    assert (len(reported.ended), len(reported.of_another)) == (2, 1)
     log = (network.service.data_dir / "mudra.log").read_text()
     assert bad["to"] not in log
-    assert told.link.rpartition("/")[2] not in log
+    assert reported.link.rpartition("/")[2] not in log
     assert "/status/subscription/***" in log
 
 
