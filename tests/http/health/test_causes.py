@@ -262,7 +262,7 @@ def test_a_late_report_that_proves_an_incident_lets_it_appear(quiet: HealthNetwo
 
 
 def test_a_liar_and_a_silent_aa_do_not_hide_a_dead_fip(quiet: HealthNetwork) -> None:
-    before, bank = quiet.incidents(), quiet.fips[3].entity_id
+    before, bank = quiet.incidents(), quiet.fips[2].entity_id
     liar, mute = quiet.aas[0].aa_id, quiet.aas[3].aa_id
     quiet.silent.add(mute)
     quiet.windows(4, Fault(lambda aa, fip, _: fip == bank and aa != liar, failing=DOWN))
