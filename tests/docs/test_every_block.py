@@ -22,7 +22,7 @@ from mudra.bootstrap.config import REFERENCE, load_settings
 
 TESTS = ROOT / "tests"
 FOLLOWED = {*GUIDES, *PAGES, "docs/how-to/monitor-the-network.md"}
-"""The last one in tests/http/health/test_alarms.py, where a network has an incident."""
+"""The last one in tests/http/health/test_feed_states.py, where a network has an incident."""
 GENERATED = re.compile(r"^(Generated|Made) by `make docs`", re.MULTILINE)
 """`make lint` compares such a page with the program; what a reader runs in it is run all the same."""
 

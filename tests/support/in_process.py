@@ -53,8 +53,8 @@ class InProcess(httpx.BaseTransport):
 def in_process(
     settings: Settings, conninfo: str, encryption: DataEncryption, *, connections: int
 ) -> Iterator[InProcess]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
+    loop, stop = asyncio.new_event_loop(), asyncio.Event()
+    thread = threading.Thread(target=_run, args=(loop, stop))
     thread.start()
     dependencies = build_dependencies(settings, conninfo, encryption, connections=connections)
     served = InProcess(loop, open_http_edge(dependencies))
@@ -63,6 +63,20 @@ def in_process(
         yield served
     finally:
         served.do(served.edge.stop())
-        loop.call_soon_threadsafe(loop.stop)
+        loop.call_soon_threadsafe(stop.set)
         thread.join(30)
         loop.close()
+
+
+def _run(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    """Run a loop until it is to stop, and end what still runs in it then.
+
+    It has one task from beginning to end: with that of a request, the process that checks payloads
+    would end.
+    """
+    loop.run_until_complete(stop.wait())
+    left = asyncio.all_tasks(loop)
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))

@@ -48,6 +48,7 @@ USERS: Final[dict[Fixture, str]] = {
     ("strict", "tests/security"): "strict",
     ("named", "tests/security"): "named",
     ("served", "tests/security"): "served",
+    ("health_service", "tests/http/health"): "health_service",
 }
 """What is shared by some files, by the fixtures that show that a file uses it."""
 _GROUP: Final = pytest.StashKey[str]()

@@ -11,12 +11,14 @@ from zoneinfo import ZoneInfo
 import pytest
 import sqlalchemy as sa
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip
+from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, in_store, new_member, running_service
+from tests.support.service import Member, in_store, new_member
 from tests.support.webhook_sink import WebhookSink, webhook_sink
 
 from mudra.bootstrap.dependencies import Dependencies
+from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 
 BANKS = 10
 DOWN = 6
@@ -26,10 +28,8 @@ PREFERENCES = "/v1/user/alarm/preferences"
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
-    with running_service(
-        tmp_path_factory.mktemp("alarm-mail") / "data",
-        keeps_store=True,
-        MUDRA_HEALTH_STORM_ALARMS="5",
+    with service_in_process(
+        tmp_path_factory.mktemp("alarm-mail") / "data", MUDRA_HEALTH_STORM_ALARMS="5"
     ) as service:
         made = a_network(service, aas=3, fips=BANKS)
         made.windows(6)
@@ -77,7 +77,7 @@ def test_a_storm_is_one_email_to_who_reads_all_of_it(network: HealthNetwork) -> 
     network.settled()
     network.in_time(lambda: len(alarms_to(network, operator)) >= 1)
     (digest,) = alarms_to(network, operator)
-    network.windows(5)
+    network.windows(CLOSE_AFTER)
     network.settled()
 
     assert all(digest["text"].count(f"FIP {one.entity_id}") == 1 for one in down)
@@ -100,7 +100,7 @@ def test_quiet_hours_hold_alarms_back_until_their_end(network: HealthNetwork) ->
     night = {
         "timeZone": "Asia/Kolkata",
         "quietFrom": f"{local - timedelta(hours=1):%H:%M}",
-        "quietUntil": f"{local + timedelta(hours=2):%H:%M}",
+        "quietUntil": f"{local + timedelta(minutes=80):%H:%M}",
     }
     asleep, awake = watcher(network, **night), watcher(network, **night, breaksQuiet="major")
     down, slow = network.fips[-2:]
@@ -115,10 +115,10 @@ def test_quiet_hours_hold_alarms_back_until_their_end(network: HealthNetwork) ->
         True,
     ]
     assert alarms_to(network, down) == []
-    network.windows(4)
+    network.windows(CLOSE_AFTER)
     network.settled()
     assert alarms_to(network, down) == []
-    network.windows(6)  # until the quiet hours are over: silence would be an incident of its own
+    network.windows(3)  # until the quiet hours are over: silence would be an incident of its own
     network.in_time(lambda: len(alarms_to(network, down)) == 1)
 
     (held,) = alarms_to(network, down)
@@ -133,7 +133,7 @@ def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthN
     usual, members = (new_operator(network.service, one) for one in ("health", "members"))
     fetches, consents = (watcher(network, apis=apis) for apis in (["fif", "fireq"], ["cns"]))
     deaf = watcher(network, ofNetwork="none")
-    bank = network.fips[3].entity_id
+    bank = network.fips[DOWN].entity_id  # that was not bad before: it would be the same incident
     fault = at_fip(bank, "fif", failing=0.9)
 
     network.windows(3, fault)
@@ -142,7 +142,7 @@ def test_operators_hear_of_what_breaks_and_of_what_no_one_takes(network: HealthN
     assert unowned(network, usual) == []
     network.windows(3, fault)
     network.in_time(lambda: len(unowned(network, usual)) == 1)
-    network.windows(5)
+    network.windows(CLOSE_AFTER)
     network.settled()
 
     opened = alarms_to(network, usual)[0]["text"]
@@ -163,43 +163,6 @@ def unowned(network: HealthNetwork, person: Operator) -> list[dict[str, Any]]:
     return [one for one in mails if "No one has acknowledged" in one["text"]]
 
 
-def test_preferences_are_the_same_on_the_page_in_the_api_and_by_command(
-    network: HealthNetwork,
-) -> None:
-    member = network.fips[0]
-    service = network.service
-    service.cli("login", member.email, "--password-stdin", stdin=member.password)
-    service.cli("alarms", "set", "--time-zone", "Asia/Kolkata", "--quiet", "22:00-07:00")
-    browser = reader(service)
-    assert browser.sign_in(member.email, member.password).status_code == 303
-
-    page = browser.get("/console/account").text
-    assert 'value="22:00"' in page
-    assert 'value="Asia/Kolkata"' in page
-    saved = browser.act(
-        "/console/account", "/console/account/alarms",
-        timeZone="Asia/Dubai", quietFrom="", quietUntil="", breaksQuiet="none", ofMembers="major",
-        **{"api.fif": "on"},
-    )  # fmt: skip
-    assert saved.status_code == 303, saved.text
-    shown = json.loads(service.cli("alarms", "show", "--json").stdout)
-
-    assert shown == {
-        "timeZone": "Asia/Dubai",
-        "quietFrom": "",
-        "quietUntil": "",
-        "breaksQuiet": "none",
-        "ofMembers": "major",
-        "ofNetwork": "major",
-        "channel": "email",
-        "apis": ["fif"],
-    }
-    answer = member.client.get(PREFERENCES, headers=member.bearer()).json()
-    assert answer.items() >= shown.items()
-    events = service.cli("audit", "list", "--last", "50", "--json").stdout
-    assert "user:alarms:change" in events
-
-
 def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork) -> None:
     fiu, other = new_member(network.service, "FIU"), new_member(network.service, "FIU")
     bank, spared = network.fips[0].entity_id, network.fips[1].entity_id
@@ -214,7 +177,7 @@ def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork
     network.settled()
     network.in_time(lambda: bool(alarms_to(network, fiu)))
     shown, everything = browser.get(page).text, browser.get(f"{page}?rows=all").text
-    network.windows(5)
+    network.windows(CLOSE_AFTER)
     network.settled()
     network.in_time(lambda: len(alarms_to(network, fiu)) == 2)
 
@@ -234,59 +197,6 @@ def test_a_fiu_gets_alarms_about_the_fips_that_it_follows(network: HealthNetwork
 def incidents_on(page: str) -> str:
     """The incidents of a health page."""
     return page.partition('id="fault"')[2].partition("</section>")[0]
-
-
-def test_only_a_fiu_follows_and_only_fips(network: HealthNetwork) -> None:
-    fiu, bank = new_member(network.service, "FIU"), network.fips[2]
-    for member, fip_id, problem in (
-        (fiu, fiu.entity_id, "must be FIPs of this network"),
-        (bank, bank.entity_id, "may be followed by a FIU only"),
-    ):
-        browser = reader(network.service)
-        assert browser.sign_in(member.email).status_code == 303
-        page = f"/console/entity/{member.entity_id}/health"
-        refused = browser.act(page, f"{page}/follow", follow=fip_id)
-        assert refused.status_code == 409
-        assert problem in refused.text
-
-
-def subscriber(network: HealthNetwork, fip_id: str) -> tuple[str, str]:
-    """An address that confirmed; with the path of its link."""
-    browser, email = reader(network.service), f"{uuid.uuid4().hex}@reader.example"
-    network.in_time(lambda: browser.get(f"/status/fip/{fip_id}").status_code == 200)
-    asked = browser.post("/status/subscribe", {"email": email, "fip": fip_id})
-    assert asked.status_code == 202
-    network.in_time(lambda: bool(network.mails_to(email)))
-    (link,) = re.findall(r"/status/subscription/\S+", network.mails_to(email)[0]["text"])
-    assert browser.post(f"{link}/confirm", {}).status_code == 200
-    return email, link
-
-
-def test_the_public_gets_what_it_subscribed_to_until_it_ends_it(network: HealthNetwork) -> None:
-    bank = network.fips[-1].entity_id
-    email, link = subscriber(network, bank)
-    ended, end = subscriber(network, bank)
-    spared, _ = subscriber(network, network.fips[-2].entity_id)
-
-    network.windows(3, at_fip(bank, failing=0.9))
-    network.settled()
-    network.in_time(lambda: len(network.mails_to(ended)) == 2)
-    assert reader(network.service).post(f"{end}/end", {}).status_code == 200
-    network.windows(5)
-    network.settled()
-    network.in_time(lambda: len(network.mails_to(email)) == 3)
-
-    _, bad, good = network.mails_to(email)
-    assert "is disrupted" in bad["subject"]
-    assert "works again" in good["subject"]
-    assert "IST (" in bad["text"]
-    assert link in bad["text"]
-    assert link in good["text"]
-    assert (len(network.mails_to(ended)), len(network.mails_to(spared))) == (2, 1)
-    log = (network.service.data_dir / "mudra.log").read_text()
-    assert email not in log
-    assert link.rpartition("/")[2] not in log
-    assert "/status/subscription/***" in log
 
 
 def proven_webhook(network: HealthNetwork, fip_id: str, sink: WebhookSink) -> tuple[str, str, str]:
@@ -319,7 +229,7 @@ def test_a_webhook_of_the_public_gets_the_news_until_it_says_that_it_is_gone(
         network.windows(3, at_fip(bank, failing=0.9))
         network.settled()
         network.in_time(lambda: len(sink.posted) == 1 and len(network.mails_to(gone)) == 2)
-        network.windows(5)
+        network.windows(CLOSE_AFTER)
         network.settled()
         network.in_time(lambda: len(sink.posted) == 2)
 
@@ -334,38 +244,6 @@ def test_a_webhook_of_the_public_gets_the_news_until_it_says_that_it_is_gone(
     assert reader(network.service).get(ended).status_code == 410
     assert reader(network.service).get(link).status_code == 200
     assert len(leaves.posted) == 1
-
-
-@pytest.mark.parametrize(
-    ("wrong", "named"),
-    [
-        ({"timeZone": "Mars/Olympus"}, "timeZone must be a time zone"),
-        ({"timeZone": "../UTC"}, "timeZone must be a time zone"),
-        ({"quietFrom": "22:00"}, "quietUntil must be given"),
-        ({"quietFrom": "24:00", "quietUntil": "07:00"}, "quietFrom must be a time of day"),
-        ({"ofMembers": "all"}, "ofMembers must be"),
-        ({"channel": "pigeon"}, "channel must be email, webhook, both or none"),
-        ({"apis": ["fetch"]}, "apis must be some of adisc"),
-    ],
-)
-def test_wrong_preferences_are_refused_by_name(
-    network: HealthNetwork, wrong: dict[str, str], named: str
-) -> None:
-    member = network.fips[1]
-
-    answer = member.client.post(PREFERENCES, json=wrong, headers=member.bearer())
-
-    assert answer.status_code == 400
-    assert named in answer.json()["errorMsg"]
-
-
-def test_a_channel_without_a_webhook_is_refused(network: HealthNetwork) -> None:
-    member = network.fips[1]
-
-    answer = member.client.post(PREFERENCES, json={"channel": "webhook"}, headers=member.bearer())
-
-    assert answer.status_code == 409
-    assert "channel needs a webhook of your own" in answer.json()["errorMsg"]
 
 
 async def given_up_again(dependencies: Dependencies) -> None:
@@ -384,8 +262,8 @@ def test_a_webhook_of_the_public_that_takes_nothing_is_warned_of_and_ends_after_
         sink.answers = [500] * 100
         network.windows(3, at_fip(bank, failing=0.9))
         network.settled()
-        network.in_time(lambda: len(sink.posted) == 1)
-        network.service.advance("P1D")
+        network.in_time(lambda: bool(sink.posted))
+        network.service.advance("PT25H")  # of a whole day without reports no window is judged
         network.in_time(lambda: len(network.mails_to(email)) == 2)
         assert reader(network.service).get(link).status_code == 200
         in_store(network.service, given_up_again)

@@ -8,15 +8,14 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 from tests.support.alarm_network import Network, as_entity, emails_to
-from tests.support.documents.blocks import blocks_of
-from tests.support.documents.follow import follow
-from tests.support.documents.guides import monitor_the_network
 from tests.support.metrics.health_network import a_network, at_fip
+from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator, with_token
-from tests.support.service import Member, new_member, running_service
+from tests.support.service import Member, new_member
 from tests.support.webhook_sink import webhook_sink
 
+from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 from mudra.metrics.payload.catalogue import WINDOW
 
 METRICS = "/metrics/perf/v1"
@@ -26,9 +25,8 @@ IN_INDIA = "night@network.example"
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
-    with running_service(
+    with service_in_process(
         tmp_path_factory.mktemp("alarms") / "data",
-        keeps_store=True,
         MUDRA_HEALTH_ESCALATION_TO=f"{ON_CALL},{IN_INDIA}",
         MUDRA_HEALTH_ESCALATION_MINUTES="30",
     ) as service:
@@ -62,7 +60,7 @@ def test_those_concerned_are_notified_of_beginning_and_end_and_can_check_the_sen
 
         network.report(fip.entity_id, 20)
         network.service.wait_until(lambda: own.posted and noc.about(fip.entity_id), 60)
-        network.report(fip.entity_id, 99, windows=4)
+        network.report(fip.entity_id, 99, windows=CLOSE_AFTER)
         network.service.wait_until(lambda: len(own.posted) > 1, 60)
 
         opened, closed = own.posted
@@ -81,17 +79,6 @@ def test_those_concerned_are_notified_of_beginning_and_end_and_can_check_the_sen
         assert gone.status_code == 200
 
 
-def test_the_guide_to_alarms_works_by_its_own_words(network, tmp_path):
-    guide = blocks_of("docs/how-to/monitor-the-network.md")
-
-    with monitor_the_network(network) as fill:
-        follow(guide, network.service, tmp_path, fill, strict=True)
-
-    network.end_silences(fill.names["KAVERI-FIP"])
-    for one in network.noc.get("/health/webhooks").json()["webhooks"]:
-        network.noc.post(f"/health/webhooks/{one['webhookId']}/remove")
-
-
 def test_a_silence_wakes_no_one_and_what_goes_on_is_reported_at_its_end(network):
     quiet, loud = (new_member(network.service, "FIP").entity_id for _ in range(2))
     with webhook_sink() as sink:
@@ -102,9 +89,11 @@ def test_a_silence_wakes_no_one_and_what_goes_on_is_reported_at_its_end(network)
                 *("--reason", "planned work", "--json"),
             ).stdout
         )
-        network.report(quiet, 20)
-        network.report(loud, 20)
+        faults = [at_fip(bank, "cns", failing=0.8) for bank in (quiet, loud)]
+        network.health.windows(2, *faults, fips=[quiet, loud, network.health.fips[0].entity_id])
+        network.service.advance("PT1S")  # wakes the watch
         network.service.wait_until(lambda: sink.about(loud), 60)
+        network.service.wait_until(lambda: not waiting_for(network, webhook_id), 60)
         (incident,) = network.open_incidents(quiet)
         assert sink.about(quiet) == []
         assert quiet in network.service.cli("health", "silences", "--json").output
@@ -124,6 +113,14 @@ def test_a_silence_wakes_no_one_and_what_goes_on_is_reported_at_its_end(network)
     events = network.service.cli("audit", "list", "--last", "500", "--json").stdout
     for event in ("silence:begin", "silence:end", "webhook:add", "webhook:remove"):
         assert f"metrics:{event}" in events
+
+
+def waiting_for(network: Network, webhook_id: str) -> int:
+    """How many messages a webhook has yet to get."""
+    listed = network.noc.get("/health/webhooks").json()["webhooks"]
+    (found,) = [one["waiting"] for one in listed if one["webhookId"] == webhook_id]
+    assert isinstance(found, int)
+    return found
 
 
 def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
@@ -245,21 +242,20 @@ def test_what_no_one_takes_is_escalated_once_in_one_email(network):
     def escalated(bank: str) -> list[str]:
         return [mail for mail in emails_to(network.service, ON_CALL) if bank in mail]
 
-    network.report(taken, 20)
-    network.service.wait_until(lambda: network.open_incidents(taken), 60)
-    incident_id = network.open_incidents(taken)[0]["incidentId"]
-    network.service.cli("health", "acknowledge", incident_id)
     faults = [at_fip(bank, "cns", failing=0.8) for bank in (left, silent, taken)]
     fips = [taken, left, silent, network.health.fips[0].entity_id]
     network.health.windows(2, *faults, fips=fips)
-    network.service.wait_until(lambda: all(map(network.open_incidents, (left, silent))), 60)
+    network.health.settled()
+    assert all(map(network.open_incidents, (left, silent, taken)))
     assert (escalated(left), escalated(silent)) == ([], [])
+    incident_id = network.open_incidents(taken)[0]["incidentId"]
+    network.service.cli("health", "acknowledge", incident_id)
     network.service.cli("health", "silence", "--entity", silent, "--reason", "known")
 
-    network.health.windows(5, *faults, fips=fips)
+    network.health.windows(4, *faults, fips=fips)
 
-    network.service.wait_until(lambda: escalated(left), 60)
-    network.health.windows(3, *faults, fips=fips)
+    network.health.in_time(lambda: bool(escalated(left)))
+    network.health.windows(2, *faults, fips=fips)
     network.health.settled()
     assert len(escalated(left)) == 1
     assert (escalated(taken), escalated(silent)) == ([], [])
@@ -336,7 +332,7 @@ def test_no_more_webhooks_than_a_member_may_have_and_none_of_anothers(network, f
     assert (answer.status_code, answer.json()["errorCode"]) == (409, "Conflict")
     other = network.health.aas[0]
     one = fip.client.get(root, headers=headers).json()["webhooks"][0]["webhookId"]
-    taken = httpx.post(f"{root}/{one}/remove", json={}, headers=other.bearer, timeout=30)
+    taken = other.client.post(f"{root}/{one}/remove", json={}, headers=other.bearer)
     assert taken.status_code == 404
     assert fip.client.post(f"{root}/{one}/remove", json={}, headers=headers).status_code == 200
 

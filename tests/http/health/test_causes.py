@@ -15,10 +15,11 @@ from tests.support.metrics.health_network import (
     on_path,
     requests_of,
 )
+from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import reader
-from tests.support.service import running_service
 from tests.support.webhook_sink import webhook_sink
 
+from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 from mudra.metrics.payload.catalogue import WINDOW
 
 DOWN = 0.9
@@ -26,10 +27,10 @@ DOWN = 0.9
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
-    """Four AAs and twelve FIPs with two good hours behind them."""
-    with running_service(tmp_path_factory.mktemp("causes") / "data", keeps_store=True) as service:
+    """Four AAs and twelve FIPs with a good hour behind them."""
+    with service_in_process(tmp_path_factory.mktemp("causes") / "data") as service:
         made = a_network(service, fips=12)
-        made.windows(12)
+        made.windows(6)
         made.settled()
         yield made
 
@@ -45,7 +46,7 @@ def quiet(network: HealthNetwork) -> Iterator[HealthNetwork]:
 
 def over(network: HealthNetwork) -> None:
     """Let all faults be over for long enough."""
-    network.windows(4)
+    network.windows(CLOSE_AFTER)
     network.settled()
 
 
@@ -112,7 +113,7 @@ def test_a_blip_of_one_window_is_nothing(quiet: HealthNetwork) -> None:
 def test_a_fip_that_flaps_is_one_incident(quiet: HealthNetwork) -> None:
     before, bank = quiet.incidents(), quiet.fips[7].entity_id
 
-    for _ in range(4):
+    for _ in range(3):
         quiet.windows(1, at_fip(bank, failing=DOWN))
         quiet.windows(1)
     over(quiet)
@@ -170,7 +171,7 @@ def test_each_reader_gets_one_email_of_a_cause_and_one_of_its_end(quiet: HealthN
     bank, aa = quiet.fips[9].entity_id, quiet.aas[0].aa_id
     before = {who: len(quiet.mails_to(quiet.admins[who])) for who in (bank, aa)}
 
-    quiet.windows(4, at_fip(bank, failing=DOWN))
+    quiet.windows(3, at_fip(bank, failing=DOWN))
     over(quiet)
 
     for who, count in before.items():
@@ -187,7 +188,7 @@ def test_a_members_page_opens_on_what_is_wrong_now_and_not_on_what_has_recovered
     bank, aa = quiet.fips[3].entity_id, quiet.aas[0].aa_id
     page = f"/console/entity/{aa}/health"
 
-    quiet.windows(4, at_fip(bank, failing=DOWN))
+    quiet.windows(3, at_fip(bank, failing=DOWN))
     quiet.settled()
     wrong = seen(quiet, quiet.admins[aa], page)
     quiet.windows(8)
@@ -246,7 +247,7 @@ def test_a_late_report_that_proves_an_incident_lets_it_appear(quiet: HealthNetwo
     before, bank = quiet.incidents(), quiet.fips[11].entity_id
     first = quiet.reported_to
     assert first is not None
-    quiet.windows(8)
+    quiet.windows(3 + CLOSE_AFTER)
     quiet.settled()
     assert since(quiet, before) == []
 
@@ -261,7 +262,7 @@ def test_a_late_report_that_proves_an_incident_lets_it_appear(quiet: HealthNetwo
 
 
 def test_a_liar_and_a_silent_aa_do_not_hide_a_dead_fip(quiet: HealthNetwork) -> None:
-    before, bank = quiet.incidents(), quiet.fips[3].entity_id
+    before, bank = quiet.incidents(), quiet.fips[2].entity_id
     liar, mute = quiet.aas[0].aa_id, quiet.aas[3].aa_id
     quiet.silent.add(mute)
     quiet.windows(4, Fault(lambda aa, fip, _: fip == bank and aa != liar, failing=DOWN))

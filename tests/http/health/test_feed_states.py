@@ -1,22 +1,31 @@
-"""The feed has each FIP's state by latest evidence; listeners and webhooks of FIUs get it at once."""
+"""The feed has each FIP's state by latest evidence; FIUs and the public get what changes."""
 
 import contextlib
+import re
 import socket
 import struct
 import threading
 import time
+import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import msgspec
 import pytest
+from tests.support.alarm_network import Network
+from tests.support.documents.blocks import blocks_of
+from tests.support.documents.follow import follow
+from tests.support.documents.guides import monitor_the_network
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_fip, on_path
+from tests.support.people.console import reader
 from tests.support.service import NO_TLS, Member, new_member, running_service
-from tests.support.webhook_sink import webhook_sink
+from tests.support.webhook_sink import Posted, webhook_sink
 
 from mudra.http.health.feed_events import HEARTBEAT_S, MAX_OF_A_MEMBER
+from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 
 DOWN = 0.9
 PREFIX = "/metrics/perf/v1"
@@ -97,7 +106,7 @@ def _read(answer: httpx.Response, events: "SimpleQueue[tuple[float, str, str]]")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
     with running_service(tmp_path_factory.mktemp("states") / "data", keeps_store=True) as service:
         made = a_network(service, fips=4)
-        made.windows(12)
+        made.windows(6)
         made.settled()
         yield made
 
@@ -134,7 +143,7 @@ def test_a_fip_is_bad_with_its_cause_and_good_within_two_good_windows(
     assert back["status"] == "GOOD"
     assert back["success_percentage"] < 95  # that of the whole hour
     assert back["since"] > down["since"]
-    network.windows(2)
+    network.windows(1)
 
 
 def test_a_fip_that_one_path_does_not_reach_is_good_and_the_path_is_named(
@@ -145,7 +154,7 @@ def test_a_fip_that_one_path_does_not_reach_is_good_and_the_path_is_named(
     network.windows(3, on_path(aa, bank, failing=DOWN))
     network.settled()
     shown = fiu.consent(bank)
-    network.windows(4)
+    network.windows(CLOSE_AFTER)
     network.settled()
 
     assert (shown["status"], shown["reporters"]) == ("GOOD", 3)
@@ -175,8 +184,7 @@ def test_a_listener_gets_the_change_within_a_second_of_the_verdict(
 
     assert (heard["since"], heard["causes"]) == (shown["since"], shown["causes"])
     assert stored[:16] >= heard["since"][:16]
-    network.windows(4)
-    network.settled()
+    network.windows(CLOSE_AFTER)
 
 
 def test_streams_are_bounded_for_each_member(network: HealthNetwork) -> None:
@@ -207,27 +215,75 @@ def test_a_place_is_free_at_once_when_its_listener_has_left(
         network.service.wait_until(fiu.is_admitted, HEARTBEAT_S - 3)
 
 
-def test_a_fiu_gets_webhook_messages_about_the_fips_that_it_names(
-    network: HealthNetwork, fiu: Fiu
-) -> None:
-    bank, other = network.fips[0].entity_id, network.fips[1].entity_id
+class Reported(NamedTuple):
+    """What was said about two FIPs that failed, of which a FIU and the public had named one."""
+
+    fip_id: str
+    hook: dict[str, Any]
+    posted: list[Posted]
+    link: str
+    mails: list[dict[str, Any]]
+    ended: list[dict[str, Any]]
+    """To who ended it between beginning and end."""
+    of_another: list[dict[str, Any]]
+    """To who had named a third FIP."""
+
+
+@pytest.fixture(scope="module")
+def reported(network: HealthNetwork, fiu: Fiu) -> Reported:
+    third, other, _, bank = (one.entity_id for one in network.fips)
     with webhook_sink() as sink:
         answer = fiu.post("/webhooks", {"url": sink.url, "fips": [bank]})
         assert answer.status_code == 200, answer.text
-        hook = answer.json()["webhook"]
+        email, link = subscriber(network, bank)
+        ended, end = subscriber(network, bank)
+        of_another, _ = subscriber(network, third)
         network.windows(3, at_fip(bank, failing=DOWN), at_fip(other, failing=DOWN))
         network.settled()
-        network.windows(4)
+        network.in_time(lambda: len(network.mails_to(ended)) == 2)
+        assert reader(network.service).post(f"{end}/end", {}).status_code == 200
+        network.windows(CLOSE_AFTER)
         network.settled()
+        network.in_time(lambda: len(network.mails_to(email)) == 3)
+        network.service.wait_until(
+            lambda: [one.data["type"] for one in sink.posted][-1:] == ["incident.closed"], 60
+        )
+    mails = [network.mails_to(one) for one in (email, ended, of_another)]
+    return Reported(bank, answer.json()["webhook"], sink.posted, link, *mails)
 
-        def types() -> list[str]:
-            return [one.data["type"] for one in sink.posted]
 
-        network.service.wait_until(lambda: types()[-1:] == ["incident.closed"], 60)
+def subscriber(network: HealthNetwork, fip_id: str) -> tuple[str, str]:
+    """An address that confirmed; with the path of its link."""
+    browser, email = reader(network.service), f"{uuid.uuid4().hex}@reader.example"
+    network.in_time(lambda: browser.get(f"/status/fip/{fip_id}").status_code == 200)
+    asked = browser.post("/status/subscribe", {"email": email, "fip": fip_id})
+    assert asked.status_code == 202
+    network.in_time(lambda: bool(network.mails_to(email)))
+    (link,) = re.findall(r"/status/subscription/\S+", network.mails_to(email)[0]["text"])
+    assert browser.post(f"{link}/confirm", {}).status_code == 200
+    return email, link
 
-    assert hook["fips"] == [bank]
-    assert len(types()) == 2
-    assert {one.data["data"]["entityId"] for one in sink.posted} == {bank}
+
+def test_a_fiu_gets_webhook_messages_about_the_fips_that_it_names(reported: Reported) -> None:
+    assert reported.hook["fips"] == [reported.fip_id]
+    assert len(reported.posted) == 2
+    assert {one.data["data"]["entityId"] for one in reported.posted} == {reported.fip_id}
+
+
+def test_the_public_gets_what_it_subscribed_to_until_it_ends_it(
+    network: HealthNetwork, reported: Reported
+) -> None:
+    _, bad, good = reported.mails
+    assert "is disrupted" in bad["subject"]
+    assert "works again" in good["subject"]
+    assert "IST (" in bad["text"]
+    assert reported.link in bad["text"]
+    assert reported.link in good["text"]
+    assert (len(reported.ended), len(reported.of_another)) == (2, 1)
+    log = (network.service.data_dir / "mudra.log").read_text()
+    assert bad["to"] not in log
+    assert reported.link.rpartition("/")[2] not in log
+    assert "/status/subscription/***" in log
 
 
 def test_only_a_fiu_names_fips_and_only_known_ones(network: HealthNetwork, fiu: Fiu) -> None:
@@ -238,6 +294,13 @@ def test_only_a_fiu_names_fips_and_only_known_ones(network: HealthNetwork, fiu: 
 
     assert (unknown.status_code, of_fip.status_code) == (409, 409)
     assert "NO-SUCH-BANK" in unknown.json()["errorMsg"]
+
+
+def test_the_guide_to_alarms_works_by_its_own_words(network: HealthNetwork, tmp_path: Path) -> None:
+    guide = blocks_of("docs/how-to/monitor-the-network.md")
+
+    with monitor_the_network(Network(network.service, network, network.noc)) as fill:
+        follow(guide, network.service, tmp_path, fill, strict=True)
 
 
 def test_streams_end_when_the_service_stops(network: HealthNetwork, fiu: Fiu) -> None:

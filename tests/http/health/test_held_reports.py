@@ -1,7 +1,7 @@
 """An AA cannot report what is implausible: it is kept, marked, and in no sum until admitted."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
@@ -10,13 +10,12 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 from tests.support.mailbox import subjects
-from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
 from mudra.metrics.health.status_snapshot import StatusReader
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
@@ -29,12 +28,18 @@ LIE = 9 * 10**15
 
 @dataclass
 class Seen:
-    """Three AAs that report one FIP, and an operator."""
+    """AAs that report one FIP, as many as a test asks for, and an operator."""
 
     service: Service
-    aas: list[PushingAa]
     noc: Operator
     fip: Member
+    _aas: dict[int, PushingAa] = field(default_factory=dict)
+
+    def aa(self, number: int = 0) -> PushingAa:
+        """One of them, the same each time."""
+        if number not in self._aas:
+            self._aas[number] = pushing_aa(self.service)
+        return self._aas[number]
 
     def push(self, aa: PushingAa, calls: int, good: int, window: datetime, p50: int = 90) -> Any:
         counts = [0] * len(Position)
@@ -65,39 +70,38 @@ class Seen:
 
 
 @pytest.fixture(scope="module")
-def noc(service: Service) -> Operator:
-    return new_operator(service, "health", "audit")
+def noc(health_service: Service) -> Operator:
+    return new_operator(health_service, "health", "audit")
 
 
 @pytest.fixture
-def seen(service: Service, noc: Operator) -> Seen:
-    aas = [pushing_aa(service) for _ in range(3)]
-    return Seen(service, aas, noc, new_member(service, "FIP"))
+def seen(health_service: Service, noc: Operator) -> Seen:
+    return Seen(health_service, noc, new_member(health_service, "FIP"))
 
 
 @pytest.mark.parametrize(("truth", "lie"), [(0, LIE), (100, 0)], ids=["green", "red"])
 def test_a_liar_turns_no_sum_in_either_direction(seen: Seen, truth: int, lie: int) -> None:
-    window = seen.aas[0].last_window()
-    for honest in seen.aas[:2]:
+    window = seen.aa().last_window()
+    for honest in (seen.aa(0), seen.aa(1)):
         seen.push(honest, 100, truth, window)
 
-    answer = seen.push(seen.aas[2], LIE, lie, window)
+    answer = seen.push(seen.aa(2), LIE, lie, window)
 
     assert answer["status"] == "accepted"
     assert "is implausible" in answer["findings"][0]["problem"]
     assert seen.consents(window) == (200, 2 * truth)
-    (held,) = seen.held(seen.aas[2])
+    (held,) = seen.held(seen.aa(2))
     assert (held["claimed"], held["state"]) == (str(LIE), "waiting")
-    assert subjects(seen.service, seen.aas[2].admin)[-1:] == [
-        f"a report of {seen.aas[2].aa_id} is implausible"
+    assert subjects(seen.service, seen.aa(2).admin)[-1:] == [
+        f"a report of {seen.aa(2).aa_id} is implausible"
     ]
-    (receipt,) = seen.aas[2].receipts()["receipts"]
+    (receipt,) = seen.aa(2).receipts()["receipts"]
     assert receipt["receiptId"] == held["receiptId"]
     assert "is implausible" in receipt["findings"][0]["problem"]
 
 
 def test_one_email_covers_any_number_of_reports(seen: Seen) -> None:
-    aa = seen.aas[0]
+    aa = seen.aa()
     for ago in range(3):
         seen.push(aa, LIE, LIE, aa.last_window() - ago * WINDOW)
 
@@ -106,8 +110,8 @@ def test_one_email_covers_any_number_of_reports(seen: Seen) -> None:
 
 
 def test_an_operator_admits_a_report_once_and_it_counts(seen: Seen) -> None:
-    aa, window = seen.aas[0], seen.aas[0].last_window()
-    seen.push(seen.aas[1], 100, 100, window)
+    aa, window = seen.aa(), seen.aa().last_window()
+    seen.push(seen.aa(1), 100, 100, window)
     receipt_id = seen.push(aa, LIE, 7, window)["receiptId"]
     path = f"/health/held-reports/{receipt_id}"
 
@@ -125,7 +129,7 @@ def test_an_operator_admits_a_report_once_and_it_counts(seen: Seen) -> None:
 
 
 def test_the_rows_of_an_admitted_report_are_known_to_who_sums_them(seen: Seen) -> None:
-    aa = seen.aas[0]
+    aa = seen.aa()
     receipt_id = seen.push(aa, LIE, 7, aa.last_window())["receiptId"]
 
     async def blocks(dependencies: Dependencies) -> int | None:
@@ -144,8 +148,8 @@ def test_the_rows_of_an_admitted_report_are_known_to_who_sums_them(seen: Seen) -
 
 @pytest.mark.parametrize("later", ["PT0S", "P10D"], ids=["of yesterday", "of weeks ago"])
 def test_an_admitted_report_reaches_the_days_of_the_public_status(seen: Seen, later: str) -> None:
-    aa, window = seen.aas[0], seen.aas[0].last_window() - timedelta(days=1)
-    seen.push(seen.aas[1], 200, 200, window)
+    aa, window = seen.aa(), seen.aa().last_window() - timedelta(days=1)
+    seen.push(seen.aa(1), 200, 200, window)
     receipt_id = seen.push(aa, LIE, 7, window)["receiptId"]
     seen.service.advance(later)
     reader = StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
@@ -156,13 +160,10 @@ def test_an_admitted_report_reaches_the_days_of_the_public_status(seen: Seen, la
         (day,) = [one for one in fip.days if one.day == window.date()]
         return day.requests
 
-    async def sum_up(dependencies: Dependencies) -> None:
-        await refresh_rollups(dependencies.metrics_maintenance)
-
     before = in_store(seen.service, requests)
     noc = new_operator(seen.service, "health")  # whose token has not expired
     admitted = noc.post(f"/health/held-reports/{receipt_id}/admit", reason="a festival")
-    in_store(seen.service, sum_up)
+    sum_up(seen.service)
 
     assert admitted.status_code == 200, admitted.text
     assert before == 200
@@ -172,7 +173,7 @@ def test_an_admitted_report_reaches_the_days_of_the_public_status(seen: Seen, la
 def test_reports_are_decided_on_a_page_and_their_aa_sees_them_on_its_overview(
     seen: Seen, noc: Operator
 ) -> None:
-    aa, page = seen.aas[0], "/console/operator/held-reports"
+    aa, page = seen.aa(), "/console/operator/held-reports"
     receipts = [
         seen.push(aa, LIE, 7, aa.last_window() - ago * WINDOW)["receiptId"] for ago in (0, 1)
     ]
@@ -201,7 +202,7 @@ def test_reports_are_decided_on_a_page_and_their_aa_sees_them_on_its_overview(
 
 
 def test_an_overview_leads_its_aa_to_the_held_and_to_the_missing_reports(seen: Seen) -> None:
-    aa, honest = seen.aas[:2]
+    aa, honest = seen.aa(0), seen.aa(1)
     window = aa.last_window() - 8 * WINDOW  # the page opens on one hour while something is wrong
     receipt_id = seen.push(aa, LIE, 7, window)["receiptId"]
     admins = [reader(seen.service) for _ in range(2)]
@@ -226,7 +227,7 @@ def test_an_overview_leads_its_aa_to_the_held_and_to_the_missing_reports(seen: S
 
 
 def test_a_refused_report_stays_out_and_a_later_one_of_the_window_counts(seen: Seen) -> None:
-    aa, window = seen.aas[0], seen.aas[0].last_window()
+    aa, window = seen.aa(), seen.aa().last_window()
     receipt_id = seen.push(aa, LIE, LIE, window)["receiptId"]
     path = f"/health/held-reports/{receipt_id}"
 
@@ -241,7 +242,7 @@ def test_a_refused_report_stays_out_and_a_later_one_of_the_window_counts(seen: S
 
 
 def test_an_implausible_correction_leaves_what_was_reported_before(seen: Seen) -> None:
-    aa, window = seen.aas[0], seen.aas[0].last_window()
+    aa, window = seen.aa(), seen.aa().last_window()
     seen.push(aa, 50, 40, window)
 
     receipt_id = seen.push(aa, LIE, LIE, window)["receiptId"]
@@ -253,14 +254,14 @@ def test_an_implausible_correction_leaves_what_was_reported_before(seen: Seen) -
 
 
 def test_a_response_time_that_no_call_can_have_is_held(seen: Seen) -> None:
-    seen.push(seen.aas[0], 10, 10, seen.aas[0].last_window(), p50=2**52)
+    seen.push(seen.aa(), 10, 10, seen.aa().last_window(), p50=2**52)
 
-    assert [one["doubt"] for one in seen.held(seen.aas[0])] == ["hours for one call"]
+    assert [one["doubt"] for one in seen.held(seen.aa())] == ["hours for one call"]
 
 
 @pytest.mark.parametrize("usual", [400, 30_000])
 def test_neither_a_new_aa_nor_a_festival_is_held(seen: Seen, usual: int) -> None:
-    aa, last = seen.aas[0], seen.aas[0].last_window()
+    aa, last = seen.aa(), seen.aa().last_window()
     pushed: list[Callable[[], Any]] = [
         lambda ago=ago: seen.push(aa, usual, usual, last - ago * WINDOW) for ago in range(7, 0, -1)
     ]
@@ -277,7 +278,7 @@ DAYS_AGO = timedelta(days=2)
 @pytest.fixture
 def known(seen: Seen) -> PushingAa:
     """An AA that reported 30,000 calls in each of some windows two days ago."""
-    aa = seen.aas[0]
+    aa = seen.aa()
     for ago in range(ENOUGH_HISTORY):
         seen.push(aa, 30_000, 29_900, aa.last_window() - DAYS_AGO - ago * WINDOW)
     return aa
@@ -315,7 +316,7 @@ def test_an_aa_that_honestly_grows_is_held_until_it_was_admitted_once(
 
 
 def test_the_command_lists_and_decides(seen: Seen) -> None:
-    aa = seen.aas[0]
+    aa = seen.aa()
     receipt_id = seen.push(aa, LIE, LIE, aa.last_window())["receiptId"]
 
     listed = seen.service.cli("health", "held")

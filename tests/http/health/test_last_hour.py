@@ -6,16 +6,14 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
-import psycopg
 import pytest
-from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Member, Service, new_member
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
-from mudra.storage.database.embedded.server import embedded_server
 
 HOUR = timedelta(hours=1)
 MINUTES_3 = timedelta(minutes=3)
@@ -84,23 +82,12 @@ class Reporting(NamedTuple):
             if one["fipId"] == self.fip.entity_id
         }
 
-    def wait_until_summed(self) -> None:
-        """Wait until no report of these AAs waits to be summed."""
-        ids = [aa.aa_id for aa in self.aas]
-        waiting = "SELECT count(*) FROM metrics_stale WHERE grain = 'hour' AND aa_id = ANY(%s)"
-        with (
-            embedded_server(self.service.data_dir) as conninfo,
-            psycopg.connect(conninfo, autocommit=True) as looking,
-        ):
-            self.service.wait_until(lambda: looking.execute(waiting, (ids,)).fetchone() == (0,), 90)
-
     def say(self, total: Said, status: str, by_aa: list[Said]) -> None:
         """Compare what is shown at once, and again once the sums are made."""
         expected = {aa.aa_id: tuple(said) for aa, said in zip(self.aas, by_aa, strict=True)}
 
         self.is_shown(total, status, expected)
-        self.service.advance("PT61S")  # the job runs once a minute
-        self.wait_until_summed()
+        sum_up(self.service)
         self.is_shown(total, status, expected)
 
     def is_shown(self, total: Said, status: str, by_aa: dict[str, tuple[int, int]]) -> None:
@@ -110,10 +97,11 @@ class Reporting(NamedTuple):
 
 
 @pytest.fixture
-def reporting(service: Service) -> Reporting:
-    aas = [pushing_aa(service) for _ in range(3)]
+def reporting(health_service: Service) -> Reporting:
+    aas = [pushing_aa(health_service) for _ in range(3)]
     end = aas[0].last_window() + WINDOW
-    return Reporting(service, aas, new_member(service, "FIP"), new_operator(service, "health"), end)
+    fip, noc = new_member(health_service, "FIP"), new_operator(health_service, "health")
+    return Reporting(health_service, aas, fip, noc, end)
 
 
 def test_late_and_replaced_reports_are_in_the_last_hour_before_and_after_it_is_summed(
@@ -163,8 +151,7 @@ def test_a_range_that_begins_within_an_hour_of_long_ago_has_its_windows_alone(
     begin -= timedelta(minutes=begin.minute)
     for place in range(9):
         reporting.push(first, begin + place * WINDOW, Said(100 + place, 100))
-    reporting.service.advance("PT61S")
-    reporting.wait_until_summed()
+    sum_up(reporting.service)
     within = {"from": (begin + 2 * WINDOW).isoformat(), "to": (begin + 8 * WINDOW).isoformat()}
 
     answer = reporting.noc.get("/health/fips", fipId=reporting.fip.entity_id, **within).json()

@@ -224,7 +224,7 @@ def test_a_recount_leaves_sums_whose_raw_rows_retention_has_dropped(own, aa, day
     own.advance("PT1H")
     window = aa.last_window()
     push(aa, consents(fip_id, 200, 100))
-    own.advance("P1D")
+    own.advance("PT25H")  # of a whole day without reports no window is judged
     day = window.replace(hour=0, minute=0)
     within = TimeRange(day, day + timedelta(days=1))
 
@@ -258,7 +258,7 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
     window = aa.last_window()
     push(aa, consents("BANK-OLD", 200, 100))
     push(aa, consents("BANK-OLD", 300, 240))  # replaces it; the former version is kept
-    own.advance("P1D")  # so that its day is over and summed up
+    own.advance("PT25H")  # so that its day is over and summed up
     day = window.replace(hour=0, minute=0)
     asked = {"from": day.isoformat(), "to": (day + timedelta(days=1)).isoformat()}
 

@@ -13,6 +13,8 @@ from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa
 from tests.support.people.console import reader
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
+from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+
 Name = tuple[str, str, str, str]
 """Kind, entity, peer and API."""
 DOWN = 0.9
@@ -106,7 +108,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @pytest.fixture(scope="module")
 def surfaces(service: Service) -> Surfaces:
     network = a_network(service, aas=5, fips=8)
-    network.windows(12)
+    network.windows(6)
     network.settled()
     assert network.incidents() == []
     return Surfaces(network)
@@ -183,7 +185,7 @@ def test_each_fault_has_the_same_cause_on_every_surface(surfaces: Surfaces) -> N
     pages_agree(surfaces, kinds)
 
     network.silent.clear()
-    network.windows(4)
+    network.windows(CLOSE_AFTER)
     network.settled()
     assert network.incidents(open="true") == []
     surfaces.shows(surfaces.in_feed, set())
@@ -197,10 +199,10 @@ def test_what_the_evidence_does_not_separate_is_said_everywhere(surfaces: Surfac
     bank = network.fips[-1].entity_id
     only, rest = network.aas[0].aa_id, [one.entity_id for one in network.fips[:-1]]
     aas = network.aas
-    for number in range(10):
+    for number in range(8):
         network.service.advance("PT10M")
         window = aas[0].last_window()
-        down = (at_fip(bank, failing=DOWN),) if number > 5 else ()
+        down = (at_fip(bank, failing=DOWN),) if number > 4 else ()
         network.report_of(window, {only: [*rest, bank]}, *down, fips=rest)
         network.reported_to = window
     network.settled()

@@ -1,6 +1,7 @@
 """A member announces its own maintenances before they begin, only so many, and all can read of them.
 
-The tests go on in their own service's time; each has a member of its own.
+What is bad meanwhile opens nothing. The tests go on in their own service's time; each has a member
+of its own.
 """
 
 import re
@@ -10,9 +11,11 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.support.alarm_network import as_entity
+from tests.support.alarm_network import Network, as_entity
+from tests.support.metrics.health_network import a_network
+from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.operators import new_operator
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.service import Member, Service, new_member
 
 from mudra.metrics.incidents.silence import MAX_OWN
 from mudra.metrics.payload.catalogue import WINDOW, window_start
@@ -73,7 +76,7 @@ class Bank:
 @pytest.fixture(scope="module")
 def own_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     data_dir = tmp_path_factory.mktemp("own-maintenances") / "data"
-    with running_service(data_dir, keeps_store=True) as service:
+    with service_in_process(data_dir) as service:
         yield service
 
 
@@ -172,3 +175,69 @@ def test_one_that_ended_stays_on_the_public_status_for_a_day(bank: Bank) -> None
 
     bank.service.advance("P1D")
     wait(lambda: bank.published() == [], 60)
+
+
+@pytest.fixture(scope="module")
+def reporting(own_service: Service) -> Network:
+    """After the other tests: time is long where AAs have to report it."""
+    health = a_network(own_service, aas=3, fips=1)
+    return Network(own_service, health, health.noc)
+
+
+@pytest.fixture
+def network(reporting: Network) -> Network:
+    reporting.health.early_in_a_window()
+    return reporting
+
+
+def test_a_member_announces_its_maintenance_and_only_what_outlives_it_opens(
+    network: Network,
+) -> None:
+    member = new_member(network.service, "FIP")
+    bank, headers = member.entity_id, as_entity(member)
+    own = f"{network.service.root}{OWN}"
+    now = network.health.aas[0].now()
+    ends = {"ends": (now + 5 * WINDOW).isoformat(), "reason": "new disks"}
+    too_long = {"ends": (now + 25 * HOUR).isoformat(), "reason": "all week"}
+    assert member.client.post(own, json=too_long, headers=headers).status_code == 400
+
+    answer = member.client.post(own, json=ends, headers=headers)
+    assert answer.status_code == 200, answer.text
+    silence = answer.json()["silence"]
+    assert (silence["entityId"], silence["maintenance"]) == (bank, True)
+
+    def page() -> str:
+        return member.client.get(f"{network.service.root}/status/fip/{bank}").text
+
+    network.report(bank, 99, windows=1)  # it has begun before, and is judged
+    network.report(bank, 0, windows=3)
+    network.health.settled()
+    network.service.wait_until(lambda: "Planned maintenance" in page(), 60)
+    assert network.open_incidents(bank) == []
+    assert network.noc.get("/incidents", entityId=bank).json()["incidents"] == []
+    other = as_entity(new_member(network.service, "FIP"))
+    assert member.client.get(own, headers=other).json()["silences"] == []
+    end = f"{own}/{silence['silenceId']}/end"
+    assert member.client.post(end, json={}, headers=other).status_code == 404
+
+    assert member.client.post(end, json={}, headers=headers).status_code == 200
+    network.report(bank, 0, windows=4)
+    network.service.wait_until(lambda: network.open_incidents(bank), 60)
+    (incident,) = network.open_incidents(bank)
+    assert incident["began"] > silence["begins"]
+
+
+def test_a_window_that_was_bad_before_the_announcement_is_judged(network: Network) -> None:
+    member = new_member(network.service, "FIP")
+    bank, headers = member.entity_id, as_entity(member)
+    own = f"{network.service.root}{OWN}"
+    network.good(bank)
+    for _ in range(2):
+        now = network.health.aas[0].now()
+        order = {"ends": (now + 2 * WINDOW).isoformat(), "reason": "new disks"}
+        made = member.client.post(own, json=order, headers=headers).json()["silence"]
+        end = f"{own}/{made['silenceId']}/end"
+        assert member.client.post(end, json={}, headers=headers).status_code == 200
+        network.report(bank, 0, windows=1)
+
+    network.service.wait_until(lambda: network.open_incidents(bank), 60)

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-from tests.support.metrics.metrics_push import PushingAa, pushing_aa
+from tests.support.metrics.metrics_payloads import request_block
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
 from tests.support.people.operators import Operator, new_operator
 from tests.support.service import Service, running_service
 
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS
 from mudra.metrics.payload.catalogue import WINDOW, RequestType
+from mudra.metrics.payload.report import RequestFip
 
 AAS = 3
 FIPS = MAX_PAIRS // AAS + 1
@@ -49,20 +51,9 @@ def _window(begin: datetime) -> dict[str, str]:
 
 def of_one_api(aa: PushingAa, window: datetime, fips: int) -> Any:
     """A payload of many FIPs, one API and one call each: more would be held as implausible."""
-    once = (1, 1, *[0] * 13)
-    payload = aa.requests(window, fips=fips)
-    only = [
-        msgspec.structs.replace(
-            fip,
-            metrics=tuple(
-                msgspec.structs.replace(one, counts=once)
-                for one in fip.metrics
-                if one.type == RequestType.CONSENT
-            ),
-        )
-        for fip in payload.fips
-    ]
-    return msgspec.structs.replace(payload, fips=tuple(only))
+    once = msgspec.structs.replace(request_block(RequestType.CONSENT), counts=(1, 1, *[0] * 13))
+    named = tuple(RequestFip(f"BANK-{place:03}", (once,)) for place in range(fips))
+    return msgspec.structs.replace(aa.requests(window, fips=0), fips=named)
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +74,7 @@ def reported(service: Service) -> Large:
         for window, fips in ((begin, FIPS), (begin - A_DAY, 2)):
             answer = aa.push(of_one_api(aa, window, fips))
             assert answer.status_code == 200, answer.text
-    service.advance("PT61S")
-
-    def is_large() -> bool:
-        return found.noc.get("/health/pairs", **found.then).status_code == 400
-
-    service.wait_until(is_large, 240)
+    sum_up(service)
     return found
 
 

@@ -28,7 +28,8 @@ def expected(service: Service, aa_id: str, within: TimeRange) -> int | None:
     return in_store(service, count)
 
 
-def test_windows_of_a_suspension_are_neither_missing_nor_expected(service: Service) -> None:
+def test_windows_of_a_suspension_are_neither_missing_nor_expected(health_service: Service) -> None:
+    service = health_service
     member, staff = new_member(service, "AA"), new_operator(service)
     aa = reporting(service, member)
     began = aa.last_window()

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import pytest
 from tests.support.alarm_network import Network, as_entity
 from tests.support.metrics.health_network import a_network
+from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, new_member, running_service
+from tests.support.service import Member, new_member
 from tests.support.webhook_sink import webhook_sink
+
+from mudra.metrics.attribution.causes.active import CLOSE_AFTER
 
 PREFERENCES = "/v1/user/alarm/preferences"
 OWN = "/v1/user/alarm/webhooks"
@@ -21,8 +24,9 @@ _SECRET = re.compile(r"whsec_[A-Za-z0-9+/=]+")
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
-    with running_service(
-        tmp_path_factory.mktemp("own-webhooks") / "data", keeps_store=True
+    with service_in_process(
+        tmp_path_factory.mktemp("own-webhooks") / "data",
+        MUDRA_HEALTH_ESCALATION_MINUTES="600",  # no one takes what breaks here
     ) as service:
         health = a_network(service, aas=3, fips=1)
         yield Network(service, health, health.noc)
@@ -78,7 +82,7 @@ def test_each_person_chooses_email_or_their_own_webhook_both_or_neither(network:
 
         network.report(bank.entity_id, 20)
         service.wait_until(lambda: only.posted and also.posted and chat.posted, 60)
-        network.report(bank.entity_id, 99, windows=4)
+        network.report(bank.entity_id, 99, windows=CLOSE_AFTER)
         service.wait_until(lambda: len(only.posted) > 1 and len(chat.posted) > 1, 60)
 
     opened, closed = ([one["over"] for one in it.data["data"]["alarms"]] for it in only.posted)
@@ -112,7 +116,7 @@ def test_while_the_own_webhook_fails_alarms_come_by_email_too(network: Network) 
         service.wait_until(lambda: sink.posted, 60)
         service.wait_until(lambda: problem_of(operator), 60)
         assert alarm_mails(network, operator) == []
-        network.report(bank, 99, windows=4)
+        network.report(bank, 99, windows=CLOSE_AFTER)
         service.wait_until(lambda: alarm_mails(network, operator), 60)
 
     assert "recovered" in alarm_mails(network, operator)[0]
@@ -263,7 +267,7 @@ def test_the_page_adds_tests_rotates_and_removes(network: Network) -> None:
         page_text = browser.get(sent.headers["location"]).text
         network.service.advance("PT2M")
         network.service.wait_until(lambda: mine()["waiting"] == 0, 60)
-        network.service.advance("P1D")  # this test is the last: the AAs' tokens end
+        network.service.advance("PT25H")  # this test is the last: the AAs' tokens end
         assert browser.sign_in(network.noc.email).status_code == 303
         tested(4)
 

@@ -1,14 +1,15 @@
 """Status, percentage and 90-day bars weigh AAs: one of three reporters cannot turn a FIP."""
 
+import contextlib
 from typing import Any, NamedTuple
 
-import httpx
 import msgspec
 import pytest
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
 from tests.support.people.console import Reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import NO_TLS, Service, new_member, onboard
+from tests.support.service import Service, new_member, onboard
+from tests.support.until import until
 
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
@@ -55,13 +56,18 @@ def block(said: Report) -> RequestBlock:
 
 
 def is_shown(service: Service, path: str) -> bool:
-    return httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS).is_success
+    return service.client().get(f"{service.root}{path}").is_success
 
 
 def get(service: Service, path: str, **headers: str) -> Any:
-    answer = httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS, headers=headers)
+    answer = service.client().get(f"{service.root}{path}", headers=headers)
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+@pytest.fixture(scope="module")
+def service(health_service: Service) -> Service:
+    return health_service
 
 
 @pytest.fixture(scope="module")
@@ -82,29 +88,54 @@ def reported(service: Service) -> dict[str, str]:
     return fips
 
 
+class Shown(NamedTuple):
+    """What is shown of one FIP's consents."""
+
+    status: str
+    success: float | None
+
+
+Files = dict[str, tuple[Shown | None, Shown | None]]
+"""Of each case: what the list of FIPs and the last day of the network's file show, if anything."""
+
+
+@pytest.fixture(scope="module")
+def public(service: Service, reported: dict[str, str]) -> Files:
+    """The public files, once they are as expected; as they are if that takes too long."""
+    found: Files = {}
+
+    def are_right() -> bool:
+        rows, network = (get(service, path)["fips"] for path in PUBLIC)
+        for case, fip_id in reported.items():
+            found[case] = in_list(rows, fip_id), last_day(network, fip_id)
+        return all(found[case] == expected(case) for case in CASES)
+
+    # A snapshot of before these reports knows nothing of the FIPs, or has some of the reports.
+    service.advance("PT2M")
+    with contextlib.suppress(AssertionError):
+        service.wait_until(are_right, 60)
+    return found
+
+
+def in_list(rows: list[dict[str, Any]], fip_id: str) -> Shown | None:
+    own = [one for one in rows if (one["fip_id"], one["api"]) == (fip_id, "consent")]
+    return Shown(own[0]["status"], own[0]["success_percentage"]) if own else None
+
+
+def last_day(fips: list[dict[str, Any]], fip_id: str) -> Shown | None:
+    days = [day for one in fips if one["fip_id"] == fip_id for day in one["days"]]
+    last = [one for one in days if one["state"] != "no-data"][-1:]
+    return Shown(last[0]["state"], last[0]["success_percentage"]) if last else None
+
+
+def expected(case: str) -> tuple[tuple[str, Any], tuple[str, Any]]:
+    share = pytest.approx(CASES[case].success, abs=0.1)
+    return (CASES[case].status, share), (CASES[case].status.lower(), share)
+
+
 @pytest.mark.parametrize("case", CASES)
-def test_the_public_status_shows_what_most_aas_see(
-    service: Service, reported: dict[str, str], case: str
-) -> None:
-    fip_id, expected = reported[case], CASES[case]
-
-    # A snapshot of before these reports knows nothing of this FIP.
-    def shown() -> tuple[str, float | None] | None:
-        rows = get(service, PUBLIC[0])["fips"]
-        own = [one for one in rows if (one["fip_id"], one["api"]) == (fip_id, "consent")]
-        return (own[0]["status"], own[0]["success_percentage"]) if own else None
-
-    def day() -> tuple[str, float | None] | None:
-        fips = get(service, PUBLIC[1])["fips"]
-        days = [day for one in fips if one["fip_id"] == fip_id for day in one["days"]]
-        last = [one for one in days if one["state"] != "no-data"][-1:]
-        return (last[0]["state"], last[0]["success_percentage"]) if last else None
-
-    # A snapshot that was made between two reports has the first of them alone.
-    share = pytest.approx(expected.success, abs=0.1)
-    service.wait_until(lambda: shown() == (expected.status, share), 60, show=shown)
-    state = {"GOOD": "good", "BAD": "bad"}[expected.status]
-    service.wait_until(lambda: day() == (state, share), 60, show=day)
+def test_the_public_status_shows_what_most_aas_see(public: Files, case: str) -> None:
+    assert public[case] == expected(case)
 
 
 def test_the_feed_shows_what_most_aas_see(service: Service, reported: dict[str, str]) -> None:
@@ -134,31 +165,43 @@ def test_the_feed_shows_what_most_aas_see(service: Service, reported: dict[str, 
     assert turned == []
 
 
+class Staff(NamedTuple):
+    """An operator at the API and in the console, and the statuses of each FIP in the list of all."""
+
+    noc: Operator
+    pages: Reader
+    statuses: dict[str, set[str]]
+
+
 @pytest.fixture(scope="module")
-def staff(service: Service) -> tuple[Operator, Reader]:
-    """An operator at the API and in the console."""
+def staff(service: Service, reported: dict[str, str]) -> Staff:
     noc = new_operator(service)
     pages = Reader(noc.client, noc.root)
     pages.sign_in(noc.email)
-    return noc, pages
+
+    def of_all() -> dict[str, set[str]]:
+        found = statuses(noc)
+        return found if found.keys() >= set(reported.values()) else {}
+
+    return Staff(noc, pages, until(of_all, 60))
+
+
+def statuses(noc: Operator, **query: str) -> dict[str, set[str]]:
+    """By FIP, those of its APIs."""
+    answer = noc.get("/health/fips", **query)
+    assert answer.status_code == 200, answer.text
+    rows = answer.json()["rows"]
+    return {row["fipId"]: {api["status"] for api in row["apis"]} for row in rows}
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_operators_see_what_most_aas_see(
-    service: Service, reported: dict[str, str], staff: tuple[Operator, Reader], case: str
-) -> None:
-    fip_id, expected = reported[case], CASES[case]
-    noc, pages = staff
+def test_operators_see_what_most_aas_see(reported: dict[str, str], staff: Staff, case: str) -> None:
+    fip_id, status = reported[case], CASES[case].status
 
-    def statuses(**query: str) -> set[str]:
-        answer = noc.get("/health/fips", **query)
-        assert answer.status_code == 200, answer.text
-        rows = [row for row in answer.json()["rows"] if row["fipId"] == fip_id]
-        return {api["status"] for row in rows for api in row["apis"]}
+    alone = statuses(staff.noc, fipId=fip_id)
+    page = staff.pages.get(f"/console/operator/health/fip/{fip_id}").text
 
-    service.wait_until(lambda: statuses() != set(), 60)
-    assert statuses() == statuses(fipId=fip_id) == {expected.status}
-    page = pages.get(f"/console/operator/health/fip/{fip_id}").text
+    assert staff.statuses[fip_id] == alone[fip_id] == {status}
     is_disputed = "liar" in case or "colluding" in case
     assert ("The status is what most AAs see" in page) is is_disputed
-    assert is_disputed or expected.status.lower() in page
+    assert is_disputed or status.lower() in page

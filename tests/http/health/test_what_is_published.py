@@ -1,14 +1,15 @@
 """Public pages, files and the feed name registered FIPs only, and say "no data" without reports."""
 
 import uuid
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import msgspec
 import pytest
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
-from tests.support.service import NO_TLS, Service, new_member, onboard, running_service
+from tests.support.metrics.service_in_process import service_in_process
+from tests.support.service import Service, new_member, onboard
 
 from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip, RequestMetrics
@@ -27,10 +28,9 @@ MAX_BLOCKS, MAX_UNKNOWN = 6, 3
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory):
-    with running_service(
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service_in_process(
         tmp_path_factory.mktemp("published") / "data",
-        keeps_store=True,
         MUDRA_METRICS_PUSH_BLOCKS=str(MAX_BLOCKS),
         MUDRA_METRICS_PUSH_UNKNOWN_FIPS=str(MAX_UNKNOWN),
     ) as running:
@@ -43,7 +43,7 @@ def aa(service: Service) -> PushingAa:
 
 
 def get(service: Service, path: str, **headers: str) -> httpx.Response:
-    answer = httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS, headers=headers)
+    answer = service.client().get(f"{service.root}{path}", headers=headers)
     assert answer.status_code == 200, answer.text
     return answer
 
@@ -76,6 +76,39 @@ def status_row(service: Service, fip_id: str) -> dict[str, Any]:
     rows = get(service, "/status/v1/fips.json").json()["fips"]
     mine = [one for one in rows if (one["fip_id"], one["api"]) == (fip_id, "consent")]
     return mine[0] if mine else {"status": None}
+
+
+def test_80_minutes_without_any_report_are_no_data(service: Service, aa: PushingAa) -> None:
+    """The first test here: nothing else was reported, and the first snapshot has its reports."""
+    bank, _ = onboard(service, "FIP", name="Godavari Bank")
+    for windows_ago in range(3):
+        assert aa.push(report(aa, windows_ago, **{bank: 200})).status_code == 200
+    fiu = fiu_of(service)
+    service.wait_until(lambda: "perational" in get(service, "/status").text, 90)
+    assert "Operational" in get(service, f"/status/fip/{bank}").text
+    assert status_row(service, bank)["status"] == "GOOD"
+
+    def state() -> str:
+        return str(feed_of(service, fiu)["data"]["fips"][bank]["consent"]["status"])
+
+    service.advance("PT16M")  # its windows are judged without notifications then
+    service.wait_until(lambda: state() == "GOOD", 60)
+    service.advance("PT80M")
+
+    page = get(service, "/status").text
+    of_bank = get(service, f"/status/fip/{bank}").text
+    snapshot = get(service, "/status/network.json").json()
+    assert "<h1>No data since " in page
+    assert "perational" not in page + of_bank
+    assert '<span class="tag quiet">No data</span>' in of_bank
+    assert {row["status"] for fip in snapshot["fips"] for row in fip["apis"]} == {"UNSURE"}
+    assert snapshot["heard_until"]
+    row = status_row(service, bank)
+    assert (row["status"], row["requests"]) == ("UNSURE", 600)
+    assert feed_of(service, fiu)["data"]["fips"][bank]["consent"]["status"] == "UNSURE"
+
+    assert aa.push(report(aa, 0, **{bank: 200})).status_code == 200
+    service.wait_until(lambda: status_row(service, bank)["status"] == "GOOD", 60)
 
 
 def test_a_name_that_an_aa_made_up_is_published_nowhere(service: Service, aa: PushingAa) -> None:
@@ -132,38 +165,3 @@ def test_a_push_holds_a_bounded_number_of_unknown_fips(service: Service, aa: Pus
     assert "not in the registry" in refused.json()["findings"][0]["problem"]
     assert accepted.status_code == 200, accepted.text
     assert len(accepted.json()["findings"]) == MAX_UNKNOWN
-
-
-def test_80_minutes_without_any_report_are_no_data(tmp_path: Path) -> None:
-    with running_service(
-        tmp_path / "data", keeps_store=True
-    ) as service:  # whose first snapshot has the reports
-        aa, (bank, _) = pushing_aa(service), onboard(service, "FIP", name="Godavari Bank")
-        for windows_ago in range(3):
-            assert aa.push(report(aa, windows_ago, **{bank: 200})).status_code == 200
-        fiu = fiu_of(service)
-        service.wait_until(lambda: "perational" in get(service, "/status").text, 90)
-        assert "Operational" in get(service, f"/status/fip/{bank}").text
-        assert status_row(service, bank)["status"] == "GOOD"
-
-        def state() -> str:
-            return str(feed_of(service, fiu)["data"]["fips"][bank]["consent"]["status"])
-
-        service.advance("PT16M")  # its windows are judged without notifications then
-        service.wait_until(lambda: state() == "GOOD", 60)
-        service.advance("PT80M")
-
-        page = get(service, "/status").text
-        of_bank = get(service, f"/status/fip/{bank}").text
-        snapshot = get(service, "/status/network.json").json()
-        assert "<h1>No data since " in page
-        assert "perational" not in page + of_bank
-        assert '<span class="tag quiet">No data</span>' in of_bank
-        assert {row["status"] for fip in snapshot["fips"] for row in fip["apis"]} == {"UNSURE"}
-        assert snapshot["heard_until"]
-        row = status_row(service, bank)
-        assert (row["status"], row["requests"]) == ("UNSURE", 600)
-        assert feed_of(service, fiu)["data"]["fips"][bank]["consent"]["status"] == "UNSURE"
-
-        assert aa.push(report(aa, 0, **{bank: 200})).status_code == 200
-        service.wait_until(lambda: status_row(service, bank)["status"] == "GOOD", 60)

@@ -212,7 +212,7 @@ def requests_of(
 ) -> RequestMetrics:
     """The calls of one AA to these FIPs, as many of each type."""
     return msgspec.structs.replace(
-        aa.requests(window),
+        aa.requests(window, fips=0),
         fips=tuple(
             RequestFip(
                 fip_id,
@@ -255,4 +255,4 @@ def notifications_of(
         status = (number - lost, lost, number - lost, 0, 0, lost, 0)
         block = NotificationBlock(NotificationType.FI.value, tuple(counts), status)
         found.append(NotificationFip(fip_id, (block,)))
-    return msgspec.structs.replace(aa.notifications(window), fips=tuple(found))
+    return msgspec.structs.replace(aa.notifications(window, fips=0), fips=tuple(found))

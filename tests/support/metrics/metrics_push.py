@@ -10,8 +10,10 @@ import httpx
 import msgspec
 import zstandard
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
-from tests.support.service import Service, new_member
+from tests.support.service import Service, in_store, new_member
 
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import NotificationMetrics, Report, RequestMetrics
 
@@ -70,11 +72,11 @@ class PushingAa:
         )
 
     def notifications(
-        self, start: datetime | None = None, *, txn_id: str = "", seed: int = 1
+        self, start: datetime | None = None, *, txn_id: str = "", seed: int = 1, fips: int = 2
     ) -> NotificationMetrics:
         """A notification-metrics payload of this AA."""
         return notification_metrics(
-            2, self.aa_id, txn_id or str(uuid.uuid4()), start or self.last_window(), seed
+            fips, self.aa_id, txn_id or str(uuid.uuid4()), start or self.last_window(), seed
         )
 
     def receipts(self, **query: str | int) -> Any:
@@ -91,6 +93,15 @@ def pushing_aa(service: Service) -> PushingAa:
     member = new_member(service, "AA")
     token = member.entity_token(member.secret()).json()["accessToken"]
     return PushingAa(service, member.entity_id, token, member.client, member.email)
+
+
+def sum_up(service: Service) -> None:
+    """Make all sums that are due, also those that its job would still wait for."""
+
+    async def refresh(dependencies: Dependencies) -> None:
+        await refresh_rollups(dependencies.metrics_maintenance)
+
+    in_store(service, refresh)
 
 
 def utc(moment: datetime) -> str:

@@ -1,0 +1,14 @@
+"""A service in this process for tests of what AAs report and what is shown of it."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.metrics.service_in_process import service_in_process
+from tests.support.service import Service
+
+
+@pytest.fixture(scope="session")
+def health_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """One in which nothing else is reported. Tests must leave others' members alone."""
+    with service_in_process(tmp_path_factory.mktemp("health") / "data") as running:
+        yield running
