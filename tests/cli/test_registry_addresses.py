@@ -11,7 +11,7 @@ from tests.support.service import Service, in_store, new_address, new_member
 from mudra.bootstrap.dependencies import Dependencies
 
 FILLED: Final = sa.text(
-    "INSERT INTO secret_use SELECT entity_id, version, '2001:db8::' || to_hex(n), 1, 0, now()"
+    "INSERT INTO secret_use SELECT entity_id, version, '2001:db8::' || to_hex(n), 1, 0, :now"
     " FROM entity_secret, generate_series(1, 1000) n"
     " WHERE entity_id = :entity_id AND state = 'current'"
 )
@@ -56,7 +56,9 @@ def test_what_comes_from_further_addresses_is_shown_together(service: Service) -
 
     async def fill(dependencies: Dependencies) -> None:
         async with dependencies.database.transaction() as transaction:
-            await transaction.connection.execute(FILLED, {"entity_id": entity_id})
+            await transaction.connection.execute(
+                FILLED, {"entity_id": entity_id, "now": await transaction.now()}
+            )
 
     service.wait_until(lambda: sum(report(service).get(entity_id, {}).values()) == 1)
     in_store(service, fill)
