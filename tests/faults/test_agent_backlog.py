@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 
 import httpx
-import msgspec
 from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
@@ -18,8 +17,6 @@ from mudra.agent.counting.window_holds import (
     QUIET,
     WindowHolds,
 )
-from mudra.agent.host.assembly import Agent
-from mudra.metrics.payload.catalogue import Tag
 
 CONSENT = {"route": "/Consent", "peerId": "FIP-1", "peerType": "FIP"}
 
@@ -41,17 +38,6 @@ async def _send(http: httpx.AsyncClient, *events: dict[str, object]) -> None:
     assert (await http.post("/sna/v1/aa", json=events)).json() == {"message": "accepted"}
 
 
-def _counts(agent: Agent) -> dict[str, list[int]]:
-    """Calls and 200s of each window of requests that waits for delivery."""
-    found = {}
-    for queued in agent.recorder.spool.queued():
-        payload = msgspec.json.decode(agent.recorder.spool.body(queued) or b"")
-        if queued.tag == Tag.REQUESTS:
-            blocks = [block for fip in payload["fips"] for block in fip["metrics"]]
-            found[payload["fromDateTime"][11:16]] = blocks[0]["counts"][:2] if blocks else [0, 0]
-    return found
-
-
 def test_batches_for_windows_of_a_downtime_are_counted_whole(tmp_path: Path) -> None:
     async def story() -> None:
         clock = MovedClock(START + 6 * WINDOW)
@@ -68,7 +54,7 @@ def test_batches_for_windows_of_a_downtime_are_counted_whole(tmp_path: Path) -> 
             clock.pass_time(SECOND)
             assert await agent.tick() == [START + WINDOW, START + 2 * WINDOW]
 
-        assert _counts(agent) == {"10:10": [5, 5], "10:20": [5, 5]}
+        assert agents.counts(agent) == {"10:10": [5, 5], "10:20": [5, 5]}
         assert agent.recorder.counter.metrics.late == 0
         await agent.aclose()
 
@@ -87,7 +73,7 @@ def test_an_answer_that_comes_in_a_later_batch_than_its_call_is_counted(tmp_path
             clock.pass_time(QUIET)
             await agent.tick()
 
-        assert _counts(agent) == {"10:00": [2, 1]}
+        assert agents.counts(agent) == {"10:00": [2, 1]}
         await agent.aclose()
 
     asyncio.run(story())
@@ -112,7 +98,7 @@ def test_a_window_that_ended_during_a_restart_waits_for_what_is_queued(tmp_path:
         clock.pass_time(20 * SECOND)
         assert await agent.tick() == [START]
 
-        assert _counts(agent) == {"10:00": [2, 2]}
+        assert agents.counts(agent) == {"10:00": [2, 2]}
         await agent.aclose()
 
     asyncio.run(story())

@@ -6,14 +6,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx
-import msgspec
 import pytest
 from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.host.assembly import Agent
-from mudra.metrics.payload.catalogue import Tag
 
 BEGAN = START + WINDOW - 20 * SECOND
 ENDED = START + WINDOW + 40 * SECOND
@@ -58,17 +56,6 @@ async def _halves(agent: Agent, http: httpx.AsyncClient, log: Path) -> None:
     assert (await http.post("/sna/v1/aa", json=halves)).json() == {"message": "accepted"}
 
 
-def _counts(agent: Agent) -> dict[str, list[int]]:
-    """Calls and 200s of each window of requests that waits for delivery."""
-    found = {}
-    for queued in agent.recorder.spool.queued():
-        payload = msgspec.json.decode(agent.recorder.spool.body(queued) or b"")
-        if queued.tag == Tag.REQUESTS:
-            blocks = [block for fip in payload["fips"] for block in fip["metrics"]]
-            found[payload["fromDateTime"][11:16]] = blocks[0]["counts"][:2] if blocks else [0, 0]
-    return found
-
-
 @pytest.mark.parametrize("report", [_span, _line, _halves])
 def test_a_call_without_an_answer_that_ends_after_its_window_closed_counts_in_the_next_one(
     tmp_path: Path, report: Report
@@ -88,7 +75,7 @@ def test_a_call_without_an_answer_that_ends_after_its_window_closed_counts_in_th
             clock.pass_time(WINDOW)
             assert await agent.tick() == [START + WINDOW]
 
-        assert _counts(agent) == {"10:00": [0, 0], "10:10": [1, 0]}
+        assert agents.counts(agent) == {"10:00": [0, 0], "10:10": [1, 0]}
         assert agent.recorder.counter.metrics.late == 0
         await agent.aclose()
 

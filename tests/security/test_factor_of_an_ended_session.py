@@ -3,15 +3,13 @@
 import asyncio
 
 import httpx
-import sqlalchemy as sa
+from tests.support.database.held_lock import someone_waits
 from tests.support.people.console import reader
 from tests.support.people.second_factor import PAGE, begin, csrf, user_id
 from tests.support.service import Member, Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.throttle import Counted
-
-WAITING = sa.text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
 
 
 def test_an_app_that_is_confirmed_as_an_operator_resets_the_factor_is_not_stored(
@@ -22,10 +20,6 @@ def test_an_app_that_is_confirmed_as_an_operator_resets_the_factor_is_not_stored
     app, page = begin(browser, service)
     form = {"csrf_token": csrf(page), "new_code": app.code()}
 
-    async def waits(dependencies: Dependencies) -> bool:
-        async with dependencies.database.transaction() as transaction:
-            return bool(await transaction.connection.scalar(WAITING))
-
     async def reset_meanwhile(dependencies: Dependencies) -> tuple[httpx.Response, bool]:
         """Do what a reset does, once the confirmation waits for its turn."""
         async with dependencies.unit_of_work(within_s=20) as work:
@@ -33,7 +27,7 @@ def test_an_app_that_is_confirmed_as_an_operator_resets_the_factor_is_not_stored
             confirming = asyncio.create_task(
                 asyncio.to_thread(browser.post, f"{PAGE}/confirm", form)
             )
-            while not await waits(dependencies):
+            while not await someone_waits(dependencies):
                 assert not confirming.done(), confirming.result().text
             await work.tokens.revoke_user_tokens(who, await work.people.now())
         answer = await confirming

@@ -1,8 +1,10 @@
-"""Members whose admins sign in once: these tests are about what comes after it."""
+"""Members whose admins sign in once, since these tests are about what comes after it, and keys."""
+
+from collections.abc import Iterator
 
 import pytest
 from tests.support.people.signed_in import signed_in
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Member, Service, new_member, running_service
 
 
 @pytest.fixture
@@ -21,3 +23,12 @@ def each_member(each_service: Service) -> Member:
 def unharmed(service: Service) -> Member:
     """A member that each test of a module leaves as it is."""
     return signed_in(new_member(service))
+
+
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose keys no other test uses: dropping one ends all its tokens."""
+    with running_service(
+        tmp_path_factory.mktemp("keys") / "data", "--workers", "2", keeps_store=True
+    ) as running:
+        yield running

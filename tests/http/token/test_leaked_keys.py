@@ -1,27 +1,17 @@
 """A key has leaked: it is dropped by its ID or with all others, by command, call and page (0206)."""
 
 import json
-from collections.abc import Iterator
 
 import httpx
 import jwt
 import pytest
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import NO_TLS, Member, Service, new_member, running_service
+from tests.support.service import NO_TLS, Member, Service, new_member
 
 from mudra.console.framework.navigation import operator_path
 
 DROP = ("keys", "rotate", "--emergency")
-
-
-@pytest.fixture(scope="module")
-def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose keys no other test uses: dropping one ends all its tokens."""
-    with running_service(
-        tmp_path_factory.mktemp("leaked") / "data", "--workers", "2", keeps_store=True
-    ) as running:
-        yield running
 
 
 @pytest.fixture

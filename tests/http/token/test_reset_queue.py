@@ -4,22 +4,17 @@ import asyncio
 
 import httpx
 import sqlalchemy as sa
+from tests.support.database.held_lock import someone_waits
 from tests.support.service import Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.database.tables import entity
-
-WAITING = sa.text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
 
 
 def test_a_stranger_is_refused_while_an_admin_s_reset_is_under_way(service: Service) -> None:
     member, stranger = new_member(service), service.client()
     headers = member.bearer()
     path, body = "/v1/entity/secret/reset", {"entityId": member.entity_id}
-
-    async def waits(dependencies: Dependencies) -> bool:
-        async with dependencies.database.transaction() as transaction:
-            return bool(await transaction.connection.scalar(WAITING))
 
     async def refused_meanwhile(
         dependencies: Dependencies,
@@ -28,7 +23,7 @@ def test_a_stranger_is_refused_while_an_admin_s_reset_is_under_way(service: Serv
         async with dependencies.database.transaction(within_s=20) as holding:
             await holding.connection.execute(own.with_for_update())
             resetting = asyncio.create_task(asyncio.to_thread(member.reset, headers))
-            while not await waits(dependencies):
+            while not await someone_waits(dependencies):
                 assert not resetting.done(), resetting.result().text
             refused = await asyncio.to_thread(stranger.post, path, json=body)
             still_waits = not resetting.done()

@@ -1,23 +1,13 @@
 """Signing keys while the service runs: published, handed over, dropped (quality K1 to K4)."""
 
 import json
-from collections.abc import Iterator
 
 import httpx
 import jwt
 import pytest
-from tests.support.service import NO_TLS, Member, Service, in_store, new_member, running_service
+from tests.support.service import NO_TLS, Member, Service, in_store, new_member
 
 from mudra.bootstrap.dependencies import Dependencies
-
-
-@pytest.fixture(scope="module")
-def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service whose keys no other test uses: dropping one ends all tokens."""
-    with running_service(
-        tmp_path_factory.mktemp("keys") / "data", "--workers", "2", keeps_store=True
-    ) as running:
-        yield running
 
 
 @pytest.fixture

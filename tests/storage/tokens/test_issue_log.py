@@ -1,24 +1,22 @@
 """The audit of entity tokens is written in parts and slices (decision 0201)."""
 
-import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, LiteralString, TypeVar
+from typing import Any, Final, LiteralString
 
 import psycopg
 import pytest
 import sqlalchemy as sa
+from tests.support.database.with_database import with_database
 
 from mudra.audit.event import AuditEntry, AuditEvent, Caller, EventName, Outcome
 from mudra.shared.ids import fresh_id
 from mudra.storage.audit import anonymous
-from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.tokens import issue_log, waiting_groups
 from mudra.storage.tokens.issue_log import BatchedIssueLog
 
-T = TypeVar("T")
 TABLES: Final = "audit_token_issue, audit_anonymous, audit_event, secret_use, token_day"
 AT: Final = datetime(2026, 5, 1, 10, 0, 30, tzinfo=UTC)
 TOKENS: Final = "SELECT jtis FROM audit_token_issue"
@@ -37,17 +35,6 @@ def store(conninfo: str) -> Iterator[psycopg.Connection[Any]]:
             f" TRUNCATE {TABLES} CASCADE; END $$".encode()
         )
         yield connection
-
-
-def with_database(conninfo: str, act: Callable[[Database], Awaitable[T]]) -> T:
-    async def run() -> T:
-        database = Database(conninfo, CacheInvalidation(conninfo), timedelta)
-        try:
-            return await act(database)
-        finally:
-            await database.close()
-
-    return asyncio.run(run())
 
 
 def issue(log: BatchedIssueLog, entity_id: str, count: int = 1, address: str = "192.0.2.7") -> None:

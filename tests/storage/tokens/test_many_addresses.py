@@ -1,22 +1,20 @@
 """A program with another address for each token fills no table (decision 0205)."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import psycopg
 import pytest
 import sqlalchemy as sa
+from tests.support.database.with_database import with_database
 
 from mudra.shared.ids import fresh_id
-from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.tokens import secret_use
 from mudra.storage.tokens.issue_log import BatchedIssueLog
 from mudra.storage.tokens.secret_use import MAX_ADDRESSES, PostgresSecretUses, Used, add_uses
 
-T = TypeVar("T")
 AT: Final = datetime(2026, 5, 1, 10, 0, 30, tzinfo=UTC)
 FLOODER: Final = "KAVERI-FIP"
 
@@ -33,17 +31,6 @@ def store(conninfo: str) -> Iterator[psycopg.Connection[Any]]:
                 [one],
             )
         yield connection
-
-
-def with_database(conninfo: str, act: Callable[[Database], Awaitable[T]]) -> T:
-    async def run() -> T:
-        database = Database(conninfo, CacheInvalidation(conninfo), timedelta)
-        try:
-            return await act(database)
-        finally:
-            await database.close()
-
-    return asyncio.run(run())
 
 
 def addresses(numbers: Iterable[int]) -> list[str]:

@@ -16,6 +16,7 @@ from mudra.agent.host.config import Config
 from mudra.agent.host.intake_guard import IntakeGuard
 from mudra.agent.host.run import ingest_app
 from mudra.agent.spool.event_recorder import EventRecorder
+from mudra.metrics.payload.catalogue import Tag
 
 WRITTEN_S = 30
 """Of real time. A writer that ended would let its callers wait for ever."""
@@ -128,3 +129,14 @@ async def drain(agent: Agent, clock: MovedClock, *, at_most: int, step: int = 50
             return clock.mono - began
         clock.pass_time(step)
     raise AssertionError(f"{len(agent.recorder.spool.queued())} payloads still wait")
+
+
+def counts(agent: Agent) -> dict[str, list[int]]:
+    """Calls and 200s of each window of requests that waits for delivery."""
+    found = {}
+    for queued in agent.recorder.spool.queued():
+        payload = msgspec.json.decode(agent.recorder.spool.body(queued) or b"")
+        if queued.tag == Tag.REQUESTS:
+            blocks = [block for fip in payload["fips"] for block in fip["metrics"]]
+            found[payload["fromDateTime"][11:16]] = blocks[0]["counts"][:2] if blocks else [0, 0]
+    return found

@@ -6,15 +6,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
+import sqlalchemy as sa
 from tests.support.until import until
 
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.database.database import LOCK_TIMEOUT_MS
 from mudra.storage.database.embedded.server import embedded_server
 
+_WAITING = sa.text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
 _LATE = (
     "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     f" AND clock_timestamp() - waitstart > interval '{LOCK_TIMEOUT_MS + 200} ms'"
 )
+
+
+async def someone_waits(dependencies: Dependencies) -> bool:
+    """Whether a session waits for a lock of another one."""
+    async with dependencies.database.transaction() as transaction:
+        return bool(await transaction.connection.scalar(_WAITING))
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time
 
 import sqlalchemy as sa
 
-from mudra.audit.event import EventName
+from mudra.audit.event import EventName, Outcome
 from mudra.audit.place import TOLERANCE
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.storage.audit.tables import audit_checkpoint, audit_seal
@@ -59,6 +59,26 @@ def last_before(since: datetime) -> sa.ColumnElement[int]:
     )
     sealed = sa.select(s.seq).where(s.number == count.scalar_subquery())
     return sa.func.coalesce(sealed.scalar_subquery(), 0)
+
+
+async def times_of_admins(
+    transaction: Transaction,
+    event: EventName,
+    entity_id: str,
+    since: datetime,
+    *also: sa.ColumnElement[bool],
+) -> Sequence[datetime]:
+    """Return when people of an entity did this to it since then, and were not refused."""
+    c = audit_event.c
+    found = await transaction.connection.scalars(
+        sa.select(c.at).where(
+            *(c.entity_id == entity_id, c.at > since, c.seq > last_before(since)),
+            *(c.event == event.value, c.outcome == Outcome.SUCCESS.value),
+            c.actor.startswith("user:"),
+            *also,
+        )
+    )
+    return found.all()
 
 
 def _by(actor: str) -> sa.ColumnElement[bool]:

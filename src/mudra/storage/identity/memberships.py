@@ -7,12 +7,12 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.audit.event import EventName, Outcome
+from mudra.audit.event import EventName
 from mudra.identity.accounts.user import HeldToken, UserState
 from mudra.identity.memberships.contact import NEW_ADDRESS
 from mudra.identity.memberships.member import Admin, Contact, MemberStatus, Role
 from mudra.identity.operators.operator import Scope
-from mudra.storage.audit.search import last_before
+from mudra.storage.audit.search import times_of_admins
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
     audit_event,
@@ -105,17 +105,9 @@ class PostgresMemberships:
 
     async def new_contacts(self, entity_id: str, since: datetime) -> Sequence[datetime]:
         """Return when admins of an entity gave its contact another address, by the audit."""
-        c = audit_event.c
-        found = await self._tx.connection.scalars(
-            sa.select(c.at).where(
-                *(c.entity_id == entity_id, c.at > since, c.seq > last_before(since)),
-                c.event == EventName.ENTITY_CONTACT_CHANGE.value,
-                c.outcome == Outcome.SUCCESS.value,
-                c.actor.startswith("user:"),
-                c.detail["address"].astext == NEW_ADDRESS,
-            )
-        )
-        return found.all()
+        is_new = audit_event.c.detail["address"].astext == NEW_ADDRESS
+        event = EventName.ENTITY_CONTACT_CHANGE
+        return await times_of_admins(self._tx, event, entity_id, since, is_new)
 
     async def entity_name(self, entity_id: str) -> str:
         """Return the entity's name for people; empty when there is no such entity."""

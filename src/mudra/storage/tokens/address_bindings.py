@@ -6,11 +6,11 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.audit.event import EventName, Outcome
-from mudra.storage.audit.search import last_before
+from mudra.audit.event import EventName
+from mudra.storage.audit.search import times_of_admins
 from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import audit_event, entity
+from mudra.storage.database.tables import entity
 from mudra.tokens.secrets.address_binding import AddressBinding, ChosenBinding
 
 _C: Final = entity.c
@@ -38,16 +38,8 @@ class PostgresAddressBindings:
 
     async def switches(self, entity_id: str, since: datetime) -> Sequence[datetime]:
         """Return when admins of an entity switched its binding, by the audit."""
-        c = audit_event.c
-        found = await self._tx.connection.scalars(
-            sa.select(c.at).where(
-                *(c.entity_id == entity_id, c.at > since, c.seq > last_before(since)),
-                c.event == EventName.ENTITY_ADDRESSES_CHANGE.value,
-                c.outcome == Outcome.SUCCESS.value,
-                c.actor.startswith("user:"),
-            )
-        )
-        return found.all()
+        event = EventName.ENTITY_ADDRESSES_CHANGE
+        return await times_of_admins(self._tx, event, entity_id, since)
 
     async def keep(self, entity_id: str, chosen: ChosenBinding) -> None:
         """Store it; no node checks by the previous one after the commit."""
