@@ -35,6 +35,7 @@ from mudra.agent.host.metrics import exposition
 from mudra.agent.host.status import status_of
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.client import SecretUnreadable
+from mudra.shared.garbage import set_aside_what_is_loaded
 
 TICK_SECONDS: Final = 1.0
 LOG_SECONDS: Final = 0.25
@@ -86,6 +87,7 @@ async def run_agent(agent: Agent, stop: asyncio.Event | None = None, token: byte
         asyncio.create_task(_push(agent)),
         *(asyncio.create_task(server.serve(_socket(listen))) for server, listen in servers),
     ]
+    set_aside_what_is_loaded()
     _LOG.info("the agent of %s runs, version %s", agent.config.aa_id, VERSION)
     stopping = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)

@@ -52,6 +52,7 @@ from mudra.jobs.telemetry import (
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.metrics.subscriptions.write_emails import StatusEmails
+from mudra.shared.garbage import set_aside_what_is_loaded
 from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.audit.anonymous import record_anonymous
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -103,6 +104,7 @@ async def _work(dependencies: Dependencies, parent_pipe: int, report: Report) ->
     report()
     beating = asyncio.create_task(_beat_always(report), name="heartbeat")
     giving_back = asyncio.create_task(give_back_regularly(), name="give-back")
+    set_aside_what_is_loaded()
     await scheduler.run(stop)
     beating.cancel()
     giving_back.cancel()

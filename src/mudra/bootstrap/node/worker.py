@@ -1,7 +1,6 @@
 """One process that serves HTTP on its own socket."""
 
 import asyncio
-import gc
 import socket
 from random import random
 from time import monotonic, thread_time
@@ -25,6 +24,7 @@ from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import fast_path_protocol
 from mudra.http.server.instrumentation import ObserveRequest, instrumented, instrumented_fast_path
 from mudra.shared.clock import Clock
+from mudra.shared.garbage import set_aside_what_is_loaded
 
 _GRACE_S = 30
 _LINKS = ("/activate/", "/status/subscription/")
@@ -78,7 +78,7 @@ async def _serve(
     on_parent_exit(parent_pipe, server.stop)
     pulsing = asyncio.create_task(pulse(server, report.beat, log, figures, watch), name="pulse")
     giving_back = asyncio.create_task(give_back_regularly(), name="give-back")
-    gc.freeze()
+    set_aside_what_is_loaded()
     try:
         await server.serve(sockets=[listener])
     finally:

@@ -25,6 +25,10 @@ _COPIED = 65536
 """Bytes up to which head and body are joined; a larger body is not worth its copy."""
 
 
+def _no() -> bool:
+    return False
+
+
 class LingeringTransport(asyncio.Transport):
     """Wraps a transport; differs in `close` while the client is sending, or reads nothing.
 
@@ -58,7 +62,8 @@ class LingeringTransport(asyncio.Transport):
         self._unread.watch()  # what waits keeps a closed connection open
 
     def lost(self) -> None:
-        """Note that the connection has ended."""
+        """Note that the connection has ended, and know no more of it: nothing waits for anyone."""
+        self._is_client_sending = _no
         self._unread.forget()
         if self._lingering is not None:
             self._lingering.cancel()
