@@ -1,6 +1,7 @@
 """Makes a backup of the databases while the service runs (`mudra backup create`)."""
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -91,6 +92,8 @@ def make_backup(
     if second is None and order.only is Part.METRICS:
         raise CommandFailed("name the second database: MUDRA_METRICS_DATABASE_URL")
     with open_server(settings) as (found, _):
+        # Not before: an embedded server keeps the priority of the one that starts it.
+        os.nice(order.nice)
         first = owner_of(settings, found)
         pairing = _pairing(first)
         if pairing and second is None and order.only is None:
