@@ -154,7 +154,6 @@ def test_a_dump_by_hand_is_a_move_where_the_second_place_vouches_for_it(
         own = {"MUDRA_DATA_DIR": str(folder), "MUDRA_DATABASE_URL": url}
         started = _refused_start(folder, **own)
         nothing = run_mudra(*MOVED, **own)
-        shutil.copy(old.data / SECOND, folder)
         as_superuser(url, "SELECT setval('audit_event_seq_seq', 1)")
         behind = run_mudra(*MOVED, **own)
         as_superuser(
@@ -162,7 +161,11 @@ def test_a_dump_by_hand_is_a_move_where_the_second_place_vouches_for_it(
         )
         with psycopg.connect(url):
             used = run_mudra(*MOVED, **own)
-        done = run_mudra(*MOVED, **own)
+        collected = ("--checkpoints", str(old.data / SECOND))
+        later = tmp_path / "later.log"
+        later.write_bytes(old.beyond)
+        more = run_mudra(*MOVED, "--checkpoints", str(later), **own)
+        done = run_mudra(*MOVED, *collected, **own)
         with running_service(folder, **own) as service:
             verified = service.cli("audit", "verify")
 
@@ -170,6 +173,7 @@ def test_a_dump_by_hand_is_a_move_where_the_second_place_vouches_for_it(
     assert "does not have its last checkpoints" in _said(nothing)
     assert "the sequences of the database were not moved" in _said(behind)
     assert "1 other sessions use the database" in _said(used)
+    assert "events that it lacks" in _said(more)
     assert (done.returncode, done.stdout.split(".")[0]) == (0, "It is recorded"), done.stderr
     assert verified.exit_code == 0, verified.output
 
