@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Self
 
 import pytest
-from tests.support.database.backup_under_way import backup_under_way
+from tests.support.database.backup_under_way import backup_under_way, dump_of
 from tests.support.database.template_database import prepare
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.processes import children, users_of
@@ -138,6 +138,24 @@ def test_a_node_keeps_the_database_that_a_command_started(file: str, tmp_path: P
             assert new_member(service).secret()
             assert postmaster(data_dir) == before
     until(lambda: not users_of(data_dir), PATIENCE_S)
+
+
+def test_a_database_that_a_backup_started_has_not_its_low_priority(tmp_path: Path) -> None:
+    """As its unit starts it: nodes may use that database afterwards."""
+    unit = (DEPLOYED / "mudra-backup.service").read_text()
+    options = re.search(r"^ExecStart=.* backup create (.*)$", unit, re.MULTILINE)
+    assert options
+    data_dir = tmp_path / "data"
+    prepare(data_dir)
+    with backup_under_way(data_dir, tmp_path / "kept", *options[1].split()) as backup:
+        priorities = [
+            os.getpriority(os.PRIO_PROCESS, one)
+            for one in (int(postmaster(data_dir)), backup.pid, dump_of(backup))
+        ]
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+
+    assert not re.search(r"^(Nice|IOSchedulingClass|CPUSchedulingPolicy)=", unit, re.MULTILINE)
+    assert priorities == [own, min(own + 10, 19), min(own + 10, 19)]
 
 
 def test_all_of_a_node_that_was_killed_alone_ends_by_itself(tmp_path: Path) -> None:

@@ -195,6 +195,8 @@ class EventName(enum.StrEnum):
     """Token blocks were dropped after their time."""
     DATABASE_BACKUP_RESTORE = "database:backup:restore"
     """The service was restored to an earlier state."""
+    DATABASE_PLACE_MOVE = "database:place:move"
+    """An operator stated that the database was moved whole; `from` names the cluster before."""
     SANDBOX_CLOCK_ADVANCE = "sandbox:clock:advance"
     """The sandbox's clock was moved."""
     SANDBOX_HISTORY_FILL = "sandbox:history:fill"

@@ -61,6 +61,25 @@ def compare(
     return Comparison(required, [loss for loss in losses if loss.missing > 0])
 
 
+def beyond(
+    stored: Sequence[Checkpoint],
+    witnessed: Sequence[Checkpoint],
+    before: Sequence[Epoch],
+    count: int,
+) -> Checkpoint | None:
+    """Return what the second place knows beyond the sealed rows of a database; None for nothing.
+
+    What a restore took back in one of the epochs `before` is not asked for.
+    """
+    in_database = set(stored)
+    found = (
+        one
+        for one in witnessed
+        if one.count > count and one not in in_database and _restored_after(one, before) is None
+    )
+    return max(found, key=lambda one: one.count, default=None)
+
+
 def _restored_after(checkpoint: Checkpoint, epochs: Sequence[Epoch]) -> Epoch | None:
     return next(
         (e for e in epochs if e.number > checkpoint.epoch and checkpoint.count > e.found), None

@@ -148,6 +148,15 @@ class _Program:
         with opening():
             return after_recovery(settings, at, caller)
 
+    def after_move(self, caller: Caller, data_dir: Path | None, checkpoints: Path | None) -> bool:
+        """Record that the database was moved whole; raises CommandFailed."""
+        settings = self.settings({"data_dir": data_dir})
+        from mudra.bootstrap.backup.move import after_move  # noqa: PLC0415  # loads the drivers
+        from mudra.bootstrap.local_store import opening  # noqa: PLC0415
+
+        with opening():
+            return after_move(settings, caller, checkpoints)
+
     def serve(
         self,
         overrides: Mapping[str, object],

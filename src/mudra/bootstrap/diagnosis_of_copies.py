@@ -6,7 +6,7 @@ from typing import Final
 import psycopg
 import sqlalchemy as sa
 
-from mudra.bootstrap.backup.place import UNFINISHED
+from mudra.bootstrap.backup.place import what_is_wrong
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.overview.administration import Diagnosis
@@ -40,8 +40,9 @@ async def backup(dependencies: Dependencies) -> Diagnosis:
 
 async def restore(dependencies: Dependencies) -> Diagnosis:
     """No restore was cut off before what must follow it: a node would refuse to start."""
-    unfinished = look(dependencies.database.conninfo).unfinished
-    return Diagnosis("restore", not unfinished, UNFINISHED if unfinished else "none was cut off")
+    found = look(dependencies.database.conninfo)
+    text = what_is_wrong(found) if found.unfinished else "none was cut off"
+    return Diagnosis("restore", not found.unfinished, text)
 
 
 async def standbys(dependencies: Dependencies) -> Diagnosis:

@@ -51,12 +51,14 @@ class BackupDetails(Struct, frozen=True, rename="camel"):
 class BackupOrder(Struct, frozen=True):
     """Where a backup goes and who can decrypt it; empty values come from the settings.
 
-    `only` leaves out the other database, where there are two.
+    `only` leaves out the other database, where there are two. `nice` is what the priority of the
+    backup is lowered by, without that of the database.
     """
 
     folder: Path | None
     recipients: Sequence[str]
     only: Part | None = None
+    nice: int = 0
 
 
 class BackupMade(Struct, frozen=True):

@@ -16,10 +16,10 @@ PATIENCE_S = 60.0
 
 
 @contextlib.contextmanager
-def backup_under_way(data_dir: Path, folder: Path) -> Iterator[ForkedProgram]:
+def backup_under_way(data_dir: Path, folder: Path, *more: str) -> Iterator[ForkedProgram]:
     """`mudra backup create`, stopped while it dumps until the test lets it go on."""
     _, public = new_identity()
-    words = ["backup", "create", "--to", str(folder), "--recipient", public]
+    words = ["backup", "create", "--to", str(folder), "--recipient", public, *more]
     run = ForkedProgram(words, {**os.environ, "MUDRA_DATA_DIR": str(data_dir)})
     with run.stdout:
         until(lambda: dump_of(run), PATIENCE_S, every_s=0.001)

@@ -10,6 +10,8 @@ from mudra.metrics.payload.catalogue import notification_type_of, request_type_o
 from mudra.metrics.payload.report import ENTITY_ID
 
 MAX_CACHED: Final = 10_000
+MAX_KEPT: Final = 256
+"""Characters of a path and its method that are kept: strangers send paths of any length."""
 AHEAD: Final = 60_000
 """A source's clock may be this far ahead, in milliseconds."""
 
@@ -19,7 +21,7 @@ _HEARTBEAT: Final = "/heartbeat"
 
 @dataclass(slots=True)
 class Routes:
-    """Type codes of calls, with a cache."""
+    """Type codes of calls, with a cache of so many paths, none of which is long."""
 
     _cache: dict[tuple[bool, str, str], str] = field(default_factory=dict)
 
@@ -37,6 +39,8 @@ class Routes:
             verb = method or ("GET" if plain.lower().endswith(_HEARTBEAT) else "POST")
             kind = (notification_type_of if inbound else request_type_of)(verb, plain)
             found = "" if kind is None else kind.value
+            if len(method) + len(path) > MAX_KEPT:
+                return found
             if len(self._cache) >= MAX_CACHED:
                 self._cache.clear()
             self._cache[key] = found

@@ -1,6 +1,7 @@
 """Makes a backup of the databases while the service runs (`mudra backup create`)."""
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -91,6 +92,8 @@ def make_backup(
     if second is None and order.only is Part.METRICS:
         raise CommandFailed("name the second database: MUDRA_METRICS_DATABASE_URL")
     with open_server(settings) as (found, _):
+        # Not before: an embedded server keeps the priority of the one that starts it.
+        os.nice(order.nice)
         first = owner_of(settings, found)
         pairing = _pairing(first)
         if pairing and second is None and order.only is None:
@@ -103,7 +106,7 @@ def make_backup(
             # Of either database: its mark would take the place of that by which a restore goes on.
             refuse_unfinished(first)
             if second is None or order.only is Part.FIRST:
-                return [_dump(making, _begin(first, Part.FIRST, pairing))]
+                return [_dump(making, _begin(making.at, first, Part.FIRST, pairing))]
             if order.only is Part.METRICS:
                 return [_metrics_alone(making, second, pairing)]
             return _both(making, first, second, pairing)
@@ -111,7 +114,7 @@ def make_backup(
 
 def _metrics_alone(making: _Making, second: str, pairing: str) -> BackupMade:
     with reaching():
-        metrics = _begin_metrics(second, pairing)
+        metrics = _begin_metrics(making.at, second, pairing)
         with held_snapshot(second) as snapshot:
             return _dump(making, metrics, snapshot)
 
@@ -122,13 +125,13 @@ def _both(making: _Making, first: str, second: str, pairing: str) -> list[Backup
     with contextlib.ExitStack() as holding:
         try:
             with reaching():
-                metrics = _begin_metrics(second, pairing)
+                metrics = _begin_metrics(making.at, second, pairing)
                 snapshot = holding.enter_context(held_snapshot(second))
         except (CommandFailed, MetricsUnreachable) as error:
-            made.append(_dump(making, _begin(first, Part.FIRST, pairing)))
+            made.append(_dump(making, _begin(making.at, first, Part.FIRST, pairing)))
             raise _without_metrics(made[0], error) from error
         # Its snapshot is the later one: what it has of the metrics, they have.
-        made.append(_dump(making, _begin(first, Part.FIRST, pairing)))
+        made.append(_dump(making, _begin(making.at, first, Part.FIRST, pairing)))
         try:
             with reaching():
                 made.append(_dump(making, metrics, snapshot))
@@ -171,7 +174,7 @@ def _pairing(first: str) -> str:
         ) from None
 
 
-def _begin_metrics(second: str, pairing: str) -> _Begun:
+def _begin_metrics(at: datetime, second: str, pairing: str) -> _Begun:
     """Begin a backup of the second database; raises CommandFailed unless it is of this pairing."""
     theirs = "" if look(second).empty else pairing_of(second)
     if not theirs or theirs != pairing:
@@ -185,10 +188,10 @@ def _begin_metrics(second: str, pairing: str) -> _Begun:
             f"the database of MUDRA_METRICS_DATABASE_URL {state}: name the one that has this "
             f"service's metrics, {_ALONE}"
         )
-    return _begin(second, Part.METRICS, pairing)
+    return _begin(at, second, Part.METRICS, pairing)
 
 
-def _begin(conninfo: str, part: Part, pairing: str) -> _Begun:
+def _begin(at: datetime, conninfo: str, part: Part, pairing: str) -> _Begun:
     """Mark a database; raises CommandFailed where its role may not read all of it."""
     # Asked for before: pg_dump says it ahead of a list of all tables, or of a sequence's name.
     if (found := unreadable_part(conninfo)) is not None:
@@ -198,7 +201,7 @@ def _begin(conninfo: str, part: Part, pairing: str) -> _Begun:
             f"role that owns the schema, so set {_OWNERS[part]}"
         )
     backup_id = fresh_id()
-    size = mark(conninfo, backup_id, of_metrics=part is Part.METRICS)
+    size = mark(conninfo, backup_id, at, of_metrics=part is Part.METRICS)
     return _Begun(conninfo, part, backup_id, size, pairing)
 
 

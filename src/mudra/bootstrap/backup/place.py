@@ -16,15 +16,27 @@ from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 
 UNFINISHED: Final = (
     "a restore of this database was not finished: run mudra restore again, or mudra database "
-    "recovered"
+    "recovered --to TIME"
 )
 """What ended since the backup is valid in it again."""
+FROM_ELSEWHERE: Final = (
+    "this database came here from another server: if it was moved whole, as by pg_upgrade, and "
+    "nothing was written in the old place since, run mudra database moved --nothing-since; after "
+    "any other copy run mudra restore again, or mudra database recovered --to TIME"
+)
+"""Only who moved it knows which of the two it is."""
 
 
 def refuse_unfinished(first: str) -> None:
     """Raise CommandFailed for a first database whose restore was cut off before its rollback."""
-    if look(first).unfinished:
-        raise CommandFailed(UNFINISHED)
+    contents = look(first)
+    if contents.unfinished:
+        raise CommandFailed(what_is_wrong(contents))
+
+
+def what_is_wrong(contents: Contents) -> str:
+    """Name the ways out of a copy of which nothing that must follow it was done."""
+    return FROM_ELSEWHERE if contents.may_be_moved else UNFINISHED
 
 
 def refuse_users(setting: str, contents: Contents) -> None:

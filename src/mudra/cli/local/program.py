@@ -167,6 +167,9 @@ class Program(Protocol):
     def after_recovery(self, at: datetime, caller: Caller, data_dir: Path | None) -> RecoveryReport:
         """End what a rollback must end after a recovery; raises CommandFailed."""
 
+    def after_move(self, caller: Caller, data_dir: Path | None, checkpoints: Path | None) -> bool:
+        """Record that the database was moved whole, if it was moved; raises CommandFailed."""
+
     def serve(
         self,
         overrides: Mapping[str, object],

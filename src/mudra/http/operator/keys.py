@@ -55,12 +55,14 @@ async def _changes(call: OperatorCall[RotationRequest]) -> Sequence[KeyChange] |
         return InvalidField("kid and all must be left out without emergency")
     if body.kid and body.all:
         return InvalidField("kid must be left out with all, which drops every key")
+    if body.again and not body.all:
+        return InvalidField("again must be left out without all")
     kinds = frozenset([TokenKind(body.kind)] if body.kind else TokenKind)
     now = await call.work.people.now()
     if body.kid:
         return await keys.drop_key(body.kid, kinds, call.caller, now)
     if body.all:
-        return await keys.drop_all(kinds, call.caller, now)
+        return await keys.drop_all(kinds, call.caller, now, again=body.again)
     return await keys.rotate(kinds, call.caller, now, emergency=body.emergency)
 
 

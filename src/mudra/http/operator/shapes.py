@@ -38,12 +38,14 @@ class RotationRequest(Struct, frozen=True):
     """Let the next key sign; `kind` empty for both, `emergency` to drop the current one now.
 
     An emergency drops the key `kid` instead, in whatever state it is, or with `all` every key.
+    Within ten minutes of one with `all` nothing changes, but with `again`.
     """
 
     kind: Annotated[Literal["", "entity", "user"], Meta(description="entity or user")] = ""
     emergency: bool = False
     kid: Annotated[str, Meta(max_length=200, description="the ID of a signing key")] = ""
     all: bool = False
+    again: bool = False
 
 
 class DayCountResponse(Struct, kw_only=True):

@@ -219,7 +219,8 @@ _T = TypeVar("_T")
 
 def _by_route(routes: dict[tuple[str, str], _T], method: str, path: str) -> _T | None:
     """Looks up the longest matching end of the path: a base such as `/v2` may precede it."""
-    segments = path.partition("?")[0].strip("/").lower().split("/")
+    # The rest in one piece: a path of a million segments would take hundreds of bytes for each.
+    segments = path.partition("?")[0].strip("/").lower().rsplit("/", 3)
     for length in (3, 2, 1):
         if length <= len(segments):
             found = routes.get((method.upper(), "/".join(segments[-length:])))

@@ -43,6 +43,14 @@ _TOKEN_LIFE: Final = timedelta(hours=24)
 """Of an entity token: how long a revocation must be kept whose token is not at hand."""
 
 
+MOVED: Final = "moved "
+"""The same, where an operator stated that the database was moved whole."""
+_FACTS: Final = "SELECT name, value, xmin::text::bigint FROM service_fact"
+_NUMBERS_BEHIND: Final = (
+    "SELECT max(seq) > (SELECT last_value FROM audit_event_seq_seq) FROM audit_event"
+)
+_XIDS: Final = 2**32
+"""What a row keeps of the number of the transaction that wrote it."""
 _ANY_TABLE: Final = """
 SELECT EXISTS (SELECT FROM pg_class
     WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace)
@@ -78,6 +86,10 @@ class BackupMark(Struct, frozen=True):
     cluster: str
     of_metrics: bool = False
     """It is of a second database."""
+    at: datetime | None = None
+    """When the backup was made, as its end is recorded; None of an earlier release."""
+    xid: int = 0
+    """The transaction that wrote the mark."""
 
 
 class PostgresRestoredStore:
@@ -138,6 +150,23 @@ class PostgresRestoredStore:
         )
 
 
+async def keep_moved(transaction: Transaction, cluster: str) -> None:
+    """Record that the database was moved whole into this cluster."""
+    value = f"{MOVED}{cluster}"
+    fact = insert(service_fact).values(name=_RESTORED, value=value)
+    await transaction.connection.execute(
+        fact.on_conflict_do_update(index_elements=["name"], set_={"value": value})
+    )
+
+
+async def are_numbers_behind(transaction: Transaction) -> bool:
+    """Return whether the audit has numbers that its sequence did not give out here.
+
+    Logical replication brings rows and leaves sequences.
+    """
+    return bool(await transaction.connection.scalar(sa.text(_NUMBERS_BEHIND)))
+
+
 async def last_backup(transaction: Transaction) -> datetime | None:
     """Return when the last finished backup was made; None when there is none."""
     found = await transaction.connection.scalar(
@@ -157,14 +186,15 @@ async def backup_awaited_since(transaction: Transaction) -> datetime:
     return datetime.fromisoformat(found or since)
 
 
-def mark(conninfo: str, backup_id: str, *, of_metrics: bool) -> int:
+def mark(conninfo: str, backup_id: str, at: datetime, *, of_metrics: bool) -> int:
     """Write into the database which backup begins; returns the database's size in bytes."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         row = connection.execute(
-            f"SELECT ({CLUSTER}), pg_database_size(current_database())".encode()
+            f"SELECT ({CLUSTER}), pg_database_size(current_database()),"
+            " pg_current_xact_id()::text::bigint".encode()
         ).fetchone()
         assert row is not None
-        made = BackupMark(backup_id, str(row[0]), of_metrics)
+        made = BackupMark(backup_id, str(row[0]), of_metrics, at, int(str(row[2])))
         _keep(connection, _MADE, msgspec.json.encode(made).decode())
         return int(str(row[1]))
 
@@ -200,6 +230,12 @@ class Contents(Struct, frozen=True):
     """Cluster, timeline, database and table."""
     second: str = ""
     """The copy that is its second database, when that was restored to the end."""
+    came_from: str = ""
+    """The cluster that the backup was made in, when this is a copy."""
+    ended_here: bool = False
+    """It knows the end of that backup, which comes after its dump: it is no copy of that dump."""
+    same_files: bool = False
+    """Its files came along, as by pg_upgrade: numbers of tables and transactions are as before."""
 
     def is_copy_of(self, backup: BackupDetails) -> bool:
         """Return whether this is a copy of a backup, and of the database that it is said to be."""
@@ -210,12 +246,20 @@ class Contents(Struct, frozen=True):
     def unfinished(self) -> bool:
         """Return whether it is a copy of which nothing that must follow a restore was done.
 
-        A recovery was dealt with for these tables: a fail-over since then begins another timeline
-        of the same.
+        A recovery or a move was dealt with for these tables: a fail-over since then begins another
+        timeline of the same.
         """
-        done, _, of = self.finished.partition(RECOVERED)
-        recovered = not done and tables_of(of) == tables_of(self.cluster)
-        return bool(self.restored_from) and self.finished != self.restored_from and not recovered
+        dealt_with = any(
+            self.finished.startswith(one)
+            and tables_of(self.finished.removeprefix(one)) == tables_of(self.cluster)
+            for one in (RECOVERED, MOVED)
+        )
+        return bool(self.restored_from) and self.finished != self.restored_from and not dealt_with
+
+    @property
+    def may_be_moved(self) -> bool:
+        """Return whether it may have been moved whole: a backup's dump is from before its end."""
+        return self.unfinished and (self.same_files or self.ended_here)
 
     @property
     def copy(self) -> str:
@@ -235,25 +279,38 @@ def look(conninfo: str) -> Contents:
             return Contents(empty=True, users=users)
         if not _is(connection, _OURS):
             return Contents(empty=False, users=users)
-        facts: dict[str, str] = dict(
-            connection.execute("SELECT name, value FROM service_fact").fetchall()
-        )
+        rows: list[tuple[str, str, int]] = connection.execute(_FACTS).fetchall()
+        facts = {name: value for name, value, _ in rows}
         empty = PAIRED not in facts and not _is(connection, _ANY_ROW)
-        here = connection.execute(CLUSTER.encode()).fetchone()
-    assert here is not None
-    found = facts.get(_MADE)
+        row = connection.execute(CLUSTER.encode()).fetchone()
+    assert row is not None
+    here, found = str(row[0]), facts.get(_MADE)
     origin = msgspec.json.decode(found, type=BackupMark) if found else None
-    # A fail-over or a recovery begins another timeline of the same tables: that is no copy.
-    is_copy = origin is not None and tables_of(origin.cluster) != tables_of(str(here[0]))
-    return Contents(
+    contents = Contents(
         empty=empty,
-        restored_from=origin.backup_id if origin and is_copy else "",
         of_metrics=origin is not None and origin.of_metrics,
         finished=facts.get(_RESTORED, ""),
         users=users,
-        cluster=str(here[0]),
+        cluster=here,
         second=facts.get(_METRICS_RESTORED, ""),
     )
+    # A fail-over or a recovery begins another timeline of the same tables: that is no copy.
+    if origin is None or tables_of(origin.cluster) == tables_of(here):
+        return contents
+    written_by = next(xmin for name, _, xmin in rows if name == _MADE)
+    return msgspec.structs.replace(
+        contents,
+        restored_from=origin.backup_id,
+        came_from=origin.cluster,
+        ended_here=origin.at is not None and facts.get(_FINISHED) == origin.at.isoformat(),
+        same_files=_has_same_files(origin, here, written_by),
+    )
+
+
+def _has_same_files(origin: BackupMark, here: str, written_by: int) -> bool:
+    """Return whether the mark lies where its transaction wrote it: a dump has it from another."""
+    there, now = origin.cluster.split("/")[2:], here.split("/")[2:]
+    return there == now and origin.xid > 0 and origin.xid % _XIDS == written_by
 
 
 def clear(conninfo: str) -> None:

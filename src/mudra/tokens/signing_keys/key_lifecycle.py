@@ -29,6 +29,10 @@ LEEWAY: Final = timedelta(seconds=60)
 PUBLISHED_AFTER: Final = LEEWAY + JWKS_MAX_AGE + timedelta(hours=1)
 
 
+REPEATED_WITHIN: Final = timedelta(minutes=10)
+"""An emergency that drops all keys is a repetition so long after one that did."""
+
+
 class KeyState(enum.StrEnum):
     """The state of a signing key at an instant."""
 
@@ -97,6 +101,19 @@ class KeyPlan(Struct, frozen=True):
     make_pending: bool
     handover: Handover | None
     destroy_private: tuple[str, ...]
+
+
+def were_all_just_dropped(keys: Sequence[SigningKey], now: datetime) -> bool:
+    """Return whether an emergency made, moments ago, all own keys of a kind that are left.
+
+    Then who drops all again did not get the answer: it would end tokens with which nothing is
+    wrong. An emergency that dropped one key leaves others, and is none.
+    """
+    own = [key for key in keys if not key.issuer]
+    made = {key.created_at for key in own if key.revoked_at is None}
+    if len(made) != 1 or now - max(made) >= REPEATED_WITHIN:
+        return False
+    return any(key.revoked_at in made for key in own)
 
 
 def plan(

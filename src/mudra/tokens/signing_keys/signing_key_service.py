@@ -18,6 +18,7 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     at_once,
     plan,
     succession,
+    were_all_just_dropped,
 )
 
 KEY_CHANGE_S: Final = 60.0
@@ -124,14 +125,25 @@ class SigningKeyService(Struct, frozen=True):
         return await self._drop(found, known, caller, now)
 
     async def drop_all(
-        self, kinds: frozenset[TokenKind], caller: Caller, now: datetime
+        self,
+        kinds: frozenset[TokenKind],
+        caller: Caller,
+        now: datetime,
+        *,
+        again: bool = False,
     ) -> Sequence[KeyChange]:
         """Drop every own key of these kinds and make new ones: a copy of the keys was read.
 
         Keys that have left the JWK Set too: a restore brings back as signing what was then.
+        Nothing changes for a kind whose keys were all dropped moments ago, unless it is `again`.
         """
         known = await self.keys.locked_keys()
-        own = [key for key in known if key.kind in kinds and not key.issuer]
+        due = [
+            kind
+            for kind in kinds
+            if again or not were_all_just_dropped([one for one in known if one.kind is kind], now)
+        ]
+        own = [key for key in known if key.kind in due and not key.issuer]
         return await self._drop([key for key in own if key.revoked_at is None], known, caller, now)
 
     async def _drop(

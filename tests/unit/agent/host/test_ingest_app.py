@@ -1,8 +1,10 @@
 """The HTTP server of the agent: bounds, responses, and the agent's own state."""
 
 import asyncio
+import gc
 import gzip
 import json
+import tracemalloc
 
 import httpx
 import pytest
@@ -87,6 +89,40 @@ def test_of_an_array_the_valid_events_are_recorded_and_the_others_rejected() -> 
     assert answer.status_code == 200
     assert [one["index"] for one in answer.json()["rejected"]] == [2, 1]
     assert len(recorded) == 1
+
+
+@pytest.mark.parametrize("of", ["route", "method"])
+def test_paths_of_any_length_that_do_not_count_take_no_memory(of: str) -> None:
+    """Anyone who reaches an AA chooses the paths of its calls: 20 MB of them are not kept."""
+    context = SourceContext(MovedClock())
+
+    async def record(_: object) -> bool:
+        return True
+
+    async def status() -> bytes:
+        return b"{}"
+
+    async def story() -> list[int]:
+        app = IngestApp(
+            context, record, "1.2.3", lambda: Health(ready=True), status, bytes,
+            guard=OURS,
+        )  # fmt: skip  # the parts in their order
+        transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://agent") as http:
+            sent = ({**EVENT, of: f"/{place}" + "/x" * 50_000} for place in range(200))
+            return [(await http.post("/sna/v1/aa", json=one)).status_code for one in sent]
+
+    tracemalloc.start()
+    try:
+        codes = asyncio.run(story())
+        gc.collect()  # requests and answers
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert set(codes) == {200}
+    assert context.metrics.other_calls == 200
+    assert kept < 4 << 20
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,14 @@ def create(
         Part | None,
         typer.Option(help="Where metrics are in a second database: back up this one alone."),
     ] = None,
+    nice: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=19,
+            help="Lower the priority of the backup, and not that of the database.",
+        ),
+    ] = 0,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -54,7 +62,7 @@ def create(
     NAME.dump.age and its description NAME.json; a file has its name once it is whole. Metrics in
     a second database are NAME.metrics.dump.age, of a snapshot a moment before.
     """
-    order = BackupOrder(to, tuple(recipient or ()), only)
+    order = BackupOrder(to, tuple(recipient or ()), only, nice)
     try:
         with steps_shown(quiet=as_json) as on_progress:
             made = program().make_backup(order, data_dir, on_progress)

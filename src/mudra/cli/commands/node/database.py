@@ -1,6 +1,7 @@
 """mudra database: roles, schema and rights of the database."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -181,3 +182,45 @@ def recovered(
     )
     show_acts(report.lost)
     typer.echo("Next: start the service, then run mudra audit confirm-restore.")
+
+
+@app.command("moved", epilog="Example: mudra database moved --nothing-since")
+def moved(
+    nothing_since: Annotated[
+        bool,
+        typer.Option(
+            "--nothing-since",
+            help="No node ran in the old place and nothing was written there since.",
+        ),
+    ] = False,
+    checkpoints: Annotated[
+        Path | None,
+        typer.Option(help="A collected system log with checkpoints, besides the second place."),
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """State that the database was moved whole to another server, so that nodes start on it.
+
+    For pg_upgrade, logical replication and a dump that was made while no node ran, where a backup
+    was ever made. No node may run. Nothing ends and no one gets an email; your name is kept in the
+    audit. Refused for what is a copy of a backup, and where the second place of the audit has
+    events that the database lacks, or, of a dump, not its last checkpoints: run mudra database
+    recovered there. Changes nothing where the database was not moved, or this was done before.
+    """
+    if not nothing_since:
+        fail(
+            "add --nothing-since if no node ran in the old place and nothing was written there "
+            "since the database was moved; else run mudra database recovered --to TIME",
+            Exit.USAGE,
+        )
+    try:
+        recorded = program().after_move(Caller(operator_name()), data_dir, checkpoints)
+    except CommandFailed as failed:
+        fail(str(failed), failed.code)
+    if as_json:
+        show_json({"already": not recorded})
+    elif recorded:
+        typer.echo("It is recorded. Next: start the service, then run mudra audit verify.")
+    else:
+        typer.echo("Nothing to do: no move waits to be stated.")

@@ -95,6 +95,10 @@ def rotate(
             "--all", help="In an emergency: drop every key, as when the master key has leaked."
         ),
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option(help="With --all: drop also keys that one of the last ten minutes made."),
+    ] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -102,12 +106,14 @@ def rotate(
 
     Tokens signed by the current key stay valid until they expire. With --emergency
     the key is dropped immediately and its tokens end: the one that signs now, or that of --key.
-    A second run with the same --key changes nothing.
+    A second run with the same --key changes nothing, nor does one with --all within ten minutes.
     """
     if (key or every) and not emergency:
         fail("--key and --all need --emergency", Exit.USAGE)
     if key and every:
         fail("--all drops every key: leave --key out", Exit.USAGE)
+    if again and not every:
+        fail("--again needs --all", Exit.USAGE)
     kinds = frozenset([kind] if kind else TokenKind)
 
     async def handle(dependencies: Dependencies) -> Sequence[KeyChange] | UnknownKey:
@@ -117,24 +123,35 @@ def rotate(
             if key:
                 return await work.signing_keys.drop_key(key, kinds, caller, now)
             if every:
-                return await work.signing_keys.drop_all(kinds, caller, now)
+                return await work.signing_keys.drop_all(kinds, caller, now, again=again)
             return await work.signing_keys.rotate(kinds, caller, now, emergency=emergency)
 
     changes = with_store(handle, data_dir)
     if isinstance(changes, UnknownKey):
         fail(f"no signing key of this kind has the KID {key}: see mudra keys list")
-    _show_changes(changes, as_json=as_json, dropped=key)
+    kept = kinds - {one.kind for one in changes} if every else frozenset[TokenKind]()
+    _show_changes(changes, as_json=as_json, dropped=key, kept=kept)
 
 
-def _show_changes(changes: Sequence[KeyChange], *, as_json: bool, dropped: str) -> None:
+def _show_changes(
+    changes: Sequence[KeyChange], *, as_json: bool, dropped: str, kept: frozenset[TokenKind]
+) -> None:
     rows = [
         {"kid": c.kid, "kind": c.kind.value, "what": _EVENT_TEXTS[c.event], "at": iso_ms(c.at)}
         for c in changes
     ]
+    for kind in sorted(kept):
+        typer.echo(
+            f"Every key for {kind.value} tokens was dropped minutes ago, and the new ones are "
+            "kept. To drop them too, add --again.",
+            err=as_json,
+        )
     if as_json:
         show_json(rows)
     elif rows:
         show_table(["KID", "FOR", "WHAT", "AT"], [list(row.values()) for row in rows])
+    elif kept:
+        return
     elif dropped:
         typer.echo(f"{dropped} was dropped already: nothing to do. See mudra keys list.")
     else:

@@ -27,6 +27,8 @@ DONE_TEXTS: Final = {
     "dropped": "The key was dropped, and every token that it signed has ended.",
     "dropped-before": "That key was dropped already. Nothing was changed.",
     "dropped-all": "Every key of this kind was dropped, and all tokens of these keys have ended.",
+    "dropped-all-before": "Every key of this kind was dropped minutes ago. Nothing was changed. To "
+    "drop the new keys too, wait ten minutes, or use mudra keys rotate --emergency --all --again.",
 }
 STATES: Final = {
     KeyState.ACTIVE: ("active", "good"),
@@ -120,8 +122,7 @@ async def _drop(page_context: PageContext, kind: TokenKind, fields: Fields) -> O
     keys, by = page_context.work.signing_keys, (page_context.caller, page_context.now)
     kinds, kid = frozenset([kind]), fields.get("kid", "")
     if fields.get("all") == "true":
-        await keys.drop_all(kinds, *by)
-        return _shown("dropped-all")
+        return _shown("dropped-all" if await keys.drop_all(kinds, *by) else "dropped-all-before")
     if not kid:
         await keys.rotate(kinds, *by, emergency=True)
         return _shown("dropped")
