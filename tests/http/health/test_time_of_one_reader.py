@@ -25,7 +25,7 @@ PATH = "/operator/v1/health/fips"
 
 
 class Times:
-    """How long each read of health may take: the first one, after it was told, less."""
+    """How long each read of health may take: the first one, once one is to be short, less."""
 
     def __init__(self, worker: InProcess) -> None:
         self.first_is_short = False
