@@ -14,7 +14,7 @@ from mudra.agent.host.config import Config
 from mudra.agent.host.metrics import AgentCollector
 from mudra.bootstrap.observability import telemetry as of_requests
 from mudra.jobs import telemetry as of_jobs
-from mudra.jobs.fip_figures import LABELS, families
+from mudra.jobs.network_figures import FAMILIES
 
 RULES: Final = Path(__file__).resolve().parents[2] / "deploy" / "prometheus" / "mudra.rules.yml"
 _INTRO: Final = """---
@@ -66,8 +66,8 @@ def _of_service() -> Iterator[tuple[str, str, Sequence[str], str]]:
                 total = "_total" if family.type == "counter" else ""
                 labels = metric._labelnames  # noqa: SLF001  # the library has no other way
                 yield f"{family.name}{total}", family.type, labels, family.documentation
-    for family in families():
-        yield family.name, family.type, LABELS, family.documentation
+    for one in FAMILIES:
+        yield one.name, one.empty().type, one.labels, one.text
 
 
 def _of_agent() -> Iterator[tuple[str, str, Sequence[str], str]]:

@@ -6,9 +6,10 @@ from mudra.audit.ports import AuditLog
 from mudra.metrics.announcements.announcement_service import AnnouncementService
 from mudra.metrics.health.health_service import HealthService
 from mudra.shared.ids import fresh_id
-from mudra.shared.shared_read import is_unavailable
+from mudra.shared.shared_read import is_gone
 from mudra.shared.shared_values import SharedValues
 from mudra.storage.database.database import Transaction
+from mudra.storage.database.deadline import TimeIsOver
 from mudra.storage.database.outage import is_lost
 from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.announcements import PostgresAnnouncements
@@ -22,7 +23,11 @@ from mudra.storage.metrics.rollups.series import PostgresSeries
 
 def shared_health() -> SharedValues:
     """Return what a process keeps of the health that many ask for at once."""
-    return SharedValues(monotonic, lambda failure: is_unavailable(failure) or is_lost(failure))
+    return SharedValues(monotonic, _is_of_all)
+
+
+def _is_of_all(failure: Exception) -> bool:
+    return is_gone(failure) or (is_lost(failure) and not isinstance(failure, TimeIsOver))
 
 
 def health_service(

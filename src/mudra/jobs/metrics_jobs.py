@@ -59,8 +59,8 @@ def metrics_jobs(
 ) -> list[Job]:
     """Returns the jobs for network metrics: rollups, partitions, incidents, webhooks.
 
-    `carry_over` takes to the first database what metrics in another one mean for it; the figures
-    of FIPs are exported in `telemetry_dir`.
+    `carry_over` takes to the first database what metrics in another one mean for it; what has
+    labels of members is exported in `telemetry_dir`.
     """
     count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
     count_from_zero(RECOUNT_PARTS, ("compared", "failed"))

@@ -64,19 +64,6 @@ STATUS_WEBHOOK_MESSAGES = Counter(
 INCIDENTS_OPEN = Gauge(
     "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
 )
-MAINTENANCE = Gauge(
-    "mudra_health_maintenance",
-    "1 while the entity is in planned maintenance: nothing is judged about it",
-    ["entity"],
-    multiprocess_mode="livemostrecent",
-)
-CAUSES = Gauge(
-    "mudra_health_cause",
-    "1 while this is the cause of an open incident: a FIP, an AA, some of their APIs, the path"
-    " from an AA to a FIP (peer), the network, or an AA whose reports are missing",
-    ["kind", "entity", "peer", "api"],
-    multiprocess_mode="livemostrecent",
-)
 WINDOWS_MISSING = Gauge(
     "mudra_metrics_windows_missing",
     "Payloads of the last closed window not received",

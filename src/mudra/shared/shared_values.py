@@ -8,7 +8,7 @@ from typing import Final, TypeVar, cast
 
 from msgspec import Struct
 
-from mudra.shared.shared_read import SharedRead, is_unavailable
+from mudra.shared.shared_read import SharedRead, is_gone
 
 MAX_KEPT: Final = 6
 """Some are megabytes: an AA's calls to 2,000 FIPs are 28,000 rows."""
@@ -50,7 +50,7 @@ class SharedValues:
     def __init__(
         self,
         monotonic: Callable[[], float],
-        is_of_all: Callable[[Exception], bool] = is_unavailable,
+        is_of_all: Callable[[Exception], bool] = is_gone,
         max_kept: int = MAX_KEPT,
     ) -> None:
         """`is_of_all` says of a failure whether those who wait fail with it."""
@@ -70,9 +70,10 @@ class SharedValues:
     ) -> T:
         """Returns the value of a question, if it is not there already by `make`.
 
-        Who asks the same meanwhile waits for it, and fails with it when a database is gone. Of
-        `large` values one is made at a time: several at once would share one processor, and hold
-        at the same time what each is made from.
+        Who asks the same meanwhile waits for it, and fails with it when a database is gone. When
+        the time of who makes it is over, the next of them makes it in their own. Of `large` values
+        one is made at a time: several at once would share one processor, and hold at the same time
+        what each is made from.
         """
         self._drop_old()
         place = self._place(question)

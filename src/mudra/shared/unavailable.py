@@ -59,8 +59,17 @@ class DatabaseUnavailable(ServiceUnavailable):
     """The database did not do it; it is unknown whether a write took place (quality F3, S6)."""
 
     def __init__(
-        self, detail: str = "", cause: Outage = Outage.UNREACHABLE, which: str = FIRST_DATABASE
+        self,
+        detail: str = "",
+        cause: Outage = Outage.UNREACHABLE,
+        which: str = FIRST_DATABASE,
+        *,
+        of_own_time: bool = False,
     ) -> None:
-        """`which` database it is: a second one is named in the sentence."""
+        """`which` database it is: a second one is named in the sentence.
+
+        `of_own_time` says that the time of one transaction was over: another may have some left.
+        """
         self.detail: Final = detail
+        self.of_own_time: Final = of_own_time
         super().__init__(cause, detail, _SENTENCES[cause].replace(FIRST_DATABASE, which))

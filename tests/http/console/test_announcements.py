@@ -284,6 +284,30 @@ def test_twenty_are_shown_or_scheduled_at_most(service: Service, noc: Operator) 
     assert noc.post("/announcements", title=title(), text="Soon.").status_code == 200
 
 
+def test_a_current_one_stays_however_many_others_were_published_since(
+    service: Service, noc: Operator
+) -> None:
+    service.advance("P1D")  # what was made before counts no more
+    name = title()
+    kept = publish(noc, title=name)
+    for _ in range(5):
+        service.advance("P1D")
+        for _ in range(20):
+            noc.post(f"/announcements/{publish(noc)}/end")
+    service.advance("P1D")
+    latest = publish(noc)
+
+    def published() -> list[str]:
+        found = read(service, "/status/network.json").json()["announcements"]
+        return [one["announcement_id"] for one in found]
+
+    until_shown(service, lambda: latest in published())
+    assert published()[0] == latest
+    assert published()[-1] == kept
+    assert len(published()) == 100
+    assert name in read(service, "/status").text
+
+
 def test_institutions_are_grouped_by_the_fi_types_of_their_live_entries(service: Service) -> None:
     service.cli("registry", "vocabulary", "add", "fitype", "TEA_LOAN", "--group", "tea-loans")
     registry = Registry(new_member(service))

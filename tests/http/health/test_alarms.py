@@ -272,6 +272,31 @@ def test_what_no_one_takes_is_escalated_once_in_one_email(network):
     assert f"/console/operator/incidents/{incident_id}\n" in in_india
 
 
+def test_what_a_silence_held_back_is_escalated_only_once_someone_could_take_it(network):
+    late, closed = (new_member(network.service, "FIP").entity_id for _ in range(2))
+    other = network.health.fips[0].entity_id
+
+    def escalated(bank: str) -> list[str]:
+        return [mail for mail in emails_to(network.service, ON_CALL) if bank in mail]
+
+    faults = [at_fip(bank, "cns", failing=0.8) for bank in (late, closed)]
+    network.service.cli("health", "silence", "--entity", late, "--reason", "known")
+    network.health.windows(3, *faults, fips=[late, closed, other])
+    network.health.settled()
+    incident = f"/incidents/{network.open_incidents(closed)[0]['incidentId']}/acts"
+    for act in ({"act": "close", "text": "known"}, {"act": "assign", "owner": ""}):
+        assert network.noc.post(incident, **act).status_code == 200
+    network.health.windows(3, *faults, fips=[late, other])
+    network.end_silences(late)
+    network.health.windows(1, *faults, fips=[late, other])
+    network.health.settled()
+
+    assert (escalated(late), escalated(closed)) == ([], [])
+    network.health.windows(4, *faults, fips=[late, other])
+    network.health.in_time(lambda: bool(escalated(late)))
+    assert (len(escalated(late)), escalated(closed)) == (1, [])
+
+
 def test_an_operator_announces_a_maintenance_by_command_and_on_the_page(network, fip):
     made = network.service.cli(
         *("health", "maintenance", fip.entity_id, "--for", "PT2H", "--in", "P1D"),

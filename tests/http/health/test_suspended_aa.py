@@ -67,3 +67,12 @@ def test_windows_of_a_suspension_are_neither_missing_nor_expected(health_service
     assert expected(service, aa.aa_id, TimeRange(began, end)) == number
     assert of_suspended == (before[1] - began) // WINDOW
     assert expected(service, aa.aa_id, TimeRange(end, end + WINDOW)) == 0
+
+    for place in range(number):  # its agent had kept them; they are no others
+        window = before[1] + place * WINDOW
+        for payload in (again.requests(window), again.notifications(window)):
+            assert again.push(payload).status_code == 200
+    assert again.receipts(**within)["gaps"] == gaps
+    (row,) = staff.get("/health/aas", aaId=aa.aa_id, **within).json()["rows"]
+    assert row["proof"]["windowsExpected"] == 2 * number
+    assert row["proof"]["windowsHeard"] == 2

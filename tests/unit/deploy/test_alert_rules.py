@@ -19,7 +19,7 @@ DASHBOARDS = sorted(Path("deploy/grafana").glob("*.json"))
 RULES = (DEPLOY / "mudra.rules.yml").read_text()
 SOURCES = (
     Path("src/mudra/jobs/telemetry.py"),
-    Path("src/mudra/jobs/fip_figures.py"),
+    Path("src/mudra/jobs/network_figures.py"),
     Path("src/mudra/bootstrap/observability/telemetry.py"),
 )
 SITE = f"https://tokens.network.example{ROOT}"

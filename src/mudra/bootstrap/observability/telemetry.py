@@ -14,7 +14,7 @@ from wsgiref.simple_server import WSGIServer
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
-from mudra.jobs.fip_figures import FipFiguresCollector, forget_figures
+from mudra.jobs.network_figures import NetworkFiguresCollector, forget_figures
 from mudra.shared.unavailable import Outage
 from mudra.storage.database.replica import Place
 
@@ -125,5 +125,5 @@ def serve_metrics(host: str, port: int, telemetry_dir: Path) -> tuple[WSGIServer
     """Serve /metrics; raises OSError when the port is taken."""
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    registry.register(FipFiguresCollector(telemetry_dir))
+    registry.register(NetworkFiguresCollector(telemetry_dir))
     return start_http_server(port, host, registry)

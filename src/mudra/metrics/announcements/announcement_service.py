@@ -44,12 +44,15 @@ class AnnouncementService(Struct, frozen=True):
         return await self.store.latest(now - RETENTION if past else now, _MAX_LISTED)
 
     async def public(self, now: datetime) -> Sequence[Announcement]:
-        """Returns those that the public status shows, the last published first."""
+        """Returns those that the public status shows, the last published first.
+
+        All current ones are among them, however many others were published since.
+        """
         found = await self.list(now, past=True)
-        seen = [
-            one for one in found if one.state(now) is not State.SCHEDULED and not one.was_withdrawn
-        ]
-        return seen[:_MAX_PUBLIC]
+        current = [one for one in found if one.state(now) is State.CURRENT]
+        over = [one for one in found if one.state(now) is State.OVER and not one.was_withdrawn]
+        shown = {one.announcement_id for one in (*current, *over[: _MAX_PUBLIC - len(current)])}
+        return [one for one in found if one.announcement_id in shown]
 
     async def find(self, announcement_id: str, now: datetime) -> Announcement | NoSuchAnnouncement:
         """Returns one that is current or scheduled."""

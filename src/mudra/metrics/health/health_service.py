@@ -33,7 +33,7 @@ from mudra.metrics.health.picture import (
     Matrix,
     PictureInParts,
     Row,
-    expected_windows,
+    coverage_of,
     matrix,
 )
 from mudra.metrics.health.subject_health import HealthOfSubject, SubjectInParts
@@ -52,7 +52,7 @@ from mudra.metrics.incidents.incident_service import MAX_OPEN
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.payload.catalogue import CALL_CODES, Tag
 from mudra.metrics.ports import Incidents, Pair, PublicMembers, RollupQueries, Series, Silences
-from mudra.metrics.rollup.coverage import TimeRange, due_until
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.marks import DayMark
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.rollup import Cell, Rollup
@@ -112,12 +112,7 @@ class HealthService(Struct, frozen=True):
         self, within: TimeRange, now: datetime, aa_id: str | None = None
     ) -> Coverage:
         """Returns which reports were expected in a time, and which were received."""
-        reporting = await self.members.reporting_aas()
-        if aa_id is not None:
-            reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
-        expected = expected_windows(within, reporting, now)
-        reported = await self.rollups.received(within, due_until(now))
-        return Coverage(expected, reported.windows, reported.early)
+        return await coverage_of(self.members, self.rollups, within, now, aa_id)
 
     async def never_reported(self, aa_ids: Collection[str]) -> frozenset[str]:
         """Returns those of these AAs that never sent a report: their agents have yet to begin."""

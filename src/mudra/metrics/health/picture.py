@@ -29,7 +29,7 @@ from mudra.metrics.payload.catalogue import (
     RequestType,
     Tag,
 )
-from mudra.metrics.ports import Pair
+from mudra.metrics.ports import Pair, PublicMembers, RollupQueries
 from mudra.metrics.rollup.coverage import ReportingTimes, TimeRange, due_until
 from mudra.metrics.rollup.pair import PairSums, status_of_pair
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
@@ -118,6 +118,42 @@ def expected_windows(
         for aa_id, number in numbers.items()
         if number or reporting[aa_id].open_since is not None
     }
+
+
+async def coverage_of(
+    members: PublicMembers,
+    rollups: RollupQueries,
+    within: TimeRange,
+    now: datetime,
+    aa_id: str | None = None,
+) -> Coverage:
+    """Returns which reports of all AAs, or of one, were expected in a time, and which came."""
+    reporting = await members.reporting_aas()
+    if aa_id is not None:
+        reporting = {aa: times for aa, times in reporting.items() if aa == aa_id}
+    expected = expected_windows(within, reporting, now)
+    reported = await rollups.received(within, due_until(now))
+    received = dict(reported.windows)
+    for aa, times in reporting.items():
+        if aa in expected and times.has_pauses:
+            received |= await _received_in(rollups, aa, times.within(within))
+    return Coverage(expected, received, reported.early)
+
+
+async def _received_in(
+    rollups: RollupQueries, aa_id: str, times: Sequence[TimeRange]
+) -> Mapping[tuple[str, Tag], int]:
+    """Returns the windows that an AA had to report, and did.
+
+    Once it is active again it may send those of its suspension too: they must not stand for others
+    that it did not send.
+    """
+    found = {(aa_id, tag): 0 for tag in Tag}
+    for part in times:
+        reported = await rollups.received(part)
+        for key in found:
+            found[key] += reported.windows.get(key, 0)
+    return found
 
 
 def picture(

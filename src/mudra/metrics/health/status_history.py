@@ -20,7 +20,7 @@ from mudra.metrics.announcements.announcement import (
 from mudra.metrics.health.feed import PublicFloor, PublicRow, is_current, unsure
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.weighing import Weighed
-from mudra.metrics.incidents.incident import Ending, Incident, changed_at
+from mudra.metrics.incidents.incident import Ending, Incident, Network, changed_at
 from mudra.metrics.incidents.subject import fip_of, name_of
 from mudra.metrics.payload.catalogue import day_start
 from mudra.metrics.rollup.percentage import percentage, share_of
@@ -141,6 +141,9 @@ class StatusSnapshot(msgspec.Struct, frozen=True):
     announcements: list[PublicAnnouncement] = msgspec.field(default_factory=list)
     """Of the operator: current ones and those that were over within 90 days, 100 at most, the
     last published first."""
+    network_since: datetime | None = None
+    """Since when calls of nearly all AAs to nearly all institutions fail; null while they are
+    not. `incidents` has none for each institution then."""
 
 
 def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
@@ -174,6 +177,11 @@ def with_incidents(day: Day, start: datetime, incidents: Iterable[Incident]) -> 
 def is_public(incident: Incident) -> bool:
     """Returns whether an incident is shown: neither a withdrawn one nor a part of another."""
     return incident.ending not in {Ending.WITHDRAWN, Ending.MERGED}
+
+
+def is_of_network(incident: Incident) -> bool:
+    """Returns whether calls fail, or failed, between nearly all AAs and FIPs."""
+    return isinstance(incident.subject, Network) and incident.failing and is_public(incident)
 
 
 def public_incident(incident: Incident) -> PublicIncident | None:
@@ -224,14 +232,19 @@ def maintained_now(snapshot: StatusSnapshot, now: datetime) -> frozenset[str]:
     return frozenset(one.fip_id for one in snapshot.maintenance if one.begins <= now < one.ends)
 
 
-def state_now(fip: FipHistory, *, is_open: bool) -> DayState:
-    """Returns the state of a FIP: bad while one of its incidents is open, else of 24 hours."""
+def state_now(fip: FipHistory, *, is_open: bool, of_network: bool = False) -> DayState:
+    """Returns the state of a FIP: bad while one of its incidents is open, else of 24 hours.
+
+    While nearly the whole network is bad, each FIP with calls is.
+    """
     if is_open:
         return DayState.BAD
-    seen = {row.status for row in fip.apis}
-    if Status.BAD in seen:
-        return DayState.PARTLY
-    return DayState.GOOD if Status.GOOD in seen else DayState.NO_DATA
+    seen = {row.status for row in fip.apis} - {Status.UNSURE}
+    if not seen:
+        return DayState.NO_DATA
+    if of_network:
+        return DayState.BAD
+    return DayState.PARTLY if Status.BAD in seen else DayState.GOOD
 
 
 def history_csv(snapshot: StatusSnapshot) -> str:

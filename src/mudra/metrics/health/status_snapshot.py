@@ -20,6 +20,7 @@ from mudra.metrics.health.status_history import (
     StatusSnapshot,
     day_of_fip,
     days_before,
+    is_of_network,
     is_public,
     public_announcement,
     public_incident,
@@ -127,9 +128,11 @@ class StatusReader:
             for one in reversed(stored)
             if fip_of(one.incident.subject) in onboarded and is_public(one.incident)
         ]
+        of_network = [one.incident for one in stored if is_of_network(one.incident)]
         # 18,000 rows of APIs: other requests go on meanwhile.
-        snapshot = await asyncio.to_thread(self._snapshot, network, names, newest_first)
-        return replace(snapshot, maintenance=planned, announcements=announced)
+        snapshot = await asyncio.to_thread(self._snapshot, network, names, newest_first, of_network)
+        since = min((one.began for one in of_network if one.ended is None), default=None)
+        return replace(snapshot, maintenance=planned, announcements=announced, network_since=since)
 
     async def _read_days(
         self, open_work: OpenStatus, days: Sequence[datetime], today: datetime
@@ -154,7 +157,11 @@ class StatusReader:
         self._days = {day: read for day, read in self._days.items() if day in days}
 
     def _snapshot(
-        self, network: NetworkHealth, names: Mapping[str, str], incidents: Sequence[Incident]
+        self,
+        network: NetworkHealth,
+        names: Mapping[str, str],
+        incidents: Sequence[Incident],
+        of_network: Sequence[Incident],
     ) -> StatusSnapshot:
         apis: dict[str, list[PublicRow]] = {}
         for row in public_status(network.fips, disputed=network.disputed):
@@ -170,7 +177,7 @@ class StatusReader:
                 FipHistory(
                     fip_id,
                     names.get(fip_id, fip_id),
-                    _days_of(fip_id, days, by_fip.get(fip_id, ())),
+                    _days_of(fip_id, days, [*by_fip.get(fip_id, ()), *of_network]),
                     rows,
                     self._groups.get(fip_id, ()),
                 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from mudra.metrics.incidents.days_again import DaysAgain, Marks
-from mudra.metrics.incidents.silence import Silence, maintained_in
+from mudra.metrics.incidents.silence import maintained_in
 from mudra.metrics.incidents.window_reports import (
     Received,
     WindowReports,
@@ -286,11 +286,12 @@ class DetectionService(Struct, frozen=True):
             await self.store.drop_packed_calls(before=now - WATCHED)
             await self._save_fip_states(run)
         await self.notifier.send(found, now)
-        await self._escalate(silences, now)
+        await self._escalate(now)
         return found
 
-    async def _escalate(self, silences: Sequence[Silence], now: datetime) -> None:
+    async def _escalate(self, now: datetime) -> None:
         rule = self.notifier.escalation
+        silences = await self.silences.ending_after(now - rule.after)
         due = to_escalate(await self.store.since(now), silences, rule, now)
         heard = await self.notifier.escalate(due, now) if due else ()
         if heard:

@@ -34,17 +34,27 @@ class Escalation(Struct, frozen=True):
 def to_escalate(
     open_: Sequence[StoredIncident], silences: Sequence[Silence], rule: Escalation, now: datetime
 ) -> Sequence[StoredIncident]:
-    """Returns those that its readers know of and no one has taken, nor silenced since."""
+    """Returns those that its readers know of for so long and no one has taken, closed or silenced.
+
+    `silences` are also those that ended within that time: an alarm may have come with their end.
+    """
     return [
         one
         for one in open_
         if one.incident.ended is None
+        and not one.closed_by_hand
         and one.notified
         and one.acknowledged_by is None
         and one.escalated_at is None
-        and one.incident.detected <= now - rule.after
+        and _heard_since(one.incident, silences, now) <= now - rule.after
         and not is_silenced(one.incident.subject, silences, now)
     ]
+
+
+def _heard_since(incident: Incident, silences: Sequence[Silence], now: datetime) -> datetime:
+    """Returns since when no silence has kept anyone from hearing of an incident."""
+    ends = (one.ends for one in silences if one.has_time and one.is_about(incident.subject))
+    return max([incident.detected, *(at for at in ends if at <= now)])
 
 
 def hears_of(reader: Reader, one: StoredIncident, now: datetime) -> bool:

@@ -107,6 +107,11 @@ class ReportingTimes(Struct, frozen=True):
         last = self.times[-1] if self.times else None
         return last.start if last is not None and last.end == FOREVER else None
 
+    @property
+    def has_pauses(self) -> bool:
+        """Returns whether it had to report at a time before one at which it need not."""
+        return any(one.end != FOREVER for one in self.times)
+
     def includes(self, window: datetime) -> bool:
         """Returns whether the AA had to report a window."""
         return any(one.start <= window < one.end for one in self.times)

@@ -6,14 +6,13 @@ follow a commit (dropping what memory holds) is registered with the transaction.
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeVar, cast
 
 import psycopg
 import sqlalchemy as sa
-from psycopg.pq import TransactionStatus
 from psycopg.sql import Composed
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
@@ -23,12 +22,10 @@ from mudra.storage.caching.announcement import CHANNEL
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.deadline import (
     TRANSACTION_S,
-    WATCH,
-    WATCHED_S,
     AnswerWatch,
     Deadline,
+    TimeIsOver,
     abort_after,
-    cut,
     watch_answers,
 )
 from mudra.storage.database.outage import OutageLog, is_lost, outage_of
@@ -43,6 +40,7 @@ from mudra.storage.database.primary import (
 )
 from mudra.storage.database.statement_watch import StatementWatch, watch_engine
 from mudra.storage.database.turns import Turns
+from mudra.storage.database.watched import watched
 
 T = TypeVar("T", bound=tuple[object, ...])
 
@@ -221,7 +219,7 @@ class Database:
                 assert isinstance(driver, psycopg.AsyncConnection)
                 with (
                     abort_after(driver, within_s) as deadline,
-                    _watched(connection, driver, within_s, deadline) as watch,
+                    watched(connection, driver, within_s, deadline) as watch,
                 ):
                     transaction = Transaction(
                         connection, self.invalidation, self.offset, _watch=watch
@@ -252,8 +250,10 @@ class Database:
         found = outage_of(error)
         if found is None:
             return None
+        of_own_time = isinstance(error, TimeIsOver)
+        too_slow = too_slow or of_own_time
         cause = Outage.TOO_SLOW if too_slow and found.cause is Outage.UNREACHABLE else found.cause
-        outage = DatabaseUnavailable(found.detail, cause, self.which)
+        outage = DatabaseUnavailable(found.detail, cause, self.which, of_own_time=of_own_time)
         if not self._read_only:
             self.outages.begun(outage)
         if is_lost(error):
@@ -318,34 +318,6 @@ class Database:
         if self._closing is not None:
             self._closing.cancel()
         await self._engine.dispose()
-
-
-@contextlib.contextmanager
-def _watched(
-    connection: AsyncConnection,
-    driver: psycopg.AsyncConnection[tuple[object, ...]],
-    within_s: float,
-    deadline: Deadline,
-) -> Iterator[AnswerWatch | None]:
-    """Watch the answers of a transaction that may take longer than a server may hang.
-
-    What was lost may be the connection of another reader, for whom this one waited: that server
-    would not answer a rollback either.
-    """
-    if not TRANSACTION_S < within_s <= WATCHED_S:
-        yield None
-        return
-    info = connection.sync_connection.info if connection.sync_connection else {}
-    watch = info[WATCH] = AnswerWatch(driver, deadline)
-    try:
-        yield watch
-    except Exception as error:
-        if is_lost(error) and driver.info.transaction_status is not TransactionStatus.IDLE:
-            cut(driver, deadline)
-        raise
-    finally:
-        watch.end()
-        del info[WATCH]
 
 
 def _engine(

@@ -28,6 +28,12 @@ _SECOND_LOOK_S: Final = 0.05
 
 WATCH: Final = "mudra.answers"
 """Of a connection: what watches its statements, if anything does."""
+DEADLINE: Final = "mudra.deadline"
+"""Of a connection: the deadline of its transaction."""
+
+
+class TimeIsOver(psycopg.OperationalError):
+    """The time of one transaction was over; nothing is known of the server."""
 
 
 class Deadline:
@@ -35,6 +41,8 @@ class Deadline:
 
     def __init__(self) -> None:
         self.has_passed = False
+        self.of_transaction = False
+        """That of the whole transaction, not that of one answer."""
 
 
 @contextlib.contextmanager
@@ -43,7 +51,7 @@ def abort_after(
 ) -> Iterator[Deadline]:
     """Cut `connection` when the block takes longer: what waits on it raises OperationalError."""
     deadline = Deadline()
-    timer = asyncio.get_running_loop().call_later(seconds, cut, connection, deadline)
+    timer = asyncio.get_running_loop().call_later(seconds, _end, connection, deadline)
     try:
         yield deadline
     finally:
@@ -86,7 +94,10 @@ class AnswerWatch:
 
 
 def watch_answers(engine: sa.Engine) -> None:
-    """Have the watch of a connection, where it has one, know of its statements."""
+    """Have the watch of a connection, where it has one, know of its statements.
+
+    A statement that fails because the time of its transaction is over fails with `TimeIsOver`.
+    """
 
     def asked(connection: sa.Connection, *_: object) -> None:
         _watch_of(connection, AnswerWatch.asked)
@@ -94,19 +105,30 @@ def watch_answers(engine: sa.Engine) -> None:
     def answered(connection: sa.Connection, *_: object) -> None:
         _watch_of(connection, AnswerWatch.answered)
 
-    def failed(context: ExceptionContext) -> None:
-        if context.connection is not None:
-            _watch_of(context.connection, AnswerWatch.answered)
+    def failed(context: ExceptionContext) -> Exception | None:
+        if context.connection is None:
+            return None
+        _watch_of(context.connection, AnswerWatch.answered)
+        deadline, error = context.connection.info.get(DEADLINE), context.original_exception
+        is_lost = isinstance(error, psycopg.OperationalError) and error.sqlstate is None
+        if is_lost and deadline is not None and deadline.of_transaction:
+            return TimeIsOver(str(error))
+        return None
 
     sa.event.listen(engine, "before_cursor_execute", asked)
     sa.event.listen(engine, "after_cursor_execute", answered)
-    sa.event.listen(engine, "handle_error", failed)
+    sa.event.listen(engine, "handle_error", failed, retval=True)
 
 
 def _watch_of(connection: sa.Connection, note: Callable[[AnswerWatch], None]) -> None:
     watch = connection.info.get(WATCH)
     if watch is not None:
         note(watch)
+
+
+def _end(connection: psycopg.AsyncConnection[tuple[object, ...]], deadline: Deadline) -> None:
+    deadline.of_transaction = not deadline.has_passed
+    cut(connection, deadline)
 
 
 def cut(connection: psycopg.AsyncConnection[tuple[object, ...]], deadline: Deadline) -> None:

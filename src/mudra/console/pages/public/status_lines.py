@@ -1,7 +1,7 @@
 """Institutions on the public status: those with troubles first, found by words, by the page."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 from urllib.parse import urlencode
@@ -125,7 +125,15 @@ def states_of(snapshot: StatusSnapshot, now: datetime) -> list[FipState]:
     """Returns all institutions, those with troubles first."""
     troubled = {one.fip_id for one in open_incidents(snapshot)}
     maintained = maintained_now(snapshot, now)
-    found = [_state(fip, troubled, maintained) for fip in snapshot.fips]
+    of_network = snapshot.network_since is not None
+    found = [
+        FipState(fip, MAINTENANCE, "quiet")
+        if fip.fip_id in maintained
+        else FipState(
+            fip, *STATES[state_now(fip, is_open=fip.fip_id in troubled, of_network=of_network)]
+        )
+        for fip in snapshot.fips
+    ]
     return sorted(found, key=lambda one: one.rank)
 
 
@@ -173,12 +181,6 @@ def line_of(one: FipState) -> FipLine:
             unknown=len(one.fip.days) - known,
         )
     return FipLine(one.fip, one.state, one.tone, _bars(one.fip.days), _marks(one.fip.days), summary)
-
-
-def _state(fip: FipHistory, troubled: Collection[str], maintained: Collection[str]) -> FipState:
-    if fip.fip_id in maintained:
-        return FipState(fip, MAINTENANCE, "quiet")
-    return FipState(fip, *STATES[state_now(fip, is_open=fip.fip_id in troubled)])
 
 
 def _has_all(fip: FipHistory, words: Sequence[str]) -> bool:

@@ -1,0 +1,57 @@
+"""A cause that is the whole network, as the public status shows it."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.metrics.health_network import Fault, HealthNetwork, a_network
+from tests.support.metrics.service_in_process import service_in_process
+from tests.support.public_status import until_shown
+
+from mudra.metrics.attribution.causes.active import CLOSE_AFTER
+
+MANY, FEW = 1000, 100
+"""Calls of an AA to each API: the sums of a day are good while few of them fail."""
+DOWN = Fault(lambda *_: True, failing=0.9)
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HealthNetwork]:
+    with service_in_process(tmp_path_factory.mktemp("whole") / "data") as service:
+        made = a_network(service, aas=4, fips=6)
+        made.calls = MANY
+        made.windows(12)
+        yield made
+
+
+def test_a_fault_of_the_whole_network_is_no_operational_network(network: HealthNetwork) -> None:
+    service = network.service
+
+    def page() -> str:
+        text = service.client().get(f"{service.root}/status").text
+        return text.split("<h1>")[1].split("</h1>")[0]
+
+    until_shown(service, lambda: "operational" in page())
+    network.early_in_a_window()
+    network.calls = FEW
+    network.windows(3, DOWN)
+    network.settled()
+    assert [one["kind"] for one in network.incidents(open="true")] == ["network"]
+
+    until_shown(service, lambda: page() == "6 of 6 institutions disrupted")
+    snapshot = service.client().get(f"{service.root}/status/network.json").json()
+    assert snapshot["network_since"] is not None
+    badge = service.client().get(f"{service.root}/status/badge.svg").text
+    assert "6 of 6 disrupted" in badge
+    bank = network.fips[0].entity_id
+    own = service.client().get(f"{service.root}/status/fip/{bank}/badge.svg").text
+    assert "Disrupted" in own
+
+    network.calls = MANY
+    network.windows(CLOSE_AFTER + 1)
+    network.settled()
+    assert network.incidents(open="true") == []
+    until_shown(service, lambda: "operational" in page())
+    snapshot = service.client().get(f"{service.root}/status/network.json").json()
+    assert snapshot["network_since"] is None
+    for one in snapshot["fips"]:  # the last two days: midnight may have passed
+        assert {day["state"] for day in one["days"][-2:]} & {"partly", "bad"}
