@@ -43,6 +43,7 @@ from mudra.identity.operators.person_rule import owner
 T = TypeVar("T")
 PASSWORD = "a-password-for-tests-only"
 START_S = 180.0
+NO_TIME = "PT0S"
 # One for all: to load the authorities' certificates takes 40 ms for each client.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 _addresses = itertools.count(2)
@@ -81,6 +82,8 @@ class Service:
 
     def advance(self, duration: str) -> datetime:
         """Move the service's clock forward, on all workers; give its time then."""
+        if self._store is not None and duration != NO_TIME:
+            self._store.leave()
         answer = httpx.post(
             f"{self.root}/sandbox/v1/clock",
             json={"advance": duration},
@@ -92,7 +95,7 @@ class Service:
 
     def wall(self) -> float:
         """The service's time in seconds since 1970: other tests may have moved it by years."""
-        return self.advance("PT0S").timestamp()
+        return self.advance(NO_TIME).timestamp()
 
     def wait_until(
         self,
