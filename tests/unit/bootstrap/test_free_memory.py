@@ -5,7 +5,7 @@ import sys
 
 _PROGRAM = """
 import threading
-from mudra.bootstrap.node.free_memory import give_back, share_one_arena
+from mudra.bootstrap.node.free_memory import give_back, allocate_apart
 
 def resident():
     pages = int(open("/proc/self/statm").read().split()[1])
@@ -45,14 +45,14 @@ def run(first: str) -> tuple[float, float]:
 
 
 def test_free_pages_between_used_ones_are_given_back():
-    held, left = run("share_one_arena()")
+    held, left = run("allocate_apart()")
 
     assert held > 60
     assert left < 20
 
 
 def test_threads_share_what_one_of_them_freed():
-    shared, _ = run("share_one_arena()")
+    shared, _ = run("allocate_apart()")
     apart, _ = run("")
 
     assert shared < 120

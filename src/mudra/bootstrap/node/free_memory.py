@@ -5,19 +5,25 @@ import ctypes
 from typing import Final
 
 EVERY_S: Final = 10.0
+_M_MMAP_THRESHOLD: Final = -3
 _M_ARENA_MAX: Final = -8
-"""The parameter of mallopt(3)."""
+"""Parameters of mallopt(3)."""
+_LARGE: Final = 128 * 1024
+"""Bytes from which a block is one of its own; glibc alone raises it to the largest one freed."""
 
 
-def share_one_arena() -> None:
-    """Let all threads of this process allocate from one arena; glibc alone has several.
+def allocate_apart() -> None:
+    """Let all threads of this process allocate from one arena, and large blocks from none.
 
-    Each would keep what its thread freed, though only one of them runs at a time (the GIL).
-    To be called before the first thread.
+    glibc alone has several arenas: each would keep what its thread freed, though only one of them
+    runs at a time (the GIL). A large block is given back as soon as it is freed: between others it
+    would leave a gap that small ones fill, and the next one takes new memory. To be called before
+    the first thread.
     """
     library = ctypes.CDLL(None)
     if hasattr(library, "mallopt"):
         library.mallopt(_M_ARENA_MAX, 1)
+        library.mallopt(_M_MMAP_THRESHOLD, _LARGE)
 
 
 def give_back() -> None:

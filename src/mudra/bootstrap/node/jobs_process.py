@@ -19,7 +19,7 @@ from mudra.audit.sealing import BATCH, copy_checkpoints, seal_next
 from mudra.audit.verification import MAX_WAIT
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.node.free_memory import give_back_regularly, share_one_arena
+from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.heartbeat import EVERY_S, Report
 from mudra.bootstrap.node.mail_jobs import mail_jobs
 from mudra.bootstrap.node.parent_watch import SupervisorWatch, on_parent_exit
@@ -74,7 +74,7 @@ _log = structlog.get_logger()
 
 def run_jobs_process(dependencies: Dependencies, parent_pipe: int, report: Report) -> None:
     """Run jobs until stopped, or until the supervisor is gone."""
-    share_one_arena()
+    allocate_apart()
     uvloop.run(_work(dependencies, parent_pipe, report))
 
 

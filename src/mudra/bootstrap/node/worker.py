@@ -9,7 +9,7 @@ import uvicorn
 import uvloop
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.node.free_memory import give_back_regularly, share_one_arena
+from mudra.bootstrap.node.free_memory import allocate_apart, give_back_regularly
 from mudra.bootstrap.node.graceful_stop import StoppingServer
 from mudra.bootstrap.node.heartbeat import Report
 from mudra.bootstrap.node.parent_watch import on_parent_exit
@@ -35,7 +35,7 @@ def run_worker(
     dependencies: Dependencies, listener: socket.socket, parent_pipe: int, report: Report
 ) -> None:
     """Serve until stopped, or until the supervisor is gone."""
-    share_one_arena()
+    allocate_apart()
     uvloop.run(_serve(dependencies, listener, parent_pipe, report))
 
 
