@@ -32,10 +32,29 @@ end.set()
 """
 
 
-def run(first: str) -> tuple[float, float]:
+_LARGE = """
+from mudra.bootstrap.node.free_memory import allocate_apart
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
+
+{first}
+before, kept = resident(), []
+for turn in range(10):
+    large = []
+    for _ in range(100):
+        large.append(bytes(500_000 - 20_000 * turn))
+        kept.append(bytes(2_000))
+    del large
+held = resident()
+print(held - before, 0)
+"""
+
+
+def run(first: str, program: str = _PROGRAM) -> tuple[float, float]:
     """Megabytes that stay when three threads took 80 each, one after the other; and then."""
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM.format(first=first)],
+        [sys.executable, "-c", program.format(first=first)],
         capture_output=True,
         text=True,
         check=True,
@@ -57,3 +76,11 @@ def test_threads_share_what_one_of_them_freed():
 
     assert shared < 120
     assert apart > 1.5 * shared
+
+
+def test_large_blocks_leave_no_gaps_between_small_ones():
+    apart, _ = run("allocate_apart()", _LARGE)
+    together, _ = run("", _LARGE)
+
+    assert apart < 5
+    assert together > 20
