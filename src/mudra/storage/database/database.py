@@ -63,6 +63,12 @@ _OF_TRANSACTION: Final = sa.select(
 )
 _CONFIRM: Final = sa.text(CONFIRM)
 _NOW: Final = sa.select(sa.func.clock_timestamp())
+_LOCK_NAME: Final = sa.select(
+    sa.func.pg_advisory_xact_lock(
+        sa.func.hashtextextended(sa.bindparam("name", type_=sa.String), 0)
+    )
+)
+_NOTIFY: Final = sa.select(sa.func.pg_notify(CHANNEL, sa.bindparam("message", type_=sa.String)))
 _TRIAL: Final = """
 INSERT INTO service_fact (name, value)
 SELECT 'trial-' || gen_random_uuid(), string_agg(md5(random()::text), '')
@@ -111,9 +117,7 @@ class Transaction:
 
     async def lock_name(self, name: str, /) -> None:
         """Let all other transactions that lock this name wait until this one ends."""
-        await self.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0)))
-        )
+        await self.connection.execute(_LOCK_NAME, {"name": name})
 
     @contextlib.asynccontextmanager
     async def copying(self, into: str | Composed) -> AsyncIterator[psycopg.AsyncCopy]:
@@ -140,7 +144,7 @@ class Transaction:
         """
         fence_id = await self.invalidation.fence(key) if must_not_be_missed else ""
         message = self.invalidation.change_message(key, fence_id)
-        await self.connection.execute(sa.select(sa.func.pg_notify(CHANNEL, message)))
+        await self.connection.execute(_NOTIFY, {"message": message})
         self._changed.append((key, fence_id))
 
     def committed(self) -> None:
