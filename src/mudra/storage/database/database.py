@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final, TypeVar, cast
 
 import psycopg
@@ -77,6 +78,11 @@ FROM generate_series(1, 8192)
 """A quarter of a megabyte that cannot be compressed away; rolled back."""
 
 
+@lru_cache(maxsize=1)  # only a sandbox moves its clock
+def _moment(offset: timedelta) -> sa.ColumnElement[datetime]:
+    return sa.func.clock_timestamp() + sa.literal(offset, sa.Interval)
+
+
 @dataclass
 class Transaction:
     """One open transaction."""
@@ -97,7 +103,7 @@ class Transaction:
     @property
     def this_moment(self) -> sa.ColumnElement[datetime]:
         """The same clock for a statement to read by itself, which saves asking first."""
-        return sa.func.clock_timestamp() + sa.literal(self._offset(), sa.Interval)
+        return _moment(self._offset())
 
     async def stay_open(self, seconds: float) -> None:
         """From here on the transaction may be idle so long: what it waits for is elsewhere."""
