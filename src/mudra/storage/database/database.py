@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final, TypeVar, cast
 
 import psycopg
@@ -63,12 +64,23 @@ _OF_TRANSACTION: Final = sa.select(
 )
 _CONFIRM: Final = sa.text(CONFIRM)
 _NOW: Final = sa.select(sa.func.clock_timestamp())
+_LOCK_NAME: Final = sa.select(
+    sa.func.pg_advisory_xact_lock(
+        sa.func.hashtextextended(sa.bindparam("name", type_=sa.String), 0)
+    )
+)
+_NOTIFY: Final = sa.select(sa.func.pg_notify(CHANNEL, sa.bindparam("message", type_=sa.String)))
 _TRIAL: Final = """
 INSERT INTO service_fact (name, value)
 SELECT 'trial-' || gen_random_uuid(), string_agg(md5(random()::text), '')
 FROM generate_series(1, 8192)
 """
 """A quarter of a megabyte that cannot be compressed away; rolled back."""
+
+
+@lru_cache(maxsize=1)  # only a sandbox moves its clock
+def _moment(offset: timedelta) -> sa.ColumnElement[datetime]:
+    return sa.func.clock_timestamp() + sa.literal(offset, sa.Interval)
 
 
 @dataclass
@@ -91,7 +103,7 @@ class Transaction:
     @property
     def this_moment(self) -> sa.ColumnElement[datetime]:
         """The same clock for a statement to read by itself, which saves asking first."""
-        return sa.func.clock_timestamp() + sa.literal(self._offset(), sa.Interval)
+        return _moment(self._offset())
 
     async def stay_open(self, seconds: float) -> None:
         """From here on the transaction may be idle so long: what it waits for is elsewhere."""
@@ -111,9 +123,7 @@ class Transaction:
 
     async def lock_name(self, name: str, /) -> None:
         """Let all other transactions that lock this name wait until this one ends."""
-        await self.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0)))
-        )
+        await self.connection.execute(_LOCK_NAME, {"name": name})
 
     @contextlib.asynccontextmanager
     async def copying(self, into: str | Composed) -> AsyncIterator[psycopg.AsyncCopy]:
@@ -140,7 +150,7 @@ class Transaction:
         """
         fence_id = await self.invalidation.fence(key) if must_not_be_missed else ""
         message = self.invalidation.change_message(key, fence_id)
-        await self.connection.execute(sa.select(sa.func.pg_notify(CHANNEL, message)))
+        await self.connection.execute(_NOTIFY, {"message": message})
         self._changed.append((key, fence_id))
 
     def committed(self) -> None:

@@ -7,6 +7,7 @@ reaches no count of another kind.
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -20,6 +21,60 @@ from mudra.storage.database.tables import address_failure, throttle, user_accoun
 from mudra.storage.identity.tables import sign_in_success, sign_in_wait
 from mudra.storage.mail.outbox import OUTBOX_CHANGED
 
+_T: Final = throttle.c
+_A: Final = address_failure.c
+_S: Final = sign_in_success.c
+_HISTORY: Final = sa.select(_T.failures, _T.last_failure_at).where(
+    _T.account_key == sa.bindparam("account_key")
+)
+_LOCKED_HISTORY: Final = (
+    # A row to lock must exist, for names that have none as for those that do.
+    insert(throttle)
+    .on_conflict_do_update(index_elements=["account_key"], set_={"failures": _T.failures})
+    .returning(_T.failures, _T.last_failure_at)
+)
+_ADD_HISTORY: Final = insert(throttle)
+_SAVE: Final = _ADD_HISTORY.on_conflict_do_update(
+    index_elements=["account_key"],
+    set_={
+        "failures": _ADD_HISTORY.excluded.failures,
+        "last_failure_at": _ADD_HISTORY.excluded.last_failure_at,
+    },
+)
+_OF_ADDRESS: Final = (
+    sa.select(_A.at)
+    .where(_A.address_key == sa.bindparam("address_key"), _A.at > sa.bindparam("since"))
+    .order_by(_A.at)
+)
+_ADDRESS_FAILED: Final = sa.insert(address_failure)
+_SUCCESSES: Final = (
+    sa.select(_S.at)
+    .where(_S.account_key == sa.bindparam("account_key"), _S.at > sa.bindparam("since"))
+    .order_by(_S.at)
+)
+_SUCCESSES_FROM: Final = _SUCCESSES.where(_S.address_key == sa.bindparam("address_key"))
+_SUCCEEDED: Final = sa.insert(sign_in_success)
+_COUNT_SINCE: Final = sa.select(sa.func.count()).where(_A.at > sa.bindparam("since"))
+_GUESSED: Final = sa.insert(sign_in_wait)
+_TAKEN: Final = (
+    sa.delete(sign_in_wait)
+    .where(
+        sign_in_wait.c.id.in_(
+            sa.select(sign_in_wait.c.id).with_for_update(skip_locked=True).scalar_subquery()
+        )
+    )
+    .returning(sign_in_wait.c.user_id, sign_in_wait.c.failures, sign_in_wait.c.last_failure_at)
+    .cte("taken")
+)
+_TAKE_GUESSED: Final = (
+    sa.select(
+        *(user_account.c.email, user_account.c.name, user_account.c.state),
+        *(_TAKEN.c.failures, _TAKEN.c.last_failure_at),
+    )
+    .join(_TAKEN, _TAKEN.c.user_id == user_account.c.user_id)
+    .order_by(_TAKEN.c.last_failure_at)
+)
+
 
 class PostgresAttempts:
     """Failures in a row by name, and recent failures by address."""
@@ -31,44 +86,36 @@ class PostgresAttempts:
     async def history(self, counted: Counted, name: str, *, lock: bool) -> History:
         """Read the failures in a row of a name, whether or not it exists."""
         key = self._key(counted, name)
-        found = (throttle.c.failures, throttle.c.last_failure_at)
-        query: sa.Executable = sa.select(*found).where(throttle.c.account_key == key)
-        if lock:
-            # A row to lock must exist, for names that have none as for those that do.
-            query = (
-                insert(throttle)
-                .values(account_key=key, failures=0)
-                .on_conflict_do_update(
-                    index_elements=["account_key"], set_={"failures": throttle.c.failures}
-                )
-                .returning(*found)
-            )
-        row = (await self._tx.connection.execute(query)).first()
+        found = (
+            await self._tx.connection.execute(_LOCKED_HISTORY, {"account_key": key, "failures": 0})
+            if lock
+            else await self._tx.connection.execute(_HISTORY, {"account_key": key})
+        )
+        row = found.first()
         return History(row[0], row[1]) if row else FRESH
 
     async def save(self, counted: Counted, name: str, history: History) -> None:
         """Store the failures in a row of a name."""
-        values = {"failures": history.failures, "last_failure_at": history.last_failure_at}
         await self._tx.connection.execute(
-            insert(throttle)
-            .values(account_key=self._key(counted, name), **values)
-            .on_conflict_do_update(index_elements=["account_key"], set_=values)
+            _SAVE,
+            {
+                "account_key": self._key(counted, name),
+                "failures": history.failures,
+                "last_failure_at": history.last_failure_at,
+            },
         )
 
     async def of_address(self, address: str, since: datetime) -> Sequence[datetime]:
         """Return the times of failures from an address."""
-        c = address_failure.c
         found = await self._tx.connection.scalars(
-            sa.select(c.at)
-            .where(c.address_key == self._address_key(address), c.at > since)
-            .order_by(c.at)
+            _OF_ADDRESS, {"address_key": self._address_key(address), "since": since}
         )
         return found.all()
 
     async def address_failed(self, address: str, now: datetime) -> None:
         """Record a failure from an address."""
         await self._tx.connection.execute(
-            sa.insert(address_failure).values(address_key=self._address_key(address), at=now)
+            _ADDRESS_FAILED, {"address_key": self._address_key(address), "at": now}
         )
 
     async def lock_address(self, address: str) -> None:
@@ -79,58 +126,43 @@ class PostgresAttempts:
         self, username: str, since: datetime, *, address: str = ""
     ) -> Sequence[datetime]:
         """Return when a name signed in, from anywhere or from one address."""
-        c = sign_in_success.c
-        which = [c.account_key == self._encryption.name_mac(username), c.at > since]
-        if address:
-            which.append(c.address_key == self._address_key(address))
-        found = await self._tx.connection.scalars(sa.select(c.at).where(*which).order_by(c.at))
+        which = {"account_key": self._encryption.name_mac(username), "since": since}
+        found = (
+            await self._tx.connection.scalars(
+                _SUCCESSES_FROM, which | {"address_key": self._address_key(address)}
+            )
+            if address
+            else await self._tx.connection.scalars(_SUCCESSES, which)
+        )
         return found.all()
 
     async def succeeded(self, username: str, address: str, now: datetime) -> None:
         """Record a sign-in of a name from an address."""
         await self._tx.connection.execute(
-            sa.insert(sign_in_success).values(
-                account_key=self._encryption.name_mac(username),
-                address_key=self._address_key(address),
-                at=now,
-            )
+            _SUCCEEDED,
+            {
+                "account_key": self._encryption.name_mac(username),
+                "address_key": self._address_key(address),
+                "at": now,
+            },
         )
 
     async def count_since(self, since: datetime) -> int:
         """Count the failures over all names and addresses."""
-        found = await self._tx.connection.scalar(
-            sa.select(sa.func.count()).where(address_failure.c.at > since)
-        )
+        found = await self._tx.connection.scalar(_COUNT_SINCE, {"since": since})
         return int(found or 0)
 
     async def guessed(self, user_id: str | None, failures: int, last_failure_at: datetime) -> None:
         """Queue a notice to the user; None takes the same time and notifies no one."""
         await self._tx.connection.execute(
-            sa.insert(sign_in_wait).values(
-                user_id=user_id, failures=failures, last_failure_at=last_failure_at
-            )
+            _GUESSED,
+            {"user_id": user_id, "failures": failures, "last_failure_at": last_failure_at},
         )
         await self._tx.changing(OUTBOX_CHANGED)
 
     async def take_guessed(self) -> Sequence[GuessedAccount]:
         """Take the queued notices; names without a user are dropped."""
-        waiting = sign_in_wait.c
-        taken = (
-            sa.delete(sign_in_wait)
-            .where(
-                waiting.id.in_(
-                    sa.select(waiting.id).with_for_update(skip_locked=True).scalar_subquery()
-                )
-            )
-            .returning(waiting.user_id, waiting.failures, waiting.last_failure_at)
-            .cte("taken")
-        )
-        u = user_account.c
-        rows = await self._tx.connection.execute(
-            sa.select(u.email, u.name, u.state, taken.c.failures, taken.c.last_failure_at)
-            .join(taken, taken.c.user_id == u.user_id)
-            .order_by(taken.c.last_failure_at)
-        )
+        rows = await self._tx.connection.execute(_TAKE_GUESSED)
         return [GuessedAccount(row[0], row[1], UserState(row[2]), row[3], row[4]) for row in rows]
 
     def _key(self, counted: Counted, name: str) -> bytes:

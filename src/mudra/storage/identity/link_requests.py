@@ -15,6 +15,23 @@ from mudra.storage.identity.tables import link_request
 LINK_ASKED: Final = "link-asked"
 MAX_WAITING: Final = 5000
 
+_C: Final = link_request.c
+_WAITING: Final = sa.select(sa.func.count(_C.txn_id))
+_ASK: Final = sa.insert(link_request)
+_TAKE: Final = (
+    sa.delete(link_request)
+    .where(
+        _C.request_id.in_(
+            sa.select(_C.request_id)
+            .order_by(_C.asked_at, _C.request_id)
+            .limit(sa.bindparam("limit", type_=sa.Integer))
+            .with_for_update(skip_locked=True)
+            .scalar_subquery()
+        )
+    )
+    .returning(_C.asked_at, _C.request_id, _C.sealed_name, _C.address, _C.txn_id)
+)
+
 
 class PostgresLinkRequests:
     """Requests in the order in which they came; the typed name is encrypted."""
@@ -25,38 +42,27 @@ class PostgresLinkRequests:
 
     async def ask(self, request: LinkRequest) -> None:
         """Store a request, the same way for every name; dropped while thousands wait."""
-        waiting = await self._tx.connection.scalar(sa.select(sa.func.count(link_request.c.txn_id)))
+        waiting = await self._tx.connection.scalar(_WAITING)
         if (waiting or 0) >= MAX_WAITING:
             return
         request_id = fresh_id()
         await self._tx.connection.execute(
-            sa.insert(link_request).values(
-                request_id=request_id,
-                sealed_name=self._encryption.encrypt_text(
+            _ASK,
+            {
+                "request_id": request_id,
+                "sealed_name": self._encryption.encrypt_text(
                     SecretText(request.username), "link_request", "sealed_name", request_id
                 ),
-                address=request.address,
-                txn_id=request.txn_id,
-                asked_at=await self._tx.now(),
-            )
+                "address": request.address,
+                "txn_id": request.txn_id,
+                "asked_at": await self._tx.now(),
+            },
         )
         await self._tx.changing(LINK_ASKED)
 
     async def take(self, limit: int) -> Sequence[LinkRequest]:
         """Take the oldest requests, so that no other transaction takes them."""
-        c = link_request.c
-        oldest = (
-            sa.select(c.request_id)
-            .order_by(c.asked_at, c.request_id)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-            .scalar_subquery()
-        )
-        rows = await self._tx.connection.execute(
-            sa.delete(link_request)
-            .where(c.request_id.in_(oldest))
-            .returning(c.asked_at, c.request_id, c.sealed_name, c.address, c.txn_id)
-        )
+        rows = await self._tx.connection.execute(_TAKE, {"limit": limit})
         return [
             LinkRequest(
                 self._encryption.decrypt_text(

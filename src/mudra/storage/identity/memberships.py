@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -32,6 +32,71 @@ from mudra.storage.registry.registry import member_status_of, types_of
 from mudra.storage.tokens.entity_status import store_status
 
 _RECORD_EVERY: Final = timedelta(minutes=1)
+_U: Final = user_account.c
+
+
+def _people_with(rights: sa.Table) -> sa.Select[Any]:
+    return (
+        sa.select(_U.user_id, _U.email, _U.name, _U.state, rights.c.since)
+        .join(rights, rights.c.user_id == _U.user_id)
+        .where(rights.c.entity_id == sa.bindparam("entity_id"))
+        .order_by(rights.c.since, _U.email)
+    )
+
+
+_O: Final = operator_scope.c
+_T: Final = user_token.c
+_USE: Final = user_token_use.c
+_ADMINS: Final = _people_with(entity_admin)
+_READERS: Final = _people_with(entity_reader)
+_ADD_READER: Final = insert(entity_reader).on_conflict_do_nothing()
+_CONTACT: Final = sa.select(entity_contact.c.email, entity_contact.c.phone).where(
+    entity_contact.c.entity_id == sa.bindparam("entity_id")
+)
+_NAME: Final = sa.select(entity.c.name).where(entity.c.entity_id == sa.bindparam("entity_id"))
+_SET_STATE: Final = (
+    sa.update(user_account)
+    .where(_U.user_id == sa.bindparam("of_user"))
+    .values(state=sa.bindparam("new_state"))
+)
+_SET_MEMBERSHIP: Final = (
+    sa.update(entity)
+    .where(entity.c.entity_id == sa.bindparam("of_entity"))
+    .values(membership=sa.bindparam("decided"))
+)
+_SCOPES: Final = sa.select(_O.scope).where(_O.user_id == sa.bindparam("user_id"))
+_RECORD_GRANT: Final = sa.insert(access_grant)
+_MANAGERS: Final = (
+    sa.select(_U.user_id)
+    .join(operator_scope, _O.user_id == _U.user_id)
+    .where(_O.scope == Scope.MEMBERS.value, _U.state == UserState.ACTIVE.value)
+)
+_MANAGES_SINCE: Final = sa.select(_O.since).where(
+    _O.user_id == sa.bindparam("user_id"), _O.scope == Scope.MEMBERS.value
+)
+_TOKENS: Final = (
+    sa.select(
+        *(_T.jti, _T.issued_at, _T.expires_at, _T.revoked_at),
+        *(_USE.last_used_at, _USE.last_address),
+    )
+    .outerjoin(user_token_use, _USE.jti == _T.jti)
+    .where(_T.user_id == sa.bindparam("user_id"), _T.expires_at > sa.bindparam("now"))
+    .order_by(_T.issued_at.desc(), _T.jti)
+)
+_LAST_USED_AT: Final = sa.select(_USE.last_used_at).where(_USE.jti == sa.bindparam("jti"))
+_IS_FIRST_USE: Final = sa.select(
+    sa.func.pg_try_advisory_xact_lock(
+        sa.func.hashtextextended(sa.bindparam("jti", type_=sa.String), 0)
+    )
+)
+_ADD_USE: Final = insert(user_token_use)
+_RECORD_USE: Final = _ADD_USE.on_conflict_do_update(
+    index_elements=["jti"],
+    set_={
+        "last_used_at": _ADD_USE.excluded.last_used_at,
+        "last_address": _ADD_USE.excluded.last_address,
+    },
+)
 
 
 class PostgresMemberships:
@@ -42,28 +107,21 @@ class PostgresMemberships:
 
     async def admins(self, entity_id: str) -> Sequence[Admin]:
         """Return the admins of an entity, the longest serving first."""
-        return await self._people(entity_id, entity_admin, Role.ADMIN)
+        return await self._people(_ADMINS, entity_id, Role.ADMIN)
 
     async def readers(self, entity_id: str) -> Sequence[Admin]:
         """Return the readers of an entity, the longest serving first."""
-        return await self._people(entity_id, entity_reader, Role.READER)
+        return await self._people(_READERS, entity_id, Role.READER)
 
-    async def _people(self, entity_id: str, rights: sa.Table, role: Role) -> Sequence[Admin]:
-        u = user_account.c
-        rows = await self._tx.connection.execute(
-            sa.select(u.user_id, u.email, u.name, u.state, rights.c.since)
-            .join(rights, rights.c.user_id == u.user_id)
-            .where(rights.c.entity_id == entity_id)
-            .order_by(rights.c.since, u.email)
-        )
-        return [Admin(*row[:3], UserState(row[3]), row[4], role=role) for row in rows]
+    async def _people(self, query: sa.Select[Any], entity_id: str, role: Role) -> Sequence[Admin]:
+        rows = await self._tx.connection.execute(query, {"entity_id": entity_id})
+        return [Admin(r[0], r[1], r[2], UserState(r[3]), r[4], role=role) for r in rows]
 
     async def add_reader(self, entity_id: str, user_id: str) -> None:
         """Let a user see an entity."""
         await self._tx.connection.execute(
-            insert(entity_reader)
-            .values(entity_id=entity_id, user_id=user_id, since=await self._tx.now())
-            .on_conflict_do_nothing()
+            _ADD_READER,
+            {"entity_id": entity_id, "user_id": user_id, "since": await self._tx.now()},
         )
 
     async def remove_reader(self, entity_id: str, user_id: str) -> None:
@@ -82,10 +140,7 @@ class PostgresMemberships:
 
     async def contact(self, entity_id: str) -> Contact:
         """Return the backup contact of an entity."""
-        c = entity_contact.c
-        rows = await self._tx.connection.execute(
-            sa.select(c.email, c.phone).where(c.entity_id == entity_id)
-        )
+        rows = await self._tx.connection.execute(_CONTACT, {"entity_id": entity_id})
         found = rows.first()
         return Contact(*found) if found else Contact()
 
@@ -111,17 +166,13 @@ class PostgresMemberships:
 
     async def entity_name(self, entity_id: str) -> str:
         """Return the entity's name for people; empty when there is no such entity."""
-        found = await self._tx.connection.scalar(
-            sa.select(entity.c.name).where(entity.c.entity_id == entity_id)
-        )
+        found = await self._tx.connection.scalar(_NAME, {"entity_id": entity_id})
         return str(found or "")
 
     async def set_state(self, user_id: str, state: UserState) -> None:
         """Store a user's state."""
         await self._tx.connection.execute(
-            sa.update(user_account)
-            .where(user_account.c.user_id == user_id)
-            .values(state=state.value)
+            _SET_STATE, {"of_user": user_id, "new_state": state.value}
         )
 
     async def set_email(self, user_id: str, email: str, state: UserState) -> None:
@@ -145,17 +196,13 @@ class PostgresMemberships:
     ) -> None:
         """Store the operator's decision and the status that follows; every node learns it first."""
         await self._tx.connection.execute(
-            sa.update(entity)
-            .where(entity.c.entity_id == entity_id)
-            .values(membership=membership.value)
+            _SET_MEMBERSHIP, {"of_entity": entity_id, "decided": membership.value}
         )
         await store_status(self._tx, entity_id, effective)
 
     async def scopes(self, user_id: str) -> frozenset[Scope]:
         """Return the scopes of an operator; empty for anyone else."""
-        found = await self._tx.connection.scalars(
-            sa.select(operator_scope.c.scope).where(operator_scope.c.user_id == user_id)
-        )
+        found = await self._tx.connection.scalars(_SCOPES, {"user_id": user_id})
         return frozenset(Scope(scope) for scope in found)
 
     async def set_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
@@ -176,9 +223,7 @@ class PostgresMemberships:
         """Record who gave a person a right, of an entity or an operator's; `by` "" records none."""
         if by:
             values = {"user_id": user_id, "given_by": by, "entity_id": entity_id}
-            await self._tx.connection.execute(
-                sa.insert(access_grant).values(**values, at=await self._tx.now())
-            )
+            await self._tx.connection.execute(_RECORD_GRANT, {**values, "at": await self._tx.now()})
 
     async def lock_operators(self) -> None:
         """Let acts on people wait for each other until this transaction ends."""
@@ -186,52 +231,31 @@ class PostgresMemberships:
 
     async def managers(self) -> frozenset[str]:
         """Return the user IDs of the active operators who can manage operators."""
-        u, c = user_account.c, operator_scope.c
-        found = await self._tx.connection.scalars(
-            sa.select(u.user_id)
-            .join(operator_scope, c.user_id == u.user_id)
-            .where(c.scope == Scope.MEMBERS.value, u.state == UserState.ACTIVE.value)
-        )
-        return frozenset(found)
+        return frozenset(await self._tx.connection.scalars(_MANAGERS))
 
     async def manages_since(self, user_id: str) -> datetime | None:
         """Return since when an operator can manage operators; None when it cannot."""
-        c = operator_scope.c
         found: datetime | None = await self._tx.connection.scalar(
-            sa.select(c.since).where(c.user_id == user_id, c.scope == Scope.MEMBERS.value)
+            _MANAGES_SINCE, {"user_id": user_id}
         )
         return found
 
     async def tokens(self, user_id: str) -> Sequence[HeldToken]:
         """Return a user's tokens that have not expired, the newest first."""
-        t, use = user_token.c, user_token_use.c
         rows = await self._tx.connection.execute(
-            sa.select(
-                t.jti, t.issued_at, t.expires_at, t.revoked_at, use.last_used_at, use.last_address
-            )
-            .outerjoin(user_token_use, use.jti == t.jti)
-            .where(t.user_id == user_id, t.expires_at > await self._tx.now())
-            .order_by(t.issued_at.desc(), t.jti)
+            _TOKENS, {"user_id": user_id, "now": await self._tx.now()}
         )
         return [HeldToken(*row[:5], row[5] or "") for row in rows]
 
     async def token_used(self, jti: str, address: str) -> None:
         """Record a use of a user token, at most once a minute."""
-        now, c = await self._tx.now(), user_token_use.c
-        last_used_at = await self._tx.connection.scalar(
-            sa.select(c.last_used_at).where(c.jti == jti)
-        )
+        now = await self._tx.now()
+        last_used_at = await self._tx.connection.scalar(_LAST_USED_AT, {"jti": jti})
         if last_used_at is not None and last_used_at > now - _RECORD_EVERY:
             return
         # Calls with one token at the same time must not wait for each other here.
-        is_first = await self._tx.connection.scalar(
-            sa.select(sa.func.pg_try_advisory_xact_lock(sa.func.hashtextextended(jti, 0)))
-        )
-        if not is_first:
+        if not await self._tx.connection.scalar(_IS_FIRST_USE, {"jti": jti}):
             return
-        values = {"last_used_at": now, "last_address": address}
         await self._tx.connection.execute(
-            insert(user_token_use)
-            .values(jti=jti, **values)
-            .on_conflict_do_update(index_elements=["jti"], set_=values)
+            _RECORD_USE, {"jti": jti, "last_used_at": now, "last_address": address}
         )

@@ -1,7 +1,7 @@
 """What members have reached on their way to the first token: implements overview/onboarding.py."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -36,6 +36,33 @@ def _activated_at() -> sa.ScalarSelect[object]:
     )
 
 
+def _milestones() -> sa.Select[Any]:
+    v, day, secret = registry_version.c, token_day.c, entity_secret.c
+    # The first versions; a minimum would read all that there ever were.
+    own = sa.select(v.submitted_at).where(v.entity_id == _E.entity_id)
+    submitted = own.where(v.status.not_in(_NOT_SENT)).order_by(v.number).limit(1)
+    live = (
+        sa.select(v.live_from)
+        .where(v.entity_id == _E.entity_id, v.live_from.is_not(None))
+        .order_by(v.number)
+        .limit(1)
+    )
+    token = sa.select(sa.func.min(day.day)).where(day.entity_id == _E.entity_id)
+    return (
+        sa.select(
+            *(_E.entity_id, _E.status, _E.created_at, _activated_at()),
+            *(one.scalar_subquery() for one in (submitted, live, token)),
+            *(secret.version, secret.created_at),
+        )
+        .join(entity_secret, secret.entity_id == _E.entity_id)
+        .where(secret.state == "current")
+    )
+
+
+_OF_ALL: Final = _milestones()
+_OF_MEMBER: Final = _OF_ALL.where(_E.entity_id == sa.bindparam("entity_id"))
+
+
 class PostgresMilestones:
     """Reads what each step left behind."""
 
@@ -44,32 +71,10 @@ class PostgresMilestones:
 
     async def of_all(self) -> Sequence[Milestones]:
         """Return the milestones of all members."""
-        return await self._where(sa.true())
+        return [Milestones(*row) for row in await self._tx.connection.execute(_OF_ALL)]
 
     async def of_member(self, entity_id: str) -> Milestones | None:
         """Return the milestones of a member."""
-        found = await self._where(_E.entity_id == entity_id)
-        return found[0] if found else None
-
-    async def _where(self, which: sa.ColumnElement[bool]) -> Sequence[Milestones]:
-        v, day, secret = registry_version.c, token_day.c, entity_secret.c
-        # The first versions; a minimum would read all that there ever were.
-        own = sa.select(v.submitted_at).where(v.entity_id == _E.entity_id)
-        submitted = own.where(v.status.not_in(_NOT_SENT)).order_by(v.number).limit(1)
-        live = (
-            sa.select(v.live_from)
-            .where(v.entity_id == _E.entity_id, v.live_from.is_not(None))
-            .order_by(v.number)
-            .limit(1)
-        )
-        token = sa.select(sa.func.min(day.day)).where(day.entity_id == _E.entity_id)
-        rows = await self._tx.connection.execute(
-            sa.select(
-                *(_E.entity_id, _E.status, _E.created_at, _activated_at()),
-                *(one.scalar_subquery() for one in (submitted, live, token)),
-                *(secret.version, secret.created_at),
-            )
-            .join(entity_secret, secret.entity_id == _E.entity_id)
-            .where(which, secret.state == "current")
-        )
-        return [Milestones(*row) for row in rows]
+        found = await self._tx.connection.execute(_OF_MEMBER, {"entity_id": entity_id})
+        row = found.first()
+        return None if row is None else Milestones(*row)

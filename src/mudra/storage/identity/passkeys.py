@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
@@ -10,6 +11,38 @@ from mudra.identity.passkeys.ports import Challenge, Passkey, Purpose
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.tables import passkey, passkey_challenge
 from mudra.storage.identity.waiting import oldest_of_busiest
+
+_P: Final = passkey.c
+_C: Final = passkey_challenge.c
+_IN_ORDER: Final = sa.select(passkey).order_by(_P.created_at, _P.passkey_id)
+_OF_USER: Final = _IN_ORDER.where(_P.user_id == sa.bindparam("user_id"))
+_BY_CREDENTIAL: Final = _IN_ORDER.where(
+    _P.credential_id == sa.bindparam("credential_id")
+).with_for_update()
+_USED: Final = (
+    sa.update(passkey)
+    .where(_P.passkey_id == sa.bindparam("of_passkey"))
+    .values(sign_count=sa.bindparam("count"), last_used_at=sa.bindparam("at"))
+)
+_ADD_CHALLENGE: Final = insert(passkey_challenge)
+_PUT_CHALLENGE: Final = _ADD_CHALLENGE.on_conflict_do_update(
+    index_elements=["holder", "purpose"],
+    set_={
+        "value": _ADD_CHALLENGE.excluded.value,
+        "address": _ADD_CHALLENGE.excluded.address,
+        "expires_at": _ADD_CHALLENGE.excluded.expires_at,
+    },
+)
+_TAKE_CHALLENGE: Final = (
+    sa.delete(passkey_challenge)
+    .where(_C.holder == sa.bindparam("holder"), _C.purpose == sa.bindparam("purpose"))
+    .returning(_C.value, _C.expires_at)
+)
+_WAITS: Final = sa.and_(_C.expires_at > sa.bindparam("now"), _C.purpose == Purpose.SIGN_IN.value)
+_WAITING: Final = sa.select(
+    sa.func.count().filter(_C.address == sa.bindparam("address")), sa.func.count()
+).where(_WAITS)
+_MAKE_ROOM: Final = oldest_of_busiest(passkey_challenge, _WAITS)
 
 
 class PostgresPasskeys:
@@ -20,12 +53,12 @@ class PostgresPasskeys:
 
     async def of_user(self, user_id: str) -> Sequence[Passkey]:
         """Return a person's passkeys, the oldest first."""
-        return await self._read(sa.select(passkey).where(passkey.c.user_id == user_id))
+        return _read(await self._tx.connection.execute(_OF_USER, {"user_id": user_id}))
 
     async def by_credential(self, credential_id: bytes) -> Passkey | None:
         """Find a passkey, and hold its lock for this transaction."""
-        found = await self._read(
-            sa.select(passkey).where(passkey.c.credential_id == credential_id).with_for_update()
+        found = _read(
+            await self._tx.connection.execute(_BY_CREDENTIAL, {"credential_id": credential_id})
         )
         return found[0] if found else None
 
@@ -50,9 +83,7 @@ class PostgresPasskeys:
     async def used(self, passkey_id: str, sign_count: int, now: datetime) -> None:
         """Record a use and its counter."""
         await self._tx.connection.execute(
-            sa.update(passkey)
-            .where(passkey.c.passkey_id == passkey_id)
-            .values(sign_count=sign_count, last_used_at=now)
+            _USED, {"of_passkey": passkey_id, "count": sign_count, "at": now}
         )
 
     async def remove(self, user_id: str, passkey_id: str) -> bool:
@@ -68,61 +99,45 @@ class PostgresPasskeys:
 
     async def put_challenge(self, challenge: Challenge) -> None:
         """Store a challenge; it replaces the holder's earlier one of that purpose."""
-        values = {
-            "value": challenge.value,
-            "address": challenge.address,
-            "expires_at": challenge.expires_at,
-        }
         await self._tx.connection.execute(
-            insert(passkey_challenge)
-            .values(holder=challenge.holder, purpose=challenge.purpose.value, **values)
-            .on_conflict_do_update(index_elements=["holder", "purpose"], set_=values)
+            _PUT_CHALLENGE,
+            {
+                "holder": challenge.holder,
+                "purpose": challenge.purpose.value,
+                "value": challenge.value,
+                "address": challenge.address,
+                "expires_at": challenge.expires_at,
+            },
         )
 
     async def take_challenge(self, holder: bytes, purpose: Purpose, now: datetime) -> bytes | None:
         """Delete a holder's challenge and return it; None when there is none that still counts."""
-        c = passkey_challenge.c
-        row = (
-            await self._tx.connection.execute(
-                sa.delete(passkey_challenge)
-                .where(c.holder == holder, c.purpose == purpose.value)
-                .returning(c.value, c.expires_at)
-            )
-        ).first()
+        which = {"holder": holder, "purpose": purpose.value}
+        row = (await self._tx.connection.execute(_TAKE_CHALLENGE, which)).first()
         return None if row is None or now >= row.expires_at else bytes(row.value)
 
     async def waiting(self, address: str, now: datetime) -> tuple[int, int]:
         """Count the challenges of browsers that are not signed in: of an address, and of all."""
-        c = passkey_challenge.c
-        row = (
-            await self._tx.connection.execute(
-                sa.select(sa.func.count().filter(c.address == address), sa.func.count()).where(
-                    c.expires_at > now, c.purpose == Purpose.SIGN_IN.value
-                )
-            )
-        ).one()
+        which = {"address": address, "now": now}
+        row = (await self._tx.connection.execute(_WAITING, which)).one()
         return int(row[0]), int(row[1])
 
     async def make_room(self, now: datetime) -> None:
         """Delete the oldest of these challenges of the address that has the most."""
-        c = passkey_challenge.c
-        waits = sa.and_(c.expires_at > now, c.purpose == Purpose.SIGN_IN.value)
-        await self._tx.connection.execute(oldest_of_busiest(passkey_challenge, waits))
+        await self._tx.connection.execute(_MAKE_ROOM, {"now": now})
 
-    async def _read(self, query: sa.Select[tuple[object, ...]]) -> list[Passkey]:
-        rows = await self._tx.connection.execute(
-            query.order_by(passkey.c.created_at, passkey.c.passkey_id)
+
+def _read(rows: sa.CursorResult[tuple[object, ...]]) -> list[Passkey]:
+    return [
+        Passkey(
+            passkey_id=row["passkey_id"],
+            user_id=row["user_id"],
+            name=row["name"],
+            credential_id=bytes(row["credential_id"]),
+            public_key=bytes(row["public_key"]),
+            sign_count=row["sign_count"],
+            created_at=row["created_at"],
+            last_used_at=row["last_used_at"],
         )
-        return [
-            Passkey(
-                passkey_id=row["passkey_id"],
-                user_id=row["user_id"],
-                name=row["name"],
-                credential_id=bytes(row["credential_id"]),
-                public_key=bytes(row["public_key"]),
-                sign_count=row["sign_count"],
-                created_at=row["created_at"],
-                last_used_at=row["last_used_at"],
-            )
-            for row in rows.mappings()
-        ]
+        for row in rows.mappings()
+    ]

@@ -1,6 +1,6 @@
 """Users, members and their links in PostgreSQL: implements identity/ports.py."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, cast
 
@@ -11,7 +11,6 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.shared.ids import fresh_id
 from mudra.storage.caching.cache_invalidation import entity_key
-from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
     email_link,
@@ -25,6 +24,97 @@ _RIGHTS: Final = sa.union_all(
     sa.select(entity_admin.c.user_id, entity_admin.c.entity_id, sa.false().label("reads")),
     sa.select(entity_reader.c.user_id, entity_reader.c.entity_id, sa.true().label("reads")),
 ).subquery("rights")
+
+
+def _user_where(which: sa.ColumnElement[bool]) -> sa.Select[tuple[object, ...]]:
+    # One statement: each call of a signed-in user begins with it. For an unknown name it reads
+    # a row as well: the time that a sign-in takes must not reveal which names exist (A6).
+    asked = sa.select(sa.literal_column("1")).subquery("asked")
+    rights = _RIGHTS.c
+    return (
+        sa.select(
+            user_account,
+            entity.c.entity_id,
+            entity.c.name.label("entity_name"),
+            rights.reads,
+        )
+        .select_from(asked)
+        .outerjoin(user_account, which)
+        .outerjoin(_RIGHTS, rights.user_id == user_account.c.user_id)
+        .outerjoin(entity, entity.c.entity_id == rights.entity_id)
+        .order_by(entity.c.entity_id)
+    )
+
+
+_U: Final = user_account.c
+_L: Final = email_link.c
+_BY_USERNAME: Final = _user_where(_U.email == sa.bindparam("email"))
+_BY_ID: Final = _user_where(_U.user_id == sa.bindparam("user_id"))
+_MEMBER: Final = (
+    sa.select(entity).where(entity.c.entity_id == sa.bindparam("entity_id")).with_for_update()
+)
+_MEMBERS: Final = sa.select(entity).order_by(entity.c.entity_id)
+_ADMINS: Final = (
+    sa.select(entity_admin.c.entity_id, _U.email)
+    .join(user_account, _U.user_id == entity_admin.c.user_id)
+    .where(
+        entity_admin.c.entity_id
+        == sa.any_(sa.bindparam("entity_ids", type_=sa.ARRAY(entity_admin.c.entity_id.type)))
+    )
+    .order_by(entity_admin.c.since, _U.email)
+)
+_ADD_MEMBER: Final = sa.insert(entity)
+_ADD_USER: Final = sa.insert(user_account)
+_SET_LANGUAGE: Final = (
+    sa.update(user_account)
+    .where(_U.user_id == sa.bindparam("of_user"))
+    .values(language=sa.bindparam("new_language"))
+)
+_SET_DISPLAY_ZONE: Final = (
+    sa.update(user_account)
+    .where(_U.user_id == sa.bindparam("of_user"))
+    .values(display_zone=sa.bindparam("choice"))
+)
+_END_READER: Final = sa.delete(entity_reader).where(
+    entity_reader.c.entity_id == sa.bindparam("entity_id"),
+    entity_reader.c.user_id == sa.bindparam("user_id"),
+)
+_ADD_ADMIN: Final = sa.insert(entity_admin)
+_SET_PASSWORD: Final = (
+    sa.update(user_account)
+    .where(_U.user_id == sa.bindparam("of_user"))
+    .values(password_hash=sa.bindparam("new_hash"), password_set_at=sa.bindparam("at"))
+)
+_REPLACE_HASH: Final = (
+    sa.update(user_account)
+    .where(_U.user_id == sa.bindparam("of_user"), _U.password_hash == sa.bindparam("previous"))
+    .values(password_hash=sa.bindparam("new_hash"))
+)
+_ADD_LINK: Final = sa.insert(email_link)
+_LINK: Final = (
+    sa.select(email_link).where(_L.token_hash == sa.bindparam("token_hash")).with_for_update()
+)
+_USE: Final = (
+    sa.update(email_link)
+    .where(_L.token_hash == sa.bindparam("of_link"))
+    .values(used_at=sa.bindparam("at"))
+)
+_VOID: Final = (
+    sa.update(email_link)
+    .where(_L.user_id == sa.bindparam("of_user"), _L.used_at.is_(None), _L.voided_at.is_(None))
+    .values(voided_at=sa.bindparam("at"))
+)
+_SENT_TO: Final = sa.select(_L.created_at).where(
+    _L.user_id == sa.bindparam("user_id"), _L.created_at > sa.bindparam("since")
+)
+_IS_ANY_VALID: Final = sa.select(
+    sa.exists().where(
+        _L.user_id == sa.bindparam("user_id"),
+        _L.used_at.is_(None),
+        _L.voided_at.is_(None),
+        _L.expires_at > sa.bindparam("now"),
+    )
+)
 
 
 class PostgresPeople:
@@ -43,36 +133,16 @@ class PostgresPeople:
 
     async def by_username(self, username: str) -> User | None:
         """Find a user by normalized email address."""
-        return await self._user(user_account.c.email == username)
+        return await self._user(_BY_USERNAME, {"email": username})
 
     async def by_id(self, user_id: str) -> User | None:
         """Find a user by ID."""
-        return await self._user(user_account.c.user_id == user_id)
+        return await self._user(_BY_ID, {"user_id": user_id})
 
-    async def _user(self, which: sa.ColumnElement[bool]) -> User | None:
-        # One statement: each call of a signed-in user begins with it. For an unknown name it reads
-        # a row as well: the time that a sign-in takes must not reveal which names exist (A6).
-        asked = sa.select(sa.literal_column("1")).subquery("asked")
-        rights = _RIGHTS.c
-        rows = (
-            (
-                await self._tx.connection.execute(
-                    sa.select(
-                        user_account,
-                        entity.c.entity_id,
-                        entity.c.name.label("entity_name"),
-                        rights.reads,
-                    )
-                    .select_from(asked)
-                    .outerjoin(user_account, which)
-                    .outerjoin(_RIGHTS, rights.user_id == user_account.c.user_id)
-                    .outerjoin(entity, entity.c.entity_id == rights.entity_id)
-                    .order_by(entity.c.entity_id)
-                )
-            )
-            .mappings()
-            .all()
-        )
+    async def _user(
+        self, query: sa.Select[tuple[object, ...]], which: Mapping[str, str]
+    ) -> User | None:
+        rows = (await self._tx.connection.execute(query, which)).mappings().all()
         row, mine = rows[0], [one for one in rows if one["entity_id"] is not None]
         read = User(
             user_id=row["user_id"],
@@ -92,34 +162,20 @@ class PostgresPeople:
 
     async def member(self, entity_id: str) -> Member | None:
         """Find a member, and hold its lock for this transaction."""
-        row = (
-            (
-                await self._tx.connection.execute(
-                    sa.select(entity).where(entity.c.entity_id == entity_id).with_for_update()
-                )
-            )
-            .mappings()
-            .first()
-        )
+        found = await self._tx.connection.execute(_MEMBER, {"entity_id": entity_id})
+        row = found.mappings().first()
         if row is None:
             return None
         return (await self._with_admins([cast("dict[str, str]", dict(row))]))[0]
 
     async def members(self) -> Sequence[Member]:
         """List all members by entity ID."""
-        rows = (
-            await self._tx.connection.execute(sa.select(entity).order_by(entity.c.entity_id))
-        ).mappings()
+        rows = (await self._tx.connection.execute(_MEMBERS)).mappings()
         return await self._with_admins([cast("dict[str, str]", dict(row)) for row in rows])
 
     async def _with_admins(self, rows: list[dict[str, str]]) -> list[Member]:
         admins: dict[str, list[str]] = {row["entity_id"]: [] for row in rows}
-        found = await self._tx.connection.execute(
-            sa.select(entity_admin.c.entity_id, user_account.c.email)
-            .join(user_account, user_account.c.user_id == entity_admin.c.user_id)
-            .where(is_among(entity_admin.c.entity_id, admins))
-            .order_by(entity_admin.c.since, user_account.c.email)
-        )
+        found = await self._tx.connection.execute(_ADMINS, {"entity_ids": [*admins]})
         for entity_id, email in found:
             admins[entity_id].append(email)
         return [
@@ -138,74 +194,57 @@ class PostgresPeople:
     ) -> None:
         """Store a new member."""
         await self._tx.connection.execute(
-            sa.insert(entity).values(
-                entity_id=entity_id,
-                type=entity_type,
-                name=name,
-                status=status.value,
-                created_at=await self._tx.now(),
-            )
+            _ADD_MEMBER,
+            {
+                "entity_id": entity_id,
+                "type": entity_type,
+                "name": name,
+                "status": status.value,
+                "created_at": await self._tx.now(),
+            },
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
 
     async def add_user(self, user: User) -> None:
         """Store a new user."""
         await self._tx.connection.execute(
-            sa.insert(user_account).values(
-                user_id=user.user_id,
-                email=user.email,
-                name=user.name,
-                state=user.state.value,
-                created_at=await self._tx.now(),
-            )
+            _ADD_USER,
+            {
+                "user_id": user.user_id,
+                "email": user.email,
+                "name": user.name,
+                "state": user.state.value,
+                "created_at": await self._tx.now(),
+            },
         )
 
     async def set_language(self, user_id: str, language: str) -> None:
         """Store the language of a person's pages and emails."""
         await self._tx.connection.execute(
-            sa.update(user_account)
-            .where(user_account.c.user_id == user_id)
-            .values(language=language)
+            _SET_LANGUAGE, {"of_user": user_id, "new_language": language}
         )
 
     async def set_display_zone(self, user_id: str, choice: str) -> None:
         """Store the zone in which a person's pages write times."""
-        await self._tx.connection.execute(
-            sa.update(user_account)
-            .where(user_account.c.user_id == user_id)
-            .values(display_zone=choice)
-        )
+        await self._tx.connection.execute(_SET_DISPLAY_ZONE, {"of_user": user_id, "choice": choice})
 
     async def add_admin(self, entity_id: str, user_id: str) -> None:
         """Make a user an admin of an entity, of which it is no reader any more."""
-        c = entity_reader.c
-        await self._tx.connection.execute(
-            sa.delete(entity_reader).where(c.entity_id == entity_id, c.user_id == user_id)
-        )
-        await self._tx.connection.execute(
-            sa.insert(entity_admin).values(
-                entity_id=entity_id, user_id=user_id, since=await self._tx.now()
-            )
-        )
+        right = {"entity_id": entity_id, "user_id": user_id}
+        await self._tx.connection.execute(_END_READER, right)
+        await self._tx.connection.execute(_ADD_ADMIN, right | {"since": await self._tx.now()})
 
     async def set_password(self, user_id: str, password_hash: str) -> None:
         """Store the hash of a new password."""
         await self._tx.connection.execute(
-            sa.update(user_account)
-            .where(user_account.c.user_id == user_id)
-            .values(
-                password_hash=password_hash,
-                password_set_at=await self._tx.now(),
-            )
+            _SET_PASSWORD,
+            {"of_user": user_id, "new_hash": password_hash, "at": await self._tx.now()},
         )
 
     async def replace_hash(self, user_id: str, previous: str, password_hash: str) -> bool:
         """Store a new hash of the same password; False when the password has changed since."""
-        c = user_account.c
         done = await self._tx.connection.execute(
-            sa.update(user_account)
-            .where(c.user_id == user_id, c.password_hash == previous)
-            .values(password_hash=password_hash)
+            _REPLACE_HASH, {"of_user": user_id, "previous": previous, "new_hash": password_hash}
         )
         return done.rowcount == 1
 
@@ -220,29 +259,21 @@ class PostgresLinks:
         """Store a new link and void the older ones of the same user."""
         await self.void(link.user_id, link.created_at)
         await self._tx.connection.execute(
-            sa.insert(email_link).values(
-                token_hash=link.token_hash,
-                user_id=link.user_id,
-                purpose=link.purpose.value,
-                address=link.address,
-                created_at=link.created_at,
-                expires_at=link.expires_at,
-            )
+            _ADD_LINK,
+            {
+                "token_hash": link.token_hash,
+                "user_id": link.user_id,
+                "purpose": link.purpose.value,
+                "address": link.address,
+                "created_at": link.created_at,
+                "expires_at": link.expires_at,
+            },
         )
 
     async def find(self, token_hash: bytes) -> LinkRecord | None:
         """Find a link, and hold its lock for this transaction."""
-        row = (
-            (
-                await self._tx.connection.execute(
-                    sa.select(email_link)
-                    .where(email_link.c.token_hash == token_hash)
-                    .with_for_update()
-                )
-            )
-            .mappings()
-            .first()
-        )
+        found = await self._tx.connection.execute(_LINK, {"token_hash": token_hash})
+        row = found.mappings().first()
         if row is None:
             return None
         return LinkRecord(
@@ -258,34 +289,18 @@ class PostgresLinks:
 
     async def use(self, token_hash: bytes, now: datetime) -> None:
         """Mark a link as used."""
-        await self._tx.connection.execute(
-            sa.update(email_link).where(email_link.c.token_hash == token_hash).values(used_at=now)
-        )
+        await self._tx.connection.execute(_USE, {"of_link": token_hash, "at": now})
 
     async def void(self, user_id: str, now: datetime) -> None:
         """Void the links of a user that were not used."""
-        c = email_link.c
-        await self._tx.connection.execute(
-            sa.update(email_link)
-            .where(c.user_id == user_id, c.used_at.is_(None), c.voided_at.is_(None))
-            .values(voided_at=now)
-        )
+        await self._tx.connection.execute(_VOID, {"of_user": user_id, "at": now})
 
     async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:
         """Return the times at which links were sent to a user."""
-        c = email_link.c
-        found = await self._tx.connection.scalars(
-            sa.select(c.created_at).where(c.user_id == user_id, c.created_at > since)
-        )
+        found = await self._tx.connection.scalars(_SENT_TO, {"user_id": user_id, "since": since})
         return found.all()
 
     async def is_any_valid(self, user_id: str, now: datetime) -> bool:
         """Return whether a link of a user still works."""
-        c = email_link.c
-        valid = sa.exists().where(
-            c.user_id == user_id,
-            c.used_at.is_(None),
-            c.voided_at.is_(None),
-            c.expires_at > now,
-        )
-        return bool(await self._tx.connection.scalar(sa.select(valid)))
+        which = {"user_id": user_id, "now": now}
+        return bool(await self._tx.connection.scalar(_IS_ANY_VALID, which))

@@ -7,6 +7,7 @@ that is being set up is stored nowhere: it is a keyed hash of a challenge of the
 import hashlib
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -28,6 +29,34 @@ from mudra.storage.identity.tables import (
 
 PLACE = ("totp_factor", "sealed_secret")
 
+_APP: Final = totp_factor.c
+_CODE: Final = recovery_code.c
+_ENROLLED: Final = sa.select(
+    sa.exists().where(_APP.user_id == sa.bindparam("user_id"), _APP.confirmed),
+    sa.select(sa.func.count())
+    .where(passkey.c.user_id == sa.bindparam("user_id"))
+    .scalar_subquery(),
+)
+_TOTP: Final = (
+    sa.select(_APP.factor_id, _APP.sealed_secret, _APP.last_step)
+    .where(_APP.user_id == sa.bindparam("user_id"), _APP.confirmed)
+    .with_for_update()
+)
+_PENDING_TOTP: Final = sa.select(passkey_challenge.c.value).where(
+    passkey_challenge.c.holder == sa.bindparam("holder"),
+    passkey_challenge.c.purpose == Purpose.ADD.value,
+    passkey_challenge.c.expires_at > sa.bindparam("now"),
+)
+_STEP_USED: Final = (
+    sa.update(totp_factor)
+    .where(_APP.factor_id == sa.bindparam("of_factor"))
+    .values(last_step=sa.bindparam("step"))
+)
+_USE_CODE: Final = sa.delete(recovery_code).where(
+    _CODE.user_id == sa.bindparam("user_id"), _CODE.code_mac == sa.bindparam("code_mac")
+)
+_CODES_LEFT: Final = sa.select(sa.func.count()).where(_CODE.user_id == sa.bindparam("user_id"))
+
 
 def _holder(session_key: bytes) -> bytes:
     """Name a session among the holders of challenges, apart from its challenge for a passkey."""
@@ -48,21 +77,12 @@ class PostgresSecondFactors:
 
     async def enrolled(self, user_id: str) -> EnrolledFactors:
         """Return which second factors a person has."""
-        app = sa.exists().where(totp_factor.c.user_id == user_id, totp_factor.c.confirmed)
-        keys = sa.select(sa.func.count()).where(passkey.c.user_id == user_id).scalar_subquery()
-        row = (await self._tx.connection.execute(sa.select(app, keys))).one()
+        row = (await self._tx.connection.execute(_ENROLLED, {"user_id": user_id})).one()
         return EnrolledFactors(bool(row[0]), int(row[1]))
 
     async def totp(self, user_id: str) -> TotpFactor | None:
         """Find the app that a person uses, and hold its lock."""
-        c = totp_factor.c
-        row = (
-            await self._tx.connection.execute(
-                sa.select(c.factor_id, c.sealed_secret, c.last_step)
-                .where(c.user_id == user_id, c.confirmed)
-                .with_for_update()
-            )
-        ).first()
+        row = (await self._tx.connection.execute(_TOTP, {"user_id": user_id})).first()
         if row is None:
             return None
         table, column = PLACE
@@ -88,13 +108,8 @@ class PostgresSecondFactors:
         self, user_id: str, session_key: bytes, now: datetime
     ) -> SecretText | None:
         """Return the secret of the app that this very session sets up; None once it expired."""
-        c = passkey_challenge.c
         value = await self._tx.connection.scalar(
-            sa.select(c.value).where(
-                c.holder == _holder(session_key),
-                c.purpose == Purpose.ADD.value,
-                c.expires_at > now,
-            )
+            _PENDING_TOTP, {"holder": _holder(session_key), "now": now}
         )
         return None if value is None else self._derived(user_id, bytes(value))
 
@@ -122,11 +137,7 @@ class PostgresSecondFactors:
 
     async def step_used(self, factor_id: str, step: int) -> None:
         """Record the last used step."""
-        await self._tx.connection.execute(
-            sa.update(totp_factor)
-            .where(totp_factor.c.factor_id == factor_id)
-            .values(last_step=step)
-        )
+        await self._tx.connection.execute(_STEP_USED, {"of_factor": factor_id, "step": step})
 
     async def remove_totp(self, user_id: str) -> None:
         """Delete a person's apps; passkeys and recovery codes stay."""
@@ -153,19 +164,14 @@ class PostgresSecondFactors:
 
     async def use_recovery_code(self, user_id: str, code: SecretText) -> bool:
         """Delete a code that was typed; False when the person has none like it."""
-        c = recovery_code.c
         done = await self._tx.connection.execute(
-            sa.delete(recovery_code).where(
-                c.user_id == user_id, c.code_mac == self._mac(user_id, code)
-            )
+            _USE_CODE, {"user_id": user_id, "code_mac": self._mac(user_id, code)}
         )
         return done.rowcount == 1
 
     async def recovery_codes_left(self, user_id: str) -> int:
         """Count the codes that were not used."""
-        found = await self._tx.connection.scalar(
-            sa.select(sa.func.count()).where(recovery_code.c.user_id == user_id)
-        )
+        found = await self._tx.connection.scalar(_CODES_LEFT, {"user_id": user_id})
         return int(found or 0)
 
     def _derived(self, user_id: str, value: bytes) -> SecretText:
