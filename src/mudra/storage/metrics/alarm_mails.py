@@ -7,7 +7,7 @@ from typing import Final, cast
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import Insert, insert
 
 from mudra.identity.accounts.user import UserState
 from mudra.identity.operators.operator import Scope
@@ -39,6 +39,42 @@ _P: Final = alarm_preference.c
 _W: Final = health_webhook.c
 _U: Final = user_account.c
 _F: Final = followed_fip.c
+_DUE: Final = (
+    sa.select(alarm_mail)
+    .where(_M.due_at <= sa.bindparam("now"))
+    .order_by(_M.due_at, _M.incident_id)
+)
+_OF_PEOPLE: Final = _M.user_id == sa.any_(sa.bindparam("people", type_=sa.ARRAY(_M.user_id.type)))
+_OF_INCIDENTS: Final = _M.incident_id == sa.any_(
+    sa.bindparam("incidents", type_=sa.ARRAY(_M.incident_id.type))
+)
+_WAITS: Final = _M.due_at.is_not(None)
+_DELETE: Final = sa.delete(alarm_mail).where(_OF_PEOPLE, _WAITS, _M.notified_at.is_(None))
+_CLEAR: Final = sa.update(alarm_mail).where(_OF_PEOPLE, _WAITS).values(due_at=None, text="")
+_DELETE_SOME: Final = _DELETE.where(_OF_INCIDENTS)
+_CLEAR_SOME: Final = _CLEAR.where(_OF_INCIDENTS)
+_ADD: Final = insert(alarm_mail)
+
+
+def _putting(*names: str) -> Insert:
+    described = ("entity_id", "severity", "title", "over", "due_at", "text", *names)
+    return _ADD.on_conflict_do_update(
+        index_elements=["user_id", "incident_id"],
+        set_={name: _ADD.excluded[name] for name in described},
+    )
+
+
+_PUT_SENT: Final = _putting("notified_at", "in_storm")
+_PUT_HELD: Final = _putting()
+_WAITING: Final = sa.select(alarm_mail).where(_OF_PEOPLE, _OF_INCIDENTS, _WAITS)
+_KNOWN: Final = sa.select(_M.user_id, _M.incident_id).where(
+    _OF_PEOPLE, _OF_INCIDENTS, _M.notified_at.is_not(None)
+)
+_LATELY: Final = (
+    sa.select(*(_M.user_id, sa.func.count()), sa.func.max(_M.notified_at).filter(_M.in_storm))
+    .where(_OF_PEOPLE, _M.notified_at > sa.bindparam("since"))
+    .group_by(_M.user_id)
+)
 
 
 class PostgresAlarmPreferences:
@@ -181,9 +217,7 @@ class PostgresAlarmMails:
 
     async def due(self, now: datetime) -> Sequence[HeldAlarm]:
         """Returns what has waited long enough."""
-        rows = await self._tx.connection.execute(
-            sa.select(alarm_mail).where(_M.due_at <= now).order_by(_M.due_at, _M.incident_id)
-        )
+        rows = await self._tx.connection.execute(_DUE, {"now": now})
         return [_held(row) for row in rows.mappings()]
 
     async def waiting(
@@ -191,11 +225,7 @@ class PostgresAlarmMails:
     ) -> Sequence[HeldAlarm]:
         """Returns what waits for these people about these incidents."""
         rows = await self._tx.connection.execute(
-            sa.select(alarm_mail).where(
-                is_among(_M.user_id, user_ids),
-                is_among(_M.incident_id, incident_ids),
-                _M.due_at.is_not(None),
-            )
+            _WAITING, {"people": list(user_ids), "incidents": list(incident_ids)}
         )
         return [_held(row) for row in rows.mappings()]
 
@@ -204,24 +234,13 @@ class PostgresAlarmMails:
     ) -> Mapping[str, History]:
         """Returns what people know of these incidents, and their emails since a moment."""
         known: dict[str, set[str]] = defaultdict(set)
+        people = list(user_ids)
         rows = await self._tx.connection.execute(
-            sa.select(_M.user_id, _M.incident_id).where(
-                is_among(_M.user_id, user_ids),
-                is_among(_M.incident_id, incident_ids),
-                _M.notified_at.is_not(None),
-            )
+            _KNOWN, {"people": people, "incidents": list(incident_ids)}
         )
         for user_id, incident_id in rows:
             known[user_id].add(incident_id)
-        lately = await self._tx.connection.execute(
-            sa.select(
-                _M.user_id,
-                sa.func.count(),
-                sa.func.max(_M.notified_at).filter(_M.in_storm),
-            )
-            .where(is_among(_M.user_id, user_ids), _M.notified_at > since)
-            .group_by(_M.user_id)
-        )
+        lately = await self._tx.connection.execute(_LATELY, {"people": people, "since": since})
         counted = {user_id: (alarms, storm_at) for user_id, alarms, storm_at in lately}
         return {
             user_id: History(frozenset(known[user_id]), *counted.get(user_id, (0, None)))
@@ -233,37 +252,36 @@ class PostgresAlarmMails:
         for alarms, in_storm in ((mailing.alone, False), (mailing.digest, mailing.is_storm)):
             for alarm in alarms:
                 sent = {"notified_at": now, "in_storm": in_storm, "due_at": None, "text": ""}
-                await self._put(user_id, alarm, sent)
+                await self._put(_PUT_SENT, user_id, alarm, sent)
         for held in mailing.held:
-            await self._put(user_id, held.alarm, {"due_at": held.due, "text": held.alarm.text})
-        await self._drop(_M.user_id == user_id, is_among(_M.incident_id, mailing.dropped))
+            waits = {"due_at": held.due, "text": held.alarm.text}
+            await self._put(_PUT_HELD, user_id, held.alarm, waits)
+        if mailing.dropped:
+            dropped = {"people": [user_id], "incidents": list(mailing.dropped)}
+            await self._tx.connection.execute(_DELETE_SOME, dropped)
+            await self._tx.connection.execute(_CLEAR_SOME, dropped)
 
     async def forget(self, user_ids: Collection[str]) -> None:
         """Drops what waits for people who no longer read alarms."""
-        await self._drop(is_among(_M.user_id, user_ids))
+        if not user_ids:
+            return
+        gone = {"people": list(user_ids)}
+        await self._tx.connection.execute(_DELETE, gone)
+        await self._tx.connection.execute(_CLEAR, gone)
 
-    async def _put(self, user_id: str, alarm: PersonalAlarm, values: Mapping[str, object]) -> None:
-        described = {
+    async def _put(
+        self, putting: Insert, user_id: str, alarm: PersonalAlarm, values: Mapping[str, object]
+    ) -> None:
+        row = {
+            "user_id": user_id,
+            "incident_id": alarm.incident_id,
             "entity_id": alarm.entity_id,
             "severity": alarm.severity.value,
             "title": alarm.title,
             "over": alarm.over,
             **values,
         }
-        await self._tx.connection.execute(
-            insert(alarm_mail)
-            .values(user_id=user_id, incident_id=alarm.incident_id, **described)
-            .on_conflict_do_update(index_elements=["user_id", "incident_id"], set_=described)
-        )
-
-    async def _drop(self, *which: sa.ColumnElement[bool]) -> None:
-        waits = (*which, _M.due_at.is_not(None))
-        await self._tx.connection.execute(
-            sa.delete(alarm_mail).where(*waits, _M.notified_at.is_(None))
-        )
-        await self._tx.connection.execute(
-            sa.update(alarm_mail).where(*waits).values(due_at=None, text="")
-        )
+        await self._tx.connection.execute(putting, row)
 
 
 def _preferences(row: sa.RowMapping) -> AlarmPreferences:

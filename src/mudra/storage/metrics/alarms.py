@@ -46,6 +46,46 @@ _A: Final = webhook_attempt.c
 _U: Final = status_subscription.c
 _OF_ALARMS: Final = sa.and_(_W.user_id.is_(None), _W.subscription_id.is_(None))
 """Those of members and the network: no person's own, and none of the public."""
+_ENDING_AFTER: Final = (
+    sa.select(health_silence)
+    .where(_S.ends > sa.bindparam("moment"))
+    .order_by(_S.ends, _S.silence_id)
+)
+
+
+_IS_TAKEN: Final = sa.func.coalesce(_M.taken_until > sa.func.clock_timestamp(), sa.false())
+_IS_DUE: Final = _M.next_attempt_at <= sa.bindparam("now")
+_PLACES: Final = (
+    sa.select(
+        _M.message_id,
+        sa.func.row_number()
+        .over(
+            partition_by=_M.webhook_id,
+            order_by=(_IS_TAKEN.desc(), _M.next_attempt_at, _M.message_id),
+        )
+        .label("place"),
+    )
+    .where(_IS_DUE)
+    .subquery()
+)
+"""Numbers the due messages of each webhook, those first that are on their way."""
+_DUE: Final = (
+    sa.select(
+        _M.message_id, _M.webhook_id, _W.url, _W.sealed_secret, _M.body, _M.made_at, _M.attempts,
+        _M.event, _W.sealed_previous, _W.previous_until, _W.subscription_id,
+    )
+    .join(health_webhook, _W.webhook_id == _M.webhook_id)
+    .join(_PLACES, _PLACES.c.message_id == _M.message_id)
+    .where(
+        *(_PLACES.c.place <= sa.bindparam("at_once"), _IS_DUE),
+        sa.or_(_M.taken_until.is_(None), _M.taken_until <= sa.func.clock_timestamp()),
+    )
+    .order_by(_M.next_attempt_at)
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+    .with_for_update(skip_locked=True, of=webhook_message)
+)  # fmt: skip  # in the order of WaitingMessage
+_DUE_OF_PUBLIC: Final = _DUE.where(_W.subscription_id.is_not(None))
+_DUE_OF_ALARMS: Final = _DUE.where(_W.subscription_id.is_(None))
 
 
 class PostgresSilences:
@@ -72,9 +112,7 @@ class PostgresSilences:
 
     async def ending_after(self, moment: datetime) -> Sequence[Silence]:
         """Returns those that end after a moment, the earliest end first."""
-        rows = await self._tx.connection.execute(
-            sa.select(health_silence).where(_S.ends > moment).order_by(_S.ends, _S.silence_id)
-        )
+        rows = await self._tx.connection.execute(_ENDING_AFTER, {"moment": moment})
         return [Silence(*row) for row in rows]
 
     async def end(self, silence_id: str, at: datetime, by: str) -> Silence | None:
@@ -226,27 +264,9 @@ class PostgresWebhooks:
         Of one webhook so many that `at_once_to_one` are on their way to it, by all processes.
         """
         now = await self._tx.now()
-        places = _places(now)
-        rows = (
-            await self._tx.connection.execute(
-                sa.select(
-                    _M.message_id, _M.webhook_id, _W.url, _W.sealed_secret, _M.body, _M.made_at,
-                    _M.attempts, _M.event, _W.sealed_previous, _W.previous_until,
-                    _W.subscription_id,
-                )
-                .join(health_webhook, _W.webhook_id == _M.webhook_id)
-                .join(places, places.c.message_id == _M.message_id)
-                .where(
-                    places.c.place <= at_once_to_one,
-                    _W.subscription_id.is_not(None) if of_public else _W.subscription_id.is_(None),
-                    _M.next_attempt_at <= now,
-                    sa.or_(_M.taken_until.is_(None), _M.taken_until <= sa.func.clock_timestamp()),
-                )
-                .order_by(_M.next_attempt_at)
-                .limit(limit)
-                .with_for_update(skip_locked=True, of=webhook_message)
-            )
-        ).all()  # fmt: skip  # in the order of WaitingMessage
+        due = _DUE_OF_PUBLIC if of_public else _DUE_OF_ALARMS
+        values = {"now": now, "at_once": at_once_to_one, "limit": limit}
+        rows = (await self._tx.connection.execute(due, values)).all()
         if rows:
             await self._tx.connection.execute(
                 sa.update(webhook_message)
@@ -362,18 +382,6 @@ def _owned_by(owner: Owner | None) -> sa.ColumnElement[bool]:
     if owner.user_id:
         return _W.user_id == owner.user_id
     return sa.and_(_OF_ALARMS, _W.entity_id == owner.entity_id)
-
-
-def _places(now: datetime) -> sa.Subquery:
-    """Number the due messages of each webhook, those first that are on their way."""
-    is_taken = sa.func.coalesce(_M.taken_until > sa.func.clock_timestamp(), sa.false())
-    place = sa.func.row_number().over(
-        partition_by=_M.webhook_id,
-        order_by=(is_taken.desc(), _M.next_attempt_at, _M.message_id),
-    )
-    return (
-        sa.select(_M.message_id, place.label("place")).where(_M.next_attempt_at <= now).subquery()
-    )
 
 
 def _message(webhook_id: str, event: str, body: bytes, now: datetime) -> dict[str, object]:

@@ -9,12 +9,31 @@ import sqlalchemy as sa
 
 from mudra.metrics.announcements.announcement import Announcement, Kind, Translation
 from mudra.metrics.announcements.ports import Sending
-from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.announcement_tables import status_announcement
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
 
 _A: Final = status_announcement.c
+_UNENDED_AT: Final = sa.or_(_A.over_at.is_(None), _A.over_at > sa.bindparam("moment"))
+_LATEST: Final = (
+    sa.select(status_announcement)
+    .where(_UNENDED_AT)
+    .order_by(_A.publish_at.desc(), _A.announcement_id)
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+)
+_UNSENT: Final = (
+    sa.select(status_announcement)
+    .where(
+        *(sa.not_(_A.done), _A.publish_at <= sa.bindparam("now")),
+        sa.not_(
+            _A.announcement_id
+            == sa.any_(sa.bindparam("but", type_=sa.ARRAY(_A.announcement_id.type)))
+        ),
+    )
+    .order_by(_A.publish_at, _A.announcement_id)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
 
 
 class PostgresAnnouncements:
@@ -47,20 +66,16 @@ class PostgresAnnouncements:
         """Return one that is shown or scheduled, and hold its lock for this transaction."""
         found = await self._tx.connection.execute(
             sa.select(status_announcement)
-            .where(_A.announcement_id == announcement_id, _ends_after(now))
-            .with_for_update()
+            .where(_A.announcement_id == announcement_id, _UNENDED_AT)
+            .with_for_update(),
+            {"moment": now},
         )
         row = found.mappings().first()
         return None if row is None else _read(row)
 
     async def latest(self, since: datetime, limit: int) -> Sequence[Announcement]:
         """Return those that are not over, or were not at a moment, the last published first."""
-        rows = await self._tx.connection.execute(
-            sa.select(status_announcement)
-            .where(_ends_after(since))
-            .order_by(_A.publish_at.desc(), _A.announcement_id)
-            .limit(limit)
-        )
+        rows = await self._tx.connection.execute(_LATEST, {"moment": since, "limit": limit})
         return [_read(row) for row in rows.mappings()]
 
     async def made_since(self, since: datetime) -> int:
@@ -73,15 +88,7 @@ class PostgresAnnouncements:
 
         It is none of `but`, by their IDs.
         """
-        found = await self._tx.connection.execute(
-            sa.select(status_announcement)
-            .where(
-                sa.not_(_A.done), _A.publish_at <= now, sa.not_(is_among(_A.announcement_id, but))
-            )
-            .order_by(_A.publish_at, _A.announcement_id)
-            .limit(1)
-            .with_for_update(skip_locked=True)
-        )
+        found = await self._tx.connection.execute(_UNSENT, {"now": now, "but": list(but)})
         row = found.mappings().first()
         return None if row is None else Sending(_read(row), row["after"] or "")
 
@@ -92,10 +99,6 @@ class PostgresAnnouncements:
             .where(_A.announcement_id == announcement_id)
             .values(after=after or None, done=done)
         )
-
-
-def _ends_after(moment: datetime) -> sa.ColumnElement[bool]:
-    return sa.or_(_A.over_at.is_(None), _A.over_at > moment)
 
 
 def _values(one: Announcement) -> dict[str, object]:

@@ -16,7 +16,6 @@ from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position, Tag,
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import LIVE, MAX_DELAY
-from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.incidents import PostgresIncidents
@@ -40,8 +39,90 @@ _PATIENT_S: Final = 300
 _A: Final = metrics_attribution.c
 _F: Final = metrics_fip_state.c
 _C: Final = metrics_window_calls.c
+_W: Final = metrics_raw.c
+_R: Final = metrics_receipt.c
+_S: Final = metrics_stale.c
+_H: Final = metrics_held.c
+_AT: Final[sa.BindParameter[datetime]] = sa.bindparam("at")
+_BEFORE: Final[sa.BindParameter[datetime]] = sa.bindparam("before")
+_MARKS: Final = (
+    sa.select(
+        *(_S.at, _S.id, _S.noted_at, (_S.at > sa.bindparam("live_after")).label("live")),
+        sa.literal(MAX_DELAY).label("max_delay"),
+    )
+    .where(_S.grain == "window", _S.at < _BEFORE)
+    .subquery()
+)
+_STALE: Final = (
+    sa.select(_MARKS.c.at, sa.func.array_agg(_MARKS.c.id))
+    .group_by(_MARKS.c.at, _MARKS.c.live)
+    .having(is_due(_MARKS))
+    .order_by(_MARKS.c.live.desc(), _MARKS.c.at)
+    .limit(_MAX_WINDOWS)
+)
+_OF_MARKS: Final = _S.id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(_S.id.type)))
+_CLEAR: Final = sa.delete(metrics_stale).where(_OF_MARKS)
+_LEFT: Final = sa.select(sa.func.count()).where(_OF_MARKS)
+_PACKED: Final = sa.select(_C.calls).where(
+    _C.window_at == _AT, ~sa.exists().where(_S.grain == "window", _S.at == _AT)
+)
+_ADD_PACKED: Final = insert(metrics_window_calls)
+_PUT_PACKED: Final = _ADD_PACKED.on_conflict_do_update(
+    index_elements=["window_at"], set_={"calls": _ADD_PACKED.excluded.calls}
+)
+_DROP_PACKED: Final = sa.delete(metrics_window_calls).where(_C.window_at < _BEFORE)
+_UNDECIDED: Final = sa.select(_H.receipt_id).where(_H.state != HeldState.ADMITTED.value)
+_RECEIVED: Final = (
+    sa.select(_R.aa_id, _R.tag, _R.window_at, sa.func.min(_R.received_at))
+    .where(
+        *(_R.window_at >= sa.bindparam("start"), _R.window_at < sa.bindparam("end")),
+        sa.or_(_R.tag == short_tag(Tag.REQUESTS), _R.receipt_id.not_in(_UNDECIDED)),
+    )
+    .group_by(_R.aa_id, _R.tag, _R.window_at)
+)
+_FIRST_RECEIVED: Final = sa.select(sa.func.min(_R.window_at)).where(
+    _R.window_at >= sa.bindparam("since")
+)
+_LAST_EVALUATED: Final = sa.select(sa.func.max(_A.window_at))
+_JOURNAL: Final = (
+    sa.select(_A.journal).where(_A.window_at < _BEFORE).order_by(_A.window_at.desc()).limit(1)
+)
+_LAST_OF_HOUR: Final = sa.extract("minute", _A.window_at) == 50  # noqa: PLR2004  # of its windows
+_DROP_JOURNALS: Final = sa.delete(metrics_attribution).where(
+    sa.or_(
+        *(_A.window_at >= sa.bindparam("since"), _A.window_at < sa.bindparam("drop_before")),
+        sa.not_(_LAST_OF_HOUR),
+    )
+)
+_ADD_JOURNAL: Final = sa.insert(metrics_attribution)
+_FIP_COUNTS: Final = (
+    sa.select(_F.window_at, _F.counts)
+    .where(_F.window_at >= sa.bindparam("start"), _F.window_at < sa.bindparam("end"))
+    .order_by(_F.window_at)
+)
+_LATEST_STATES: Final = sa.select(_F.states).order_by(_F.window_at.desc()).limit(1)
+_STATES: Final = _LATEST_STATES.where(_F.window_at < _BEFORE)
+_DROP_STATES: Final = sa.delete(metrics_fip_state).where(
+    sa.or_(_F.window_at >= sa.bindparam("since"), _F.window_at < sa.bindparam("drop_before"))
+)
+_ADD_STATES: Final = sa.insert(metrics_fip_state)
 FIP_STATES_CHANGED: Final = "fip-states"
 """The key under which new states are announced to all nodes."""
+
+
+def _sum(first: int, end: int) -> sa.ColumnElement[int]:
+    """The sum of positions of `counts`; arrays of SQL begin at 1."""
+    parts = [_W.counts[place + 1] for place in range(first, end)]
+    return reduce(add, parts)
+
+
+_COUNTS: Final = sa.select(
+    *(_W.window_at, _W.aa_id, _W.fip_id, _W.tag, _W.type),
+    *(_sum(Position.TOTAL, Position.OK_200), _sum(Position.OK_200, FIRST_4XX)),
+    *(_sum(FIRST_4XX, FIRST_5XX), _sum(Position.OK_200, len(Position))),
+    # Lists as the driver returns them.
+    *(sa.type_coerce(column, sa.types.NullType()) for column in (_W.pxx, _W.status)),
+)
 
 
 class PostgresDetections(PostgresIncidents):
@@ -64,49 +145,24 @@ class PostgresDetections(PostgresIncidents):
 
         Late ones whose content is still arriving wait (rollup_delay.py).
         """
-        c = metrics_stale.c
-        wanted = sa.and_(c.grain == "window", c.at < window_start(now))
-        marks = (
-            sa.select(
-                *(c.at, c.id, c.noted_at, (c.at > now - LIVE).label("live")),
-                sa.literal(MAX_DELAY).label("max_delay"),
-            )
-            .where(wanted)
-            .subquery()
-        )
         rows = await self._metrics.connection.execute(
-            sa.select(marks.c.at, sa.func.array_agg(marks.c.id))
-            .group_by(marks.c.at, marks.c.live)
-            .having(is_due(marks))
-            .order_by(marks.c.live.desc(), marks.c.at)
-            .limit(_MAX_WINDOWS)
+            _STALE, {"live_after": now - LIVE, "before": window_start(now)}
         )
         return {row[0]: row[1] for row in rows}
 
     async def clear(self, marks: Sequence[int]) -> None:
         """Deletes the stale marks of windows that were evaluated."""
         if marks:
-            await self._metrics.connection.execute(
-                sa.delete(metrics_stale).where(is_among(metrics_stale.c.id, marks))
-            )
+            await self._metrics.connection.execute(_CLEAR, {"ids": list(marks)})
 
     async def are_left(self, marks: Sequence[int]) -> bool:
         """Returns whether none of these marks was deleted."""
-        left = await self._metrics.connection.scalar(
-            sa.select(sa.func.count()).where(is_among(metrics_stale.c.id, marks))
-        )
+        left = await self._metrics.connection.scalar(_LEFT, {"ids": list(marks)})
         return left == len(marks)
 
     async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
         """Returns the counts of a window from its raw rows, some thousand at a time."""
-        c = metrics_raw.c
-        counts = sa.select(
-            *(c.window_at, c.aa_id, c.fip_id, c.tag, c.type),
-            *(_sum(Position.TOTAL, Position.OK_200), _sum(Position.OK_200, FIRST_4XX)),
-            *(_sum(FIRST_4XX, FIRST_5XX), _sum(Position.OK_200, len(Position))),
-            # Lists as the driver returns them.
-            *(sa.type_coerce(column, sa.types.NullType()) for column in (c.pxx, c.status)),
-        ).where(c.window_at == window)
+        counts = _COUNTS.where(_W.window_at == window)
         async for rows in self._metrics.in_parts(counts, ROWS_AT_ONCE):
             yield await asyncio.to_thread(_call_sums, rows)
 
@@ -115,27 +171,17 @@ class PostgresDetections(PostgresIncidents):
 
         None where reports of it came since, also where these wait to be judged with others.
         """
-        c = metrics_stale.c
-        came_since = sa.exists().where(c.grain == "window", c.at == window)
-        packed: bytes | None = await self._metrics.connection.scalar(
-            sa.select(_C.calls).where(_C.window_at == window, ~came_since)
-        )
+        packed: bytes | None = await self._metrics.connection.scalar(_PACKED, {"at": window})
         return packed
 
     async def save_packed_calls(self, window: datetime, packed: bytes) -> None:
         """Stores or replaces what was packed of a window."""
-        adding = insert(metrics_window_calls).values(window_at=window, calls=packed)
-        await self._metrics.connection.execute(
-            adding.on_conflict_do_update(
-                index_elements=["window_at"], set_={"calls": adding.excluded.calls}
-            )
-        )
+        row = {"window_at": window, "calls": packed}
+        await self._metrics.connection.execute(_PUT_PACKED, row)
 
     async def drop_packed_calls(self, *, before: datetime) -> None:
         """Drops what was packed of windows before a time."""
-        await self._metrics.connection.execute(
-            sa.delete(metrics_window_calls).where(_C.window_at < before)
-        )
+        await self._metrics.connection.execute(_DROP_PACKED, {"before": before})
 
     async def received(self, within: TimeRange) -> Sequence[Received]:
         """Returns the first receipt of each AA, tag and window.
@@ -143,40 +189,26 @@ class PostgresDetections(PostgresIncidents):
         An AA whose requests are held was heard. Of held notifications nothing is known: none
         may be called missing.
         """
-        c, held = metrics_receipt.c, metrics_held.c
-        undecided = sa.select(held.receipt_id).where(held.state != HeldState.ADMITTED.value)
-        known = sa.or_(c.tag == short_tag(Tag.REQUESTS), c.receipt_id.not_in(undecided))
         rows = await self._metrics.connection.execute(
-            sa.select(c.aa_id, c.tag, c.window_at, sa.func.min(c.received_at))
-            .where(c.window_at >= within.start, c.window_at < within.end, known)
-            .group_by(c.aa_id, c.tag, c.window_at)
+            _RECEIVED, {"start": within.start, "end": within.end}
         )
         return [Received(aa_id, long_tag(tag), window, at) for aa_id, tag, window, at in rows]
 
     async def first_received(self, since: datetime) -> datetime | None:
         """Returns the first window from this one on that any AA reported; None for none."""
         first: datetime | None = await self._metrics.connection.scalar(
-            sa.select(sa.func.min(metrics_receipt.c.window_at)).where(
-                metrics_receipt.c.window_at >= since
-            )
+            _FIRST_RECEIVED, {"since": since}
         )
         return first
 
     async def last_evaluated(self) -> datetime | None:
         """Returns the last window that was evaluated; None before the first."""
-        last: datetime | None = await self._metrics.connection.scalar(
-            sa.select(sa.func.max(_A.window_at))
-        )
+        last: datetime | None = await self._metrics.connection.scalar(_LAST_EVALUATED)
         return last
 
     async def journal_before(self, window: datetime) -> bytes | None:
         """Returns the latest journal from before a window; None when there is none."""
-        journal: bytes | None = await self._metrics.connection.scalar(
-            sa.select(_A.journal)
-            .where(_A.window_at < window)
-            .order_by(_A.window_at.desc())
-            .limit(1)
-        )
+        journal: bytes | None = await self._metrics.connection.scalar(_JOURNAL, {"before": window})
         return journal
 
     async def save_journals(
@@ -187,31 +219,24 @@ class PostgresDetections(PostgresIncidents):
         drop_before: datetime,
     ) -> None:
         """Replaces all journals from a window on; keeps older ones of full hours."""
-        last_of_hour = sa.extract("minute", _A.window_at) == 50  # noqa: PLR2004  # of its windows
         await self._metrics.connection.execute(
-            sa.delete(metrics_attribution).where(
-                sa.or_(_A.window_at >= since, _A.window_at < drop_before, sa.not_(last_of_hour))
-            )
+            _DROP_JOURNALS, {"since": since, "drop_before": drop_before}
         )
         async for window, journal in journals:
             await self._metrics.connection.execute(
-                insert(metrics_attribution).values(window_at=window, journal=journal)
+                _ADD_JOURNAL, {"window_at": window, "journal": journal}
             )
 
     async def fip_counts(self, within: TimeRange) -> Sequence[tuple[datetime, bytes]]:
         """Returns the stored counts of FIPs in these windows, in order."""
         rows = await self._metrics.connection.execute(
-            sa.select(_F.window_at, _F.counts)
-            .where(_F.window_at >= within.start, _F.window_at < within.end)
-            .order_by(_F.window_at)
+            _FIP_COUNTS, {"start": within.start, "end": within.end}
         )
         return [(window, counts) for window, counts in rows]
 
     async def fip_states(self, *, before: datetime) -> bytes | None:
         """Returns the states of FIPs after the last window before this time."""
-        states: bytes | None = await self._metrics.connection.scalar(
-            sa.select(_F.states).where(_F.window_at < before).order_by(_F.window_at.desc()).limit(1)
-        )
+        states: bytes | None = await self._metrics.connection.scalar(_STATES, {"before": before})
         return states
 
     async def save_fip_states(
@@ -223,13 +248,11 @@ class PostgresDetections(PostgresIncidents):
     ) -> None:
         """Replaces counts and states from a window on, and announces the new states."""
         await self._metrics.connection.execute(
-            sa.delete(metrics_fip_state).where(
-                sa.or_(_F.window_at >= since, _F.window_at < drop_before)
-            )
+            _DROP_STATES, {"since": since, "drop_before": drop_before}
         )
         if rows:
             await self._metrics.connection.execute(
-                insert(metrics_fip_state),
+                _ADD_STATES,
                 [
                     {"window_at": window, "counts": counts, "states": states}
                     for window, counts, states in rows
@@ -246,17 +269,9 @@ class PostgresFipStates:
 
     async def latest(self) -> FipStates:
         """Returns the states of FIPs after the last judged window."""
-        states: bytes | None = await self._tx.connection.scalar(
-            sa.select(_F.states).order_by(_F.window_at.desc()).limit(1)
-        )
+        states: bytes | None = await self._tx.connection.scalar(_LATEST_STATES)
         return no_states() if states is None else states_from_bytes(states)
 
 
 def _call_sums(rows: Sequence[sa.Row[Any]]) -> Sequence[CallSums]:
     return [CallSums._make(row) for row in rows]
-
-
-def _sum(first: int, end: int) -> sa.ColumnElement[int]:
-    """The sum of positions of `counts`; arrays of SQL begin at 1."""
-    parts = [metrics_raw.c.counts[place + 1] for place in range(first, end)]
-    return reduce(add, parts)

@@ -20,6 +20,35 @@ from mudra.storage.metrics.tables import metrics_held, metrics_receipt
 _R: Final = metrics_receipt.c
 _H: Final = metrics_held.c
 _UNDECIDED: Final = sa.select(_H.receipt_id).where(_H.state != HeldState.ADMITTED.value)
+_COUNTED: Final = _R.receipt_id.not_in(_UNDECIDED)
+_OF_AA: Final = _R.aa_id == sa.bindparam("aa_id")
+_OF_TAG: Final = _R.tag == sa.bindparam("tag")
+_SINCE: Final = _R.window_at >= sa.bindparam("since")
+_DAY: Final = (
+    sa.select(sa.func.count().label("windows"), sa.func.max(_R.calls).label("peak"))
+    .where(*(_OF_AA, _OF_TAG, _COUNTED, _SINCE), _R.window_at < sa.bindparam("until"))
+    .group_by(sa.func.date_trunc("day", _R.window_at, "UTC"))
+    .subquery()
+)
+_OWN: Final = sa.select(
+    sa.func.coalesce(sa.func.sum(_DAY.c.windows), 0).label("windows"),
+    sa.func.coalesce(sa.func.percentile_disc(0.5).within_group(_DAY.c.peak), 0).label("peak"),
+).subquery()
+_ADMITTED: Final = (
+    sa.select(sa.func.coalesce(sa.func.max(_R.calls), 0))
+    .join(metrics_held)
+    .where(*(_OF_AA, _OF_TAG, _H.state == HeldState.ADMITTED.value, _SINCE))
+)
+_OTHERS: Final = sa.select(
+    sa.func.coalesce(sa.func.percentile_disc(0.5).within_group(_R.calls), 0)
+).where(
+    *(_R.window_at == sa.bindparam("window_at"), _R.aa_id != sa.bindparam("aa_id")),
+    *(_OF_TAG, _COUNTED),
+)
+_VOLUME: Final = sa.select(
+    *(_OWN.c.windows, _OWN.c.peak), _ADMITTED.scalar_subquery(), _OTHERS.scalar_subquery()
+)
+"""One statement: each takes a push a millisecond."""
 
 
 class PostgresHeldReports:
@@ -31,40 +60,15 @@ class PostgresHeldReports:
 
     async def volume(self, aa_id: str, tag: Tag, window: datetime) -> ReportedVolume:
         """Returns what was reported so far and not held."""
-        counted = _R.receipt_id.not_in(_UNDECIDED)
-        of_tag = _R.tag == short_tag(tag)
-        day = (
-            sa.select(sa.func.count().label("windows"), sa.func.max(_R.calls).label("peak"))
-            .where(
-                *(_R.aa_id == aa_id, of_tag, counted),
-                _R.window_at >= window - HISTORY - SETTLED,
-                _R.window_at < window - SETTLED,
-            )
-            .group_by(sa.func.date_trunc("day", _R.window_at, "UTC"))
-            .subquery()
-        )
-        own = sa.select(
-            sa.func.coalesce(sa.func.sum(day.c.windows), 0).label("windows"),
-            sa.func.coalesce(sa.func.percentile_disc(0.5).within_group(day.c.peak), 0).label(
-                "peak"
-            ),
-        ).subquery()
-        admitted = (
-            sa.select(sa.func.coalesce(sa.func.max(_R.calls), 0))
-            .join(metrics_held)
-            .where(
-                *(_R.aa_id == aa_id, of_tag, _H.state == HeldState.ADMITTED.value),
-                _R.window_at >= window - HISTORY - SETTLED,
-            )
-        )
-        others = sa.select(
-            sa.func.coalesce(sa.func.percentile_disc(0.5).within_group(_R.calls), 0)
-        ).where(_R.window_at == window, _R.aa_id != aa_id, of_tag, counted)
-        # One statement: each takes a push a millisecond.
         found = await self._tx.connection.execute(
-            sa.select(
-                own.c.windows, own.c.peak, admitted.scalar_subquery(), others.scalar_subquery()
-            )
+            _VOLUME,
+            {
+                "aa_id": aa_id,
+                "tag": short_tag(tag),
+                "since": window - HISTORY - SETTLED,
+                "until": window - SETTLED,
+                "window_at": window,
+            },
         )
         return ReportedVolume(*(int(number) for number in found.one()))
 

@@ -1,8 +1,9 @@
 """Incidents in PostgreSQL."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Final, cast
+from functools import cache
+from typing import Any, Final, cast
 
 import msgspec
 import sqlalchemy as sa
@@ -19,12 +20,24 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.subject import SubjectKind, SubjectName, name_of, subject_of
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
-from mudra.storage.database.among import is_among
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.reports import Row
 from mudra.storage.metrics.tables import metrics_incident
 
 _I: Final = metrics_incident.c
+_NEWEST: Final = sa.select(metrics_incident).order_by(_I.began.desc())
+_SINCE: Final = _NEWEST.where(sa.or_(_I.ended.is_(None), _I.ended >= sa.bindparam("since")))
+_BY_ID: Final = _NEWEST.where(_I.incident_id == sa.bindparam("incident_id"))
+_ESCALATE: Final = (
+    sa.update(metrics_incident)
+    .where(_I.incident_id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(_I.incident_id.type))))
+    .values(escalated_at=sa.bindparam("at"))
+)
+_WITHDRAW: Final = (
+    sa.update(metrics_incident)
+    .where(_I.incident_id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(_I.incident_id.type))))
+    .values(ending=Ending.WITHDRAWN.value)
+)
 
 
 class PostgresIncidents:
@@ -35,43 +48,31 @@ class PostgresIncidents:
 
     async def since(self, moment: datetime) -> Sequence[StoredIncident]:
         """Returns incidents that are open, or ended after this moment; oldest first."""
-        return await self._found(sa.or_(_I.ended.is_(None), _I.ended >= moment))
+        return await self._found(_SINCE, {"since": moment})
 
     async def latest(
         self, *, only_open: bool, entity_id: str | None, limit: int, with_reopened: bool = False
     ) -> Sequence[StoredIncident]:
         """Returns the latest incidents, newest first."""
-        wanted: list[sa.ColumnElement[bool]] = []
-        if only_open:
-            reopened = _I.decision == Decision.REOPENED.value
-            still = _I.ended.is_(None)
-            wanted.append(sa.or_(still, reopened) if with_reopened else still)
-        if entity_id is not None:
-            wanted.append(sa.or_(_I.entity_id == entity_id, _I.peer_id == entity_id))
-        return (await self._found(*wanted, limit=limit))[::-1]
+        query = _latest(
+            only_open=only_open, with_reopened=with_reopened, of_one=entity_id is not None
+        )
+        return (await self._found(query, {"entity_id": entity_id, "limit": limit}))[::-1]
 
     async def find(self, incident_id: str) -> StoredIncident | None:
         """Returns the incident of this ID, however old."""
-        found = await self._found(_I.incident_id == incident_id)
+        found = await self._found(_BY_ID, {"incident_id": incident_id})
         return found[0] if found else None
 
     async def mark_escalated(self, incident_ids: Sequence[str], now: datetime) -> None:
         """Stores that these incidents were escalated."""
-        await self._tx.connection.execute(
-            sa.update(metrics_incident)
-            .where(is_among(_I.incident_id, incident_ids))
-            .values(escalated_at=now)
-        )
+        await self._tx.connection.execute(_ESCALATE, {"ids": list(incident_ids), "at": now})
 
     async def save(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
         """Stores what has changed about incidents."""
         stored = list(notifications)
         # Two may exchange their beginnings: until all are stored, none of them has one.
-        await self._tx.connection.execute(
-            sa.update(metrics_incident)
-            .where(is_among(_I.incident_id, [one.incident_id for one in stored]))
-            .values(ending=Ending.WITHDRAWN.value)
-        )
+        await self._tx.connection.execute(_WITHDRAW, {"ids": [one.incident_id for one in stored]})
         for one in stored:
             await self._put(one, now)
 
@@ -101,11 +102,23 @@ class PostgresIncidents:
         )
 
     async def _found(
-        self, *wanted: sa.ColumnElement[bool], limit: int | None = None
+        self, query: sa.Select[Any], values: Mapping[str, object]
     ) -> Sequence[StoredIncident]:
-        latest = sa.select(metrics_incident).where(*wanted).order_by(_I.began.desc()).limit(limit)
-        rows = (await self._tx.connection.execute(latest)).mappings().all()
+        rows = (await self._tx.connection.execute(query, values)).mappings().all()
         return [stored_incident(cast("Row", row)) for row in reversed(rows)]
+
+
+@cache
+def _latest(*, only_open: bool, with_reopened: bool, of_one: bool) -> sa.Select[Any]:
+    query = _NEWEST.limit(sa.bindparam("limit", type_=sa.Integer))
+    if only_open:
+        reopened = _I.decision == Decision.REOPENED.value
+        still = _I.ended.is_(None)
+        query = query.where(sa.or_(still, reopened) if with_reopened else still)
+    if of_one:
+        entity_id = sa.bindparam("entity_id", type_=sa.Text)
+        query = query.where(sa.or_(_I.entity_id == entity_id, _I.peer_id == entity_id))
+    return query
 
 
 def _columns(subject: Subject) -> dict[str, str]:

@@ -94,6 +94,37 @@ class PostgresReceipts:
         return [RefusedPush(at, total, findings_of(found)) for at, total, found in rows]
 
 
+_V: Final = registry_version.c
+# The first version that was live; a minimum would read all that there ever were.
+_LIVE_FROM: Final = (
+    sa.select(_V.live_from)
+    .where(_V.entity_id == entity.c.entity_id, _V.live_from.is_not(None))
+    .order_by(_V.number)
+    .limit(1)
+    .scalar_subquery()
+)
+_AAS: Final = sa.select(
+    entity.c.entity_id,
+    _LIVE_FROM,
+    entity.c.status == _ACTIVE,
+    # Only a change of status ends all tokens: few AAs ever had one.
+    entity.c.tokens_not_before.is_not(None),
+).where(entity.c.type == "AA")
+_FIPS: Final = sa.select(entity.c.entity_id).where(entity.c.type == "FIP")
+_LIVE_FIPS: Final = _FIPS.where(entity.c.status == "active")
+_MEMBER: Final = sa.select(entity.c.entity_id).where(
+    entity.c.entity_id == sa.bindparam("entity_id")
+)
+_FIU: Final = _MEMBER.where(entity.c.type == "FIU")
+_NAMES: Final = sa.select(entity.c.entity_id, entity.c.name)
+_ENTRY: Final = sa.cast(sa.func.convert_from(_V.body, "UTF8"), JSONB)
+_FI_TYPES: Final = (
+    sa.select(_V.entity_id, _ENTRY["entityinfo"]["fitypes"])
+    .join(entity, entity.c.entity_id == _V.entity_id)
+    .where(_V.status == "live", entity.c.type == "FIP")
+)
+
+
 class _Aa(NamedTuple):
     live_from: datetime | None
     is_active: bool
@@ -106,6 +137,15 @@ def _first_window(aa_id: sa.ColumnElement[str], tag: Tag) -> sa.ScalarSelect[dat
         .where(_R.aa_id == aa_id, _R.tag == tag.value[:3])
         .scalar_subquery()
     )
+
+
+_OWN: Final = (
+    sa.func.unnest(sa.bindparam("aas", type_=sa.ARRAY(sa.Text)))
+    .table_valued("aa_id")
+    .render_derived()
+    .c.aa_id
+)
+_FIRST_WINDOWS: Final = sa.select(_OWN, sa.func.least(*(_first_window(_OWN, tag) for tag in Tag)))
 
 
 class OnboardedMembers:
@@ -121,24 +161,7 @@ class OnboardedMembers:
         From when the AA's entry went live, or the first window it reported before; an AA that is
         only onboarded need not report yet. The audit has when its status changed.
         """
-        v = registry_version.c
-        # The first version that was live; a minimum would read all that there ever were.
-        live_from = (
-            sa.select(v.live_from)
-            .where(v.entity_id == entity.c.entity_id, v.live_from.is_not(None))
-            .order_by(v.number)
-            .limit(1)
-            .scalar_subquery()
-        )
-        rows = await self._tx.connection.execute(
-            sa.select(
-                entity.c.entity_id,
-                live_from,
-                entity.c.status == _ACTIVE,
-                # Only a change of status ends all tokens: few AAs ever had one.
-                entity.c.tokens_not_before.is_not(None),
-            ).where(entity.c.type == "AA")
-        )
+        rows = await self._tx.connection.execute(_AAS)
         aas = {aa_id: _Aa(*facts) for aa_id, *facts in rows}
         reported = await self._first_windows(list(aas))
         changes = await self._status_changes([aa for aa, one in aas.items() if one.was_changed])
@@ -183,56 +206,35 @@ class OnboardedMembers:
         """Asked apart from the members: the metrics may be in another database."""
         if not aa_ids:
             return {}
-        aas = sa.func.unnest(sa.literal(aa_ids, sa.ARRAY(sa.Text))).table_valued("aa_id")
-        own = aas.render_derived().c.aa_id
-        rows = await self._metrics.connection.execute(
-            sa.select(own, sa.func.least(*(_first_window(own, tag) for tag in Tag)))
-        )
+        rows = await self._metrics.connection.execute(_FIRST_WINDOWS, {"aas": aa_ids})
         return {aa_id: begin for aa_id, begin in rows}  # noqa: C416  # rows are no pairs to mypy
 
     async def is_member(self, entity_id: str) -> bool:
         """Returns whether an entity of this ID was ever onboarded."""
-        found = await self._tx.connection.scalar(
-            sa.select(entity.c.entity_id).where(entity.c.entity_id == entity_id)
-        )
+        found = await self._tx.connection.scalar(_MEMBER, {"entity_id": entity_id})
         return found is not None
 
     async def is_fiu(self, entity_id: str) -> bool:
         """Returns whether a FIU was ever onboarded under this ID."""
-        found = await self._tx.connection.scalar(
-            sa.select(entity.c.entity_id).where(
-                entity.c.entity_id == entity_id, entity.c.type == "FIU"
-            )
-        )
+        found = await self._tx.connection.scalar(_FIU, {"entity_id": entity_id})
         return found is not None
 
     async def live_fips(self) -> frozenset[str]:
         """Returns the FIPs that are onboarded and neither suspended nor retired."""
-        rows = await self._tx.connection.scalars(
-            sa.select(entity.c.entity_id).where(entity.c.type == "FIP", entity.c.status == "active")
-        )
-        return frozenset(rows)
+        return frozenset(await self._tx.connection.scalars(_LIVE_FIPS))
 
     async def onboarded_fips(self) -> frozenset[str]:
         """Returns the FIPs that were ever onboarded, also those suspended or retired."""
-        rows = await self._tx.connection.scalars(
-            sa.select(entity.c.entity_id).where(entity.c.type == "FIP")
-        )
-        return frozenset(rows)
+        return frozenset(await self._tx.connection.scalars(_FIPS))
 
     async def groups(self) -> Mapping[str, tuple[str, ...]]:
         """Returns the groups of each institution with a live entry, by its FI types."""
         additions = await PostgresVocabulary(self._tx).additions()
         vocabulary = shipped_vocabulary().extended(additions)
-        entry = sa.cast(sa.func.convert_from(registry_version.c.body, "UTF8"), JSONB)
-        rows = await self._tx.connection.execute(
-            sa.select(registry_version.c.entity_id, entry["entityinfo"]["fitypes"])
-            .join(entity, entity.c.entity_id == registry_version.c.entity_id)
-            .where(registry_version.c.status == "live", entity.c.type == "FIP")
-        )
+        rows = await self._tx.connection.execute(_FI_TYPES)
         return {fip_id: vocabulary.groups_of(words or ()) for fip_id, words in rows}
 
     async def names(self) -> Mapping[str, str]:
         """Returns the names of all entities by ID."""
-        rows = await self._tx.connection.execute(sa.select(entity.c.entity_id, entity.c.name))
+        rows = await self._tx.connection.execute(_NAMES)
         return {entity_id: name for entity_id, name in rows}  # noqa: C416  # rows are no pairs

@@ -10,7 +10,6 @@ from typing import Final, cast
 
 import msgspec
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from mudra.metrics.payload.catalogue import WINDOW, day_start
 from mudra.metrics.payload.ingest_rule import (
@@ -36,6 +35,7 @@ from mudra.storage.metrics.tables import (
     metrics_stale,
 )
 
+_R: Final = metrics_receipt.c
 _COPY: Final = (
     "COPY metrics_raw (window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes)"
     " FROM STDIN"
@@ -47,6 +47,28 @@ _KEEP_PREVIOUS: Final = sa.text(
     " status, data_bytes) SELECT window_at, aa_id, tag, fip_id, type, :version, counts, pxx,"
     " status, data_bytes FROM gone"
 )
+_BY_TXN: Final = (
+    sa.select(sa.literal("push").label("why"), metrics_receipt)
+    .join(metrics_push)
+    .where(
+        metrics_push.c.aa_id == sa.bindparam("sender"),
+        metrics_push.c.txn_id == sa.bindparam("txn_id"),
+    )
+)
+_BY_WINDOW: Final = (
+    sa.select(sa.literal("current").label("why"), metrics_receipt)
+    .where(
+        _R.aa_id == sa.bindparam("aa_id"),
+        _R.tag == sa.bindparam("tag"),
+        _R.window_at == sa.bindparam("window_at"),
+    )
+    .order_by(_R.version.desc())
+    .limit(1)
+)
+_KNOWN: Final = sa.union_all(_BY_TXN, sa.select(_BY_WINDOW.subquery()))
+_ADD_RECEIPT: Final = sa.insert(metrics_receipt)
+_ADD_PUSH: Final = sa.insert(metrics_push)
+_ADD_STALE: Final = sa.insert(metrics_stale)
 _COMPLETE: Final = datetime.fromisoformat("1970-01-01T00:00Z")
 """`noted_at` of history that is complete, so that its sums are not delayed."""
 
@@ -85,24 +107,15 @@ class PostgresReports:
 
     async def known(self, push: PushKey, window: WindowKey) -> Known:
         """Returns what is stored of this push and this window."""
-        r = metrics_receipt.c
-        by_txn = (
-            sa.select(sa.literal("push").label("why"), metrics_receipt)
-            .join(metrics_push)
-            .where(metrics_push.c.aa_id == push.aa_id, metrics_push.c.txn_id == push.txn_id)
-        )
-        by_window = (
-            sa.select(sa.literal("current").label("why"), metrics_receipt)
-            .where(
-                r.aa_id == window.aa_id,
-                r.tag == short_tag(window.tag),
-                r.window_at == window.window,
-            )
-            .order_by(r.version.desc())
-            .limit(1)
-        )
         rows = await self._tx.connection.execute(
-            sa.union_all(by_txn, sa.select(by_window.subquery()))
+            _KNOWN,
+            {
+                "sender": push.aa_id,
+                "txn_id": push.txn_id,
+                "aa_id": window.aa_id,
+                "tag": short_tag(window.tag),
+                "window_at": window.window,
+            },
         )
         found = {cast("str", row["why"]): receipt_of(cast("Row", row)) for row in rows.mappings()}
         return Known(found.get("push"), found.get("current"))
@@ -112,7 +125,7 @@ class PostgresReports:
         if isinstance(decision, Duplicate):
             if decision.remember:
                 await self._tx.connection.execute(
-                    insert(metrics_push).values(_push_row(decision.receipt, decision.txn_id))
+                    _ADD_PUSH, _push_row(decision.receipt, decision.txn_id)
                 )
             return
         assert isinstance(decision, Accept | Replacement)
@@ -127,10 +140,9 @@ class PostgresReports:
         await self._keep_previous(receipt)
         await self._write([(receipt, rows)])
         # Its receipt came without rows; sums are made of so many at once (0135).
-        r = metrics_receipt.c
         await self._tx.connection.execute(
             sa.update(metrics_receipt)
-            .where(r.aa_id == receipt.key.aa_id, r.receipt_id == receipt.receipt_id)
+            .where(_R.aa_id == receipt.key.aa_id, _R.receipt_id == receipt.receipt_id)
             .values(blocks=rows.count(b"\n"))
         )
         await self._mark_stale([receipt], receipt.key.window, whole=False)
@@ -182,11 +194,9 @@ class PostgresReports:
 
     async def _acknowledge(self, receipts: Sequence[tuple[Receipt, int, int]]) -> None:
         """Stores receipts, each with its number of calls and of raw rows."""
+        await self._tx.connection.execute(_ADD_RECEIPT, [_receipt_row(*one) for one in receipts])
         await self._tx.connection.execute(
-            sa.insert(metrics_receipt), [_receipt_row(*one) for one in receipts]
-        )
-        await self._tx.connection.execute(
-            insert(metrics_push), [_push_row(one, one.txn_id) for one, *_ in receipts]
+            _ADD_PUSH, [_push_row(one, one.txn_id) for one, *_ in receipts]
         )
 
     async def _mark_stale(
@@ -200,7 +210,7 @@ class PostgresReports:
         }
         noted_at = {"noted_at": _COMPLETE} if whole else {}
         await self._tx.connection.execute(
-            sa.insert(metrics_stale),
+            _ADD_STALE,
             [
                 dict(zip(("grain", "aa_id", "tag", "at"), mark, strict=True)) | noted_at
                 for mark in stale

@@ -30,6 +30,14 @@ _W: Final = health_webhook.c
 _M: Final = webhook_message.c
 _C: Final = status_challenge.c
 _MADE_BY: Final = "public"
+_ENDS: Final = sa.or_(_W.gave_up_at >= _W.failing_since + ENDS_AFTER, _W.problem == GONE)
+_TAKE_FAILING: Final = (
+    sa.select(_S.subscription_id, _ENDS)
+    .join(health_webhook, _W.subscription_id == _S.subscription_id)
+    .where(_W.gave_up_at.is_not(None), sa.or_(_W.warned_at.is_(None), _ENDS))
+    .limit(sa.bindparam("limit", type_=sa.Integer))
+    .with_for_update(of=status_subscription, skip_locked=True)
+)
 
 
 class PostgresSubscriptionWebhooks:
@@ -108,14 +116,7 @@ class PostgresSubscriptionWebhooks:
 
     async def take_failing(self, limit: int) -> Sequence[Failing]:
         """Take those of which a message was given up: to warn of, or to end."""
-        ends = sa.or_(_W.gave_up_at >= _W.failing_since + ENDS_AFTER, _W.problem == GONE)
-        rows = await self._tx.connection.execute(
-            sa.select(_S.subscription_id, ends)
-            .join(health_webhook, _W.subscription_id == _S.subscription_id)
-            .where(_W.gave_up_at.is_not(None), sa.or_(_W.warned_at.is_(None), ends))
-            .limit(limit)
-            .with_for_update(of=status_subscription, skip_locked=True)
-        )
+        rows = await self._tx.connection.execute(_TAKE_FAILING, {"limit": limit})
         return [Failing(*row) for row in rows]
 
     async def warned(self, subscription_id: str) -> None:

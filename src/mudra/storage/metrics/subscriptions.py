@@ -27,6 +27,33 @@ from mudra.storage.metrics.subscription_webhooks import PostgresSubscriptionWebh
 SUBSCRIPTION_ASKED: Final = "subscription"
 _S: Final = status_subscription.c
 _N: Final = status_news.c
+_TAKE_NEWS: Final = (
+    sa.select(status_news)
+    .where(sa.not_(_N.done))
+    .order_by(_N.at, _N.incident_id)
+    .limit(1)
+    .with_for_update(skip_locked=True)
+)
+_STATES: Final = sa.select(_N.incident_id, _N.state)
+_OLDEST_ASKED: Final = (
+    sa.select(_S.subscription_id)
+    .where(_S.waits, _S.confirmed_at.is_(None))
+    .order_by(_S.asked_at)
+    .limit(sa.bindparam("at_most", type_=sa.Integer))
+    .with_for_update(skip_locked=True)
+    .scalar_subquery()
+)
+_TAKE_ASKED: Final = (
+    sa.update(status_subscription)
+    .where(_S.subscription_id.in_(_OLDEST_ASKED))
+    .values(waits=False)
+    .returning(status_subscription)
+)
+_CONFIRMATIONS: Final = sa.select(sa.func.coalesce(sa.func.sum(_S.confirmations), 0)).where(
+    _S.mailed_at > sa.bindparam("since")
+)
+_CONFIRMATIONS_OF: Final = _CONFIRMATIONS.where(_S.email == sa.bindparam("email"))
+_ANY_CONFIRMED: Final = sa.select(sa.exists().where(_S.confirmed_at.is_not(None)))
 _PLACE: Final = ("status_subscription", "sealed_token")
 
 
@@ -38,7 +65,7 @@ class PostgresNews:
 
     async def states(self) -> Mapping[str, NewsState]:
         """Return the last announced state of each incident by its ID."""
-        rows = await self._tx.connection.execute(sa.select(_N.incident_id, _N.state))
+        rows = await self._tx.connection.execute(_STATES)
         return {incident_id: NewsState(state) for incident_id, state in rows}
 
     async def put(self, news: Sequence[News]) -> None:
@@ -62,13 +89,7 @@ class PostgresNews:
 
     async def take(self) -> News | None:
         """Take one whose emails are not all written, so that no other process takes it."""
-        found = await self._tx.connection.execute(
-            sa.select(status_news)
-            .where(sa.not_(_N.done))
-            .order_by(_N.at, _N.incident_id)
-            .limit(1)
-            .with_for_update(skip_locked=True)
-        )
+        found = await self._tx.connection.execute(_TAKE_NEWS)
         row = found.mappings().first()
         if row is None:
             return None
@@ -179,28 +200,14 @@ class PostgresSubscriptions:
 
     async def take_asked(self, limit: int) -> Sequence[Subscription]:
         """Take unconfirmed ones whose request was not answered yet, and mark them answered."""
-        oldest = (
-            sa.select(_S.subscription_id)
-            .where(_S.waits, _S.confirmed_at.is_(None))
-            .order_by(_S.asked_at)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-            .scalar_subquery()
-        )
-        rows = await self._tx.connection.execute(
-            sa.update(status_subscription)
-            .where(_S.subscription_id.in_(oldest))
-            .values(waits=False)
-            .returning(status_subscription)
-        )
+        rows = await self._tx.connection.execute(_TAKE_ASKED, {"at_most": limit})
         return [self._read(row) for row in rows.mappings()]
 
     async def confirmations_since(self, since: datetime, *, email: str | None = None) -> int:
         """Return how many emails asked this address for a confirmation, or all; or a few more."""
-        counted = sa.select(sa.func.coalesce(sa.func.sum(_S.confirmations), 0)).where(
-            _S.mailed_at > since, sa.true() if email is None else _S.email == email
-        )
-        return int(await self._tx.connection.scalar(counted) or 0)
+        counted = _CONFIRMATIONS if email is None else _CONFIRMATIONS_OF
+        values = {"since": since, "email": email}
+        return int(await self._tx.connection.scalar(counted, values) or 0)
 
     async def confirmation_sent(self, subscription_id: str) -> None:
         """Record that an email asked for the confirmation."""
@@ -237,8 +244,7 @@ class PostgresSubscriptions:
 
     async def any_confirmed(self) -> bool:
         """Return whether anyone is subscribed."""
-        known = sa.select(sa.exists().where(_S.confirmed_at.is_not(None)))
-        return bool(await self._tx.connection.scalar(known))
+        return bool(await self._tx.connection.scalar(_ANY_CONFIRMED))
 
     async def confirmed(
         self, fip_ids: Sequence[str], before: datetime, after: str, limit: int

@@ -7,7 +7,8 @@ the reports that are counted now, so that no one has to mark what a late or repl
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from functools import cache
+from typing import Any, Final
 
 import sqlalchemy as sa
 from msgspec import Struct
@@ -22,7 +23,13 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_rows import EVERY, OF_FIPS
 from mudra.storage.metrics.rollups.packed_sums import add
-from mudra.storage.metrics.rollups.sums import Part, aas_with_rows_at, within_times
+from mudra.storage.metrics.rollups.sums import (
+    Part,
+    aas_with_rows_at,
+    at_times,
+    times_given,
+    within_times,
+)
 from mudra.storage.metrics.tables import (
     metrics_held,
     metrics_hour,
@@ -49,6 +56,48 @@ _added: Final = RecentValues[tuple[str, ...], bytes](64)
 """Sums of the rows with these versions, of which there are as many a day as APIs."""
 _MAX_KEYS: Final = 2000
 """Raw rows of so many reports are looked up one by one where few rows of each are wanted."""
+
+
+@cache
+def _versions(*, of_aa: bool, of_tag: bool) -> sa.Select[Any]:
+    held = sa.and_(_H.aa_id == _R.aa_id, _H.receipt_id == _R.receipt_id)
+    return (
+        sa.select(_R.aa_id, _R.tag, _R.window_at, sa.func.max(_R.version))
+        .join_from(metrics_receipt, metrics_held, held, isouter=True)
+        .where(
+            at_times(_R.window_at),
+            sa.or_(_H.state.is_(None), _H.state == HeldState.ADMITTED.value),
+            *([_R.aa_id == sa.bindparam("aa_id")] if of_aa else []),
+            *([_R.tag == sa.bindparam("tag")] if of_tag else []),
+        )
+        .group_by(_R.aa_id, _R.tag, _R.window_at)
+    )
+
+
+@cache
+def _rows(*, of_tag: bool, of_types: bool, of_aas: bool) -> sa.Select[Any]:
+    texts = sa.ARRAY(sa.Text)
+    return sa.select(_C.aa_id, _C.tag, _C.window_at, _C.type, _C.made_of, _C.sums).where(
+        at_times(_C.window_at),
+        *([_C.tag == sa.bindparam("tag")] if of_tag else []),
+        *([_C.type == sa.any_(sa.bindparam("types", type_=texts))] if of_types else []),
+        _C.aa_id == sa.any_(sa.bindparam("aas", type_=texts)) if of_aas else _C.aa_id != ALL_AAS,
+    )
+
+
+_PACKED_HOURS: Final = sa.select(_P.aa_id, _P.tag, _P.at).where(
+    *(_P.kind == OF_FIPS, _P.grain == "hour", _P.type == EVERY, _P.aa_id != ALL_AAS),
+    at_times(_P.at),
+)
+_PACKED_VERSIONS: Final = (
+    sa.select(_P.tag, _P.type, _P.at, _P.version)
+    .where(
+        *(_P.aa_id == sa.bindparam("aa_id"), _P.kind == OF_FIPS),
+        *(_P.grain == sa.bindparam("grain"), at_times(_P.at)),
+        _P.tag == sa.any_(sa.bindparam("tags", type_=sa.ARRAY(sa.Text))),
+    )
+    .order_by(_P.at)
+)
 
 
 class WindowRow(Struct, frozen=True):
@@ -81,20 +130,9 @@ class WindowSums:
         """Returns the reports of these windows that are counted; a held one is not."""
         if not times:
             return {}
-        wanted = [_R.aa_id == part.aa_id] if part.aa_id else []
-        if part.tag is not None:
-            wanted.append(_R.tag == short_tag(part.tag))
-        held = sa.and_(_H.aa_id == _R.aa_id, _H.receipt_id == _R.receipt_id)
-        found = await self._tx.connection.execute(
-            sa.select(_R.aa_id, _R.tag, _R.window_at, sa.func.max(_R.version))
-            .join_from(metrics_receipt, metrics_held, held, isouter=True)
-            .where(
-                within_times(_R.window_at, sorted(times)),
-                sa.or_(_H.state.is_(None), _H.state == HeldState.ADMITTED.value),
-                *wanted,
-            )
-            .group_by(_R.aa_id, _R.tag, _R.window_at)
-        )
+        query = _versions(of_aa=bool(part.aa_id), of_tag=part.tag is not None)
+        values = {"aa_id": part.aa_id, "tag": part.tag and short_tag(part.tag)}
+        found = await self._tx.connection.execute(query, {**times_given(times), **values})
         return {SeriesKey(aa_id, tag, at): version for aa_id, tag, at, version in found}
 
     async def rows(
@@ -104,19 +142,16 @@ class WindowSums:
 
         One statement: a row is never next to another one's header.
         """
-        narrowed = [] if part.tag is None else [_C.tag == short_tag(part.tag)]
-        if part.types is not None:
-            narrowed.append(_C.type == sa.any_(sa.literal([HEADER, *sorted(part.types)])))
         of = [part.aa_id] if part.aa_id is not None else aa_ids
-        if of is not None:
-            narrowed.append(_C.aa_id == sa.any_(sa.literal(sorted(of))))
-        else:
-            narrowed.append(_C.aa_id != ALL_AAS)
-        found = await self._tx.connection.execute(
-            sa.select(_C.aa_id, _C.tag, _C.window_at, _C.type, _C.made_of, _C.sums).where(
-                within_times(_C.window_at, sorted(times)), *narrowed
-            )
+        query = _rows(
+            of_tag=part.tag is not None, of_types=part.types is not None, of_aas=of is not None
         )
+        values = {
+            "tag": part.tag and short_tag(part.tag),
+            "types": [HEADER, *sorted(part.types or ())],
+            "aas": sorted(of or ()),
+        }
+        found = await self._tx.connection.execute(query, {**times_given(times), **values})
         headers: dict[SeriesKey, Mapping[str, int]] = {}
         packed: dict[SeriesKey, dict[str, bytes]] = {}
         for aa_id, tag, at, type_, made_of, sums in found:
@@ -303,12 +338,7 @@ async def find_packed_hours(tx: Transaction, rows: Rows) -> PackedHours:
     times = sorted(times_of(rows))
     if not times:
         return PackedHours(frozenset(), rows)
-    read = await tx.connection.execute(
-        sa.select(_P.aa_id, _P.tag, _P.at).where(
-            *(_P.kind == OF_FIPS, _P.grain == "hour", _P.type == EVERY, _P.aa_id != ALL_AAS),
-            within_times(_P.at, times),
-        )
-    )
+    read = await tx.connection.execute(_PACKED_HOURS, times_given(times))
     is_wanted = is_of(rows)
     found = frozenset(filter(is_wanted, (SeriesKey(*row) for row in read)))
     summed = await tx.connection.execute(aas_with_rows_at(metrics_hour, times))
@@ -354,15 +384,9 @@ async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> Pa
     }
     if not wanted:
         return PackedSums(tx, grain, part, {}, Rows())
-    found = await tx.connection.execute(
-        sa.select(_P.tag, _P.type, _P.at, _P.version)
-        .where(
-            *(_P.aa_id == aa_id, _P.kind == OF_FIPS, _P.grain == grain),
-            within_times(_P.at, sorted({one.at for one in wanted})),
-            _P.tag == sa.any_(sa.literal(tags)),
-        )
-        .order_by(_P.at)
-    )
+    of_aa = {"aa_id": aa_id, "grain": grain, "tags": tags}
+    of_times = times_given({one.at for one in wanted})
+    found = await tx.connection.execute(_PACKED_VERSIONS, of_aa | of_times)
     versions: dict[tuple[str, str], dict[datetime, str]] = {}
     for tag, type_, at, version in found:
         if SeriesKey(aa_id, tag, at) in wanted:

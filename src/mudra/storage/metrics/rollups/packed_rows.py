@@ -12,14 +12,13 @@ from typing import Final
 
 import sqlalchemy as sa
 from msgspec import Struct
-from sqlalchemy.dialects.postgresql import insert
 
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY, HOUR, Stale
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_sums import pack_types
-from mudra.storage.metrics.rollups.sums import aas_with_rows, within_times
+from mudra.storage.metrics.rollups.sums import aas_with_rows, at_times, times_given
 from mudra.storage.metrics.tables import metrics_packed
 
 PAIRS: Final = "pairs"
@@ -35,6 +34,20 @@ _KEPT: Final = {
 Pages over a day begin at a full hour, longer ones at a full day. For a nation these are 20 GB.
 """
 _C: Final = metrics_packed.c
+_DELETE: Final = sa.delete(metrics_packed).where(
+    *(_C.aa_id == sa.bindparam("aa_id"), _C.kind == sa.bindparam("kind")),
+    *(_C.grain == sa.bindparam("grain"), _C.tag == sa.bindparam("tag"), at_times(_C.at)),
+)
+_ADD: Final = sa.insert(metrics_packed)
+_DROP: Final = sa.delete(metrics_packed).where(
+    _C.grain == sa.bindparam("grain"), _C.at < sa.bindparam("before")
+)
+_AAS: Final = aas_with_rows(metrics_packed)
+_ONE_BY_ONE: Final = sa.select(_AAS.c.aa_id).where(_AAS.c.aa_id != ALL_AAS)
+_DROP_OF_AA: Final = sa.delete(metrics_packed).where(
+    *(_C.aa_id == sa.bindparam("aa_id"), _C.kind == OF_FIPS),
+    *(_C.grain == sa.bindparam("grain"), _C.at <= sa.bindparam("before")),
+)
 
 
 class Packed(Struct, frozen=True):
@@ -47,25 +60,20 @@ class Packed(Struct, frozen=True):
 async def put_packed(tx: Transaction, kind: str, stale: Stale, packed: Iterable[Packed]) -> None:
     """Replaces the rows of an AA, or of all, and tag at the times of `stale`."""
     tag = short_tag(stale.tag)
-    await tx.connection.execute(
-        sa.delete(metrics_packed).where(
-            *(_C.aa_id == stale.aa_id, _C.kind == kind, _C.grain == stale.grain),
-            *(_C.tag == tag, within_times(_C.at, stale.ats)),
-        )
-    )
-    own = {"aa_id": stale.aa_id, "kind": kind, "grain": stale.grain, "tag": tag}
+    own: dict[str, object] = {"aa_id": stale.aa_id, "kind": kind, "grain": stale.grain, "tag": tag}
+    await tx.connection.execute(_DELETE, own | times_given(stale.ats))
     rows = [
         {**own, "at": one.at, "type": type_, "version": str(uuid.uuid4()), "sums": sums}
         for one in packed
         for type_, sums in ({EVERY: b""} | dict(one.types)).items()
     ]
     if rows:
-        await tx.connection.execute(insert(metrics_packed), rows)
+        await tx.connection.execute(_ADD, rows)
 
 
 async def drop_packed(tx: Transaction, grain: str, before: datetime) -> None:
     """Deletes the rows of windows or hours before a time."""
-    await tx.connection.execute(sa.delete(metrics_packed).where(_C.grain == grain, _C.at < before))
+    await tx.connection.execute(_DROP, {"grain": grain, "before": before})
 
 
 async def put_sums_of_aa(
@@ -90,11 +98,7 @@ async def drop_old_sums(tx: Transaction, grain: str) -> None:
     kept for more than a year.
     """
     before = await tx.now() - _KEPT[grain][1]
-    aas = aas_with_rows(metrics_packed)
-    found = await tx.connection.scalars(sa.select(aas.c.aa_id).where(aas.c.aa_id != ALL_AAS))
+    found = await tx.connection.scalars(_ONE_BY_ONE)
     for aa_id in found.all():
-        await tx.connection.execute(
-            sa.delete(metrics_packed).where(
-                *(_C.aa_id == aa_id, _C.kind == OF_FIPS, _C.grain == grain, _C.at <= before)
-            )
-        )
+        of_aa = {"aa_id": aa_id, "grain": grain, "before": before}
+        await tx.connection.execute(_DROP_OF_AA, of_aa)

@@ -75,6 +75,75 @@ ROLLUP_S: Final = 60.0
 _STALE: Final = metrics_stale.c
 _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _PAIR_TABLES: Final = {"hour": metrics_pair_hour, "day": metrics_pair_day}
+_LIMIT: Final = sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
+_ADD_STALE: Final = sa.insert(metrics_stale)
+_CLEAR: Final = sa.delete(metrics_stale).where(
+    _STALE.id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(_STALE.id.type)))
+)
+_R: Final = metrics_receipt.c
+_HOUR: Final = sa.func.date_trunc("hour", _R.window_at, "UTC")
+_MARKS_OF: Final = sa.select(_STALE.id).where(
+    *(_STALE.grain == sa.bindparam("grain"), _STALE.aa_id == sa.bindparam("aa_id")),
+    *(_STALE.tag == sa.bindparam("tag"), _STALE.at.in_(sa.bindparam("ats", expanding=True))),
+)
+_DELETE: Final = {
+    grain: sa.delete(table).where(
+        table.c.at.in_(sa.bindparam("ats", expanding=True)),
+        *(table.c.aa_id == sa.bindparam("aa_id"), table.c.tag == sa.bindparam("tag")),
+    )
+    for grain, table in _TABLES.items()
+}
+_BLOCKS: Final = (
+    sa.select(_HOUR, sa.func.sum(_R.blocks))
+    .where(
+        *(_R.tag == sa.bindparam("tag"), _R.window_at >= sa.bindparam("begin")),
+        _R.window_at < sa.bindparam("end"),
+    )
+    .group_by(_HOUR)
+)
+_BLOCKS_OF_AA: Final = _BLOCKS.where(_R.aa_id == sa.bindparam("aa_id"))
+_OF_ONE: Final = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
+_LENGTH: Final = sa.case((_STALE.grain == "day", sa.literal(DAY)), else_=sa.literal(HOUR))
+_IS_SUMMABLE: Final = sa.or_(_OF_ONE, _STALE.at + _LENGTH <= sa.bindparam("settled_at"))
+"""Whether sums can be made: of an AA's hour while it runs, else when the time is over."""
+_MARKS: Final = (
+    sa.select(
+        *(_STALE.grain, _STALE.aa_id, _STALE.tag, _STALE.at, _STALE.noted_at),
+        sa.func.date_trunc("day", _STALE.at, "UTC").label("day"),
+        sa.and_(_OF_ONE, _STALE.at > sa.bindparam("live_after")).label("live"),
+        sa.case((_OF_ONE, sa.literal(MAX_DELAY)), else_=sa.literal(MAX_DELAY_OF_MANY)).label(
+            "max_delay"
+        ),
+    )
+    .where(_STALE.grain != "window", _IS_SUMMABLE)
+    .subquery()
+)
+"""Stale marks with their day, whether they are live, and how long they may wait."""
+_M: Final = _MARKS.c
+_BEGIN: Final = sa.func.min(_M.at)
+_ORDER: Final[dict[Priority, sa.ColumnElement[Any]]] = {
+    Priority.LIVE_FIRST: _M.live.desc(),
+    Priority.HOURS_BEFORE_DAYS: _M.grain.desc(),  # "hour" after "day"
+    Priority.AAS_BEFORE_ALL: _M.aa_id == ALL_AAS,
+    Priority.OLDEST_FIRST: _BEGIN,
+}
+_FIRST: Final = (
+    sa.select(_M.grain, _M.aa_id, _M.tag, _BEGIN, _M.live)
+    .group_by(_M.grain, _M.aa_id, _M.tag, _M.day, _M.live)
+    .order_by(*(_ORDER[one] for one in PRIORITIES))
+    .limit(1)
+)
+_FIRST_DUE: Final = _FIRST.having(is_due(_MARKS))
+_HOURS_LIKE: Final = (
+    sa.select(_M.at)
+    .where(
+        *(_M.grain == sa.bindparam("grain"), _M.aa_id == sa.bindparam("aa_id")),
+        *(_M.tag == sa.bindparam("tag"), _M.live == sa.bindparam("live")),
+        *(_M.at >= sa.bindparam("begin"), _M.at < sa.bindparam("end")),
+    )
+    .distinct()
+    .order_by(_M.at)
+)
 
 
 class PostgresRollups:
@@ -94,18 +163,11 @@ class PostgresRollups:
 
     async def lock(self, stale: Stale) -> Sequence[int]:
         """Locks out other processes for this day of an AA and tag; returns the stale marks."""
-        await self._tx.connection.execute(
-            sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
-        )
+        await self._tx.connection.execute(_LIMIT)
         day = day_start(stale.ats[0])
         await self._tx.lock_name(f"sums:{stale.grain}:{stale.aa_id}:{stale.tag}:{day.isoformat()}")
         marks = await self._tx.connection.scalars(
-            sa.select(_STALE.id).where(
-                _STALE.grain == stale.grain,
-                _STALE.aa_id == stale.aa_id,
-                _STALE.tag == short_tag(stale.tag),
-                _STALE.at.in_(stale.ats),
-            )
+            _MARKS_OF, {"grain": stale.grain, **_of(stale), "ats": stale.ats}
         )
         return list(marks)
 
@@ -153,7 +215,7 @@ class PostgresRollups:
         Once an hour or day: what was packed of an AA and is read no more is deleted with it.
         """
         table = _TABLES[stale.grain]
-        await _drop(self._tx, table, stale)
+        await _drop(self._tx, stale)
         packed = []
         for at in stale.ats:
             types: dict[str, list[bytes]] = defaultdict(list)
@@ -212,7 +274,7 @@ class PostgresRollups:
             for part in (HOURS, PAIR_HOURS):
                 await make_partition(self._tx, part, stale.ats[0])
         table = _TABLES[stale.grain]
-        await _drop(self._tx, table, stale)
+        await _drop(self._tx, stale)
         await copy_in(self._tx, table, SUMS, await asyncio.to_thread(_rows_of, sums))
         await put_sums_of_aa(self._tx, stale, sums)
         await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
@@ -234,16 +296,12 @@ class PostgresRollups:
 
     async def mark_stale(self, stale: Stale) -> None:
         """Marks sums as stale."""
-        own = {"grain": stale.grain, "aa_id": stale.aa_id, "tag": short_tag(stale.tag)}
-        await self._tx.connection.execute(
-            sa.insert(metrics_stale), [{**own, "at": at} for at in stale.ats]
-        )
+        own = {"grain": stale.grain, **_of(stale)}
+        await self._tx.connection.execute(_ADD_STALE, [{**own, "at": at} for at in stale.ats])
 
     async def clear(self, marks: Sequence[int]) -> None:
         """Deletes stale marks that were handled."""
-        await self._tx.connection.execute(
-            sa.delete(metrics_stale).where(is_among(_STALE.id, marks))
-        )
+        await self._tx.connection.execute(_CLEAR, {"ids": list(marks)})
 
     async def aas_of(self, day: datetime) -> Sequence[str] | None:
         """Returns the AAs that have reports or sums of a day; None without raw rows of it."""
@@ -256,67 +314,18 @@ class PostgresRollups:
 
 async def _next_stale(tx: Transaction, rows_together: int, *, delayed: bool) -> Stale | None:
     now = await tx.now()
-    wanted = sa.and_(_STALE.grain != "window", _is_summable(now))
-    marks = _marks(wanted, now)
-    c, first = marks.c, sa.func.min(marks.c.at)
-    order: dict[Priority, sa.ColumnElement[Any]] = {
-        Priority.LIVE_FIRST: c.live.desc(),
-        Priority.HOURS_BEFORE_DAYS: c.grain.desc(),  # "hour" after "day"
-        Priority.AAS_BEFORE_ALL: c.aa_id == ALL_AAS,
-        Priority.OLDEST_FIRST: first,
-    }
-    row = (
-        await tx.connection.execute(
-            sa.select(c.grain, c.aa_id, c.tag, first, c.live)
-            .group_by(c.grain, c.aa_id, c.tag, c.day, c.live)
-            .having(is_due(marks) if delayed else sa.true())
-            .order_by(*(order[one] for one in PRIORITIES))
-            .limit(1)
-        )
-    ).first()
+    times = {"live_after": now - LIVE, "settled_at": now - SETTLED_AFTER}
+    first = _FIRST_DUE if delayed else _FIRST
+    row = (await tx.connection.execute(first, times)).first()
     if row is None:
         return None
     grain, aa_id, tag, begin, live = row
     if grain == "day":
         return Stale(grain, aa_id, long_tag(tag), (begin,))
-    hours = await tx.connection.scalars(
-        sa.select(c.at)
-        .where(
-            c.grain == grain,
-            c.aa_id == aa_id,
-            c.tag == tag,
-            c.at >= begin,
-            c.at < day_start(begin) + DAY,
-            c.live == live,
-        )
-        .distinct()
-        .order_by(c.at)
-    )
+    like = {"grain": grain, "aa_id": aa_id, "tag": tag, "live": live}
+    day = {"begin": begin, "end": day_start(begin) + DAY}
+    hours = await tx.connection.scalars(_HOURS_LIKE, times | like | day)
     return await _limit_rows(tx, rows_together, Stale(grain, aa_id, long_tag(tag), tuple(hours)))
-
-
-def _marks(wanted: sa.ColumnElement[bool], now: datetime) -> sa.Subquery:
-    """Returns stale marks with their day, whether they are live, and how long they may wait."""
-    of_one = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
-    return (
-        sa.select(
-            *(_STALE.grain, _STALE.aa_id, _STALE.tag, _STALE.at, _STALE.noted_at),
-            sa.func.date_trunc("day", _STALE.at, "UTC").label("day"),
-            sa.and_(of_one, _STALE.at > now - LIVE).label("live"),
-            sa.case((of_one, sa.literal(MAX_DELAY)), else_=sa.literal(MAX_DELAY_OF_MANY)).label(
-                "max_delay"
-            ),
-        )
-        .where(wanted)
-        .subquery()
-    )
-
-
-def _is_summable(now: datetime) -> sa.ColumnElement[bool]:
-    """Returns whether sums can be made: an AA's hour while it runs, else when the time is over."""
-    length = sa.case((_STALE.grain == "day", sa.literal(DAY)), else_=sa.literal(HOUR))
-    running = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
-    return sa.or_(running, _STALE.at + length <= now - SETTLED_AFTER)
 
 
 async def _limit_rows(tx: Transaction, rows_together: int, stale: Stale) -> Stale:
@@ -329,28 +338,19 @@ async def _limit_rows(tx: Transaction, rows_together: int, stale: Stale) -> Stal
 
 async def _raw_rows(tx: Transaction, stale: Stale) -> Mapping[datetime, int]:
     """Returns how many raw rows there are of each hour, those of replaced reports included."""
-    r = metrics_receipt.c
-    of_aa = [] if stale.aa_id == ALL_AAS else [r.aa_id == stale.aa_id]
-    hour = sa.func.date_trunc("hour", r.window_at, "UTC")
     blocks = await tx.connection.execute(
-        sa.select(hour, sa.func.sum(r.blocks))
-        .where(
-            r.tag == short_tag(stale.tag),
-            r.window_at >= stale.ats[0],
-            r.window_at < stale.ats[-1] + HOUR,
-            *of_aa,
-        )
-        .group_by(hour)
+        _BLOCKS if stale.aa_id == ALL_AAS else _BLOCKS_OF_AA,
+        {**_of(stale), "begin": stale.ats[0], "end": stale.ats[-1] + HOUR},
     )
     return {at: int(number) for at, number in blocks if at in stale.ats}
 
 
-async def _drop(tx: Transaction, table: sa.Table, stale: Stale) -> None:
-    await tx.connection.execute(
-        sa.delete(table).where(
-            table.c.at.in_(stale.ats), *Part(stale.aa_id, tag=stale.tag).of(table)
-        )
-    )
+async def _drop(tx: Transaction, stale: Stale) -> None:
+    await tx.connection.execute(_DELETE[stale.grain], {**_of(stale), "ats": stale.ats})
+
+
+def _of(stale: Stale) -> Mapping[str, str]:
+    return {"aa_id": stale.aa_id, "tag": short_tag(stale.tag)}
 
 
 def _rows_of(sums: Sums) -> Sequence[tuple[object, ...]]:
@@ -364,14 +364,13 @@ def _rows_of(sums: Sums) -> Sequence[tuple[object, ...]]:
 
 async def _put_received(tx: Transaction, stale: Stale, at: datetime) -> None:
     c, tag = metrics_received.c, short_tag(stale.tag)
-    r = metrics_receipt.c
     windows = await tx.connection.scalar(
         sa.select(sa.func.count()).where(
-            r.aa_id == stale.aa_id,
-            r.tag == tag,
-            r.version == 1,
-            r.window_at >= at,
-            r.window_at < at + DAY,
+            _R.aa_id == stale.aa_id,
+            _R.tag == tag,
+            _R.version == 1,
+            _R.window_at >= at,
+            _R.window_at < at + DAY,
         )
     )
     if not windows:

@@ -82,6 +82,21 @@ def within_times(column: sa.Column[object], times: Sequence[datetime]) -> sa.Col
     )
 
 
+def at_times(column: sa.Column[object]) -> sa.ColumnElement[bool]:
+    """Matches as `within_times` does, in a statement that is built once: with `times_given`."""
+    times = sa.bindparam("times", type_=sa.ARRAY(column.type))
+    return sa.and_(
+        column >= sa.bindparam("first_time"),
+        column <= sa.bindparam("last_time"),
+        column == sa.any_(times),
+    )
+
+
+def times_given(times: Collection[datetime]) -> dict[str, object]:
+    """Returns the values of the parameters of `at_times`."""
+    return {"first_time": min(times), "last_time": max(times), "times": list(times)}
+
+
 def mappings_of(rows: Sequence[sa.Row[tuple[object, ...]]]) -> Sequence[RowMapping]:
     """Returns rows of `Transaction.in_parts` by the names of their columns."""
     return [row._mapping for row in rows]  # noqa: SLF001  # is of SQLAlchemy's public interface

@@ -16,7 +16,7 @@ from typing import Final
 
 import sqlalchemy as sa
 from msgspec.structs import replace
-from sqlalchemy.dialects.postgresql import ARRAY, insert
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from mudra.metrics.payload.catalogue import WINDOW, Tag, hour_start
 from mudra.metrics.rollup.coverage import TimeRange
@@ -38,7 +38,7 @@ from mudra.storage.metrics.rollups.packed_rows import drop_packed
 from mudra.storage.metrics.rollups.packed_sums import add, pack_types
 from mudra.storage.metrics.rollups.pair_rows import put_packed_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
-from mudra.storage.metrics.rollups.sums import Part, within_times
+from mudra.storage.metrics.rollups.sums import Part, at_times, times_given
 from mudra.storage.metrics.tables import (
     metrics_receipt,
     metrics_stale,
@@ -47,6 +47,34 @@ from mudra.storage.metrics.tables import (
 
 _C: Final = metrics_window.c
 _STALE: Final = metrics_stale.c
+_R: Final = metrics_receipt.c
+_IN_USE: Final = sa.exists().where(
+    _STALE.grain == "hour",
+    _STALE.aa_id == _C.aa_id,
+    _STALE.tag == _C.tag,
+    _STALE.at == sa.func.date_trunc("hour", _C.window_at, "UTC"),
+)
+_DROP: Final = sa.delete(metrics_window).where(
+    _C.window_at < sa.bindparam("before"), sa.or_(_C.aa_id == ALL_AAS, ~_IN_USE)
+)
+_MOST_ROWS: Final = (
+    sa.select(_R.window_at, sa.func.max(_R.blocks).label("rows"))
+    .where(
+        *(_R.aa_id == sa.bindparam("aa_id"), _R.tag == sa.bindparam("tag")),
+        at_times(_R.window_at),
+    )
+    .group_by(_R.window_at)
+)
+_NAMES: Final = sa.func.unnest(sa.bindparam("names", type_=ARRAY(sa.Text)))
+_OF_WINDOW: Final = sa.select(_NAMES.column_valued("name")).subquery()
+_LOCK: Final = sa.select(
+    sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(_OF_WINDOW.c.name, 0))
+)
+_DELETE: Final = sa.delete(metrics_window).where(
+    *(_C.aa_id == sa.bindparam("aa_id"), _C.tag == sa.bindparam("tag")),
+    at_times(_C.window_at),
+)
+_ADD: Final = sa.insert(metrics_window)
 
 
 class WindowMaking:
@@ -65,17 +93,7 @@ class WindowMaking:
         """
         now = await self._tx.now()
         oldest, oldest_of_charts = hour_start(now - WINDOWS_KEPT), hour_start(now - CHARTS_KEPT)
-        in_use = sa.exists().where(
-            _STALE.grain == "hour",
-            _STALE.aa_id == _C.aa_id,
-            _STALE.tag == _C.tag,
-            _STALE.at == sa.func.date_trunc("hour", _C.window_at, "UTC"),
-        )
-        await self._tx.connection.execute(
-            sa.delete(metrics_window).where(
-                _C.window_at < oldest_of_charts, sa.or_(_C.aa_id == ALL_AAS, ~in_use)
-            )
-        )
+        await self._tx.connection.execute(_DROP, {"before": oldest_of_charts})
         await drop_packed(self._tx, "window", oldest)
         return oldest
 
@@ -133,18 +151,12 @@ class WindowMaking:
         """Returns the first of these windows, as many as have few raw rows; at least one."""
         if len(new) == 1:
             return new
-        r = metrics_receipt.c
+        ats = sorted(key.at for key in new)
         found = await self._tx.connection.execute(
-            sa.select(r.window_at, sa.func.max(r.blocks).label("rows"))
-            .where(
-                r.aa_id == aa_id,
-                r.tag == short_tag(tag),
-                within_times(r.window_at, sorted(key.at for key in new)),
-            )
-            .group_by(r.window_at)
+            _MOST_ROWS, {"aa_id": aa_id, "tag": short_tag(tag), **times_given(ats)}
         )
         rows = {one.window_at: one.rows for one in found}
-        few = few_enough(sorted(key.at for key in new), rows, self._rows_together)
+        few = few_enough(ats, rows, self._rows_together)
         return {key: version for key, version in new.items() if key.at in few}
 
     async def _make(
@@ -164,11 +176,7 @@ class WindowMaking:
         ats = sorted(row.key.at for row in rows)
         # In one order for all who take several, so that no two wait for each other.
         windows = [f"window:{short_tag(tag)}:{at.isoformat()}" for at in ats]
-        names = sa.func.unnest(sa.literal(windows, ARRAY(sa.Text)))
-        of_window = sa.select(names.column_valued("name")).subquery()
-        await self._tx.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(of_window.c.name, 0)))
-        )
+        await self._tx.connection.execute(_LOCK, {"names": windows})
         found = await self._windows.rows(ats, Part(ALL_AAS, tag=tag))
         parts: dict[datetime, list[WindowRow]] = {}
         for row in rows:
@@ -185,18 +193,15 @@ class WindowMaking:
         """Replaces the sums of windows of one AA, or of all, and of one tag."""
         aa_id, tag = rows[0].key.aa_id, rows[0].key.tag
         ats = [row.key.at for row in rows]
-        await self._tx.connection.execute(
-            sa.delete(metrics_window).where(
-                _C.aa_id == aa_id, _C.tag == tag, within_times(_C.window_at, sorted(ats))
-            )
-        )
+        of_aa = {"aa_id": aa_id, "tag": tag}
+        await self._tx.connection.execute(_DELETE, of_aa | times_given(ats))
         values = []
         for row in rows:
             own = {"aa_id": aa_id, "tag": tag, "window_at": row.key.at}
             values.append({**own, "type": HEADER, "made_of": row.made_of, "sums": b""})
             for type_, sums in row.types.items():
                 values.append({**own, "type": type_, "made_of": {}, "sums": sums})
-        await self._tx.connection.execute(insert(metrics_window), values)
+        await self._tx.connection.execute(_ADD, values)
 
 
 def _rows_of(aa_id: str, new: Versions, cells: Sums) -> Sequence[WindowRow]:
