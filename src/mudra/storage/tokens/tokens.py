@@ -57,6 +57,7 @@ _HELD: Final = (
 _SEALED: Final = sa.select(_S.sealed).where(
     _S.entity_id == sa.bindparam("entity_id"), _S.version == sa.bindparam("version")
 )
+_ADD: Final = sa.insert(entity_secret)
 _REQUESTED: Final = sa.bindparam("requested", type_=ARRAY(sa.Text))
 _OF_ONE: Final = (
     sa.select(entity_secret)
@@ -216,17 +217,18 @@ class PostgresSecrets:
 
     async def _insert(self, secret: EntitySecret, text: SecretText) -> None:
         await self._tx.connection.execute(
-            sa.insert(entity_secret).values(
-                entity_id=secret.entity_id,
-                version=secret.version,
-                state=secret.state.value,
-                mac=self._encryption.secret_mac(secret.entity_id, text),
-                sealed=self._encryption.encrypt_text(
+            _ADD,
+            {
+                "entity_id": secret.entity_id,
+                "version": secret.version,
+                "state": secret.state.value,
+                "mac": self._encryption.secret_mac(secret.entity_id, text),
+                "sealed": self._encryption.encrypt_text(
                     text, "entity_secret", "sealed", _row_name(secret)
                 ),
-                created_at=secret.created_at,
-                expires_at=secret.expires_at,
-            )
+                "created_at": secret.created_at,
+                "expires_at": secret.expires_at,
+            },
         )
 
 
