@@ -14,6 +14,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event
 
 _STAMPED_BY_THE_DATABASE: Final = datetime.min.replace(tzinfo=UTC)
+_APPEND: Final = sa.insert(audit_event)
 
 
 class PostgresAuditLog:
@@ -33,5 +34,6 @@ class PostgresAuditLog:
         if is_anonymous(entry.caller.actor, entry.entity_id, entry.user_id):
             await count_anonymous(self._tx, [entry.at(await self._tx.now())])
             return
-        row = event_row(entry.at(_STAMPED_BY_THE_DATABASE)) | {"at": self._tx.this_moment}
-        await self._tx.connection.execute(sa.insert(audit_event).values(**row))
+        row = event_row(entry.at(_STAMPED_BY_THE_DATABASE))
+        del row["at"]
+        await self._tx.connection.execute(_APPEND.values(at=self._tx.this_moment), row)

@@ -1,7 +1,8 @@
 """The audit as an operator searches it: by page, the newest first."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, time
+from datetime import UTC, date, datetime, time
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -45,7 +46,7 @@ def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
     return found
 
 
-def last_before(since: datetime) -> sa.ColumnElement[int]:
+def last_before(since: datetime | sa.ColumnElement[datetime]) -> sa.ColumnElement[int]:
     """Return a number that every event since then is greater than: 0, or one of not long before.
 
     The events that a checkpoint counts were there when it was made. No index has their times.
@@ -59,6 +60,32 @@ def last_before(since: datetime) -> sa.ColumnElement[int]:
     )
     sealed = sa.select(s.seq).where(s.number == count.scalar_subquery())
     return sa.func.coalesce(sealed.scalar_subquery(), 0)
+
+
+def _tokens_by_day() -> sa.Select[date, int, int]:
+    c, t = audit_event.c, token_day.c
+    entity_id = sa.bindparam("entity_id", type_=sa.Text)
+    since = sa.bindparam("since", type_=sa.TIMESTAMP(timezone=True))
+    day = sa.cast(sa.func.timezone("UTC", c.at), sa.Date).label("day")
+    refused = (
+        sa.select(day, sa.func.coalesce(c.detail["count"].as_integer(), 1).label("count"))
+        .where(c.entity_id == entity_id, c.at >= since, c.seq > last_before(since))
+        .where(c.event == EventName.ENTITY_TOKEN_REFUSE.value)
+        .subquery()
+    )
+    none = sa.literal(0, sa.BigInteger)
+    issued = sa.select(t.day, t["count"].label("issued"), none.label("refused")).where(
+        t.entity_id == entity_id, t.day >= sa.bindparam("first_day")
+    )
+    both = issued.union_all(sa.select(refused.c.day, none, refused.c["count"])).subquery()
+    return (
+        sa.select(both.c.day, sa.func.sum(both.c.issued), sa.func.sum(both.c.refused))
+        .group_by(both.c.day)
+        .order_by(both.c.day.desc())
+    )
+
+
+_TOKENS_BY_DAY: Final = _tokens_by_day()
 
 
 async def times_of_admins(
@@ -100,23 +127,13 @@ class PostgresAuditSearch:
 
     async def tokens_by_day(self, entity_id: str, since: datetime) -> Sequence[TokensOfDay]:
         """Count an entity's issued and refused tokens by day (UTC), the newest day first."""
-        c, t = audit_event.c, token_day.c
-        day = sa.cast(sa.func.timezone("UTC", c.at), sa.Date).label("day")
-        refused = (
-            sa.select(day, sa.func.coalesce(c.detail["count"].as_integer(), 1).label("count"))
-            .where(c.entity_id == entity_id, c.at >= since, c.seq > last_before(since))
-            .where(c.event == EventName.ENTITY_TOKEN_REFUSE.value)
-            .subquery()
-        )
-        none = sa.literal(0, sa.BigInteger)
-        issued = sa.select(t.day, t["count"].label("issued"), none.label("refused")).where(
-            t.entity_id == entity_id, t.day >= since.astimezone(UTC).date()
-        )
-        both = issued.union_all(sa.select(refused.c.day, none, refused.c["count"])).subquery()
         rows = await self._tx.connection.execute(
-            sa.select(both.c.day, sa.func.sum(both.c.issued), sa.func.sum(both.c.refused))
-            .group_by(both.c.day)
-            .order_by(both.c.day.desc())
+            _TOKENS_BY_DAY,
+            {
+                "entity_id": entity_id,
+                "since": since,
+                "first_day": since.astimezone(UTC).date(),
+            },
         )
         return [
             TokensOfDay(datetime.combine(day, time(), UTC), int(issued), int(refused))

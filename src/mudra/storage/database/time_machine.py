@@ -16,6 +16,17 @@ from mudra.storage.database.tables import service_fact
 _CLOCK: Final = "clock:"
 _OFFSET: Final = "clock-offset-ms"
 _ABSENT_S: Final = 4.0
+_READ: Final = sa.select(service_fact.c.value).where(service_fact.c.name == _OFFSET)
+_NEW: Final = insert(service_fact)
+_MOVE: Final = _NEW.on_conflict_do_update(
+    index_elements=["name"], set_={"value": _NEW.excluded.value}
+)
+_LOCK: Final = sa.text("LOCK TABLE service_fact IN EXCLUSIVE MODE")
+_ABSENT: Final = sa.text(
+    "SELECT count(*) FROM node WHERE proven_at BETWEEN"
+    " clock_timestamp() - interval '15 seconds'"
+    " AND clock_timestamp() - interval '1 second'"
+)
 
 
 class MovableClock(Protocol):
@@ -54,16 +65,10 @@ class PostgresTimeMachine:
         if not by:
             return self._clock()
         async with self._database.transaction() as transaction:
-            await transaction.connection.execute(
-                sa.text("LOCK TABLE service_fact IN EXCLUSIVE MODE")
-            )
+            await transaction.connection.execute(_LOCK)
             offset = await _offset(transaction) + by
             value = str(offset // timedelta(milliseconds=1))
-            await transaction.connection.execute(
-                insert(service_fact)
-                .values(name=_OFFSET, value=value)
-                .on_conflict_do_update(index_elements=["name"], set_={"value": value})
-            )
+            await transaction.connection.execute(_MOVE, {"name": _OFFSET, "value": value})
             await PostgresAuditLog(transaction).append(
                 AuditEntry(
                     EventName.SANDBOX_CLOCK_ADVANCE,
@@ -85,13 +90,7 @@ class PostgresTimeMachine:
         deadline = asyncio.get_running_loop().time() + _ABSENT_S
         while asyncio.get_running_loop().time() < deadline:
             async with self._database.transaction() as transaction:
-                absent = await transaction.connection.scalar(
-                    sa.text(
-                        "SELECT count(*) FROM node WHERE proven_at BETWEEN"
-                        " clock_timestamp() - interval '15 seconds'"
-                        " AND clock_timestamp() - interval '1 second'"
-                    )
-                )
+                absent = await transaction.connection.scalar(_ABSENT)
             if not absent:
                 return
             await asyncio.sleep(0.05)
@@ -106,7 +105,5 @@ class PostgresTimeMachine:
 
 
 async def _offset(transaction: Transaction) -> timedelta:
-    value = await transaction.connection.scalar(
-        sa.select(service_fact.c.value).where(service_fact.c.name == _OFFSET)
-    )
+    value = await transaction.connection.scalar(_READ)
     return timedelta(milliseconds=int(value) if value is not None else 0)

@@ -5,6 +5,7 @@ An email may hold a one-use link, so a dump of the database must not show it.
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final
 
 import sqlalchemy as sa
@@ -23,6 +24,45 @@ _TAKEN_FOR: Final = timedelta(minutes=2)
 
 By the database's own clock: the sandbox's can be moved while an email is on its way.
 """
+_C: Final = mail_outbox.c
+_ADD: Final = sa.insert(mail_outbox)
+_LANGUAGE: Final = sa.select(user_account.c.language).where(
+    user_account.c.email == sa.bindparam("email")
+)
+_MAIL: Final = sa.select(mail_outbox).where(
+    sa.cast(_C.mail_id, sa.Text) == sa.bindparam("mail_id", type_=sa.Text)
+)
+_DUE: Final = (
+    sa.select(mail_outbox)
+    .where(
+        _C.sent_at.is_(None),
+        _C.next_attempt_at <= sa.bindparam("now"),
+        sa.or_(_C.taken_until.is_(None), _C.taken_until <= sa.func.clock_timestamp()),
+    )
+    .order_by(_C.next_attempt_at)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+    .with_for_update(skip_locked=True)
+)
+_TAKE: Final = (
+    sa.update(mail_outbox)
+    .where(_C.mail_id.in_(sa.bindparam("mails", expanding=True)))
+    .values(taken_until=sa.func.clock_timestamp() + _TAKEN_FOR, attempts=_C.attempts + 1)
+)
+_CLAIMED: Final = sa.update(mail_outbox).where(
+    _C.mail_id == sa.bindparam("mail"),
+    _C.sent_at.is_(None),
+    _C.attempts == sa.bindparam("taken_as"),
+)
+"""Matches the email unless another node has taken it since."""
+_STILL_TAKEN: Final = _CLAIMED.values(taken_until=sa.func.clock_timestamp() + _TAKEN_FOR)
+_FAILED: Final = _CLAIMED.values(
+    last_error=sa.bindparam("error"), next_attempt_at=sa.bindparam("again_at"), taken_until=None
+)
+_SENT: Final = (
+    sa.update(mail_outbox)
+    .where(_C.mail_id == sa.bindparam("mail"))
+    .values(sent_at=sa.bindparam("now"), next_attempt_at=None, last_error=None, taken_until=None)
+)
 
 
 class PostgresOutbox:
@@ -48,98 +88,69 @@ class PostgresOutbox:
         mail_id = fresh_id()
         now = await self._tx.now()
         await self._tx.connection.execute(
-            sa.insert(mail_outbox).values(
-                mail_id=mail_id,
-                recipient=email.to,
-                subject=email.subject,
-                sealed_email=self._encryption.keyring.encrypt(
+            _ADD,
+            {
+                "mail_id": mail_id,
+                "recipient": email.to,
+                "subject": email.subject,
+                "sealed_email": self._encryption.keyring.encrypt(
                     email_to_bytes(email), table="mail_outbox", column="email", row=mail_id
                 ),
-                created_at=now,
-                sent_at=now if self._keep_here else None,
-                next_attempt_at=None if self._keep_here else now,
-            )
+                "created_at": now,
+                "sent_at": now if self._keep_here else None,
+                "next_attempt_at": None if self._keep_here else now,
+            },
         )
         await self._tx.changing(OUTBOX_CHANGED)
 
     async def _language_of(self, address: str) -> str:
-        chosen = sa.select(user_account.c.language).where(user_account.c.email == address)
-        return await self._tx.connection.scalar(chosen) or ""
+        return await self._tx.connection.scalar(_LANGUAGE, {"email": address}) or ""
 
     async def mails(self, to: str | None = None, limit: int = 1000) -> Sequence[StoredEmail]:
         """List emails, the oldest first, at most the latest `limit`."""
-        query = sa.select(mail_outbox).order_by(mail_outbox.c.created_at.desc()).limit(limit)
-        if to is not None:
-            query = query.where(mail_outbox.c.recipient == to)
-        rows = (await self._tx.connection.execute(query)).mappings().all()
+        found = await self._tx.connection.execute(
+            _latest(of_one=to is not None), {"most": limit} | ({} if to is None else {"to": to})
+        )
+        rows = found.mappings().all()
         return [self._mail(dict(row)) for row in reversed(rows)]
 
     async def mail(self, mail_id: str) -> StoredEmail | None:
         """Find one email."""
-        found = await self._tx.connection.execute(
-            sa.select(mail_outbox).where(sa.cast(mail_outbox.c.mail_id, sa.Text) == mail_id)
-        )
+        found = await self._tx.connection.execute(_MAIL, {"mail_id": mail_id})
         row = found.mappings().first()
         return self._mail(dict(row)) if row else None
 
     async def take_due(self, limit: int) -> Sequence[StoredEmail]:
         """Take emails whose time has come, so that no other sender takes them."""
         now = await self._tx.now()
-        c = mail_outbox.c
-        rows = (
-            (
-                await self._tx.connection.execute(
-                    sa.select(mail_outbox)
-                    .where(
-                        c.sent_at.is_(None),
-                        c.next_attempt_at <= now,
-                        sa.or_(c.taken_until.is_(None), c.taken_until <= sa.func.clock_timestamp()),
-                    )
-                    .order_by(c.next_attempt_at)
-                    .limit(limit)
-                    .with_for_update(skip_locked=True)
-                )
-            )
-            .mappings()
-            .all()
-        )
+        found = await self._tx.connection.execute(_DUE, {"now": now, "most": limit})
+        rows = found.mappings().all()
         if rows:
-            await self._tx.connection.execute(
-                sa.update(mail_outbox)
-                .where(c.mail_id.in_([row["mail_id"] for row in rows]))
-                .values(taken_until=sa.func.clock_timestamp() + _TAKEN_FOR, attempts=c.attempts + 1)
-            )
+            await self._tx.connection.execute(_TAKE, {"mails": [row["mail_id"] for row in rows]})
         return [self._mail(dict(row)) for row in rows]
 
     async def still_taken(self, mail: StoredEmail) -> bool:
         """Extend the claim; returns False when another node took the email, or it is gone."""
         claims = await self._tx.connection.execute(
-            sa.update(mail_outbox)
-            .where(_claimed(mail))
-            .values(taken_until=sa.func.clock_timestamp() + _TAKEN_FOR)
+            _STILL_TAKEN, {"mail": mail.mail_id, "taken_as": mail.attempts + 1}
         )
         return claims.rowcount == 1
 
     async def sent(self, mail_id: str) -> None:
         """Record that an email was delivered."""
-        await self._tx.connection.execute(
-            sa.update(mail_outbox)
-            .where(mail_outbox.c.mail_id == mail_id)
-            .values(
-                sent_at=await self._tx.now(),
-                next_attempt_at=None,
-                last_error=None,
-                taken_until=None,
-            )
-        )
+        await self._tx.connection.execute(_SENT, {"mail": mail_id, "now": await self._tx.now()})
 
     async def failed(self, mail: StoredEmail, error: str, again_in: timedelta | None) -> None:
         """Record a failure, and when to try again (None: never)."""
         again_at = await self._tx.now() + again_in if again_in is not None else None
         await self._tx.connection.execute(
-            sa.update(mail_outbox)
-            .where(_claimed(mail))
-            .values(last_error=error[:500], next_attempt_at=again_at, taken_until=None)
+            _FAILED,
+            {
+                "mail": mail.mail_id,
+                "taken_as": mail.attempts + 1,
+                "error": error[:500],
+                "again_at": again_at,
+            },
         )
 
     def _mail(self, row: dict[str, object]) -> StoredEmail:
@@ -160,7 +171,10 @@ class PostgresOutbox:
         )
 
 
-def _claimed(mail: StoredEmail) -> sa.ColumnElement[bool]:
-    """Matches the email unless another node has taken it since."""
-    c = mail_outbox.c
-    return sa.and_(c.mail_id == mail.mail_id, c.sent_at.is_(None), c.attempts == mail.attempts + 1)
+@cache
+def _latest(*, of_one: bool) -> sa.Select[*tuple[object, ...]]:
+    """Select the latest emails, those to one address or all."""
+    query = sa.select(mail_outbox).order_by(_C.created_at.desc())
+    if of_one:
+        query = query.where(_C.recipient == sa.bindparam("to"))
+    return query.limit(sa.bindparam("most", type_=sa.Integer))

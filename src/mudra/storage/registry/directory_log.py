@@ -26,6 +26,25 @@ from mudra.storage.registry.tables import registry_change
 
 MOST_APPLIED: Final = 1000
 """Beyond so many new rows the directory begins again, which reads one row of each entity."""
+_C: Final = registry_change.c
+_FROM: Final = (
+    sa.select(registry_change)
+    .where(_C.sequence >= sa.bindparam("first"))
+    .order_by(_C.sequence)
+    .limit(MOST_APPLIED + 1)
+)
+_FOLLOWING: Final = (
+    sa.select(registry_change)
+    .where(_C.sequence > sa.bindparam("since"))
+    .order_by(_C.sequence)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+_UPTO: Final = (
+    sa.select(_C.sequence)
+    .where(_C.at <= sa.bindparam("moment"))
+    .order_by(_C.at.desc(), _C.sequence.desc())
+    .limit(1)
+)
 
 
 class PostgresDirectoryLog:
@@ -80,26 +99,14 @@ class PostgresDirectoryLog:
 
     async def following(self, since: int, most: int) -> Sequence[Change]:
         """Return the log's rows after `since` in order, at most that many."""
-        c = registry_change.c
         async with self._database.transaction() as transaction:
-            rows = await transaction.connection.execute(
-                sa.select(registry_change)
-                .where(c.sequence > since)
-                .order_by(c.sequence)
-                .limit(most)
-            )
+            rows = await transaction.connection.execute(_FOLLOWING, {"since": since, "most": most})
             return _changes(rows)
 
     async def last_until(self, moment: dt.datetime) -> Sequence[Change]:
         """Return the last change of each entity up to a moment, in order of their numbers."""
-        c = registry_change.c
         async with self._database.transaction() as transaction:
-            upto = await transaction.connection.scalar(
-                sa.select(c.sequence)
-                .where(c.at <= moment)
-                .order_by(c.at.desc(), c.sequence.desc())
-                .limit(1)
-            )
+            upto = await transaction.connection.scalar(_UPTO, {"moment": moment})
             return [] if upto is None else await _last_of_each(transaction, upto)
 
     async def opened_at(self) -> int:
@@ -133,14 +140,7 @@ async def keep_visibility(database: Database, *, opened: bool) -> None:
 
 
 async def _changes_from(transaction: Transaction, sequence: int) -> list[Change]:
-    c = registry_change.c
-    rows = await transaction.connection.execute(
-        sa.select(registry_change)
-        .where(c.sequence >= sequence)
-        .order_by(c.sequence)
-        .limit(MOST_APPLIED + 1)
-    )
-    return _changes(rows)
+    return _changes(await transaction.connection.execute(_FROM, {"first": sequence}))
 
 
 async def _last_of_each(transaction: Transaction, upto: int) -> list[Change]:

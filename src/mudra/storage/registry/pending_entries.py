@@ -1,6 +1,7 @@
 """Versions awaiting approval in PostgreSQL: implements registry/lifecycle/pending_entries.py."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -11,6 +12,16 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.registry.rows import read_version
 from mudra.storage.registry.tables import registry_entity, registry_version
 
+_E: Final = registry_entity.c
+_V: Final = registry_version.c
+_WAITING: Final = (
+    sa.select(_E.type, _E.status.label("entity_status"), registry_version)
+    .join(registry_version, _V.entity_id == _E.entity_id)
+    .where(_V.status.in_([status.value for status in PENDING]))
+    .order_by(_V.submitted_at, _V.entity_id)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+
 
 class PostgresPendingEntries:
     """Pending versions and the live ones that they replace, in two statements."""
@@ -20,16 +31,7 @@ class PostgresPendingEntries:
 
     async def waiting(self, limit: int) -> Sequence[PendingEntry]:
         """Return the pending versions, the longest waiting first, at most that many."""
-        e, v = registry_entity.c, registry_version.c
-        rows = (
-            await self._tx.connection.execute(
-                sa.select(e.type, e.status.label("entity_status"), registry_version)
-                .join(registry_version, v.entity_id == e.entity_id)
-                .where(v.status.in_([status.value for status in PENDING]))
-                .order_by(v.submitted_at, v.entity_id)
-                .limit(limit)
-            )
-        ).mappings()
+        rows = (await self._tx.connection.execute(_WAITING, {"most": limit})).mappings()
         pending = [
             (row["type"], row["entity_status"], row["entity_id"], read_version(row)) for row in rows
         ]
@@ -42,10 +44,9 @@ class PostgresPendingEntries:
         ]
 
     async def _live(self, entity_ids: Sequence[str]) -> dict[str, Version]:
-        v = registry_version.c
         rows = await self._tx.connection.execute(
             sa.select(registry_version).where(
-                v.entity_id.in_(entity_ids), v.status == VersionStatus.LIVE.value
+                _V.entity_id.in_(entity_ids), _V.status == VersionStatus.LIVE.value
             )
         )
         return {row["entity_id"]: read_version(row) for row in rows.mappings()}

@@ -18,6 +18,27 @@ PROBE_ASKED: Final = "probes"
 """The name under which a probe that waits is announced."""
 _C: Final = registry_probe.c
 _V: Final = registry_version.c
+_HOLD: Final = (
+    sa.select(registry_entity.c.entity_id)
+    .where(registry_entity.c.entity_id == sa.bindparam("entity_id"))
+    .with_for_update(key_share=True)
+)
+_LATEST: Final = (
+    sa.select(registry_probe)
+    .where(_C.entity_id == sa.bindparam("entity_id"))
+    .order_by(_C.requested_at.desc(), _C.probe_id)
+    .limit(1)
+)
+_WAITING: Final = (
+    sa.select(registry_probe, _V.body)
+    .join(
+        registry_version,
+        sa.and_(_V.entity_id == _C.entity_id, _V.number == _C.version),
+    )
+    .where(_C.done_at.is_(None))
+    .order_by(_C.requested_at, _C.probe_id)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
 
 
 class PostgresProbes:
@@ -28,19 +49,11 @@ class PostgresProbes:
 
     async def hold(self, entity_id: str) -> None:
         """Let no one else ask for a probe of an entity until this transaction ends."""
-        row = sa.select(registry_entity.c.entity_id).where(registry_entity.c.entity_id == entity_id)
-        await self._tx.connection.execute(row.with_for_update(key_share=True))
+        await self._tx.connection.execute(_HOLD, {"entity_id": entity_id})
 
     async def latest(self, entity_id: str) -> Probe | None:
         """Return the latest probe of an entity."""
-        row = (
-            await self._tx.connection.execute(
-                sa.select(registry_probe)
-                .where(_C.entity_id == entity_id)
-                .order_by(_C.requested_at.desc(), _C.probe_id)
-                .limit(1)
-            )
-        ).first()
+        row = (await self._tx.connection.execute(_LATEST, {"entity_id": entity_id})).first()
         if row is None:
             return None
         result = None if row.result is None else msgspec.convert(row.result, ProbeResult)
@@ -69,16 +82,7 @@ class PostgresProbes:
 
     async def waiting(self, limit: int) -> Sequence[WaitingProbe]:
         """Return the probes that wait, the oldest first."""
-        rows = await self._tx.connection.execute(
-            sa.select(registry_probe, _V.body)
-            .join(
-                registry_version,
-                sa.and_(_V.entity_id == _C.entity_id, _V.number == _C.version),
-            )
-            .where(_C.done_at.is_(None))
-            .order_by(_C.requested_at, _C.probe_id)
-            .limit(limit)
-        )
+        rows = await self._tx.connection.execute(_WAITING, {"most": limit})
         return [_waiting(row) for row in rows.mappings()]
 
     async def complete(self, probe_id: str, result: ProbeResult) -> bool:

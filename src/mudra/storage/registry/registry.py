@@ -45,7 +45,41 @@ from mudra.storage.tokens.entity_status import store_status
 
 REGISTRY_CHANGED: Final = "registry"
 """The name under which a change of the log is announced."""
-_LOCK: Final = 0x6D7564726102
+_LOCK: Final = sa.select(sa.func.pg_advisory_xact_lock(0x6D7564726102))
+_E: Final = registry_entity.c
+_V: Final = registry_version.c
+_C: Final = registry_change.c
+_STATUS: Final = sa.select(_E.status).where(_E.entity_id == sa.bindparam("entity_id"))
+_TYPES: Final = sa.select(_E.entity_id, _E.type).where(
+    _E.entity_id == sa.any_(sa.bindparam("entity_ids", type_=sa.ARRAY(sa.Text))),
+    sa.or_(
+        _E.status != EntityStatus.UNLISTED.value,
+        sa.exists().where(
+            _V.entity_id == _E.entity_id, is_among(_V.status, [one.value for one in PENDING])
+        ),
+    ),
+)
+_LIVE_COUNT: Final = (
+    sa.select(sa.func.count())
+    .select_from(registry_entity)
+    .where(_E.status == EntityStatus.LIVE.value)
+)
+_DUE: Final = (
+    sa.select(_V.entity_id)
+    .where(_V.status == VersionStatus.APPROVED.value, _V.goes_live_at <= sa.bindparam("now"))
+    .order_by(_V.goes_live_at, _V.entity_id)
+)
+_LAST: Final = sa.select(_C.sequence, _C.at).order_by(_C.sequence.desc()).limit(1)
+_PUBLISH: Final = sa.insert(registry_change)
+_NEW_ENTITY: Final = insert(registry_entity)
+_KEEP_ENTITY: Final = _NEW_ENTITY.on_conflict_do_update(
+    index_elements=["entity_id"],
+    set_={"type": _NEW_ENTITY.excluded.type, "status": _NEW_ENTITY.excluded.status},
+)
+_NEW_VERSION: Final = insert(registry_version)
+_KEEP_VERSION: Final = _NEW_VERSION.on_conflict_do_update(
+    index_elements=["entity_id", "number"], set_=dict(_NEW_VERSION.excluded.items())
+)
 
 _EVENTS: Final = {
     RegistryAction.SUBMIT: EventName.REGISTRY_ENTRY_SUBMIT,
@@ -100,18 +134,15 @@ class PostgresRegistry:
 
     async def live_count(self) -> int:
         """Return the number of live entries."""
-        live = registry_entity.c.status == EntityStatus.LIVE.value
-        counted = sa.select(sa.func.count()).select_from(registry_entity).where(live)
-        return await self._tx.connection.scalar(counted) or 0
+        return await self._tx.connection.scalar(_LIVE_COUNT) or 0
 
     async def live_entries(self) -> Sequence[bytes]:
         """Return the canonical form of every live entry, in the order of type and ID."""
-        e, v = registry_entity.c, registry_version.c
         bodies = await self._tx.connection.scalars(
-            sa.select(v.body)
-            .join(registry_entity, v.entity_id == e.entity_id)
-            .where(e.status == EntityStatus.LIVE.value, v.status == VersionStatus.LIVE.value)
-            .order_by(e.type.collate("C"), e.entity_id.collate("C"))
+            sa.select(_V.body)
+            .join(registry_entity, _V.entity_id == _E.entity_id)
+            .where(_E.status == EntityStatus.LIVE.value, _V.status == VersionStatus.LIVE.value)
+            .order_by(_E.type.collate("C"), _E.entity_id.collate("C"))
         )
         return [bytes(body) for body in bodies]
 
@@ -131,12 +162,7 @@ class PostgresRegistry:
 
     async def due(self, now: dt.datetime) -> Sequence[str]:
         """Return the IDs of entities with an approved version whose time has come, in its order."""
-        c = registry_version.c
-        ids = await self._tx.connection.scalars(
-            sa.select(c.entity_id)
-            .where(c.status == VersionStatus.APPROVED.value, c.goes_live_at <= now)
-            .order_by(c.goes_live_at, c.entity_id)
-        )
+        ids = await self._tx.connection.scalars(_DUE, {"now": now})
         return ids.all()
 
     async def keep(self, decision: Decision) -> None:
@@ -213,16 +239,12 @@ class PostgresRegistry:
 
     async def _keep_record(self, before: Record | None, after: Record) -> None:
         await self._tx.connection.execute(
-            insert(registry_entity)
-            .values(
-                entity_id=after.entity_id,
-                type=after.entity_type.value,
-                status=after.status.value,
-            )
-            .on_conflict_do_update(
-                index_elements=["entity_id"],
-                set_={"type": after.entity_type.value, "status": after.status.value},
-            )
+            _KEEP_ENTITY,
+            {
+                "entity_id": after.entity_id,
+                "type": after.entity_type.value,
+                "status": after.status.value,
+            },
         )
         previous = {} if before is None else {one.number: one for one in before.versions}
         changed = [one for one in after.versions if previous.get(one.number) != one]
@@ -233,12 +255,7 @@ class PostgresRegistry:
             )
         )
         for version in changed:
-            row = version_row(after.entity_id, version)
-            await self._tx.connection.execute(
-                insert(registry_version)
-                .values(**row)
-                .on_conflict_do_update(index_elements=["entity_id", "number"], set_=row)
-            )
+            await self._tx.connection.execute(_KEEP_VERSION, version_row(after.entity_id, version))
 
     async def _set_member_status(self, decision: Decision) -> None:
         """Stop or resume the entity's tokens on every node, from the commit on.
@@ -271,21 +288,17 @@ class PostgresRegistry:
     async def _publish(
         self, at: dt.datetime, entity_type: EntityType | None, entity_id: str, body: bytes | None
     ) -> None:
-        c = registry_change.c
-        last = (
-            await self._tx.connection.execute(
-                sa.select(c.sequence, c.at).order_by(c.sequence.desc()).limit(1)
-            )
-        ).first()
+        last = (await self._tx.connection.execute(_LAST)).first()
         await self._tx.connection.execute(
-            sa.insert(registry_change).values(
-                sequence=1 if last is None else last.sequence + 1,
+            _PUBLISH,
+            {
+                "sequence": 1 if last is None else last.sequence + 1,
                 # The clock of a database that was replaced may lag: the log never goes back.
-                at=at if last is None else max(at, last.at),
-                type=None if entity_type is None else entity_type.value,
-                entity_id=entity_id,
-                body=body,
-            )
+                "at": at if last is None else max(at, last.at),
+                "type": None if entity_type is None else entity_type.value,
+                "entity_id": entity_id,
+                "body": body,
+            },
         )
         await self._tx.changing(REGISTRY_CHANGED, must_not_be_missed=True)
 
@@ -305,30 +318,19 @@ def whole_ms(moment: dt.datetime) -> dt.datetime:
 
 async def lock_registry(transaction: Transaction) -> None:
     """Block other writers of the registry until this transaction ends."""
-    await transaction.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+    await transaction.connection.execute(_LOCK)
 
 
 async def member_status_of(transaction: Transaction, entity_id: str) -> MemberStatus:
     """Return the status that its entry allows a member; without an entry, active."""
     await lock_registry(transaction)
-    status = await transaction.connection.scalar(
-        sa.select(registry_entity.c.status).where(registry_entity.c.entity_id == entity_id)
-    )
+    status = await transaction.connection.scalar(_STATUS, {"entity_id": entity_id})
     return MemberStatus.ACTIVE if status is None else _status_of(EntityStatus(status))
 
 
 async def types_of(transaction: Transaction, entity_ids: Iterable[str]) -> dict[str, str]:
     """Return the types of entries by ID; one that was rejected may still get another type."""
-    e, v = registry_entity.c, registry_version.c
-    waits = sa.exists().where(
-        v.entity_id == e.entity_id, is_among(v.status, [status.value for status in PENDING])
-    )
-    rows = await transaction.connection.execute(
-        sa.select(e.entity_id, e.type).where(
-            is_among(e.entity_id, entity_ids),
-            sa.or_(e.status != EntityStatus.UNLISTED.value, waits),
-        )
-    )
+    rows = await transaction.connection.execute(_TYPES, {"entity_ids": list(entity_ids)})
     return {row.entity_id: row.type for row in rows}
 
 

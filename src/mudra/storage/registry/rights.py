@@ -1,5 +1,7 @@
 """Rights to change the registry, as they are under its lock."""
 
+from typing import Final
+
 import sqlalchemy as sa
 
 from mudra.identity.accounts.user import UserState
@@ -10,6 +12,20 @@ from mudra.storage.database.tables import entity_admin, user_account
 from mudra.storage.identity.tables import operator_scope
 from mudra.storage.tokens.entity_status import entity_accepts
 
+_U: Final = user_account.c
+_PERSON: Final = sa.select(_U.user_id).where(_U.user_id == sa.bindparam("user_id"))
+_DECIDES: Final = _PERSON.where(_U.state == UserState.ACTIVE.value).join(
+    operator_scope,
+    sa.and_(operator_scope.c.user_id == _U.user_id, operator_scope.c.scope == Scope.REGISTRY.value),
+)
+_ADMINISTERS: Final = _PERSON.where(_U.state != UserState.DISABLED.value).join(
+    entity_admin,
+    sa.and_(
+        entity_admin.c.user_id == _U.user_id,
+        entity_admin.c.entity_id == sa.bindparam("entity_id"),
+    ),
+)
+
 
 async def has_right_now(transaction: Transaction, actor: Actor, entity_id: str) -> bool:
     """Return whether a person has the right by which they came, and an entity's token counts."""
@@ -17,18 +33,15 @@ async def has_right_now(transaction: Transaction, actor: Actor, entity_id: str) 
         return await _accepts_token(transaction, actor)
     if not actor.person:
         return True  # a command on the service's machine, or what was scheduled
-    user_id = actor.person.removeprefix("user:")
-    u, scope, admin = user_account.c, operator_scope.c, entity_admin.c
-    asked = sa.select(u.user_id).where(u.user_id == user_id)
+    asked = {"user_id": actor.person.removeprefix("user:")}
     if actor.kind is ActorKind.OPERATOR:
-        decides = sa.and_(scope.user_id == u.user_id, scope.scope == Scope.REGISTRY.value)
-        asked = asked.where(u.state == UserState.ACTIVE.value).join(operator_scope, decides)
+        found = await transaction.connection.scalar(_DECIDES, asked)
     elif entity_id in actor.own:
-        administers = sa.and_(admin.user_id == u.user_id, admin.entity_id == entity_id)
-        asked = asked.where(u.state != UserState.DISABLED.value).join(entity_admin, administers)
+        asked["entity_id"] = entity_id
+        found = await transaction.connection.scalar(_ADMINISTERS, asked)
     else:
         return True  # they never had it, and the decision refuses them
-    return await transaction.connection.scalar(asked) is not None
+    return found is not None
 
 
 async def _accepts_token(transaction: Transaction, actor: Actor) -> bool:

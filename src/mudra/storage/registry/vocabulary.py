@@ -1,6 +1,7 @@
 """The operator's additions to the vocabulary: implements registry/ports.py `VocabularyStore`."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -9,6 +10,9 @@ from mudra.registry.payload.vocabulary import Addition, VocabularyKind
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Transaction
 from mudra.storage.registry.tables import registry_word
+
+_C: Final = registry_word.c
+_ADDITIONS: Final = sa.select(_C.kind, _C.word, _C.variants, _C.status_group).order_by(_C.number)
 
 
 class PostgresVocabulary:
@@ -19,10 +23,7 @@ class PostgresVocabulary:
 
     async def additions(self) -> Sequence[Addition]:
         """Return all additions in the order in which they were made."""
-        c = registry_word.c
-        rows = await self._tx.connection.execute(
-            sa.select(c.kind, c.word, c.variants, c.status_group).order_by(c.number)
-        )
+        rows = await self._tx.connection.execute(_ADDITIONS)
         return [
             Addition(VocabularyKind(kind), word, tuple(more), group)
             for kind, word, more, group in rows

@@ -16,6 +16,11 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.registry.tables import registry_write
 
 PERIOD: Final = dt.timedelta(hours=1)
+_C: Final = registry_write.c
+_BY: Final = _C.requester == sa.bindparam("requester")
+_FORGET: Final = sa.delete(registry_write).where(_BY, _C.at <= sa.bindparam("until"))
+_TIMES: Final = sa.select(_C.at).where(_BY).order_by(_C.at)
+_COUNT: Final = sa.insert(registry_write)
 
 
 class PostgresWriteBudget:
@@ -27,17 +32,15 @@ class PostgresWriteBudget:
 
     async def wait_s(self, requester: str) -> int:
         """Count one act and return 0, or the whole seconds until the next is permitted."""
-        c, execute = registry_write.c, self._tx.connection.execute
+        execute = self._tx.connection.execute
         # Two acts of one requester at once must not both be the last permitted one.
         await self._tx.lock_name(f"write:{requester}")
         now = await self._tx.now()
-        await execute(
-            sa.delete(registry_write).where(c.requester == requester, c.at <= now - PERIOD)
-        )
-        found = await execute(sa.select(c.at).where(c.requester == requester).order_by(c.at))
+        await execute(_FORGET, {"requester": requester, "until": now - PERIOD})
+        found = await execute(_TIMES, {"requester": requester})
         times: list[dt.datetime] = [row.at for row in found]
         if len(times) < self._per_hour:
-            await execute(sa.insert(registry_write).values(requester=requester, at=now))
+            await execute(_COUNT, {"requester": requester, "at": now})
             return 0
         permitted_at = times[len(times) - self._per_hour] + PERIOD
         return max(1, math.ceil((permitted_at - now).total_seconds()))

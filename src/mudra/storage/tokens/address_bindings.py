@@ -15,6 +15,8 @@ from mudra.tokens.secrets.address_binding import AddressBinding, ChosenBinding
 
 _C: Final = entity.c
 _CHOSEN: Final = sa.select(_C.entity_id, _C.address_binding, _C.address_exempt)
+_OF: Final = _CHOSEN.where(_C.entity_id == sa.bindparam("entity_id"))
+_LOCKED: Final = _OF.with_for_update()
 
 
 class PostgresAddressBindings:
@@ -29,12 +31,11 @@ class PostgresAddressBindings:
 
     async def of(self, entity_id: str) -> ChosenBinding | None:
         """Return the binding of an entity; None when there is no such entity."""
-        return _one(await self._tx.connection.execute(_CHOSEN.where(_C.entity_id == entity_id)))
+        return _one(await self._tx.connection.execute(_OF, {"entity_id": entity_id}))
 
     async def locked(self, entity_id: str) -> ChosenBinding | None:
         """Return it and hold the entity's lock for this transaction."""
-        asked = _CHOSEN.where(_C.entity_id == entity_id).with_for_update()
-        return _one(await self._tx.connection.execute(asked))
+        return _one(await self._tx.connection.execute(_LOCKED, {"entity_id": entity_id}))
 
     async def switches(self, entity_id: str, since: datetime) -> Sequence[datetime]:
         """Return when admins of an entity switched its binding, by the audit."""

@@ -1,6 +1,7 @@
 """Whether an entity gets tokens, and which of its tokens have ended."""
 
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -14,6 +15,20 @@ from mudra.tokens.revocation.revocation_list import (
     accepts_tokens_from,
     ends_tokens_until,
     still_counts_after,
+)
+
+_E: Final = entity.c
+_R: Final = revoked_entity_token.c
+_ACCEPTS: Final = sa.select(sa.literal(1)).where(
+    _E.entity_id == sa.bindparam("entity_id"),
+    _E.status == MemberStatus.ACTIVE.value,
+    sa.or_(_E.tokens_not_before.is_(None), _E.tokens_not_before <= sa.bindparam("issued_at")),
+)
+_REVOKED: Final = (
+    sa.select(_R.jti).where(_R.expires_at > sa.bindparam("accepted_beyond")).order_by(_R.jti)
+)
+_NOT_BEFORE: Final = sa.select(_E.entity_id, _E.tokens_not_before).where(
+    _E.tokens_not_before > sa.bindparam("counts_after")
 )
 
 
@@ -39,13 +54,8 @@ async def store_status(transaction: Transaction, entity_id: str, status: MemberS
 
 async def entity_accepts(transaction: Transaction, entity_id: str, issued_at: datetime) -> bool:
     """Return whether a token of the entity, issued then, is valid as far as the entity goes."""
-    c = entity.c
     found = await transaction.connection.scalar(
-        sa.select(sa.literal(1)).where(
-            c.entity_id == entity_id,
-            c.status == MemberStatus.ACTIVE.value,
-            sa.or_(c.tokens_not_before.is_(None), c.tokens_not_before <= issued_at),
-        )
+        _ACCEPTS, {"entity_id": entity_id, "issued_at": issued_at}
     )
     return found is not None
 
@@ -53,13 +63,10 @@ async def entity_accepts(transaction: Transaction, entity_id: str, issued_at: da
 async def ended_tokens(transaction: Transaction) -> EndedTokens:
     """Read what ended early and would otherwise be accepted now."""
     now = await transaction.now()
-    r, e = revoked_entity_token.c, entity.c
     revoked = await transaction.connection.scalars(
-        sa.select(r.jti).where(r.expires_at > accepted_beyond(now)).order_by(r.jti)
+        _REVOKED, {"accepted_beyond": accepted_beyond(now)}
     )
     not_before = await transaction.connection.execute(
-        sa.select(e.entity_id, e.tokens_not_before).where(
-            e.tokens_not_before > still_counts_after(now)
-        )
+        _NOT_BEFORE, {"counts_after": still_counts_after(now)}
     )
     return EndedTokens([str(jti) for jti in revoked], {row[0]: row[1] for row in not_before})

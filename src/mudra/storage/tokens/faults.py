@@ -23,6 +23,18 @@ KEY_KEPT: Final = TokenKind.ENTITY.life + PUBLISHED_AFTER
 """So long the key of a fault that is over stays published: its tokens are still valid."""
 _C: Final = sandbox_fault.c
 _PLACE: Final = ("sandbox_fault", "sealed_private")
+_AT: Final = sa.bindparam("at", type_=sa.TIMESTAMP(timezone=True))
+_ACTIVE: Final = (
+    sa.select(sandbox_fault)
+    .where(_C.starts_at <= _AT, _C.ends_at > _AT)
+    .order_by(_C.entity_id, _C.starts_at)
+)
+_ACTIVE_OF: Final = _ACTIVE.where(_C.entity_id.in_(sa.bindparam("entity_ids", expanding=True)))
+_KEPT: Final = (
+    sa.select(sandbox_fault)
+    .where(sa.or_(_C.ends_at > _AT, sa.and_(_C.kid != "", _C.ends_at > sa.bindparam("since"))))
+    .order_by(_C.entity_id, _C.starts_at)
+)
 
 
 class FaultKey(Struct, frozen=True):
@@ -63,12 +75,14 @@ class PostgresFaults:
     async def active(self, entity_ids: Sequence[str] | None) -> Sequence[Fault]:
         """List the faults in force of these entities, of all where none are named."""
         at = await self._tx.now()
-        query = sa.select(sandbox_fault).where(_C.starts_at <= at, _C.ends_at > at)
-        if entity_ids is not None:
-            query = query.where(_C.entity_id.in_(list(entity_ids)))
-        rows = (
-            await self._tx.connection.execute(query.order_by(_C.entity_id, _C.starts_at))
-        ).mappings()
+        found = (
+            await self._tx.connection.execute(_ACTIVE, {"at": at})
+            if entity_ids is None
+            else await self._tx.connection.execute(
+                _ACTIVE_OF, {"at": at, "entity_ids": list(entity_ids)}
+            )
+        )
+        rows = found.mappings()
         return [_fault(row) for row in rows]
 
     async def keys_since(self, entity_id: str, since: datetime) -> int:
@@ -112,14 +126,8 @@ class PostgresFaults:
     async def kept(self) -> Sequence[KeptFault]:
         """Read the faults that are not over, and those whose key is still published."""
         at = await self._tx.now()
-        since = at - KEY_KEPT
-        rows = (
-            await self._tx.connection.execute(
-                sa.select(sandbox_fault)
-                .where(sa.or_(_C.ends_at > at, sa.and_(_C.kid != "", _C.ends_at > since)))
-                .order_by(_C.entity_id, _C.starts_at)
-            )
-        ).mappings()
+        found = await self._tx.connection.execute(_KEPT, {"at": at, "since": at - KEY_KEPT})
+        rows = found.mappings()
         return [KeptFault(_fault(row), self._key(row)) for row in rows]
 
     def _key(self, row: sa.RowMapping) -> FaultKey | None:

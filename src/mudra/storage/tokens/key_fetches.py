@@ -23,6 +23,14 @@ from mudra.tokens.ports import KeyFetch
 _EVERY_S: Final = 2.0
 _MAX_ADDRESSES: Final = 10_000
 """Counted separately within one batch; further ones are counted together."""
+_NEW: Final = insert(key_fetch)
+_ADD: Final = _NEW.on_conflict_do_update(
+    index_elements=["kid", "entity_id"],
+    set_={
+        "count": key_fetch.c.count + _NEW.excluded.count,
+        "last_at": sa.func.greatest(key_fetch.c.last_at, _NEW.excluded.last_at),
+    },
+)
 
 _log = structlog.get_logger()
 
@@ -109,15 +117,8 @@ def _by_entity(
 
 async def _add(transaction: Transaction, summed: Counter[tuple[str, str]]) -> None:
     now = await transaction.now()
-    statement = insert(key_fetch)
     await transaction.connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["kid", "entity_id"],
-            set_={
-                "count": key_fetch.c.count + statement.excluded.count,
-                "last_at": sa.func.greatest(key_fetch.c.last_at, statement.excluded.last_at),
-            },
-        ),
+        _ADD,
         [
             {"kid": kid, "entity_id": entity_id, "count": count, "first_at": now, "last_at": now}
             for (kid, entity_id), count in sorted(summed.items())

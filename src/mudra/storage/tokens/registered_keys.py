@@ -16,6 +16,15 @@ from mudra.storage.registry.tables import registry_version
 from mudra.storage.tokens.tables import used_assertion
 
 _V: Final = registry_version.c
+_LIVE_BODY: Final = sa.select(_V.body).where(
+    _V.entity_id == sa.bindparam("entity_id"), _V.status == "live"
+)
+_LIVE_OF_ACTIVE: Final = _LIVE_BODY.join(entity, entity.c.entity_id == _V.entity_id).where(
+    entity.c.status == MemberStatus.ACTIVE.value
+)
+_USE_ASSERTION: Final = (
+    insert(used_assertion).on_conflict_do_nothing().returning(used_assertion.c.jti)
+)
 
 
 class _Info(msgspec.Struct):
@@ -42,15 +51,7 @@ class PostgresRegisteredKeys:
 
         The version stays live while its entity is suspended, and gets no token then.
         """
-        body = await self._tx.connection.scalar(
-            sa.select(_V.body)
-            .join(entity, entity.c.entity_id == _V.entity_id)
-            .where(
-                _V.entity_id == entity_id,
-                _V.status == "live",
-                entity.c.status == MemberStatus.ACTIVE.value,
-            )
-        )
+        body = await self._tx.connection.scalar(_LIVE_OF_ACTIVE, {"entity_id": entity_id})
         if body is None:
             return None
         certificate = read_canonical(cast("bytes", body)).entityinfo.certificate
@@ -58,9 +59,7 @@ class PostgresRegisteredKeys:
 
     async def listed_addresses(self, entity_id: str) -> Sequence[str]:
         """Return the `ips` of the entity's live entry; none without such an entry."""
-        body = await self._tx.connection.scalar(
-            sa.select(_V.body).where(_V.entity_id == entity_id, _V.status == "live")
-        )
+        body = await self._tx.connection.scalar(_LIVE_BODY, {"entity_id": entity_id})
         return () if body is None else ips_of(cast("bytes", body))
 
     async def live_addresses(self) -> Mapping[str, Sequence[str]]:
@@ -73,9 +72,6 @@ class PostgresRegisteredKeys:
     async def use_assertion(self, entity_id: str, jti: str, expires_at: datetime) -> bool:
         """Store that an assertion was used; False when it was already."""
         stored = await self._tx.connection.scalar(
-            insert(used_assertion)
-            .values(entity_id=entity_id, jti=jti, expires_at=expires_at)
-            .on_conflict_do_nothing()
-            .returning(used_assertion.c.jti)
+            _USE_ASSERTION, {"entity_id": entity_id, "jti": jti, "expires_at": expires_at}
         )
         return stored is not None

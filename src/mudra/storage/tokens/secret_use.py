@@ -76,6 +76,16 @@ GROUP BY entity.entity_id, used.address ORDER BY entity.entity_id, used.address
     sa.bindparam("entity_id", type_=sa.Text),
 )
 
+_C: Final = secret_use.c
+_READ: Final = (
+    sa.select(_C.address, _C.count, _C.last_used_at, _C.count_in_grace)
+    .where(_C.entity_id == sa.bindparam("entity_id"), _C.version == sa.bindparam("version"))
+    .limit(_OF_SECRET)
+    .subquery()
+    .c
+)
+_OF: Final = sa.select(*_READ).order_by(_READ.last_used_at.desc(), _READ.address)
+
 
 class Used(Struct, frozen=True):
     """Tokens issued for one secret to one address within a batch."""
@@ -120,16 +130,8 @@ class PostgresSecretUses:
 
     async def of(self, entity_id: str, version: int) -> SecretUse:
         """Read the use of one secret."""
-        c = secret_use.c
-        read = (
-            sa.select(c.address, c.count, c.last_used_at, c.count_in_grace)
-            .where(c.entity_id == entity_id, c.version == version)
-            .limit(_OF_SECRET)
-            .subquery()
-            .c
-        )
-        query = sa.select(*read).order_by(read.last_used_at.desc(), read.address)
-        rows = (await self._tx.connection.execute(query)).all()
+        asked = {"entity_id": entity_id, "version": version}
+        rows = (await self._tx.connection.execute(_OF, asked)).all()
         return SecretUse(
             tuple(AddressUse(address, count, at) for address, count, at, _ in rows),
             sum(row[3] for row in rows),

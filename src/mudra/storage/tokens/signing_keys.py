@@ -15,9 +15,13 @@ from mudra.storage.database.tables import signing_key
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 
-_PLANNING_LOCK: Final = 0x6D75647261 + 1
+_PLANNING_LOCK: Final = sa.select(sa.func.pg_advisory_xact_lock(0x6D75647261 + 1))
 _PLANNING_S: Final = 20.0
 """The holder of the lock may be making several RSA keys, each in up to 3 s; a client waits 30 s."""
+_ALL: Final = sa.select(signing_key).order_by(signing_key.c.created_at)
+_PRIVATE: Final = sa.select(signing_key.c.kid, signing_key.c.sealed_private).where(
+    signing_key.c.sealed_private.is_not(None)
+)
 
 
 class PostgresSigningKeys:
@@ -30,16 +34,12 @@ class PostgresSigningKeys:
     async def locked_keys(self) -> Sequence[SigningKey]:
         """Read all keys, holding the lock under which one node plans at a time."""
         await self._tx.take_time(_PLANNING_S)
-        await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_PLANNING_LOCK)))
+        await self._tx.connection.execute(_PLANNING_LOCK)
         return await self.all_keys()
 
     async def all_keys(self) -> Sequence[SigningKey]:
         """Read all keys without their private parts."""
-        rows = (
-            await self._tx.connection.execute(
-                sa.select(signing_key).order_by(signing_key.c.created_at)
-            )
-        ).mappings()
+        rows = (await self._tx.connection.execute(_ALL)).mappings()
         return [
             SigningKey(
                 kid=row["kid"],
@@ -56,11 +56,7 @@ class PostgresSigningKeys:
 
     async def private_parts(self) -> dict[str, SecretText]:
         """Decrypt the private parts that still exist, by kid."""
-        rows = await self._tx.connection.execute(
-            sa.select(signing_key.c.kid, signing_key.c.sealed_private).where(
-                signing_key.c.sealed_private.is_not(None)
-            )
-        )
+        rows = await self._tx.connection.execute(_PRIVATE)
         return {
             kid: self._encryption.decrypt_text(sealed, "signing_key", "sealed_private", kid)
             for kid, sealed in rows

@@ -11,6 +11,13 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.tokens.tables import token_day
 from mudra.tokens.ports import DayCount
 
+_C: Final = token_day.c
+_BY_DAY: Final = (
+    sa.select(_C.day, _C.count)
+    .where(_C.entity_id == sa.bindparam("entity_id"), _C.day >= sa.bindparam("since"))
+    .order_by(_C.day)
+)
+
 
 class PostgresTokenCounts:
     """Implements tokens/ports.py TokenCounts."""
@@ -20,12 +27,7 @@ class PostgresTokenCounts:
 
     async def by_day(self, entity_id: str, since: date) -> Sequence[DayCount]:
         """Return the days since then on which the entity got any, in order."""
-        c = token_day.c
-        rows = await self._tx.connection.execute(
-            sa.select(c.day, c.count)
-            .where(c.entity_id == entity_id, c.day >= since)
-            .order_by(c.day)
-        )
+        rows = await self._tx.connection.execute(_BY_DAY, {"entity_id": entity_id, "since": since})
         return [DayCount(*row) for row in rows]
 
     async def add(self, entity_id: str) -> None:

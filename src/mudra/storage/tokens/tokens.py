@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Final, cast
 
 import sqlalchemy as sa
@@ -38,6 +39,69 @@ _REMEMBERED_VERSIONS: Final = 8
 
 Row = Mapping[str, object]
 
+_S: Final = entity_secret.c
+_T: Final = user_token.c
+_LOCK: Final = (
+    sa.select(entity.c.entity_id)
+    .where(entity.c.entity_id == sa.bindparam("entity_id"))
+    .with_for_update()
+)
+_HELD: Final = (
+    sa.select(entity_secret)
+    .where(
+        _S.entity_id == sa.bindparam("entity_id"),
+        sa.or_(_S.state != "ended", _S.created_at > sa.bindparam("since")),
+    )
+    .order_by(_S.version)
+)
+_SEALED: Final = sa.select(_S.sealed).where(
+    _S.entity_id == sa.bindparam("entity_id"), _S.version == sa.bindparam("version")
+)
+_ADD: Final = sa.insert(entity_secret)
+_REQUESTED: Final = sa.bindparam("requested", type_=ARRAY(sa.Text))
+_OF_ONE: Final = (
+    sa.select(entity_secret)
+    .where(
+        _S.entity_id == sa.column("requested_id"),
+        sa.or_(_S.state != "ended", _S.grace_until.is_not(None)),
+    )
+    .order_by(_S.version.desc())
+    .limit(_REMEMBERED_VERSIONS)
+    .lateral("of_one")
+)
+_OF_EACH: Final = sa.select(_OF_ONE).select_from(
+    sa.func.unnest(_REQUESTED).alias("requested_id").join(_OF_ONE, sa.true())
+)
+_KEEP_USER_TOKEN: Final = sa.insert(user_token)
+_BEYOND: Final = (
+    sa.select(_T.jti)
+    .where(
+        _T.user_id == sa.bindparam("of_user"),
+        _T.revoked_at.is_(None),
+        _T.expires_at > sa.bindparam("now"),
+    )
+    .order_by(_T.issued_at.desc(), _T.jti)
+    .offset(sa.bindparam("keep", type_=sa.Integer))
+)
+_END_OLDEST: Final = (
+    sa.update(user_token)
+    .where(_T.jti.in_(_BEYOND.scalar_subquery()))
+    .values(revoked_at=sa.bindparam("now"))
+    .returning(_T.jti)
+)
+_USER_TOKEN: Final = sa.select(user_token).where(_T.jti == sa.bindparam("jti"))
+_REVOKE_USER_TOKEN: Final = (
+    sa.update(user_token)
+    .where(_T.jti == sa.bindparam("token"), _T.revoked_at.is_(None))
+    .values(revoked_at=sa.bindparam("now"))
+)
+_REVOKE_ENTITY_TOKEN: Final = (
+    insert(revoked_entity_token).on_conflict_do_nothing().returning(revoked_entity_token.c.jti)
+)
+_ENTITY_TOKEN_REVOKED: Final = sa.select(sa.literal(1)).where(
+    revoked_entity_token.c.jti == sa.bindparam("jti")
+)
+
 
 class PostgresSecrets:
     """Entity secrets, encrypted for reading back and hashed under a key for checking."""
@@ -48,9 +112,7 @@ class PostgresSecrets:
 
     async def locked(self, entity_id: str) -> SecretHolding | None:
         """Lock the entity for this transaction; None when there is no such entity."""
-        row = await self._tx.connection.execute(
-            sa.select(entity.c.entity_id).where(entity.c.entity_id == entity_id).with_for_update()
-        )
+        row = await self._tx.connection.execute(_LOCK, {"entity_id": entity_id})
         if row.first() is None:
             return None
         return await self.held(entity_id)
@@ -58,15 +120,9 @@ class PostgresSecrets:
     async def held(self, entity_id: str) -> SecretHolding | None:
         """Read the entity's secrets and its resets of the last 24 hours."""
         now = await self._tx.now()
-        c = entity_secret.c
         rows = (
             await self._tx.connection.execute(
-                sa.select(entity_secret)
-                .where(
-                    c.entity_id == entity_id,
-                    sa.or_(c.state != "ended", c.created_at > now - PERIOD),
-                )
-                .order_by(c.version)
+                _HELD, {"entity_id": entity_id, "since": now - PERIOD}
             )
         ).mappings()
         secrets = [_secret(cast("Row", row)) for row in rows]
@@ -83,9 +139,8 @@ class PostgresSecrets:
 
     async def text_of(self, secret: EntitySecret) -> SecretText | None:
         """Decrypt the text of one secret; None when it has ended since it was read."""
-        c = entity_secret.c
         sealed = await self._tx.connection.scalar(
-            sa.select(c.sealed).where(c.entity_id == secret.entity_id, c.version == secret.version)
+            _SEALED, {"entity_id": secret.entity_id, "version": secret.version}
         )
         if sealed is None:
             return None
@@ -137,35 +192,11 @@ class PostgresSecrets:
 
         With `network_enforces`, those without a choice of their own are bound to their addresses.
         """
-        requested = sa.bindparam("requested", list(entity_ids), type_=ARRAY(sa.Text))
-        e = entity.c
-        live = _live_if_bound(network_enforces=network_enforces)
+        requested = {"requested": list(entity_ids)}
         members = await self._tx.connection.execute(
-            sa.select(
-                *(e.entity_id, e.type, e.status, e.tokens_not_before, e.address_binding),
-                registry_version.c.body,
-            )
-            .select_from(entity.outerjoin(registry_version, live))
-            .where(e.entity_id == sa.any_(requested))
+            _members(network_enforces=network_enforces), requested
         )
-        c = entity_secret.c
-        of_one = (
-            sa.select(entity_secret)
-            .where(
-                c.entity_id == sa.column("requested_id"),
-                sa.or_(c.state != "ended", c.grace_until.is_not(None)),
-            )
-            .order_by(c.version.desc())
-            .limit(_REMEMBERED_VERSIONS)
-            .lateral("of_one")
-        )
-        rows = (
-            await self._tx.connection.execute(
-                sa.select(of_one).select_from(
-                    sa.func.unnest(requested).alias("requested_id").join(of_one, sa.true())
-                )
-            )
-        ).mappings()
+        rows = (await self._tx.connection.execute(_OF_EACH, requested)).mappings()
         known: dict[str, list[StoredSecret]] = {}
         for row in rows:
             secret = _secret(cast("Row", row))
@@ -186,28 +217,37 @@ class PostgresSecrets:
 
     async def _insert(self, secret: EntitySecret, text: SecretText) -> None:
         await self._tx.connection.execute(
-            sa.insert(entity_secret).values(
-                entity_id=secret.entity_id,
-                version=secret.version,
-                state=secret.state.value,
-                mac=self._encryption.secret_mac(secret.entity_id, text),
-                sealed=self._encryption.encrypt_text(
+            _ADD,
+            {
+                "entity_id": secret.entity_id,
+                "version": secret.version,
+                "state": secret.state.value,
+                "mac": self._encryption.secret_mac(secret.entity_id, text),
+                "sealed": self._encryption.encrypt_text(
                     text, "entity_secret", "sealed", _row_name(secret)
                 ),
-                created_at=secret.created_at,
-                expires_at=secret.expires_at,
-            )
+                "created_at": secret.created_at,
+                "expires_at": secret.expires_at,
+            },
         )
 
 
-def _live_if_bound(*, network_enforces: bool) -> sa.ColumnElement[bool]:
-    """Match the live entry of an entity that may be bound to its addresses."""
+@cache
+def _members(
+    *, network_enforces: bool
+) -> sa.Select[str, str, str, datetime | None, str, bytes | None]:
+    """Select entities, each with its live entry where it may be bound to its addresses."""
     e, v = entity.c, registry_version.c
     binding = {AddressBinding.ENFORCE.value}
     if network_enforces:
         binding.add(AddressBinding.NETWORK.value)
-    return sa.and_(
+    live = sa.and_(
         v.entity_id == e.entity_id, v.status == "live", e.address_binding.in_(sorted(binding))
+    )
+    return (
+        sa.select(e.entity_id, e.type, e.status, e.tokens_not_before, e.address_binding, v.body)
+        .select_from(entity.outerjoin(registry_version, live))
+        .where(e.entity_id == sa.any_(_REQUESTED))
     )
 
 
@@ -246,41 +286,26 @@ class PostgresIssuedTokens:
     async def keep_user_token(self, record: UserTokenRecord) -> None:
         """Store a user token that is about to be returned."""
         await self._tx.connection.execute(
-            sa.insert(user_token).values(
-                jti=record.jti,
-                user_id=record.user_id,
-                issued_at=record.issued_at,
-                expires_at=record.expires_at,
-            )
+            _KEEP_USER_TOKEN,
+            {
+                "jti": record.jti,
+                "user_id": record.user_id,
+                "issued_at": record.issued_at,
+                "expires_at": record.expires_at,
+            },
         )
 
     async def end_oldest(self, user_id: str, keep: int, now: datetime) -> Sequence[str]:
         """End the oldest live tokens of a user beyond `keep`; returns the jti of each."""
-        c = user_token.c
-        live = (c.user_id == user_id, c.revoked_at.is_(None), c.expires_at > now)
-        oldest = (
-            sa.select(c.jti)
-            .where(*live)
-            .order_by(c.issued_at.desc(), c.jti)
-            .offset(keep)
-            .scalar_subquery()
-        )
         ended = await self._tx.connection.scalars(
-            sa.update(user_token).where(c.jti.in_(oldest)).values(revoked_at=now).returning(c.jti)
+            _END_OLDEST, {"of_user": user_id, "keep": keep, "now": now}
         )
         return ended.all()
 
     async def user_token(self, jti: str) -> UserTokenRecord | None:
         """Find a user token."""
-        row = (
-            (
-                await self._tx.connection.execute(
-                    sa.select(user_token).where(user_token.c.jti == jti)
-                )
-            )
-            .mappings()
-            .first()
-        )
+        found = await self._tx.connection.execute(_USER_TOKEN, {"jti": jti})
+        row = found.mappings().first()
         if row is None:
             return None
         return UserTokenRecord(
@@ -289,11 +314,7 @@ class PostgresIssuedTokens:
 
     async def revoke_user_token(self, jti: str, now: datetime) -> bool:
         """End one user token; False when there was nothing to end."""
-        done = await self._tx.connection.execute(
-            sa.update(user_token)
-            .where(user_token.c.jti == jti, user_token.c.revoked_at.is_(None))
-            .values(revoked_at=now)
-        )
+        done = await self._tx.connection.execute(_REVOKE_USER_TOKEN, {"token": jti, "now": now})
         return done.rowcount == 1
 
     async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
@@ -344,15 +365,13 @@ class PostgresIssuedTokens:
         """Store an entity token as revoked; False when it was already."""
         # The driver reports no row count for an INSERT; RETURNING shows what was stored.
         stored = await self._tx.connection.scalar(
-            insert(revoked_entity_token)
-            .values(
-                jti=jti,
-                entity_id=entity_id,
-                revoked_at=await self._tx.now(),
-                expires_at=expires_at,
-            )
-            .on_conflict_do_nothing()
-            .returning(revoked_entity_token.c.jti)
+            _REVOKE_ENTITY_TOKEN,
+            {
+                "jti": jti,
+                "entity_id": entity_id,
+                "revoked_at": await self._tx.now(),
+                "expires_at": expires_at,
+            },
         )
         if stored is None:
             return False
@@ -361,9 +380,7 @@ class PostgresIssuedTokens:
 
     async def entity_token_revoked(self, jti: str) -> bool:
         """Return whether an entity token was revoked."""
-        found = await self._tx.connection.scalar(
-            sa.select(sa.literal(1)).where(revoked_entity_token.c.jti == jti)
-        )
+        found = await self._tx.connection.scalar(_ENTITY_TOKEN_REVOKED, {"jti": jti})
         return found is not None
 
     async def entity_accepts(self, entity_id: str, issued_at: datetime) -> bool:

@@ -1,10 +1,14 @@
 """DPoP proofs that were used: implements tokens/authentication/proof_guard.py UsedProofs."""
 
+from typing import Final
+
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.shared.dpop_proof import DpopProof
 from mudra.storage.database.database import Transaction
 from mudra.storage.tokens.tables import used_proof
+
+_USE: Final = insert(used_proof).on_conflict_do_nothing().returning(used_proof.c.expires_at)
 
 
 class PostgresUsedProofs:
@@ -16,9 +20,6 @@ class PostgresUsedProofs:
     async def use(self, proof: DpopProof) -> bool:
         """Store that a proof is used; False when it was already."""
         stored = await self._tx.connection.scalar(
-            insert(used_proof)
-            .values(proof_hash=proof.use_hash, expires_at=proof.expires_at)
-            .on_conflict_do_nothing()
-            .returning(used_proof.c.expires_at)
+            _USE, {"proof_hash": proof.use_hash, "expires_at": proof.expires_at}
         )
         return stored is not None
