@@ -14,7 +14,9 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event
 
 _STAMPED_BY_THE_DATABASE: Final = datetime.min.replace(tzinfo=UTC)
-_APPEND: Final = sa.insert(audit_event)
+_APPEND: Final = sa.insert(audit_event).values(
+    at=sa.func.clock_timestamp() + sa.bindparam("offset", type_=sa.Interval)
+)
 
 
 class PostgresAuditLog:
@@ -36,4 +38,5 @@ class PostgresAuditLog:
             return
         row = event_row(entry.at(_STAMPED_BY_THE_DATABASE))
         del row["at"]
-        await self._tx.connection.execute(_APPEND.values(at=self._tx.this_moment), row)
+        row["offset"] = self._tx.offset
+        await self._tx.connection.execute(_APPEND, row)

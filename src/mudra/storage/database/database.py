@@ -101,6 +101,11 @@ class Transaction:
         return at + self._offset()
 
     @property
+    def offset(self) -> timedelta:
+        """How far the service's clock is ahead of the database's: it may be in a sandbox alone."""
+        return self._offset()
+
+    @property
     def this_moment(self) -> sa.ColumnElement[datetime]:
         """The same clock for a statement to read by itself, which saves asking first."""
         return _moment(self._offset())
