@@ -47,7 +47,8 @@ NOT_SEEN = {
     "of jobs and commands, which have transactions of their own": {
         *("audit:epoch:open", "audit:range:archive", "audit:range:drop", "audit:record:export"),
         *("audit:restore:confirm", "audit:tokens:drop", "audit:tokens:pack"),
-        *("database:backup:restore", "entity:secret:remind", "keys:master:rotate"),
+        *("database:backup:restore", "database:place:move"),
+        *("entity:secret:remind", "keys:master:rotate"),
         *("keys:signing:destroy", "keys:signing:import", "mail:letter:send"),
         *("registry:entry:probe", "registry:vocabulary:change", "user:password:forgot"),
         *("sandbox:clock:advance", "sandbox:history:fill"),
