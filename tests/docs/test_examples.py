@@ -34,6 +34,7 @@ LEFT_OUT: Final = {
     "health admit": "needs a report that is held: http/health/test_held_reports.py",
     "health refuse": "needs a report that is held: http/health/test_held_reports.py",
     "mail retry": "needs an email that was refused: faults/test_mail_outbox.py",
+    "database moved": "needs a database that was moved: faults/test_moved_databases.py",
 }
 
 

@@ -32,10 +32,10 @@ class NothingRevoked:
     async def now(self):
         return NOW
 
-    async def scalars(self, _):
+    async def scalars(self, *_):
         return []
 
-    async def execute(self, _):
+    async def execute(self, *_):
         return []
 
 
