@@ -33,6 +33,8 @@ ENTITY = os.environ.get("FUZZ_ENTITY", "")
 _NOW = datetime.now(UTC)
 _SOON = {"begins": _NOW.isoformat(), "ends": (_NOW + timedelta(days=1)).isoformat()}
 HARMLESS["/operator/v1/health/silences"] = {**_SOON, "entityId": "", "reason": "planned work"}
+# A maintenance is of one FIP, and no schema says that it needs one.
+HARMLESS["/operator/v1/health/silences"]["maintenance"] = False
 # No schema says that a begin is before its end, and which FIPs there are.
 HARMLESS["/operator/v1/announcements"] = {"fipIds": [], "translations": [], **_SOON}
 HARMLESS["/operator/v1/announcements"]["publishAt"] = _NOW.isoformat()
