@@ -102,7 +102,7 @@ class Transaction:
 
     @property
     def offset(self) -> timedelta:
-        """How far the service's clock is ahead of the database's: it may be in a sandbox alone."""
+        """Returns how far the service is ahead of the database's clock: only a sandbox moves."""
         return self._offset()
 
     @property
