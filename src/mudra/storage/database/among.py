@@ -12,3 +12,8 @@ def is_among(column: sa.Column[object], values: Iterable[object]) -> sa.ColumnEl
     of values is another statement to prepare.
     """
     return column == sa.any_(sa.literal(list(values), sa.ARRAY(column.type)))
+
+
+def is_among_given(column: sa.Column[object], name: str) -> sa.ColumnElement[bool]:
+    """Matches as `is_among` does, in a statement that is built once: `name` is given a list."""
+    return column == sa.any_(sa.bindparam(name, type_=sa.ARRAY(column.type)))

@@ -15,6 +15,7 @@ from mudra.identity.memberships.member_search import (
     UserFilter,
     UserRow,
 )
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
     email_link,
@@ -83,8 +84,7 @@ def _members(
     if without_admin:
         query = query.where(able == 0)
     if among:
-        ids = sa.bindparam("among", type_=sa.ARRAY(sa.Text))
-        query = query.where(_E.entity_id == sa.any_(ids))
+        query = query.where(is_among_given(_E.entity_id, "among"))
     return query.order_by(_E.entity_id).limit(_LIMIT)
 
 
@@ -154,13 +154,7 @@ class PostgresMemberSearch:
             without_admin=which.without_admin,
             among=which.among is not None,
         )
-        for word in which.text.split():
-            query = query.where(
-                sa.or_(
-                    _E.entity_id.icontains(word, autoescape=True),
-                    _E.name.icontains(word, autoescape=True),
-                )
-            )
+        query = query.where(*_have_words(which.text, _E.entity_id, _E.name))
         values = {
             "after": after,
             "entity_id": which.entity_id,
@@ -193,13 +187,7 @@ class PostgresMemberSearch:
             by_entity=bool(which.entity_id),
             operators_only=which.operators_only,
         )
-        for word in which.text.split():
-            query = query.where(
-                sa.or_(
-                    _U.email.icontains(word, autoescape=True),
-                    _U.name.icontains(word, autoescape=True),
-                )
-            )
+        query = query.where(*_have_words(which.text, _U.email, _U.name))
         values = {
             "after": after,
             "user_id": which.user_id,
@@ -212,3 +200,11 @@ class PostgresMemberSearch:
             UserRow(r[0], r[1], r[2], r[3], r[4], r[5], tuple(r[6]), tuple(r[7]), r[8])
             for r in rows
         ]
+
+
+def _have_words(text: str, *columns: sa.Column[str]) -> list[sa.ColumnElement[bool]]:
+    """Matches rows of which some column has each of these words."""
+    return [
+        sa.or_(*(column.icontains(word, autoescape=True) for column in columns))
+        for word in text.split()
+    ]

@@ -11,6 +11,7 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.shared.ids import fresh_id
 from mudra.storage.caching.cache_invalidation import entity_key
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
     email_link,
@@ -57,10 +58,7 @@ _MEMBERS: Final = sa.select(entity).order_by(entity.c.entity_id)
 _ADMINS: Final = (
     sa.select(entity_admin.c.entity_id, _U.email)
     .join(user_account, _U.user_id == entity_admin.c.user_id)
-    .where(
-        entity_admin.c.entity_id
-        == sa.any_(sa.bindparam("entity_ids", type_=sa.ARRAY(entity_admin.c.entity_id.type)))
-    )
+    .where(is_among_given(entity_admin.c.entity_id, "entity_ids"))
     .order_by(entity_admin.c.since, _U.email)
 )
 _ADD_MEMBER: Final = sa.insert(entity)

@@ -23,7 +23,7 @@ from mudra.metrics.notifications.alarm_mail import (
 from mudra.metrics.notifications.preferences import USUAL, AlarmPreferences, Channel
 from mudra.metrics.notifications.severity import Severity
 from mudra.metrics.notifications.webhook_formats import Format
-from mudra.storage.database.among import is_among
+from mudra.storage.database.among import is_among, is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_admin, user_account
 from mudra.storage.identity.tables import operator_scope
@@ -44,10 +44,8 @@ _DUE: Final = (
     .where(_M.due_at <= sa.bindparam("now"))
     .order_by(_M.due_at, _M.incident_id)
 )
-_OF_PEOPLE: Final = _M.user_id == sa.any_(sa.bindparam("people", type_=sa.ARRAY(_M.user_id.type)))
-_OF_INCIDENTS: Final = _M.incident_id == sa.any_(
-    sa.bindparam("incidents", type_=sa.ARRAY(_M.incident_id.type))
-)
+_OF_PEOPLE: Final = is_among_given(_M.user_id, "people")
+_OF_INCIDENTS: Final = is_among_given(_M.incident_id, "incidents")
 _WAITS: Final = _M.due_at.is_not(None)
 _DELETE: Final = sa.delete(alarm_mail).where(_OF_PEOPLE, _WAITS, _M.notified_at.is_(None))
 _CLEAR: Final = sa.update(alarm_mail).where(_OF_PEOPLE, _WAITS).values(due_at=None, text="")

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from mudra.metrics.announcements.announcement import Announcement, Kind, Translation
 from mudra.metrics.announcements.ports import Sending
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.announcement_tables import status_announcement
 from mudra.storage.metrics.subscriptions import SUBSCRIPTION_ASKED
@@ -25,10 +26,7 @@ _UNSENT: Final = (
     sa.select(status_announcement)
     .where(
         *(sa.not_(_A.done), _A.publish_at <= sa.bindparam("now")),
-        sa.not_(
-            _A.announcement_id
-            == sa.any_(sa.bindparam("but", type_=sa.ARRAY(_A.announcement_id.type)))
-        ),
+        sa.not_(is_among_given(_A.announcement_id, "but")),
     )
     .order_by(_A.publish_at, _A.announcement_id)
     .limit(1)

@@ -16,6 +16,7 @@ from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position, Tag,
 from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import LIVE, MAX_DELAY
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.incidents import PostgresIncidents
@@ -60,7 +61,7 @@ _STALE: Final = (
     .order_by(_MARKS.c.live.desc(), _MARKS.c.at)
     .limit(_MAX_WINDOWS)
 )
-_OF_MARKS: Final = _S.id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(_S.id.type)))
+_OF_MARKS: Final = is_among_given(_S.id, "ids")
 _CLEAR: Final = sa.delete(metrics_stale).where(_OF_MARKS)
 _LEFT: Final = sa.select(sa.func.count()).where(_OF_MARKS)
 _PACKED: Final = sa.select(_C.calls).where(

@@ -20,6 +20,7 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.subject import SubjectKind, SubjectName, name_of, subject_of
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.reports import Row
 from mudra.storage.metrics.tables import metrics_incident
@@ -30,12 +31,12 @@ _SINCE: Final = _NEWEST.where(sa.or_(_I.ended.is_(None), _I.ended >= sa.bindpara
 _BY_ID: Final = _NEWEST.where(_I.incident_id == sa.bindparam("incident_id"))
 _ESCALATE: Final = (
     sa.update(metrics_incident)
-    .where(_I.incident_id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(_I.incident_id.type))))
+    .where(is_among_given(_I.incident_id, "ids"))
     .values(escalated_at=sa.bindparam("at"))
 )
 _WITHDRAW: Final = (
     sa.update(metrics_incident)
-    .where(_I.incident_id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(_I.incident_id.type))))
+    .where(is_among_given(_I.incident_id, "ids"))
     .values(ending=Ending.WITHDRAWN.value)
 )
 

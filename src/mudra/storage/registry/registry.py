@@ -32,7 +32,7 @@ from mudra.registry.payload.fields.timestamp import wire_time
 from mudra.shared.entity_type import EntityType
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import entity_key
-from mudra.storage.database.among import is_among
+from mudra.storage.database.among import is_among, is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.identity.tables import access_grant
@@ -51,7 +51,7 @@ _V: Final = registry_version.c
 _C: Final = registry_change.c
 _STATUS: Final = sa.select(_E.status).where(_E.entity_id == sa.bindparam("entity_id"))
 _TYPES: Final = sa.select(_E.entity_id, _E.type).where(
-    _E.entity_id == sa.any_(sa.bindparam("entity_ids", type_=sa.ARRAY(sa.Text))),
+    is_among_given(_E.entity_id, "entity_ids"),
     sa.or_(
         _E.status != EntityStatus.UNLISTED.value,
         sa.exists().where(

@@ -19,6 +19,7 @@ from mudra.metrics.payload.held_reports import HeldState
 from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
 from mudra.metrics.rollup.stale import ALL_AAS, WINDOWS_KEPT
 from mudra.shared.recent_values import RecentValues
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_rows import EVERY, OF_FIPS
@@ -76,12 +77,11 @@ def _versions(*, of_aa: bool, of_tag: bool) -> sa.Select[Any]:
 
 @cache
 def _rows(*, of_tag: bool, of_types: bool, of_aas: bool) -> sa.Select[Any]:
-    texts = sa.ARRAY(sa.Text)
     return sa.select(_C.aa_id, _C.tag, _C.window_at, _C.type, _C.made_of, _C.sums).where(
         at_times(_C.window_at),
         *([_C.tag == sa.bindparam("tag")] if of_tag else []),
-        *([_C.type == sa.any_(sa.bindparam("types", type_=texts))] if of_types else []),
-        _C.aa_id == sa.any_(sa.bindparam("aas", type_=texts)) if of_aas else _C.aa_id != ALL_AAS,
+        *([is_among_given(_C.type, "types")] if of_types else []),
+        is_among_given(_C.aa_id, "aas") if of_aas else _C.aa_id != ALL_AAS,
     )
 
 
@@ -94,7 +94,7 @@ _PACKED_VERSIONS: Final = (
     .where(
         *(_P.aa_id == sa.bindparam("aa_id"), _P.kind == OF_FIPS),
         *(_P.grain == sa.bindparam("grain"), at_times(_P.at)),
-        _P.tag == sa.any_(sa.bindparam("tags", type_=sa.ARRAY(sa.Text))),
+        is_among_given(_P.tag, "tags"),
     )
     .order_by(_P.at)
 )

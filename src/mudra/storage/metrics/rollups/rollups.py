@@ -27,7 +27,7 @@ from mudra.metrics.rollup.stale import (
     Stale,
     few_enough,
 )
-from mudra.storage.database.among import is_among
+from mudra.storage.database.among import is_among, is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import (
@@ -77,9 +77,7 @@ _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _PAIR_TABLES: Final = {"hour": metrics_pair_hour, "day": metrics_pair_day}
 _LIMIT: Final = sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
 _ADD_STALE: Final = sa.insert(metrics_stale)
-_CLEAR: Final = sa.delete(metrics_stale).where(
-    _STALE.id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(_STALE.id.type)))
-)
+_CLEAR: Final = sa.delete(metrics_stale).where(is_among_given(_STALE.id, "ids"))
 _R: Final = metrics_receipt.c
 _HOUR: Final = sa.func.date_trunc("hour", _R.window_at, "UTC")
 _MARKS_OF: Final = sa.select(_STALE.id).where(

@@ -25,6 +25,7 @@ from mudra.metrics.rollup.grain_selection import Rows, SeriesKey
 from mudra.metrics.rollup.latency_distribution import Dense, add_dense, coarsen, dense, merge_dense
 from mudra.metrics.rollup.rollup import EMPTY, Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS
+from mudra.storage.database.among import is_among_given
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.tables import metrics_raw
@@ -84,11 +85,10 @@ def within_times(column: sa.Column[object], times: Sequence[datetime]) -> sa.Col
 
 def at_times(column: sa.Column[object]) -> sa.ColumnElement[bool]:
     """Matches as `within_times` does, in a statement that is built once: with `times_given`."""
-    times = sa.bindparam("times", type_=sa.ARRAY(column.type))
     return sa.and_(
         column >= sa.bindparam("first_time"),
         column <= sa.bindparam("last_time"),
-        column == sa.any_(times),
+        is_among_given(column, "times"),
     )
 
 
