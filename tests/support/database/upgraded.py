@@ -5,18 +5,8 @@ import subprocess
 from pathlib import Path
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
-from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.postgres_supervisor import CLUSTER, INITDB
 from mudra.storage.database.embedded.server import programs
-
-_INITDB = (
-    "--username=postgres",
-    "--auth=trust",
-    "--encoding=UTF8",
-    "--locale=C",
-    "--locale-provider=builtin",
-    "--builtin-locale=C.UTF-8",
-    "--no-sync",
-)
 
 
 def upgrade(data_dir: Path) -> None:
@@ -33,7 +23,8 @@ def upgrade(data_dir: Path) -> None:
         _give(folder, accounts.initdb)
     os.chmod(data_dir, 0o755)  # noqa: PTH101 -- for the account
     _alter(accounts.initdb, work, old, "LOGIN")  # it lets the role that made it sign in no more
-    _run(accounts.initdb, work, "initdb", "-D", accounts.fresh_directory(new), *_INITDB)
+    fresh = accounts.fresh_directory(new)
+    _run(accounts.initdb, work, "initdb", "-D", fresh, *INITDB, "--no-sync")
     places = ("-b", programs(), "-B", programs(), "-d", old, "-D", new, "-s", work)
     _run(accounts.initdb, work, "pg_upgrade", *places, "-U", "postgres", "--no-sync")
     _alter(accounts.initdb, work, new, "NOLOGIN")

@@ -1,10 +1,9 @@
 """A database that was moved whole to another server (`mudra database moved`)."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from mudra.audit.chain import Checkpoint, CheckpointForged
+from mudra.audit.chain import CheckpointForged
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.moved_whole import Compared, compared
 from mudra.bootstrap.backup.place import UNFINISHED, alone, refuse_users
@@ -12,6 +11,7 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.local_store import in_first
 from mudra.bootstrap.node.serve import open_server, owner_of
+from mudra.cli.local.checkpoints_option import collected
 from mudra.cli.local.program import CommandFailed
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.backup.restored_store import (
@@ -51,7 +51,7 @@ def after_move(settings: Settings, caller: Caller, checkpoints: Path | None) -> 
 async def _record(
     dependencies: Dependencies, contents: Contents, caller: Caller, checkpoints: Path | None
 ) -> None:
-    also = _collected(dependencies, checkpoints)
+    also = collected(dependencies, checkpoints)
     async with dependencies.database.transaction(within_s=_COMPARING_S) as transaction:
         if await are_numbers_behind(transaction):
             raise CommandFailed(
@@ -74,13 +74,6 @@ async def _record(
         )
         await PostgresAuditLog(transaction).append(entry)
         await keep_moved(transaction, contents.cluster)
-
-
-def _collected(dependencies: Dependencies, checkpoints: Path | None) -> Sequence[Checkpoint]:
-    try:
-        return dependencies.collected_checkpoints(checkpoints) if checkpoints else ()
-    except (CheckpointForged, OSError) as error:
-        raise CommandFailed(f"{checkpoints}: {error}") from error
 
 
 def _refuse_contradicted(found: Compared, contents: Contents) -> None:

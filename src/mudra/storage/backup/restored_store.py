@@ -142,21 +142,12 @@ class PostgresRestoredStore:
 
     async def finished(self, backup_id: str) -> None:
         """Record that this backup was restored to the end."""
-        await self._tx.connection.execute(
-            sa.delete(service_fact).where(service_fact.c.name == _RESTORED)
-        )
-        await self._tx.connection.execute(
-            sa.insert(service_fact).values(name=_RESTORED, value=backup_id)
-        )
+        await _keep_fact(self._tx, _RESTORED, backup_id)
 
 
 async def keep_moved(transaction: Transaction, cluster: str) -> None:
     """Record that the database was moved whole into this cluster."""
-    value = f"{MOVED}{cluster}"
-    fact = insert(service_fact).values(name=_RESTORED, value=value)
-    await transaction.connection.execute(
-        fact.on_conflict_do_update(index_elements=["name"], set_={"value": value})
-    )
+    await _keep_fact(transaction, _RESTORED, f"{MOVED}{cluster}")
 
 
 async def are_numbers_behind(transaction: Transaction) -> bool:
@@ -201,9 +192,13 @@ def mark(conninfo: str, backup_id: str, at: datetime, *, of_metrics: bool) -> in
 
 async def metrics_restored(transaction: Transaction, copy: str) -> None:
     """Record in the first database which copy is the second one; see `Contents.copy`."""
-    fact = insert(service_fact).values(name=_METRICS_RESTORED, value=copy)
+    await _keep_fact(transaction, _METRICS_RESTORED, copy)
+
+
+async def _keep_fact(transaction: Transaction, name: str, value: str) -> None:
+    fact = insert(service_fact).values(name=name, value=value)
     await transaction.connection.execute(
-        fact.on_conflict_do_update(index_elements=["name"], set_={"value": copy})
+        fact.on_conflict_do_update(index_elements=["name"], set_={"value": value})
     )
 
 

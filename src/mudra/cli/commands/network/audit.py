@@ -16,6 +16,7 @@ from mudra.audit.sealing import NothingToConfirm, confirm_restore
 from mudra.audit.search import AuditFilter, AuditRow
 from mudra.audit.verdict import AuditVerdict
 from mudra.audit.verification import verify_audit
+from mudra.cli.local.checkpoints_option import CollectedLog, collected
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
@@ -84,10 +85,7 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
 
 @app.command("verify", epilog="Example: mudra audit verify && echo untouched")
 def verify_chain(
-    checkpoints: Annotated[
-        Path | None,
-        typer.Option(help="A collected system log with checkpoints, besides the second place."),
-    ] = None,
+    checkpoints: CollectedLog = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -98,10 +96,7 @@ def verify_chain(
     """
 
     async def act(dependencies: Dependencies) -> AuditVerdict:
-        try:
-            also = dependencies.collected_checkpoints(checkpoints) if checkpoints else ()
-        except (CheckpointForged, OSError) as error:
-            raise CommandFailed(f"{checkpoints}: {error}") from error
+        also = collected(dependencies, checkpoints)
         async with dependencies.unit_of_work(within_s=_MAX_S) as work:
             return await verify_audit(work, Caller(operator_name()), also)
 

@@ -1,12 +1,12 @@
 """mudra database: roles, schema and rights of the database."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from mudra.audit.event import Caller
+from mudra.cli.local.checkpoints_option import CollectedLog
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import CommandFailed, program
 from mudra.cli.local.settings import AsJson, DataDir
@@ -193,10 +193,7 @@ def moved(
             help="No node ran in the old place and nothing was written there since.",
         ),
     ] = False,
-    checkpoints: Annotated[
-        Path | None,
-        typer.Option(help="A collected system log with checkpoints, besides the second place."),
-    ] = None,
+    checkpoints: CollectedLog = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:

@@ -61,7 +61,7 @@ _SETTINGS = {
     "log_parameter_max_length": "0",
     "log_parameter_max_length_on_error": "0",
 }
-_INITDB = (
+INITDB = (
     "--username=postgres",
     "--auth=trust",
     "--encoding=UTF8",
@@ -177,7 +177,7 @@ class PostgresSupervisor:
             return
         fresh = accounts.fresh_directory(self._data_dir / f"{CLUSTER}.new")
         made = subprocess.run(  # noqa: S603 - our own programs, no shell
-            [*accounts.initdb.prefix, self._programs / "initdb", "-D", fresh, *_INITDB],
+            [*accounts.initdb.prefix, self._programs / "initdb", "-D", fresh, *INITDB],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             cwd="/",
