@@ -92,11 +92,11 @@ def test_a_stop_while_a_process_is_started_again_does_not_wait_for_it(tmp_path: 
     """One that dies at once is started a second later: a stop within that second is heard."""
     with running_service(tmp_path / "data") as service:
         supervisor = service.process.pid
-        worker = children(supervisor)[0]
-        os.kill(worker, signal.SIGKILL)
-        service.wait_until(lambda: set(children(supervisor)) - {worker} != set())
-        service.wait_until(lambda: worker not in children(supervisor))
-        os.kill(max(children(supervisor)), signal.SIGKILL)  # it has not lived for a second
+        before = set(children(supervisor))
+        os.kill(worker_of(service), signal.SIGKILL)
+        service.wait_until(lambda: set(children(supervisor)) - before != set())
+        (again,) = set(children(supervisor)) - before
+        os.kill(again, signal.SIGKILL)  # it has not lived for a second
         service.process.send_signal(signal.SIGTERM)
 
         service.process.wait(STOP_S / 2)

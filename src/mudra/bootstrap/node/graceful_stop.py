@@ -56,10 +56,14 @@ class StoppingServer(uvicorn.Server):
         self.should_exit = True
         self._wake()
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop; a second signal ends the pause."""
+    def handle_exit(self, _sig: int, _frame: FrameType | None) -> None:
+        """Begin to stop; a second signal ends the pause.
+
+        Uvicorn's own notes the signal, and raises it again when the server has ended: it would
+        kill this process before what waits in memory is written.
+        """
         self._hurried = self.should_exit
-        super().handle_exit(sig, frame)
+        self.should_exit = True
         self._wake()
 
     def _wake(self) -> None:

@@ -26,6 +26,7 @@ from mudra.bootstrap.node.signal_wait import SignalWait
 STOP_S: Final = 35.0
 """How long children may take to stop, besides the pause."""
 _SOONEST_RESTART_S: Final = 1.0
+_STOPPED_BY: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _log = structlog.get_logger()
 
@@ -77,7 +78,7 @@ class Supervisor:
         """
         parent_pipe, hold = os.pipe()
         report, reported = os.pipe()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in _STOPPED_BY:
             signal.signal(number, self._stop)
         self._signals.open()
         gc.freeze()
@@ -102,16 +103,21 @@ class Supervisor:
     def _start(self, child: _Child, parent_pipe: int, hold: int, reported: int) -> None:
         child.started_at = time.monotonic()
         self._beats.begin(child.place)
+        # A signal for a child waits until the child has its own ways: the supervisor's, which it
+        # still has when it begins, would take it for nothing.
+        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPED_BY)
         child.pid = os.fork()
         if child.pid:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
             if self._stopping:  # it was not yet among those that the stop reached
                 os.kill(child.pid, signal.SIGTERM)
             return
         self._signals.close()
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in _STOPPED_BY:
             signal.signal(number, signal.SIG_DFL)
         # Ctrl-C reaches the whole group; the supervisor alone decides.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
         os.close(hold)
         code = 1
         try:

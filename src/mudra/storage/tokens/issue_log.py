@@ -95,8 +95,13 @@ class BatchedIssueLog:
         self._behind.start()
 
     async def stop(self) -> None:
-        """Write what is left."""
-        await self._behind.stop()
+        """Write what is left; the log says what is lost, since the database was away."""
+        try:
+            await self._behind.stop()
+        finally:
+            for part in self._parts:
+                if lost := part.waiting.events():
+                    _log.error("audit of entity tokens is lost", kind=part.kind, events=lost)
 
     async def _write(self) -> None:
         """Write all that waits; an error that is no outage is raised when the rest is written."""

@@ -38,6 +38,10 @@ class WaitingGroups:
         """Return the number of groups, those being written included."""
         return len(self._groups) + self._taken
 
+    def events(self) -> int:
+        """Return the number of events that wait; those being written are not among them."""
+        return sum(group.count for group in self._groups.values())
+
     def add(self, key: Key, txn_id: str, jti: str = "") -> bool:
         """Add an event; returns False when there is no room for it, and it is lost."""
         group = self._groups.get(key)
