@@ -201,19 +201,23 @@ class Asking:
     def __init__(self, operator: Operator, now: datetime) -> None:
         today = (now - WINDOW).replace(hour=0, minute=0)  # no day before its first window ended
         self._operator = operator
+        month, within_an_hour = since(today - 30 * DAY), since(now - 30 * DAY + WINDOW)
         self.paths = {
-            "one FIP over 30 days": ("fips", {"fipId": "BANK-001", **since(today - 30 * DAY)}),
-            "the same, begun within an hour": (
-                "fips",
-                {"fipId": "BANK-001", **since(now - 30 * DAY + WINDOW)},
-            ),
+            "one FIP over 30 days": ("fips", month),
+            "the same, begun within an hour": ("fips", within_an_hour),
+            "the same FIP again and again": ("fips", {"fipId": "BANK-001", **month}),
             "AA x FIP matrix of today": ("matrix", since(today)),
             "the same of one API": ("matrix", {"type": "fif", **since(today)}),
         }
 
-    def milliseconds(self, name: str) -> float:
-        """How long one question takes."""
+    def milliseconds(self, name: str, turn: int) -> float:
+        """How long one question takes; of one FIP it is about another one each turn.
+
+        What was made for the same question just before is given once more.
+        """
         path, query = self.paths[name]
+        if path == "fips":
+            query = {"fipId": f"BANK-{turn % FIPS:03}"} | query
         started = time.perf_counter()
         answer = self._operator.client.get(
             f"{self._operator.root}/operator/v1/health/{path}",
@@ -285,7 +289,9 @@ def ask(folder: Path, now: datetime) -> None:
         print(speed_note(slow))
         asking = [Asking(new_operator(service, "health"), now) for service in (few, full)]
         for name in asking[0].paths:
-            times = [[one.milliseconds(name) for one in asking] for _ in range(ASKS + WARM)][WARM:]
+            times = [
+                [one.milliseconds(name, turn) for one in asking] for turn in range(ASKS + WARM)
+            ][WARM:]
             less, more = (sorted(column) for column in zip(*times, strict=True))
             print(
                 f"{name}: p95 {p95(more):.0f} ms (at most 100; {p95(more) / slow:.0f} at that"

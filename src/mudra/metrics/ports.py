@@ -17,7 +17,7 @@ from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, 
 from mudra.metrics.payload.report_facts import StorableReport
 from mudra.metrics.payload.validation import ReportRefused
 from mudra.metrics.rollup.coverage import FOREVER, Reported, ReportingTimes, TimeRange
-from mudra.metrics.rollup.marks import DayMark, ReportsMark
+from mudra.metrics.rollup.marks import DayMark, RangeMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.step import Step
@@ -148,6 +148,12 @@ class RollupQueries(Protocol):
         """Returns the sums of each FIP over all calls, and its pairs where they are contested."""
         ...
 
+    async def pairs_of_fip(
+        self, within: TimeRange, fip_id: str, codes: Collection[str]
+    ) -> Mapping[str, Mapping[Pair, PairSums]]:
+        """Returns the sums of the pairs of one FIP, by type of request."""
+        ...
+
     def contested_pairs(
         self, within: TimeRange, codes: Collection[str]
     ) -> AsyncIterator[tuple[str, Mapping[Pair, PairSums]]]:
@@ -168,11 +174,8 @@ class RollupQueries(Protocol):
         """Returns the end of the last window that any AA reported; None for no report."""
         ...
 
-    async def reports(self, within: TimeRange, aa_id: str | None = None) -> ReportsMark:
-        """Returns a mark of the reports of a time, of one AA or of all.
-
-        While it is the same, so are all sums.
-        """
+    async def mark(self, within: TimeRange, aa_id: str | None = None) -> RangeMark:
+        """Returns a mark of a range, of one AA or of all: while it is the same, so are all sums."""
         ...
 
     async def received(self, within: TimeRange, due_until: datetime = FOREVER) -> Reported:

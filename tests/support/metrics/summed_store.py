@@ -127,6 +127,7 @@ class Store:
             code = next(self._codes)
             assert await figures.pairs(within, (code,)) == by_code[code]
             await contested_are_true(figures, within, by_code)
+            await pairs_of_a_fip_are_true(figures, within, by_code, code)
             counted = (await figures.received(within)).windows
         rows = await self.run(
             "SELECT aa_id, tag, count(*) FROM metrics_receipt WHERE version = 1"
@@ -187,6 +188,15 @@ async def contested_are_true(figures, within, by_code):
         assert contested[code] == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
         left_out = [one for pair, one in pairs.items() if pair.fip_id not in fips]
         assert all(map(is_good_in_sums, left_out))
+
+
+async def pairs_of_a_fip_are_true(figures, within, by_code, code):
+    """The pairs of a FIP of an API are those of the matrix, of no API those of another."""
+    fips = sorted({pair.fip_id for pairs in by_code.values() for pair in pairs})
+    for fip_id in fips[:1]:
+        found = await figures.pairs_of_fip(within, fip_id, REQUESTS_SHOWN)
+        assert found.keys() == set(REQUESTS_SHOWN)
+        assert found[code] == {p: one for p, one in by_code[code].items() if p.fip_id == fip_id}
 
 
 def with_store(conninfo, act):

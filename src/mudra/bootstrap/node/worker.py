@@ -84,12 +84,14 @@ async def _serve(
     finally:
         pulsing.cancel()
         giving_back.cancel()
-        await edge.stop()
         log.flush()
         figures.flush()
         watch.flush()
-        if tracing is not None:
-            tracing.close()
+        try:
+            await edge.stop()
+        finally:
+            if tracing is not None:
+                tracing.close()
 
 
 def _observer(log: RequestLog, figures: RequestMetrics, clock: Clock) -> ObserveRequest:

@@ -43,7 +43,6 @@ from mudra.metrics.health.weighing import (
     Disputed,
     Weighed,
     outvoted,
-    weigh_apis,
     weigh_day,
 )
 from mudra.metrics.incidents.explanation import causes_of, of_api
@@ -293,7 +292,8 @@ class HealthService(Struct, frozen=True):
             return {}
         if fip_id is None:
             return await self._disputed(within, CALL_CODES)
-        return weigh_apis(await self.rollups.totals(within, fip_id=fip_id))
+        by_type = await self.rollups.pairs_of_fip(within, fip_id, CALL_CODES)
+        return {api: one for code in by_type for api, one in outvoted(code, by_type[code]).items()}
 
     async def _disputed(
         self, within: TimeRange, codes: Collection[str] = tuple(REQUESTS_SHOWN)
@@ -338,7 +338,7 @@ class HealthService(Struct, frozen=True):
         large: bool = False,
     ) -> T:
         """Returns what many ask for at once, of these reports and facts; `large` of all FIPs."""
-        made_of = (await self.rollups.reports(within, aa_id), facts)
+        made_of = (await self.rollups.mark(within, aa_id), facts)
         return await self.shared.get((question, within), made_of, make, large=large)
 
     async def _rows(

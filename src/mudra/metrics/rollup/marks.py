@@ -25,3 +25,14 @@ class DayMark(Struct, frozen=True):
     def is_newer_than(self, read: "DayMark") -> bool:
         """Returns whether the day must be read again."""
         return self.sums != read.sums or (self.reports is not None and self.reports != read.reports)
+
+
+class RangeMark(Struct, frozen=True):
+    """Says what all sums of a range are made of."""
+
+    days: tuple[datetime, ...]
+    """The days (UTC) whose sums are read: no report came since they were made."""
+    sums: str
+    """Another text once the sums of any of these days were made again, for whatever reason."""
+    reports: tuple[ReportsMark, ...]
+    """Of the times around these days, in order."""

@@ -17,6 +17,7 @@ from mudra.metrics.rollup.grain_selection import Rows, SeriesKey, Sources
 from mudra.metrics.rollup.pair import (
     ALL_CALLS,
     PairSums,
+    add_pairs,
     pair_sums_of,
 )
 from mudra.storage.database.database import Transaction
@@ -33,6 +34,7 @@ from mudra.storage.metrics.rollups.raw_pairs import late_blocks_query, soon_pair
 from mudra.storage.metrics.rollups.sums import (
     ROWS_AT_ONCE,
     Part,
+    aas_with_rows,
     aas_with_rows_at,
     block_of,
     chosen_rows,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
 _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
 _Sums = Mapping[Pair, PairSums]
+_OfTypes = Mapping[str, _Sums]
 _TOGETHER: Final = 200
 """Packed rows that are added up at a time: of 2,000 FIPs some 20 KB each."""
 _Tables = Sequence[tuple[sa.Table, Rows]]
@@ -87,6 +90,30 @@ class PairQueries:
         for code in codes:
             found = await self._found(chosen, (code,))
             yield code, await asyncio.to_thread(found.contested)
+
+    async def of_fip(self, used: Sources, fip_id: str, codes: Collection[str]) -> _OfTypes:
+        """Returns the pairs of one FIP, of each type: rows of its key, added up by the database."""
+        parts: list[tuple[str, Pair, PairSums]] = []
+        for table, rows in ((metrics_pair_day, used.days), (metrics_pair_hour, used.hours)):
+            if rows.times or rows.only:
+                summed = _summed(_of_fip(table, rows, fip_id, codes), "type", "aa_id", "fip_id")
+                parts += await self._by_type(summed)
+        if used.windows.times or used.windows.only:
+            raw = _raw_pairs(used.windows, codes, fip_id)
+            parts += await self._by_type(soon_pairs_query(raw, by_type=True))
+            for row in (await self._tx.connection.execute(late_blocks_query(raw))).mappings():
+                parts.append((row["type"], _pair_of(row), pair_sums_of([_block_of(row)])))
+        found: dict[str, dict[Pair, PairSums]] = {code: {} for code in codes}
+        for code, pair, sums in parts:
+            before = found[code].get(pair)
+            found[code][pair] = add_pairs(before, sums) if before else sums
+        return found
+
+    async def _by_type(
+        self, query: sa.Select[tuple[object, ...]]
+    ) -> Sequence[tuple[str, Pair, PairSums]]:
+        rows = (await self._tx.connection.execute(query)).mappings()
+        return [(row["type"], _pair_of(row), _sums_of(row)) for row in rows]
 
     async def _found(self, chosen: "_Chosen", codes: Collection[str]) -> "PairArrays":
         """Adds up the pairs of these types."""
@@ -206,10 +233,26 @@ def _add_rows(found: "PairArrays", rows: Sequence[RowMapping]) -> None:
 def _add_blocks(found: "PairArrays", rows: Sequence[RowMapping]) -> None:
     blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
     for row in rows:
-        block = block_of(row)
-        assert isinstance(block, RequestBlock)  # the query selects request metrics
-        blocks[_pair_of(row)].append(block)
+        blocks[_pair_of(row)].append(_block_of(row))
     found.add_pairs(((pair, pair_sums_of(held)) for pair, held in blocks.items()))
+
+
+def _block_of(row: RowMapping) -> RequestBlock:
+    block = block_of(row)
+    assert isinstance(block, RequestBlock)  # the queries select request metrics
+    return block
+
+
+def _of_fip(table: sa.Table, rows: Rows, fip_id: str, codes: Collection[str]) -> sa.Subquery:
+    """Returns the rows of one FIP: the key begins with the AA, of which there are few."""
+    c, aas = table.c, aas_with_rows(table)
+    return (
+        sa.select(c.type, c.aa_id, c.fip_id, *(c[name] for name in _PAIR_SUMS))
+        .where(c.aa_id == sa.any_(sa.select(aas.c.aa_id).scalar_subquery()))
+        .where(c.type == sa.any_(sa.literal(sorted(codes))), c.fip_id == fip_id)
+        .where(chosen_rows(table, c.at, rows))
+        .subquery()
+    )
 
 
 def _every(tables: _Tables, codes: Collection[str]) -> sa.Subquery:
@@ -239,12 +282,14 @@ def _sums_query(tables: _Tables, codes: Collection[str]) -> sa.Select[tuple[obje
     return _summed(_every(tables, codes), "aa_id", "fip_id")
 
 
-def _raw_pairs(rows: Rows, codes: Collection[str]) -> sa.ColumnElement[bool]:
+def _raw_pairs(
+    rows: Rows, codes: Collection[str], fip_id: str | None = None
+) -> sa.ColumnElement[bool]:
     c = metrics_raw.c
     wanted: sa.ColumnElement[bool] = c.type.not_in(TIMING_CODES)
     if ALL_CALLS not in codes:
         wanted = c.type == sa.any_(sa.literal(sorted(codes)))
-    part = Part(tag=Tag.REQUESTS)
+    part = Part(fip_id=fip_id, tag=Tag.REQUESTS)
     return sa.and_(chosen_rows(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw))
 
 

@@ -17,14 +17,19 @@ _LONGEST: Final = 4
 """The position of the longest response time in `pxx`, from 1 as PostgreSQL counts."""
 
 
-def soon_pairs_query(wanted: sa.ColumnElement[bool]) -> sa.Select[tuple[object, ...]]:
-    """Returns the query for the sums of pairs over blocks in which all calls ended soon."""
+def soon_pairs_query(
+    wanted: sa.ColumnElement[bool], *, by_type: bool = False
+) -> sa.Select[tuple[object, ...]]:
+    """Returns the query for the sums of pairs over blocks in which all calls ended soon.
+
+    Of each type apart, or of all that are wanted together.
+    """
+    key = [_C.aa_id, _C.fip_id, *([_C.type] if by_type else [])]
     answered = _counts(Position.OK_200, COUNTS)
     longest = sa.func.max(_longest()).filter(answered > 0)
     return (
         sa.select(
-            _C.aa_id,
-            _C.fip_id,
+            *key,
             _sum(_counts(Position.TOTAL, Position.OK_200)).label("total"),
             _sum(_counts(Position.OK_200, FIRST_4XX)).label("succeeded"),
             _sum(_counts(FIRST_4XX, FIRST_5XX)).label("client_errors"),
@@ -35,7 +40,7 @@ def soon_pairs_query(wanted: sa.ColumnElement[bool]) -> sa.Select[tuple[object, 
             sa.func.coalesce(longest, 0).label("longest"),
         )
         .where(wanted, _longest() < SOON_BEFORE_MS)
-        .group_by(_C.aa_id, _C.fip_id)
+        .group_by(*key)
     )
 
 

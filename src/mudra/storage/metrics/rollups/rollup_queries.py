@@ -21,7 +21,7 @@ from mudra.metrics.rollup.grain_selection import (
     sources,
     sources_of_all,
 )
-from mudra.metrics.rollup.marks import DayMark, ReportsMark
+from mudra.metrics.rollup.marks import DayMark, RangeMark, ReportsMark
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.stale import ALL_AAS, DAY
@@ -66,6 +66,7 @@ class PostgresRollupQueries:
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
+        self._noted_before: dict[tuple[TimeRange, str | None], Notes] = {}
         self._windows = WindowSums(transaction)
         self._pairs = PairQueries(transaction)
 
@@ -146,6 +147,12 @@ class PostgresRollupQueries:
         """Returns the sums of each FIP over all calls, and its pairs where they are contested."""
         return await self._pairs.of_fips(await self._pair_sources(within))
 
+    async def pairs_of_fip(
+        self, within: TimeRange, fip_id: str, codes: Collection[str]
+    ) -> Mapping[str, Mapping[Pair, PairSums]]:
+        """Returns the sums of the pairs of one FIP, by type of request."""
+        return await self._pairs.of_fip(await self._pair_sources(within), fip_id, codes)
+
     async def contested_pairs(
         self, within: TimeRange, codes: Collection[str]
     ) -> AsyncIterator[tuple[str, Mapping[Pair, PairSums]]]:
@@ -166,11 +173,8 @@ class PostgresRollupQueries:
         )
         reports = {at: ReportsMark(*mark) for *mark, at in rows}
         c = metrics_received.c
-        # With the sums of a day these rows are written again: `xmin` is the version of each.
-        version = c.aa_id + c.tag + sa.literal_column("metrics_received.xmin::text")
-        in_order = aggregate_order_by(sa.literal(" "), c.aa_id, c.tag)
         made = await self._tx.connection.execute(
-            sa.select(c.at, sa.func.md5(sa.func.string_agg(version, in_order)))
+            sa.select(c.at, _versions_of_sums())
             .where(c.at >= within.start, c.at < within.end)
             .group_by(c.at)
         )
@@ -186,19 +190,29 @@ class PostgresRollupQueries:
         )
         return last + WINDOW if last else None
 
-    async def reports(self, within: TimeRange, aa_id: str | None = None) -> ReportsMark:
-        """Returns a mark of the reports of a time; while it is the same, so are all sums.
+    async def mark(self, within: TimeRange, aa_id: str | None = None) -> RangeMark:
+        """Returns a mark of a range; while it is the same, so are all sums.
 
-        A late, a replaced and a held report each have a receipt; one that is admitted is decided.
+        A late, a replaced and a held report each have a receipt, and one that is admitted is
+        decided. Each makes the sums of its day stale, so that of a day with sums no receipt is
+        read: a nation has 350,000 of a month.
         """
-        query = _reports_query(within)
-        if aa_id is not None:
-            query = query.where(_R.aa_id == aa_id)
-        return ReportsMark(*(await self._tx.connection.execute(query)).one())
+        days = sources_of_all(within, await self._noted(within, aa_id)).days
+        sums, reports = None, list[ReportsMark]()
+        if days:
+            sums = await self._tx.connection.scalar(
+                sa.select(_versions_of_sums()).where(
+                    within_times(metrics_received.c.at, days), *_of_aa(metrics_received, aa_id)
+                )
+            )
+        for span in _without(within, days):
+            query = _reports_query(span).where(*_of_aa(metrics_receipt, aa_id))
+            reports.append(ReportsMark(*(await self._tx.connection.execute(query)).one()))
+        return RangeMark(days, sums or "", tuple(reports))
 
     async def received(self, within: TimeRange, due_until: datetime = FOREVER) -> Reported:
         """Returns how many windows each AA reported; those from `due_until` on are early."""
-        used = sources_of_all(within, await self._stale_series(within, None))
+        used = sources_of_all(within, await self._noted(within, None))
         days = [day for day in used.days if day + DAY <= due_until]
         found: dict[tuple[str, Tag], int] = defaultdict(int)
         early: dict[tuple[str, Tag], int] = {}
@@ -270,6 +284,16 @@ class PostgresRollupQueries:
         end = within.end if beyond or day == within.end else day + DAY
         return TimeRange(within.start, end)
 
+    async def _noted(self, within: TimeRange, aa_id: str | None) -> Notes:
+        """Returns what was stale when it was first asked for, which serves counts and marks alone.
+
+        Sums are read by what is stale after their mark was read: those under a mark may be newer
+        than it, and never older.
+        """
+        if (within, aa_id) not in self._noted_before:
+            self._noted_before[within, aa_id] = await self._stale_series(within, aa_id)
+        return self._noted_before[within, aa_id]
+
     async def _stale_series(self, within: TimeRange, aa_id: str | None) -> Notes:
         c = metrics_stale.c
         rows = await self._tx.connection.execute(
@@ -299,6 +323,18 @@ def _reports_query(within: TimeRange) -> sa.Select[int, Any, int, Any]:
         .join_from(metrics_receipt, metrics_held, held, isouter=True)
         .where(_R.window_at >= within.start, _R.window_at < within.end)
     )
+
+
+def _of_aa(table: sa.Table, aa_id: str | None) -> Sequence[sa.ColumnElement[bool]]:
+    return [] if aa_id is None else [table.c.aa_id == aa_id]
+
+
+def _versions_of_sums() -> sa.ColumnElement[str]:
+    """Returns another text once the sums of a day were made again: its rows are written then."""
+    c = metrics_received.c
+    version = c.aa_id + c.tag + sa.literal_column("metrics_received.xmin::text")
+    in_order = aggregate_order_by(sa.literal(" "), c.at, c.aa_id, c.tag)
+    return sa.func.md5(sa.func.string_agg(version, in_order))
 
 
 def _of_tag(stale: Notes, tag: str) -> Notes:
