@@ -28,7 +28,7 @@ async def over_aas(store):
 @pytest.mark.parametrize("of_other_kinds", [(), ("aa-two",)], ids=["all packed", "one by row"])
 def test_they_come_to_the_same_as_sums_over_all_aas(conninfo, of_other_kinds, monkeypatch):
     packed = []
-    found = packed_reads.find_packed_hours
+    found = packed_reads.find_packed_of_aas
 
     async def act(store):
         await store.empty()
@@ -46,12 +46,12 @@ def test_they_come_to_the_same_as_sums_over_all_aas(conninfo, of_other_kinds, mo
         # Its row says that it is not to be trusted: its windows are read.
         await store.run(STALE, aa="aa-one", at=DAY)
 
-        async def noted(tx, rows):
-            hours = await found(tx, rows)
+        async def noted(tx, grain, rows):
+            hours = await found(tx, grain, rows)
             packed.extend(hours.found)
             return hours
 
-        monkeypatch.setattr(f"{PostgresRollupQueries.__module__}.find_packed_hours", noted)
+        monkeypatch.setattr(f"{PostgresRollupQueries.__module__}.find_packed_of_aas", noted)
         return before, await over_aas(store)
 
     before, after = with_store(conninfo, act)

@@ -10,7 +10,13 @@ from mudra.metrics.rollup.grain_selection import Rows, Sources
 from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag
-from mudra.storage.metrics.rollups.packed_reads import WindowSums, times_of
+from mudra.storage.metrics.rollups.packed_reads import (
+    WindowRow,
+    WindowSums,
+    find_packed_of_aas,
+    packed_by_aa,
+    times_of,
+)
 from mudra.storage.metrics.rollups.partial_sums import PartialSums
 from mudra.storage.metrics.rollups.sums import Part, chosen_rows, raw_query, sums_query
 from mudra.storage.metrics.tables import metrics_day, metrics_hour
@@ -30,14 +36,23 @@ class AaSums:
     async def sums(self, used: Sources, part: Part) -> Mapping[Cell, Rollup]:
         """Returns the sums of each AA; `fip_id` of each cell is empty."""
         found: PartialSums[_Key] = PartialSums(self._tx)
-        for table, rows in ((metrics_day, used.days), (metrics_hour, used.hours)):
+        for table, grain, of_grain in (
+            (metrics_day, "day", used.days),
+            (metrics_hour, "hour", used.hours),
+        ):
+            rows = of_grain
+            if part.fip_id is None:  # of one FIP few rows are read
+                packed = await find_packed_of_aas(self._tx, grain, rows)
+                async for sums in packed_by_aa(self._tx, packed, part):
+                    await found.add_packed(sums, _key_of_packed)
+                rows = packed.left
             if rows.times or rows.only:
                 query = sums_query(table, chosen_rows(table, table.c.at, rows), part)
                 await found.add_sums(query, _key_of)
         for aa_id in await self._aas(used.windows, part):
             of_aa = replace(part, aa_id=aa_id)
             summed, raw = await self._windows.read(used.windows, of_aa, over_aas=False)
-            await found.add_packed(summed, lambda row, type_: (row.key.aa_id, row.key.tag, type_))
+            await found.add_packed(summed, _key_of_packed)
             if raw.times or raw.only:
                 await found.add_raw(raw_query(raw, of_aa), _key_of)
         return {
@@ -51,6 +66,10 @@ class AaSums:
             return (part.aa_id,)
         versions = await self._windows.versions(times_of(windows), part)
         return sorted({key.aa_id for key in versions})
+
+
+def _key_of_packed(row: WindowRow, type_: str) -> _Key:
+    return row.key.aa_id, row.key.tag, type_
 
 
 def _key_of(row: RowMapping) -> _Key:

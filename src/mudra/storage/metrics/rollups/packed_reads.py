@@ -32,6 +32,7 @@ from mudra.storage.metrics.rollups.sums import (
     within_times,
 )
 from mudra.storage.metrics.tables import (
+    metrics_day,
     metrics_held,
     metrics_hour,
     metrics_packed,
@@ -49,6 +50,7 @@ _H: Final = metrics_held.c
 _OfTimes = Mapping[tuple[str, str], Mapping[datetime, str]]
 """The versions of rows, by short tag and type."""
 _P: Final = metrics_packed.c
+_TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _TOGETHER: Final = 6
 """Rows that are unpacked at a time: 2,000 FIPs are some megabytes each as arrays."""
 _HOURS_TOGETHER: Final = 40
@@ -85,9 +87,9 @@ def _rows(*, of_tag: bool, of_types: bool, of_aas: bool) -> sa.Select[Any]:
     )
 
 
-_PACKED_HOURS: Final = sa.select(_P.aa_id, _P.tag, _P.at).where(
-    *(_P.kind == OF_FIPS, _P.grain == "hour", _P.type == EVERY, _P.aa_id != ALL_AAS),
-    at_times(_P.at),
+_PACKED_OF_AAS: Final = sa.select(_P.aa_id, _P.tag, _P.at).where(
+    *(_P.kind == OF_FIPS, _P.grain == sa.bindparam("grain"), _P.type == EVERY),
+    *(_P.aa_id != ALL_AAS, at_times(_P.at)),
 )
 _PACKED_VERSIONS: Final = (
     sa.select(_P.tag, _P.type, _P.at, _P.version)
@@ -198,7 +200,10 @@ class WindowSums:
             found += _of_all(of_all, versions, left)
         if left:
             by_aa = await self.rows({key.at for key in left}, part, {key.aa_id for key in left})
-            found += _of_each(by_aa, left)
+            for key, row in by_aa.items():
+                if key in left and row.made_of == {key.aa_id: left[key]}:
+                    del left[key]
+                    found.append(row)
         return found, Rows(old.times, old.without, old.only | frozenset(left))
 
 
@@ -206,18 +211,12 @@ def split_at(rows: Rows, since: datetime | None) -> tuple[Rows, Rows]:
     """Returns the rows from this window on, and those before."""
     if since is None:
         return Rows(), rows
-    return (
-        Rows(
-            tuple(at for at in rows.times if at >= since),
-            rows.without,
-            frozenset(one for one in rows.only if one.at >= since),
-        ),
-        Rows(
-            tuple(at for at in rows.times if at < since),
-            rows.without,
-            frozenset(one for one in rows.only if one.at < since),
-        ),
-    )
+
+    def those(is_chosen: Callable[[datetime], bool]) -> Rows:
+        only = frozenset(one for one in rows.only if is_chosen(one.at))
+        return Rows(tuple(filter(is_chosen, rows.times)), rows.without, only)
+
+    return those(lambda at: at >= since), those(lambda at: at < since)
 
 
 def times_of(rows: Rows) -> frozenset[datetime]:
@@ -252,15 +251,6 @@ def _of_all(
         if holds(row.made_of, key, versions):
             for aa_id in row.made_of:
                 del left[SeriesKey(aa_id, key.tag, key.at)]
-            yield row
-
-
-def _of_each(
-    found: Mapping[SeriesKey, WindowRow], left: dict[SeriesKey, int]
-) -> Iterator[WindowRow]:
-    for key, row in found.items():
-        if key in left and row.made_of == {key.aa_id: left[key]}:
-            del left[key]
             yield row
 
 
@@ -326,51 +316,64 @@ class PackedSums:
         )
 
 
-class PackedHours(Struct, frozen=True):
-    """Which hours of which AAs are packed, and what is left to be read by row."""
+class PackedOfAas(Struct, frozen=True):
+    """Which hours or days of which AAs are packed, and what is left to be read by row."""
 
+    grain: str
     found: frozenset[SeriesKey]
     left: Rows
 
 
-async def find_packed_hours(tx: Transaction, rows: Rows) -> PackedHours:
-    """Finds the hours of AAs that have packed sums among these rows."""
+async def find_packed_of_aas(tx: Transaction, grain: str, rows: Rows) -> PackedOfAas:
+    """Finds the hours or days of AAs that have packed sums among these rows."""
     times = sorted(times_of(rows))
     if not times:
-        return PackedHours(frozenset(), rows)
-    read = await tx.connection.execute(_PACKED_HOURS, times_given(times))
+        return PackedOfAas(grain, frozenset(), rows)
+    read = await tx.connection.execute(_PACKED_OF_AAS, {"grain": grain, **times_given(times)})
     is_wanted = is_of(rows)
     found = frozenset(filter(is_wanted, (SeriesKey(*row) for row in read)))
-    summed = await tx.connection.execute(aas_with_rows_at(metrics_hour, times))
+    summed = await tx.connection.execute(aas_with_rows_at(_TABLES[grain], times))
     of_tags = (SeriesKey(aa_id, short_tag(tag), time) for aa_id, time in summed for tag in Tag)
-    return PackedHours(found, Rows(only=frozenset(filter(is_wanted, of_tags)) - found))
+    return PackedOfAas(grain, found, Rows(only=frozenset(filter(is_wanted, of_tags)) - found))
 
 
 async def packed_by_type(
-    tx: Transaction, hours: PackedHours, part: Part
+    tx: Transaction, hours: PackedOfAas, part: Part
 ) -> AsyncIterator[tuple[str, str, bytes]]:
     """Gives short tag, type and the sums over all AAs of these hours, some values at a time."""
-    if not hours.found:
+    async for rows in _packed_of_aas(tx, hours, part, _P.tag, _P.type):
+        of_series: dict[tuple[str, str], list[bytes]] = {}
+        for key, type_, sums in rows:
+            of_series.setdefault((key.tag, type_), []).append(sums)
+        for (tag, type_), many in of_series.items():
+            yield tag, type_, await asyncio.to_thread(add, many)
+
+
+async def packed_by_aa(
+    tx: Transaction, packed: PackedOfAas, part: Part
+) -> AsyncIterator[Sequence[WindowRow]]:
+    """Gives the sums of each AA at these hours or days, some at a time."""
+    async for rows in _packed_of_aas(tx, packed, part, _P.aa_id, _P.tag, _P.type):
+        yield [WindowRow(key, {}, {type_: sums}) for key, type_, sums in rows]
+
+
+async def _packed_of_aas(
+    tx: Transaction, packed: PackedOfAas, part: Part, *order: sa.ColumnElement[str]
+) -> AsyncIterator[Sequence[tuple[SeriesKey, str, bytes]]]:
+    if not packed.found:
         return
-    conditions = [] if part.tag is None else [_P.tag == short_tag(part.tag)]
-    if part.types is not None:
-        conditions.append(_P.type == sa.any_(sa.literal(sorted(part.types))))
     query: sa.Select[tuple[str, str, datetime, str, bytes]] = (
         sa.select(_P.aa_id, _P.tag, _P.at, _P.type, _P.sums)
         .where(
-            *(_P.kind == OF_FIPS, _P.grain == "hour", _P.type != EVERY, _P.aa_id != ALL_AAS),
-            within_times(_P.at, sorted({key.at for key in hours.found})),
-            *conditions,
+            *(_P.kind == OF_FIPS, _P.grain == packed.grain, _P.type != EVERY),
+            within_times(_P.at, sorted({key.at for key in packed.found})),
+            *part.of(metrics_packed),
         )
-        .order_by(_P.tag, _P.type)
+        .order_by(*order)
     )
     async for rows in tx.in_parts(query, _HOURS_TOGETHER):
-        of_series: dict[tuple[str, str], list[bytes]] = {}
-        for row in rows:
-            if SeriesKey(row.aa_id, row.tag, row.at) in hours.found:
-                of_series.setdefault((row.tag, row.type), []).append(row.sums)
-        for (tag, type_), many in of_series.items():
-            yield tag, type_, await asyncio.to_thread(add, many)
+        keyed = ((SeriesKey(row.aa_id, row.tag, row.at), row.type, row.sums) for row in rows)
+        yield [one for one in keyed if one[0] in packed.found]
 
 
 async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> PackedSums:

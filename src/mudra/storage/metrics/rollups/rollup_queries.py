@@ -32,7 +32,7 @@ from mudra.storage.metrics.rollups.gathered import Gathered
 from mudra.storage.metrics.rollups.packed_reads import (
     WindowSums,
     find_packed,
-    find_packed_hours,
+    find_packed_of_aas,
     packed_by_type,
 )
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
@@ -113,7 +113,7 @@ class PostgresRollupQueries:
         gathered = Gathered(over_aas=True)
         rest = used.rest
         if fip_id is None:  # of one FIP few rows are read, by its key
-            packed = await find_packed_hours(self._tx, rest.hours)
+            packed = await find_packed_of_aas(self._tx, "hour", rest.hours)
             async for tag_, type_, sums in packed_by_type(self._tx, packed, part):
                 gathered.packed(ALL_AAS, tag_, type_, sums)
             rest = replace(rest, hours=packed.left)

@@ -263,18 +263,19 @@ def aas_with_rows(table: sa.Table) -> sa.CTE:
 
 
 def aas_with_rows_at(table: sa.Table, times: Sequence[datetime]) -> sa.Select[str, datetime]:
-    """Returns the query for each AA and time of a table of sums that have rows together."""
+    """Returns the query for each AA and time of a table of sums that have rows together.
+
+    Each is looked up by the key. Of `EXISTS` the planner makes a join with all rows of a month.
+    """
     c, aas = table.c, aas_with_rows(table)
     at = (
         sa.func.unnest(sa.literal(times, sa.ARRAY(c.at.type))).table_valued("time").render_derived()
     )
+    any_row = sa.select(sa.true()).where(c.aa_id == aas.c.aa_id, c.at == at.c.time).limit(1)
     found: sa.Select[str, datetime] = (
         sa.select(aas.c.aa_id, at.c.time)
         .select_from(aas.join(at, sa.true()))
-        .where(
-            aas.c.aa_id.is_not(None),
-            sa.exists().where(c.aa_id == aas.c.aa_id, c.at == at.c.time),
-        )
+        .where(aas.c.aa_id.is_not(None), any_row.scalar_subquery())
     )
     return found
 
