@@ -28,6 +28,8 @@ from mudra.registry.payload.vocabulary import shipped_vocabulary
 
 EXAMPLES = 120
 EXAMPLES_BEFORE_A_RELEASE = 5_000
+POSTS_OF_ONE = 250
+"""An operator may post 300 at once, and two a second from then on."""
 LARGEST_BODY = 64 * 1024
 GATEWAY = {"id": "g", "name": "G", "ip": "9.9.9.9", "url": "https://g.example"}
 STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_#]*)|\[(\d+)\]|\[\"((?:[^\"\\]|\\.)*)\"\]|\['(.*?)'\]")
@@ -106,14 +108,18 @@ def happens(draw: st.DrawFn, payload: Any, place: tuple[Any, ...]) -> None:
 
 @dataclass
 class RegistryOperator:
-    """Posts payloads as an operator, and remembers which were taken."""
+    """Posts payloads as one operator after the other, and remembers which were taken."""
 
     own: Service
     operator: Operator
     client: httpx.Client
     taken: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    posts: int = 0
 
     def post(self, payload: dict[str, Any]) -> httpx.Response:
+        self.posts += 1
+        if self.posts % POSTS_OF_ONE == 0:
+            self.operator = new_operator(self.own, "registry")
         kind = payload.get("type")
         path = kind if kind in ("FIP", "FIU", "AA") else "FIP"
         return self.client.post(
