@@ -52,6 +52,10 @@ def database(tmp_path_factory):
         yield conninfo
 
 
+ACTS_WITH_THE_SAME = 40
+"""So many acts are on the same members, then one of them is left and another one comes."""
+
+
 @pytest.fixture
 def empty(database):
     with psycopg.connect(database) as connection:
@@ -351,13 +355,15 @@ def mirror_run(conninfo, changes, seed, acts, follows):
             Visibility(frozenset()),
         ]
         mirrors = [Mirror(0, {}) for _ in sights]
-        reached = 0
+        reached = done = 0
         while reached < changes:
             # Another node each time: a restart of the service.
             async with registry_node(conninfo) as node:
                 for _ in range(chance.choice(acts)):
                     now = dt.datetime.now(dt.UTC)
-                    await node.run(random_act(chance, now, reached // 30))
+                    # New members come with each act: all present ones may be retired.
+                    await node.run(random_act(chance, now, done // ACTS_WITH_THE_SAME))
+                    done += 1
                     if chance.randrange(100) < follows:
                         which = chance.randrange(len(sights))
                         mirrors[which] = await follow(node.log, mirrors[which], sights[which])
