@@ -142,7 +142,8 @@ def failures(fault: Fault, answer: httpx.Response, logs: list[Any]) -> list[str]
     if not any(one["log_level"] in {"warning", "error"} for one in logs):
         found.append(f"no log record of {fault}")
     if expected == httpx.codes.INTERNAL_SERVER_ERROR and not any(
-        one["log_level"] == "error" and one["txn_id"] in answer.text for one in logs
+        one["log_level"] == "error" and "txn_id" in one and one["txn_id"] in answer.text
+        for one in logs
     ):
         found.append(f"no log record that the answer names of {fault}")
     return found
