@@ -128,6 +128,9 @@ metrics_pair_day: Final = sa.Table(
     sa.Index("ix_metrics_pair_day_at", "at", "type"),
 )
 
+SUMS_OF: Final = {"hour": metrics_hour, "day": metrics_day}
+"""The table of sums of each grain."""
+
 metrics_window: Final = sa.Table(
     "metrics_window",
     metadata,

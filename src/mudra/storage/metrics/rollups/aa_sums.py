@@ -19,7 +19,7 @@ from mudra.storage.metrics.rollups.packed_reads import (
 )
 from mudra.storage.metrics.rollups.partial_sums import PartialSums
 from mudra.storage.metrics.rollups.sums import Part, chosen_rows, raw_query, sums_query
-from mudra.storage.metrics.tables import metrics_day, metrics_hour
+from mudra.storage.metrics.tables import SUMS_OF
 
 _Key = tuple[str, str, str]
 """AA, tag and type."""
@@ -36,11 +36,8 @@ class AaSums:
     async def sums(self, used: Sources, part: Part) -> Mapping[Cell, Rollup]:
         """Returns the sums of each AA; `fip_id` of each cell is empty."""
         found: PartialSums[_Key] = PartialSums(self._tx)
-        for table, grain, of_grain in (
-            (metrics_day, "day", used.days),
-            (metrics_hour, "hour", used.hours),
-        ):
-            rows = of_grain
+        for grain, of_grain in (("day", used.days), ("hour", used.hours)):
+            table, rows = SUMS_OF[grain], of_grain
             if part.fip_id is None:  # of one FIP few rows are read
                 packed = await find_packed_of_aas(self._tx, grain, rows)
                 async for sums in packed_by_aa(self._tx, packed, part):

@@ -32,9 +32,8 @@ from mudra.storage.metrics.rollups.sums import (
     within_times,
 )
 from mudra.storage.metrics.tables import (
-    metrics_day,
+    SUMS_OF,
     metrics_held,
-    metrics_hour,
     metrics_packed,
     metrics_receipt,
     metrics_window,
@@ -50,7 +49,6 @@ _H: Final = metrics_held.c
 _OfTimes = Mapping[tuple[str, str], Mapping[datetime, str]]
 """The versions of rows, by short tag and type."""
 _P: Final = metrics_packed.c
-_TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _TOGETHER: Final = 6
 """Rows that are unpacked at a time: 2,000 FIPs are some megabytes each as arrays."""
 _HOURS_TOGETHER: Final = 40
@@ -332,7 +330,7 @@ async def find_packed_of_aas(tx: Transaction, grain: str, rows: Rows) -> PackedO
     read = await tx.connection.execute(_PACKED_OF_AAS, {"grain": grain, **times_given(times)})
     is_wanted = is_of(rows)
     found = frozenset(filter(is_wanted, (SeriesKey(*row) for row in read)))
-    summed = await tx.connection.execute(aas_with_rows_at(_TABLES[grain], times))
+    summed = await tx.connection.execute(aas_with_rows_at(SUMS_OF[grain], times))
     of_tags = (SeriesKey(aa_id, short_tag(tag), time) for aa_id, time in summed for tag in Tag)
     return PackedOfAas(grain, found, Rows(only=frozenset(filter(is_wanted, of_tags)) - found))
 

@@ -243,30 +243,23 @@ def _block_of(row: RowMapping) -> RequestBlock:
     return block
 
 
+def _rows_of(table: sa.Table, rows: Rows, codes: Collection[str]) -> sa.Select[tuple[object, ...]]:
+    c = table.c
+    return sa.select(c.type, c.aa_id, c.fip_id, *(c[name] for name in _PAIR_SUMS)).where(
+        c.type == sa.any_(sa.literal(sorted(codes))), chosen_rows(table, c.at, rows)
+    )
+
+
 def _of_fip(table: sa.Table, rows: Rows, fip_id: str, codes: Collection[str]) -> sa.Subquery:
     """Returns the rows of one FIP: the key begins with the AA, of which there are few."""
     c, aas = table.c, aas_with_rows(table)
-    return (
-        sa.select(c.type, c.aa_id, c.fip_id, *(c[name] for name in _PAIR_SUMS))
-        .where(c.aa_id == sa.any_(sa.select(aas.c.aa_id).scalar_subquery()))
-        .where(c.type == sa.any_(sa.literal(sorted(codes))), c.fip_id == fip_id)
-        .where(chosen_rows(table, c.at, rows))
-        .subquery()
-    )
+    of_any_aa = c.aa_id == sa.any_(sa.select(aas.c.aa_id).scalar_subquery())
+    return _rows_of(table, rows, codes).where(of_any_aa, c.fip_id == fip_id).subquery()
 
 
 def _every(tables: _Tables, codes: Collection[str]) -> sa.Subquery:
     """Returns the rows of all tables."""
-    return sa.union_all(
-        *(
-            sa.select(
-                table.c.type, table.c.aa_id, table.c.fip_id, *(table.c[n] for n in _PAIR_SUMS)
-            )
-            .where(table.c.type == sa.any_(sa.literal(sorted(codes))))
-            .where(chosen_rows(table, table.c.at, rows))
-            for table, rows in tables
-        )
-    ).subquery()
+    return sa.union_all(*(_rows_of(table, rows, codes) for table, rows in tables)).subquery()
 
 
 def _summed(rows: sa.Subquery, *key: str) -> sa.Select[tuple[object, ...]]:

@@ -47,9 +47,8 @@ from mudra.storage.metrics.rollups.sums import (
     within_times,
 )
 from mudra.storage.metrics.tables import (
-    metrics_day,
+    SUMS_OF,
     metrics_held,
-    metrics_hour,
     metrics_raw,
     metrics_receipt,
     metrics_received,
@@ -58,7 +57,6 @@ from mudra.storage.metrics.tables import (
 
 _R: Final = metrics_receipt.c
 _H: Final = metrics_held.c
-_TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 
 
 class PostgresRollupQueries:
@@ -263,7 +261,7 @@ class PostgresRollupQueries:
                 yield mappings_of(rows)
 
     async def _read_sums(self, grain: str, rows: Rows, part: Part, gathered: Gathered) -> None:
-        table = _TABLES[grain]
+        table = SUMS_OF[grain]
         if part.aa_id is not None and part.fip_id is None:  # of one FIP few are read, by its key
             packed = await find_packed(self._tx, grain, rows, part)
             for (tag, type_), sums in (await packed.together()).items():

@@ -61,7 +61,7 @@ from mudra.storage.metrics.rollups.sums import (
 )
 from mudra.storage.metrics.rollups.window_making import WindowMaking
 from mudra.storage.metrics.tables import (
-    metrics_day,
+    SUMS_OF,
     metrics_hour,
     metrics_pair_day,
     metrics_pair_hour,
@@ -73,7 +73,6 @@ from mudra.storage.metrics.tables import (
 ROLLUP_S: Final = 60.0
 """The time limit of one statement of a roll-up."""
 _STALE: Final = metrics_stale.c
-_TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _PAIR_TABLES: Final = {"hour": metrics_pair_hour, "day": metrics_pair_day}
 _LIMIT: Final = sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
 _ADD_STALE: Final = sa.insert(metrics_stale)
@@ -89,7 +88,7 @@ _DELETE: Final = {
         table.c.at.in_(sa.bindparam("ats", expanding=True)),
         *(table.c.aa_id == sa.bindparam("aa_id"), table.c.tag == sa.bindparam("tag")),
     )
-    for grain, table in _TABLES.items()
+    for grain, table in SUMS_OF.items()
 }
 _BLOCKS: Final = (
     sa.select(_HOUR, sa.func.sum(_R.blocks))
@@ -212,7 +211,7 @@ class PostgresRollups:
 
         Once an hour or day: what was packed of an AA and is read no more is deleted with it.
         """
-        table = _TABLES[stale.grain]
+        table = SUMS_OF[stale.grain]
         await _drop(self._tx, stale)
         packed = []
         for at in stale.ats:
@@ -236,7 +235,7 @@ class PostgresRollups:
             if of_windows is not None:
                 yield of_windows
                 return
-        table = _TABLES[stale.grain]
+        table = SUMS_OF[stale.grain]
         wanted, part = table.c.at == at, Part(tag=stale.tag)
         async for some in self._added_up(table, wanted, part, over_aas=True):
             yield some
@@ -271,7 +270,7 @@ class PostgresRollups:
         if stale.grain == "hour":
             for part in (HOURS, PAIR_HOURS):
                 await make_partition(self._tx, part, stale.ats[0])
-        table = _TABLES[stale.grain]
+        table = SUMS_OF[stale.grain]
         await _drop(self._tx, stale)
         await copy_in(self._tx, table, SUMS, await asyncio.to_thread(_rows_of, sums))
         await put_sums_of_aa(self._tx, stale, sums)
