@@ -63,9 +63,9 @@ def load(folder: Path, now: datetime) -> None:
             for ago in range(1, HOURS):
                 copy_sums(connection, hour, hour - ago * HOUR, "hour", [aa_name(0)])
             for ago in range(1, DAYS):
-                copy_sums(connection, hour, day_start(now) - ago * DAY, "day", [aa_name(0)])
+                copy_sums(connection, hour, day_start(hour) - ago * DAY, "day", [aa_name(0)])
             for ago in range(DAYS, STATUS_DAYS):
-                copy_packed(connection, hour, day_start(now) - ago * DAY, "day")
+                copy_packed(connection, hour, day_start(hour) - ago * DAY, "day")
             connection.execute("DELETE FROM metrics_stale")
             keep_sums(connection, now)
             print_largest_tables(connection)
