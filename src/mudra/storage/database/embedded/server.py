@@ -118,7 +118,7 @@ class EmbeddedServer:
             self._holding = None
         deadline = time.monotonic() + STOP_SECONDS
         while self._may_be_stopping() and time.monotonic() < deadline:
-            time.sleep(0.005)
+            time.sleep(0.02)
 
     def heal(self) -> None:
         """Replace a supervisor that was killed; the new one starts the server where that died."""
