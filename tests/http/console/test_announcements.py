@@ -325,9 +325,16 @@ def store_past_ones(service: Service, number: int) -> None:
             published = [latest - timedelta(hours=n) for n in range(number)]
             rows = [
                 {
-                    **{"announcement_id": uuid.uuid4(), "kind": "information", "title": title()},
-                    **{"text": "Soon.", "publish_at": at, "made_by": "operator:tests"},
-                    **{"made_at": at, "ended_at": at + HOUR, "over_at": at + HOUR, "done": True},
+                    "announcement_id": uuid.uuid4(),
+                    "kind": "information",
+                    "title": title(),
+                    "text": "Soon.",
+                    "publish_at": at,
+                    "made_by": "operator:tests",
+                    "made_at": at,
+                    "ended_at": at + HOUR,
+                    "over_at": at + HOUR,
+                    "done": True,
                 }
                 for at in published
             ]
