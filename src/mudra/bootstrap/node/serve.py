@@ -23,13 +23,14 @@ from mudra.demo.network import Demo
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.database.embedded.server import EmbeddedServer
-from mudra.storage.database.migrate import migrate
+from mudra.storage.database.migrate import HEAD, for_schema, migrate, revisions
 from mudra.storage.database.primary import of_primary
 from mudra.storage.database.roles import (
     SERVICE,
     as_role,
     excess_rights,
     grant,
+    is_granted,
     make_roles,
     role_of,
 )
@@ -102,9 +103,16 @@ def _prepared(settings: Settings, conninfo: str) -> str:
         direct = settings.database_direct_url
         migrate(of_primary(direct.reveal()) if direct else conninfo)
         return conninfo
-    migrate(owner)
-    grant(owner, role_of(service).name)
+    if not _is_up_to_date(owner, role_of(service).name):
+        migrate(owner)
+        grant(owner, role_of(service).name)
     return service
+
+
+def _is_up_to_date(owner: str, service: str) -> bool:
+    """Return whether schema and rights are those of this release: one connection says both."""
+    with for_schema(owner) as connection:
+        return revisions(connection).present == HEAD and is_granted(connection, service)
 
 
 def prepare_database(settings: Settings) -> Sequence[str]:

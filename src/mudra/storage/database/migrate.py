@@ -45,7 +45,7 @@ def migrate(conninfo: str) -> None:
     A schema of a newer release stays as it is where that release says that this one works on it.
     Raises SchemaUnknown where it does not, and SchemaBusy after minutes without the locks.
     """
-    with _connect(conninfo) as connection:
+    with for_schema(conninfo) as connection:
         found = revisions(connection)
     if found.present == HEAD:
         return
@@ -53,7 +53,7 @@ def migrate(conninfo: str) -> None:
 
     known = known_revisions()
     if found.present is None or found.present in known:
-        upgrade(lambda: _connect(conninfo))
+        upgrade(lambda: for_schema(conninfo))
     elif found.oldest in known:
         _log.warning("the schema is of a newer release", schema=found.present, ours=HEAD)
     else:
@@ -79,6 +79,7 @@ def _revision(connection: psycopg.Connection[tuple[object, ...]], table: str) ->
     return str(row[0]) if row else None
 
 
-def _connect(conninfo: str) -> psycopg.Connection[tuple[object, ...]]:
+def for_schema(conninfo: str) -> psycopg.Connection[tuple[object, ...]]:
+    """Connect as one who waits for locks no longer than a migration does."""
     # As an option of the session, which PgBouncer refuses: migrations need the server itself.
     return psycopg.connect(conninfo, connect_timeout=5, options=f"-c lock_timeout={LOCK_MS}")

@@ -123,7 +123,7 @@ def make_roles(admin: str, owner: Role, service: Role, *, close_superuser: bool 
 def grant(owner: str, service: str) -> None:
     """Give `service` and the reader their rights, unless they have exactly those."""
     with psycopg.connect(owner, connect_timeout=5, options="-c lock_timeout=30000") as connection:
-        if _granted(connection, service):
+        if is_granted(connection, service):
             return
         _do(connection, SQL("SELECT pg_advisory_xact_lock({})").format(Literal(_LOCK)))
         role, reader = Identifier(service), Identifier(READER)
@@ -159,7 +159,8 @@ def excess_rights(connection: psycopg.Connection[tuple[object, ...]]) -> list[st
     return [text for text, may in zip(texts, found, strict=True) if may]
 
 
-def _granted(connection: psycopg.Connection[tuple[object, ...]], service: str) -> bool:
+def is_granted(connection: psycopg.Connection[tuple[object, ...]], service: str) -> bool:
+    """Return whether `service` and the reader have exactly their rights."""
     row = connection.execute(
         _GRANTED.encode(),
         {

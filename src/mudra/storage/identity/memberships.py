@@ -83,7 +83,10 @@ _TOKENS: Final = (
     .where(_T.user_id == sa.bindparam("user_id"), _T.expires_at > sa.bindparam("now"))
     .order_by(_T.issued_at.desc(), _T.jti)
 )
-_LAST_USED_AT: Final = sa.select(_USE.last_used_at).where(_USE.jti == sa.bindparam("jti"))
+_LAST_USE: Final = sa.select(
+    sa.func.clock_timestamp(),
+    sa.select(_USE.last_used_at).where(_USE.jti == sa.bindparam("jti")).scalar_subquery(),
+)
 _IS_FIRST_USE: Final = sa.select(
     sa.func.pg_try_advisory_xact_lock(
         sa.func.hashtextextended(sa.bindparam("jti", type_=sa.String), 0)
@@ -249,8 +252,8 @@ class PostgresMemberships:
 
     async def token_used(self, jti: str, address: str) -> None:
         """Record a use of a user token, at most once a minute."""
-        now = await self._tx.now()
-        last_used_at = await self._tx.connection.scalar(_LAST_USED_AT, {"jti": jti})
+        clock, last_used_at = (await self._tx.connection.execute(_LAST_USE, {"jti": jti})).one()
+        now = clock + self._tx.offset
         if last_used_at is not None and last_used_at > now - _RECORD_EVERY:
             return
         # Calls with one token at the same time must not wait for each other here.
