@@ -18,6 +18,7 @@ from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.forked_command import run_mudra
 from tests.support.metrics.metrics_push import pushing_aa
+from tests.support.second_place import until_exported
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.storage.database.embedded.server import embedded_server, programs
@@ -47,19 +48,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
             ended = time.monotonic()
             load.wait_for_more(DURING, DURING)
         revoke(service, members[0][0], token)
-        second = service.data_dir / "audit-checkpoints.jsonl"
-
-        sealed: list[float] = []
-
-        def is_exported() -> bool:
-            if not sealed or time.monotonic() > sealed[-1] + 10:
-                service.advance(
-                    "PT11M"
-                )  # a checkpoint is due; one made before the sealing lacks it
-                sealed.append(time.monotonic())
-            return second.exists() and token_id(token) in second.read_text()
-
-        service.wait_until(is_exported)
+        until_exported(service, token_id(token))
         (file,) = (home / "kept").glob("*.dump.age")
         yield Kept(file, identity, load, began, ended, service, token, old, secret)
 

@@ -2,32 +2,29 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from tests.support.database.open_store import OpenStore
 from tests.support.database.own_postgres import as_superuser
 from tests.support.metrics.health_network import at_fip
-from tests.support.metrics.two_backups import ACCEPTED, RECEIPTS, Kept, backed_up
+from tests.support.metrics.two_backups import ACCEPTED, RECEIPTS, Kept
 from tests.support.metrics.two_databases import (
     AAS,
     FIPS,
+    TwoDatabases,
     a_copy,
     a_network,
 )
+
+from mudra.bootstrap.config import load_settings
 
 HOW_TO = "docs/how-to/metrics-apart.md"
 RESTORED = "SELECT detail->>'database' FROM audit_event WHERE event = 'database:backup:restore'"
 WAITS = "SELECT count(*) FROM handover"
 TABLES = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"
 ENDED = "SELECT count(*) FROM user_token WHERE revoked_at IS NOT NULL"
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
-    with backed_up(tmp_path_factory.mktemp("backups"), tmp_path_factory.mktemp("db")) as kept:
-        yield kept
 
 
 def test_a_backup_has_both_databases_and_each_file_says_which(kept: Kept) -> None:
@@ -51,12 +48,20 @@ def test_both_are_restored_and_what_was_under_way_arrives_once(kept: Kept) -> No
     assert place.rows(place.first, RESTORED) == [(None,), ("metrics",)]
     assert place.rows(place.second, RECEIPTS) == [(kept.receipts,)]
     assert place.rows(place.first, ACCEPTED) == [(kept.accepted,)]
-    with a_network(place.environment) as network:
-        network.served.do(network.dependencies.carry_over())
+    _carry_over(place)
     assert place.rows(place.second, WAITS) == [(0,)]
     assert place.rows(place.first, ACCEPTED) == [(kept.accepted + 1,)]
     refused = place.cli("mail", "list", check=False, MUDRA_METRICS_DATABASE_URL=kept.of.second)
     assert "of another pairing" in refused.output
+
+
+def _carry_over(place: TwoDatabases) -> None:
+    """Hand over what waits, as the job does."""
+    store = OpenStore(load_settings(place.environment, {}))
+    try:
+        store.act(lambda dependencies: dependencies.carry_over())
+    finally:
+        store.close()
 
 
 def test_the_first_is_restored_next_to_the_metrics_that_are_there(kept: Kept) -> None:
@@ -159,8 +164,7 @@ def test_an_event_that_waited_long_is_sealed_in_its_place(kept: Kept) -> None:
             "UPDATE handover SET body = convert_to(regexp_replace(convert_from(body, 'UTF8'),"
             " '\"at\":\"....', '\"at\":\"2020'), 'UTF8')"
         )
-    with a_network(place.environment) as network:
-        network.served.do(network.dependencies.carry_over())
+    _carry_over(place)
     late = f"{ACCEPTED} AND at > now() - interval '5 minutes' AND detail->>'noted' LIKE '2020%'"
     assert place.rows(place.first, late) == [(1,)]
 

@@ -13,6 +13,7 @@ from tests.support.nodes import CALLER, Nodes, two_nodes
 from tests.support.passkeys import PROVE, fetch, named_service, new_passkey
 from tests.support.people.console import reader
 from tests.support.people.second_factor import PAGE
+from tests.support.second_place import until_exported
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.audit.event import EventName
@@ -143,15 +144,7 @@ def test_a_restore_brings_back_no_key_that_was_dropped_and_names_what_else_it_do
     file, identity = back_up(service, tmp_path)
     remove_a_passkey(service, member)
     service.cli("keys", "rotate", "--emergency", "--kind", "entity")
-    second, asked = service.data_dir / "audit-checkpoints.jsonl", []
-
-    def is_exported() -> bool:
-        asked.append(len(asked))
-        if len(asked) % 50 == 1:
-            service.advance("PT11M")  # a checkpoint is due; one made before the sealing lacks it
-        return second.exists() and "keys:signing:drop" in second.read_text()
-
-    service.wait_until(is_exported, 60)  # and so is what came before it
+    until_exported(service, "keys:signing:drop")  # and so is what came before it
 
     report = restored(service, file, identity, tmp_path / "data")
     lost = {str(act["event"]) for act in report["lost"]}

@@ -19,7 +19,7 @@ from mudra.bootstrap.node.supervisor import STOP_S
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A node whose processes are stopped and killed, and are all there after each test."""
+    """A node whose processes are stopped and killed, and are all there until the last test."""
     folder, port = tmp_path_factory.mktemp("hung"), free_port()
     with running_service(folder / "data", MUDRA_TELEMETRY_PORT=str(port)) as running:
         yield running
@@ -102,12 +102,12 @@ def test_a_stop_while_a_process_is_started_again_does_not_wait_for_it(tmp_path: 
         service.process.wait(STOP_S / 2)
 
 
-def test_a_stop_does_not_wait_for_a_stopped_worker(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data") as service:
-        os.kill(children(service.process.pid)[0], signal.SIGSTOP)
-        service.process.send_signal(signal.SIGTERM)
+def test_a_stop_does_not_wait_for_a_stopped_worker(service: Service) -> None:
+    """The last test of the service, which ends with it."""
+    os.kill(worker_of(service), signal.SIGSTOP)
+    service.process.send_signal(signal.SIGTERM)
 
-        service.process.wait(STOP_S / 2)
+    service.process.wait(STOP_S / 2)
 
 
 def test_a_process_that_is_only_late_gets_half_a_minute() -> None:

@@ -12,7 +12,8 @@ from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
 from tests.support.database.upgraded import upgrade
 from tests.support.forked_command import run_mudra
-from tests.support.service import Service, new_member, running_service
+from tests.support.second_place import SECOND, until_exported
+from tests.support.service import new_member, running_service
 
 from mudra.storage.database.embedded.server import embedded_server, programs
 
@@ -22,7 +23,6 @@ FROM_ELSEWHERE = (
     "any other copy run mudra restore again, or mudra database recovered --to TIME"
 )
 MOVED = ("database", "moved", "--nothing-since")
-SECOND = "audit-checkpoints.jsonl"
 MOVES = "SELECT actor, detail ? 'from' FROM audit_event WHERE event = 'database:place:move'"
 
 
@@ -52,34 +52,29 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Old:
         public = service.cli("backup", "key", str(key)).stdout.strip()
         service.cli("backup", "create", "--to", str(home / "kept"), "--recipient", public)
         assert member.reset(headers).status_code == 200
-        _until_exported(service, "entity:secret:reset")
+        until_exported(service, "entity:secret:reset")
     with embedded_server(data) as url:
         words = (programs() / "pg_dump", "-Fc", "-f", dump, "-d", url)
         subprocess.run(words, check=True, timeout=60)
-    shutil.copytree(data, home / "moved", symlinks=True)
+    _copied(data, home / "moved")
     with running_service(data) as service:
         again = new_member(service)
         assert again.reset().status_code == 200
-        _until_exported(service, again.entity_id)
+        until_exported(service, again.entity_id)
     return Old(home / "moved", port, dump, member.entity_id, headers, (data / SECOND).read_bytes())
 
 
-def _until_exported(service: Service, what: str) -> None:
-    """Wait until the second place has an act; a checkpoint is due every 10 minutes."""
-    second = service.data_dir / SECOND
-
-    def is_there() -> bool:
-        if second.exists() and what in second.read_text():
-            return True
-        service.advance("PT11M")
-        return False
-
-    service.wait_until(is_there, 60)
-
-
-def _upgraded(old: Old, folder: Path) -> Path:
-    shutil.copytree(old.data, folder, symlinks=True)
+@pytest.fixture(scope="module")
+def upgraded(old: Old, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of the old service after pg_upgrade, for each test to copy."""
+    folder = _copied(old.data, tmp_path_factory.mktemp("upgraded") / "data")
     upgrade(folder)
+    return folder
+
+
+def _copied(data: Path, folder: Path) -> Path:
+    """Copy a data directory, owners and all."""
+    subprocess.run(["cp", "-a", "--reflink=auto", data, folder], check=True)
     return folder
 
 
@@ -93,8 +88,10 @@ def _said(done: "subprocess.CompletedProcess[str]") -> str:
     return " ".join(done.stderr.split())
 
 
-def test_after_pg_upgrade_everyone_goes_on_as_before(old: Old, tmp_path: Path) -> None:
-    folder = _upgraded(old, tmp_path / "data")
+def test_after_pg_upgrade_everyone_goes_on_as_before(
+    old: Old, upgraded: Path, tmp_path: Path
+) -> None:
+    folder = _copied(upgraded, tmp_path / "data")
     own = {"MUDRA_DATA_DIR": str(folder)}
     refused = _refused_start(folder)
     unstated = run_mudra("database", "moved", **own)
@@ -122,9 +119,9 @@ def test_after_pg_upgrade_everyone_goes_on_as_before(old: Old, tmp_path: Path) -
 
 
 def test_a_move_is_not_believed_where_the_second_place_knows_of_more(
-    old: Old, tmp_path: Path
+    old: Old, upgraded: Path, tmp_path: Path
 ) -> None:
-    folder = _upgraded(old, tmp_path / "data")
+    folder = _copied(upgraded, tmp_path / "data")
     (folder / SECOND).write_bytes(old.beyond)
     own = {"MUDRA_DATA_DIR": str(folder)}
     refused = run_mudra(*MOVED, **own)
@@ -179,8 +176,7 @@ def test_a_dump_by_hand_is_a_move_where_the_second_place_vouches_for_it(
 
 
 def test_nothing_is_recorded_where_nothing_was_moved(old: Old, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    shutil.copytree(old.data, folder, symlinks=True)
+    folder = _copied(old.data, tmp_path / "data")
     done = run_mudra(*MOVED, MUDRA_DATA_DIR=str(folder))
 
     assert (done.returncode, done.stdout.startswith("Nothing to do")) == (0, True), done.stderr

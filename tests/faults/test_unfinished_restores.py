@@ -3,12 +3,12 @@
 import json
 import os
 import signal
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from tests.support.database.own_postgres import as_superuser
-from tests.support.metrics.two_backups import RECEIPTS, Kept, backed_up
+from tests.support.metrics.two_backups import RECEIPTS, Kept
 from tests.support.metrics.two_databases import AAS, FIPS, TwoDatabases, a_copy
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.service import running_service
@@ -22,18 +22,12 @@ UNFINISHED = (
 FROM_ELSEWHERE = "this database came here from another server: if it was moved whole"
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
-    with backed_up(tmp_path_factory.mktemp("backups"), tmp_path_factory.mktemp("db")) as kept:
-        yield kept
-
-
 def test_a_restore_killed_at_any_step_is_finished_by_the_next_one(kept: Kept) -> None:
     place = kept.place("killed")
 
     reached = [
-        _killed(kept, place, lambda: _loading(kept, "killed_first")),
-        _killed(kept, place, lambda: _loading(kept, "killed_second")),
+        _killed(kept, place, "killed_first"),
+        _killed(kept, place, "killed_second"),
     ]
     # The first database is whole, and nothing has ended that ended since: no one may use it.
     refused = [_refused_start(place), *_refused_backups(kept, place), _refused_move(place)]
@@ -109,23 +103,23 @@ def test_a_copy_made_by_hand_is_used_once_its_recovery_was_dealt_with(kept: Kept
     assert "restore" not in _failed_checks(place)
 
 
-def _killed(kept: Kept, place: TwoDatabases, is_there: Callable[[], bool]) -> int:
-    """Kill a restore as soon as something is so; gives its exit code once its sessions are gone."""
+def _killed(kept: Kept, place: TwoDatabases, loading: str) -> int:
+    """Kill a restore as soon as it loads a database; gives its exit code once its sessions are gone.
+
+    One session asks for those of others: to open one takes longer than to ask.
+    """
     words = ["restore", kept.first, kept.metrics, "--identity", kept.key]
     run = ForkedProgram(words, {**os.environ, **place.environment})
-    with run.stdout:
-        until(is_there, every_s=0.005)
-        run.kill()
-        code = run.wait(30)
-    until(lambda: not _sessions(kept, "killed_first") + _sessions(kept, "killed_second"))
+    with psycopg.connect(kept.of.first, dbname="postgres", autocommit=True) as elsewhere:
+        with run.stdout:
+            until(lambda: "mudra backup" in _sessions(elsewhere, loading), every_s=0.005)
+            run.kill()
+            code = run.wait(30)
+        until(lambda: not _sessions(elsewhere, "killed_first", "killed_second"))
     return code
 
 
-def _loading(kept: Kept, database: str) -> bool:
-    return "mudra backup" in _sessions(kept, database)
-
-
-def _sessions(kept: Kept, database: str) -> list[str]:
-    """The programs that are connected to a database, as another one sees them."""
-    query = f"SELECT application_name FROM pg_stat_activity WHERE datname = '{database}'"
-    return [str(name) for (name,) in kept.of.rows(kept.of.first, query)]
+def _sessions(elsewhere: psycopg.Connection[tuple[str]], *databases: str) -> list[str]:
+    """The programs that are connected to these databases."""
+    query = "SELECT application_name FROM pg_stat_activity WHERE datname = ANY(%s)"
+    return [name for (name,) in elsewhere.execute(query, [list(databases)])]

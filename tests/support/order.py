@@ -49,6 +49,7 @@ USERS: Final[dict[Fixture, str]] = {
     ("named", "tests/security"): "named",
     ("served", "tests/security"): "served",
     ("health_service", "tests/http/health"): "health_service",
+    ("kept", "tests/faults"): "kept",
 }
 """What is shared by some files, by the fixtures that show that a file uses it."""
 _GROUP: Final = pytest.StashKey[str]()

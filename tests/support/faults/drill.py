@@ -44,6 +44,8 @@ class Drill:
     served: InProcess
     store: psycopg.Connection[Any]
     acts: dict[str, Drilled] = field(default_factory=dict)
+    _rows: Rows = field(default_factory=dict)
+    _as_of: str = ""
 
     def __post_init__(self) -> None:
         tables = self.store.execute(
@@ -53,12 +55,19 @@ class Drill:
         ).fetchall()
         known = [name for (name,) in tables if not name.startswith(OF_NODES)]
         self._contents = _of_each(known, self.store)
+        # To start processes for a hundred small tables takes longer than to read them.
+        self.store.execute("SET max_parallel_workers_per_gather = 0")
 
     def rows(self) -> Rows:
-        """Return number and content of the rows of each table."""
-        return {name: (n, hashed) for name, n, hashed in self.store.execute(self._contents)}
+        """Return number and content of the rows of each table; read again after a commit only."""
+        committed = self._last_commit()
+        if committed != self._as_of:
+            found = self.store.execute(self._contents)
+            self._rows = {name: (n, hashed) for name, n, hashed in found}
+            self._as_of = committed
+        return self._rows
 
-    def last_commit(self) -> str:
+    def _last_commit(self) -> str:
         """Return the latest transaction that wrote and was committed: none since, none is there.
 
         It is read in a hundredth of the time that the contents of all tables take.
@@ -84,7 +93,6 @@ class Drill:
         step = AGAIN if name in self.acts else 1
         drilled = self.acts.setdefault(name, Drilled())
         before, last = self.rows(), self._last_event()
-        committed = self.last_commit()
         kept = OF_A_PROOF if proof else set()
         # Of an error that says nothing about the database as a whole: a defect of ours.
         faults = itertools.chain(
@@ -97,11 +105,10 @@ class Drill:
                 break
             drilled.exchanges += 1
             drilled.problems += failures(fault, answer, logs)
-            if (after := self.last_commit()) != committed:
-                committed, former, before = after, before, self.rows()
-                half = {table for table in before if before[table] != former[table]}
-                if not half <= kept:
-                    drilled.problems.append(f"left behind in {sorted(half)} by {fault}")
+            former, before = before, self.rows()
+            half = _changed(former, before)
+            if not half <= kept:
+                drilled.problems.append(f"left behind in {sorted(half)} by {fault}")
             if answer.status_code < httpx.codes.BAD_REQUEST:
                 return answer
         if answer.status_code != refused and (refused or answer.status_code >= 400):
@@ -110,8 +117,7 @@ class Drill:
         return answer
 
     def _note_what_was_done(self, drilled: Drilled, before: Rows, last: int) -> None:
-        after = self.rows()
-        changed = {table for table in after if after[table] != before[table]}
+        changed = _changed(before, self.rows())
         events = self.store.execute("SELECT event FROM audit_event WHERE seq > %s", [last])
         found = {event for (event,) in events}
         drilled.events |= found
@@ -122,6 +128,11 @@ class Drill:
         row = self.store.execute("SELECT coalesce(max(seq), 0) FROM audit_event").fetchone()
         assert row is not None
         return int(row[0])
+
+
+def _changed(before: Rows, after: Rows) -> set[str]:
+    """The tables whose rows are others than before."""
+    return {table for table in after if after[table] != before[table]}
 
 
 def _of_each(tables: Sequence[str], store: psycopg.Connection[Any]) -> bytes:

@@ -5,6 +5,7 @@ on answering token requests.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -14,7 +15,6 @@ from litestar.openapi.spec import Components, License, SecurityScheme
 from litestar.routes import BaseRoute
 from litestar.serialization import get_serializer
 from litestar.types import ControllerRouterHandler
-from msgspec import Struct
 
 from mudra.http.openapi.components import mapping, with_components
 from mudra.http.registry.published_answers import describe_published
@@ -23,11 +23,6 @@ from mudra.http.server.router import Router
 
 _JSON: Final = "application/vnd.oai.openapi+json"
 _YAML: Final = "application/vnd.oai.openapi"
-
-
-class _Document(Struct, frozen=True):
-    json: bytes
-    yaml: bytes
 
 
 class _NotTheFrameworks(Router):
@@ -57,32 +52,38 @@ def openapi_config() -> OpenAPIConfig:
 def document_router(*, published: bool = False) -> Router:
     """Serve the document of the application that this is mounted in; it never changes.
 
+    YAML is made of it when first asked for, which takes a third of a second more.
     `published` says that the registry answers in the network's published form. There is no
     viewer: those of the framework load scripts from other sites.
     """
-    made: asyncio.Task[_Document] | None = None
+    made: dict[str, asyncio.Task[bytes]] = {}
 
-    async def document(request: AnyRequest) -> _Document:
-        nonlocal made
-        if made is None or (made.done() and made.exception() is not None):
-            made = asyncio.create_task(asyncio.to_thread(_made, request.app, published=published))
-        return await asyncio.shield(made)
+    async def once(form: str, make: Callable[[], bytes]) -> bytes:
+        task = made.get(form)
+        if task is None or (task.done() and task.exception() is not None):
+            task = made[form] = asyncio.create_task(asyncio.to_thread(make))
+        return await asyncio.shield(task)
+
+    async def json(request: AnyRequest) -> bytes:
+        return await once(_JSON, lambda: _made(request.app, published=published))
 
     @get(["/", "/openapi.json"], include_in_schema=False)
     async def as_json(request: AnyRequest) -> Response[bytes]:
-        return Response((await document(request)).json, media_type=_JSON)
+        return Response(await json(request), media_type=_JSON)
 
     @get(["/openapi.yaml", "/openapi.yml"], include_in_schema=False)
     async def as_yaml(request: AnyRequest) -> Response[bytes]:
-        return Response((await document(request)).yaml, media_type=_YAML)
+        document = await json(request)
+        text = await once(_YAML, lambda: msgspec.yaml.encode(msgspec.json.decode(document)))
+        return Response(text, media_type=_YAML)
 
     return Router("/schema", route_handlers=[as_json, as_yaml])
 
 
-def _made(app: Litestar, *, published: bool = False) -> _Document:
+def _made(app: Litestar, *, published: bool = False) -> bytes:
     described = app.openapi_schema.to_schema()
     plain = msgspec.to_builtins(described, enc_hook=get_serializer(app.type_encoders))
     whole = with_components(mapping(plain))
     if published:
         describe_published(mapping(mapping(whole["components"])["schemas"]))
-    return _Document(msgspec.json.encode(whole), msgspec.yaml.encode(whole))
+    return msgspec.json.encode(whole)

@@ -13,9 +13,7 @@ import shutil
 import stat
 import subprocess
 from pathlib import Path
-from typing import Final
-
-from msgspec import Struct
+from typing import Final, NamedTuple
 
 UNSHARED_UID: Final = 60900
 """Between the ranges that distributions and systemd give out (its UIDS-GIDS table)."""
@@ -29,7 +27,7 @@ class AccountError(Exception):
     """PostgreSQL cannot run under any account; the text says what to do."""
 
 
-class Account(Struct, frozen=True):
+class Account(NamedTuple):
     """A user, and the command that runs a program as that user."""
 
     uid: int
@@ -37,7 +35,7 @@ class Account(Struct, frozen=True):
     prefix: tuple[str, ...] = ()
 
 
-class Accounts(Struct, frozen=True):
+class Accounts(NamedTuple):
     """Who runs the server and owns its data, and who runs `initdb`, which needs a user name."""
 
     server: Account

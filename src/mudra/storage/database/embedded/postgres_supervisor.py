@@ -7,7 +7,8 @@ predecessor was killed) takes it over.
 
 Run as `python -m mudra.storage.database.embedded.postgres_supervisor`, with a `Task` as JSON on
 standard input; answers one line on standard output: empty when the server
-runs, else what is wrong.
+runs, else what is wrong. Each start of the server waits for it, so it imports
+the standard library alone, and little of that.
 """
 
 import contextlib
@@ -19,8 +20,8 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from mudra.storage.database.embedded import locks as embedded_locks
 from mudra.storage.database.embedded.account import (
@@ -72,8 +73,7 @@ INITDB = (
 )
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """What the holder that starts a supervisor hands to it."""
 
     data_dir: str
@@ -85,7 +85,7 @@ class Task:
 
     def to_json(self) -> str:
         """Write it as the supervisor reads it."""
-        return json.dumps(asdict(self))
+        return json.dumps(self._asdict())
 
 
 class StartError(Exception):
