@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import uvloop
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
@@ -53,7 +54,7 @@ class InProcess(httpx.BaseTransport):
 def in_process(
     settings: Settings, conninfo: str, encryption: DataEncryption, *, connections: int
 ) -> Iterator[InProcess]:
-    loop, stop = asyncio.new_event_loop(), asyncio.Event()
+    loop, stop = uvloop.new_event_loop(), asyncio.Event()
     thread = threading.Thread(target=_run, args=(loop, stop))
     thread.start()
     dependencies = build_dependencies(settings, conninfo, encryption, connections=connections)

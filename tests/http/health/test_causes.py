@@ -1,4 +1,4 @@
-"""The right cause, once, and nothing when nothing is wrong: through the push and the interface."""
+"""The right cause, once, and nothing when nothing is wrong: from what is pushed to the interface."""
 
 import re
 from collections.abc import Iterator

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 from tests.support.metrics.metrics_payloads import request_block
-from tests.support.metrics.metrics_push import PushingAa, pushing_aa, sum_up
+from tests.support.metrics.metrics_push import PushingAa, pushing_aa, receive_at_once, sum_up
+from tests.support.metrics.service_in_process import service_in_process
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Service, running_service
+from tests.support.service import Service
 
 from mudra.metrics.health.too_many_pairs import MAX_PAIRS
 from mudra.metrics.payload.catalogue import WINDOW, RequestType
@@ -58,9 +59,8 @@ def of_one_api(aa: PushingAa, window: datetime, fips: int) -> Any:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Large]:
-    with running_service(
+    with service_in_process(
         tmp_path_factory.mktemp("large") / "data",
-        keeps_store=True,
         MUDRA_METRICS_PUSH_UNKNOWN_FIPS="100000",
     ) as service:
         yield reported(service)
@@ -70,10 +70,8 @@ def reported(service: Service) -> Large:
     aas = [pushing_aa(service) for _ in range(AAS)]
     begin = (aas[0].last_window() - 2 * A_DAY).replace(minute=0)
     found = Large(service, aas, new_operator(service, "health"), begin)
-    for aa in aas:
-        for window, fips in ((begin, FIPS), (begin - A_DAY, 2)):
-            answer = aa.push(of_one_api(aa, window, fips))
-            assert answer.status_code == 200, answer.text
+    windows = ((begin, FIPS), (begin - A_DAY, 2))
+    receive_at_once(service, [of_one_api(aa, *window) for aa in aas for window in windows])
     sum_up(service)
     return found
 

@@ -110,8 +110,9 @@ def public(service: Service, reported: dict[str, str]) -> Files:
             found[case] = in_list(rows, fip_id), last_day(network, fip_id)
         return all(found[case] == expected(case) for case in CASES)
 
-    # A snapshot of before these reports knows nothing of the FIPs, or has some of the reports.
-    service.advance("PT2M")
+    # What was read before these reports knows nothing of the FIPs, or has some of the reports: it is
+    # read again with the next window.
+    service.advance("PT10M")
     with contextlib.suppress(AssertionError):
         service.wait_until(are_right, 60)
     return found

@@ -3,17 +3,17 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import msgspec
-import psycopg
-from tests.support.metrics.metrics_push import PushingAa
+import sqlalchemy as sa
+from tests.support.metrics.metrics_push import PushingAa, receive_at_once
 from tests.support.people.operators import Operator, new_operator
-from tests.support.service import Member, Service, mails, new_member
+from tests.support.service import Member, Service, in_store, mails, new_member
 
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.payload.catalogue import (
     WINDOW,
     NotificationType,
@@ -29,11 +29,14 @@ from mudra.metrics.payload.report import (
     RequestFip,
     RequestMetrics,
 )
-from mudra.storage.database.embedded.server import embedded_server
 
 CODES = (RequestType.CONSENT, RequestType.FI_REQUEST, RequestType.FI_FETCH, RequestType.HEARTBEAT)
 USUAL_MS = (250, 800, 1200, 2000)
 _WAKE_EVERY_S = 0.5
+_EVALUATED = sa.text(
+    "SELECT (SELECT max(window_at) >= :last FROM metrics_attribution) AND NOT EXISTS"
+    " (SELECT FROM metrics_stale WHERE grain = 'window' AND at <= :last)"
+)
 Where = Callable[[str, str, str], bool]
 """Of an AA, a FIP and a code: whether the fault is there."""
 
@@ -112,47 +115,43 @@ class HealthNetwork:
         self.reported_to = last
 
     def report(self, window: datetime, *faults: Fault, fips: Iterable[str] = ()) -> None:
-        """Push both payloads of each AA that is not silent."""
+        """Store both payloads of each AA that is not silent."""
         named = list(fips) or [one.entity_id for one in self.fips]
         reporting = [one for one in self.aas if one.aa_id not in self.silent]
-        with ThreadPoolExecutor(4) as pool:
-            for answer in pool.map(lambda aa: self._push(aa, window, faults, named), reporting):
-                assert answer == [200, 200]
+        self._store(window, [(aa, named) for aa in reporting], faults)
 
     def report_of(
         self, window: datetime, own: Mapping[str, Iterable[str]], *faults: Fault,
         fips: Iterable[str],
     ) -> None:  # fmt: skip
-        """Push the reports of a window, in which some AAs call FIPs of their own."""
-        for aa in self.aas:
-            assert self._push(aa, window, faults, own.get(aa.aa_id, fips)) == [200, 200]
+        """Store the reports of a window, in which some AAs call FIPs of their own."""
+        self._store(window, [(aa, own.get(aa.aa_id, fips)) for aa in self.aas], faults)
 
-    def _push(
-        self, aa: PushingAa, window: datetime, faults: Iterable[Fault], fips: Iterable[str]
-    ) -> list[int]:
-        payloads = (
-            requests_of(aa, window, faults, fips, self.calls),
-            notifications_of(aa, window, faults, fips, self.calls),
+    def _store(
+        self,
+        window: datetime,
+        called: Iterable[tuple[PushingAa, Iterable[str]]],
+        faults: Iterable[Fault],
+    ) -> None:
+        receive_at_once(
+            self.service,
+            [
+                made(aa, window, faults, fips, self.calls)
+                for aa, fips in called
+                for made in (requests_of, notifications_of)
+            ],
         )
-        return [aa.push(payload).status_code for payload in payloads]
 
     def settled(self) -> None:
         """Wait until the last reported window is evaluated, and what came late."""
-        evaluated = (
-            "SELECT (SELECT max(window_at) >= %(last)s FROM metrics_attribution) AND NOT EXISTS"
-            " (SELECT FROM metrics_stale WHERE grain = 'window' AND at <= %(last)s)"
-        )
         self.service.advance("PT1S")  # wakes the watch
-        with (
-            embedded_server(self.service.data_dir) as conninfo,
-            psycopg.connect(conninfo, autocommit=True) as looking,
-        ):
 
-            def is_evaluated() -> bool:
-                row = looking.execute(evaluated, {"last": self.reported_to}).fetchone()
-                return row is not None and row[0] is True
+        async def is_evaluated(dependencies: Dependencies) -> bool:
+            async with dependencies.database.transaction() as transaction:
+                found = await transaction.connection.scalar(_EVALUATED, {"last": self.reported_to})
+                return found is True
 
-            self.service.wait_until(is_evaluated, 120)
+        self.service.wait_until(lambda: in_store(self.service, is_evaluated), 120)
 
     def in_time(self, condition: Callable[[], bool]) -> None:
         """Wait for what jobs do one after the other: a second of the clock wakes them, now and then.

@@ -2,6 +2,7 @@
 
 import gzip
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,10 +13,19 @@ import zstandard
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 from tests.support.service import Service, in_store, new_member
 
+from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.payload.catalogue import WINDOW, window_start
-from mudra.metrics.payload.report import NotificationMetrics, Report, RequestMetrics
+from mudra.metrics.payload.push_report import Received
+from mudra.metrics.payload.report import (
+    NotificationMetrics,
+    Report,
+    RequestMetrics,
+    encode_report,
+)
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.storage.metrics.copy_rows import storable
 
 
 @dataclass
@@ -93,6 +103,24 @@ def pushing_aa(service: Service) -> PushingAa:
     member = new_member(service, "AA")
     token = member.entity_token(member.secret()).json()["accessToken"]
     return PushingAa(service, member.entity_id, token, member.client, member.email)
+
+
+def receive_at_once(service: Service, reports: Sequence[Report]) -> None:
+    """Store reports as their pushes do, checked and decided in the same way, in one transaction.
+
+    By HTTP they take half as much CPU again, and what HTTP adds is no matter of incidents.
+    """
+
+    async def receive(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
+            for report in reports:
+                checked = check_report(encode_report(report), dependencies.clock())
+                assert isinstance(checked, CheckedReport), checked
+                caller = Caller(f"entity:{checked.aa_id}", txn_id=checked.txn_id)
+                received = await work.pushes.receive(storable(checked), str(uuid.uuid4()), caller)
+                assert isinstance(received, Received), received
+
+    in_store(service, receive)
 
 
 def sum_up(service: Service) -> None:
