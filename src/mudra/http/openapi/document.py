@@ -1,11 +1,13 @@
 """GET /schema/openapi.json and .yaml: the whole OpenAPI document.
 
-It takes a second of CPU, so it is made at the first request and in a thread: the worker goes
+It takes long, so each form is made at the first request for it and in a thread: the worker goes
 on answering token requests.
 """
 
 import asyncio
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from litestar import Litestar, Response, get
@@ -14,7 +16,6 @@ from litestar.openapi.spec import Components, License, SecurityScheme
 from litestar.routes import BaseRoute
 from litestar.serialization import get_serializer
 from litestar.types import ControllerRouterHandler
-from msgspec import Struct
 
 from mudra.http.openapi.components import mapping, with_components
 from mudra.http.registry.published_answers import describe_published
@@ -25,9 +26,22 @@ _JSON: Final = "application/vnd.oai.openapi+json"
 _YAML: Final = "application/vnd.oai.openapi"
 
 
-class _Document(Struct, frozen=True):
-    json: bytes
-    yaml: bytes
+SourceT = TypeVar("SourceT")
+
+
+class _MadeOnce(Generic[SourceT]):
+    """What a thread makes at the first request, and again where that failed."""
+
+    def __init__(self, make: Callable[[SourceT], bytes]) -> None:
+        self._make = make
+        self._task: asyncio.Task[bytes] | None = None
+
+    async def of(self, source: SourceT) -> bytes:
+        """Return what is made of this source; it is the same at each request."""
+        made = self._task
+        if made is None or (made.done() and made.exception() is not None):
+            made = self._task = asyncio.create_task(asyncio.to_thread(self._make, source))
+        return await asyncio.shield(made)
 
 
 class _NotTheFrameworks(Router):
@@ -60,29 +74,29 @@ def document_router(*, published: bool = False) -> Router:
     `published` says that the registry answers in the network's published form. There is no
     viewer: those of the framework load scripts from other sites.
     """
-    made: asyncio.Task[_Document] | None = None
-
-    async def document(request: AnyRequest) -> _Document:
-        nonlocal made
-        if made is None or (made.done() and made.exception() is not None):
-            made = asyncio.create_task(asyncio.to_thread(_made, request.app, published=published))
-        return await asyncio.shield(made)
+    described = _MadeOnce(partial(_json, published=published))
+    written = _MadeOnce(_yaml)
 
     @get(["/", "/openapi.json"], include_in_schema=False)
     async def as_json(request: AnyRequest) -> Response[bytes]:
-        return Response((await document(request)).json, media_type=_JSON)
+        return Response(await described.of(request.app), media_type=_JSON)
 
     @get(["/openapi.yaml", "/openapi.yml"], include_in_schema=False)
     async def as_yaml(request: AnyRequest) -> Response[bytes]:
-        return Response((await document(request)).yaml, media_type=_YAML)
+        document = await described.of(request.app)
+        return Response(await written.of(document), media_type=_YAML)
 
     return Router("/schema", route_handlers=[as_json, as_yaml])
 
 
-def _made(app: Litestar, *, published: bool = False) -> _Document:
+def _json(app: Litestar, *, published: bool) -> bytes:
     described = app.openapi_schema.to_schema()
     plain = msgspec.to_builtins(described, enc_hook=get_serializer(app.type_encoders))
     whole = with_components(mapping(plain))
     if published:
         describe_published(mapping(mapping(whole["components"])["schemas"]))
-    return _Document(msgspec.json.encode(whole), msgspec.yaml.encode(whole))
+    return msgspec.json.encode(whole)
+
+
+def _yaml(document: bytes) -> bytes:
+    return msgspec.yaml.encode(msgspec.json.decode(document))
