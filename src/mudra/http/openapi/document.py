@@ -74,7 +74,7 @@ def document_router(*, published: bool = False) -> Router:
     `published` says that the registry answers in the network's published form. There is no
     viewer: those of the framework load scripts from other sites.
     """
-    described = _MadeOnce(partial(_json, published=published))
+    described = _MadeOnce(partial(json_document, published=published))
     written = _MadeOnce(_yaml)
 
     @get(["/", "/openapi.json"], include_in_schema=False)
@@ -89,7 +89,8 @@ def document_router(*, published: bool = False) -> Router:
     return Router("/schema", route_handlers=[as_json, as_yaml])
 
 
-def _json(app: Litestar, *, published: bool) -> bytes:
+def json_document(app: Litestar, *, published: bool = False) -> bytes:
+    """Return the whole document of an application as JSON."""
     described = app.openapi_schema.to_schema()
     plain = msgspec.to_builtins(described, enc_hook=get_serializer(app.type_encoders))
     whole = with_components(mapping(plain))

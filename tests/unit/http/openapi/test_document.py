@@ -11,7 +11,7 @@ from msgspec import Struct
 from mudra.bootstrap.config import Settings
 from mudra.http.app import _litestar
 from mudra.http.endpoint import Call, as_anyone
-from mudra.http.openapi.document import _json
+from mudra.http.openapi.document import json_document
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import post
@@ -42,7 +42,7 @@ def document() -> dict[str, Any]:
         settings=Settings(), time_machine=object(), clock=None, on_new_states=lambda _: None
     )
     # Only its routes are looked at.
-    made = _json(_litestar(service, ()), published=False)  # type: ignore[arg-type]
+    made = json_document(_litestar(service, ()))  # type: ignore[arg-type]
     found: dict[str, Any] = msgspec.json.decode(made)
     return found
 
