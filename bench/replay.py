@@ -76,6 +76,10 @@ class Memory(DetectionMemory):
     async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
         yield self.rows[window]
 
+    async def first_called(self, within: TimeRange) -> datetime | None:
+        known = self.rows.keys() | self.packed.keys()
+        return min(known.intersection(within.windows), default=None)
+
     async def received(self, within: TimeRange) -> list[Received]:
         return [
             Received(aa_id, Tag.REQUESTS, window, window + WINDOW + timedelta(minutes=1))

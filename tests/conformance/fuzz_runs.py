@@ -1,10 +1,11 @@
-"""Runs of schemathesis, each forked from one process that has loaded it: that takes over a second.
+"""Runs of schemathesis, each forked from one process that has loaded it: that takes two seconds.
 
 python -m tests.conformance.fuzz_runs
 
 It reads one run a line, and answers with a line when the run has ended.
 """
 
+import gc
 import importlib
 import os
 import select
@@ -19,10 +20,23 @@ import msgspec
 
 ROOT: Final = Path(__file__).parents[2]
 _LOADED: Final = (
+    "pyrate_limiter",
+    "rich.progress",
     "schemathesis.cli.commands.run.executor",
+    "schemathesis.engine.core",
+    "schemathesis.engine.fuzz",
+    "schemathesis.engine.run.analysis",
+    "schemathesis.engine.run.unit._hypothesis_executor",
+    "schemathesis.python.asgi",
+    "schemathesis.specs.openapi.auth_inference",
+    "schemathesis.specs.openapi.schemas",
+    "schemathesis.transport.wsgi",
     "tests.support.metrics.metrics_payloads",
     "tests.support.registry.registry_payloads",
 )
+"""The program loads most of itself only when it needs it, which is in every run."""
+_RARELY: Final = (20_000, 20, 50)
+"""Thresholds of garbage collection: what is loaded here is none."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -76,6 +90,8 @@ def main() -> None:
     """Load what each run needs, then fork one for each line."""
     for name in _LOADED:
         importlib.import_module(name)
+    gc.freeze()
+    gc.set_threshold(*_RARELY)
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

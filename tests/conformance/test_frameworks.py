@@ -14,22 +14,22 @@ from tests.support.service import Member, Service, new_member
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent / "frameworks"
+ENVIRONMENT = ROOT / ".build" / "frameworks-env"
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Python of an environment with exactly the locked packages."""
-    place = tmp_path_factory.mktemp("frameworks") / "env"
-    uv = str(Path(sys.executable).with_name("uv"))
-    inside = {**os.environ, "VIRTUAL_ENV": str(place)}
-    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, place], check=True)
+def python() -> Path:
+    """Python of an environment with exactly the locked packages, which keeps what it compiled."""
+    uv, program = str(Path(sys.executable).with_name("uv")), ENVIRONMENT / "bin" / "python"
+    if not program.exists():
+        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, ENVIRONMENT], check=True)
     subprocess.run(
         [uv, "pip", "sync", "--quiet", "--require-hashes", HERE / "requirements.txt"],
         check=True,
-        env=inside,
+        env={**os.environ, "VIRTUAL_ENV": str(ENVIRONMENT)},
         timeout=240,
     )
-    return place / "bin" / "python"
+    return program
 
 
 @pytest.fixture(scope="module")

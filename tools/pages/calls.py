@@ -7,7 +7,7 @@ import msgspec
 
 from mudra.bootstrap.config import Settings
 from mudra.http.app import _litestar
-from mudra.http.openapi.document import _made
+from mudra.http.openapi.document import json_document
 
 _INTRO: Final = """---
 hide: [toc]
@@ -37,7 +37,7 @@ class _Dependencies:
 def calls_page() -> str:
     """Return the page."""
     dependencies: Any = _Dependencies()
-    document = msgspec.json.decode(_made(_litestar(dependencies, ())))
+    document = msgspec.json.decode(json_document(_litestar(dependencies, ())))
     schemas = document["components"]["schemas"]
     groups: dict[str, list[str]] = {}
     for path, operations in document["paths"].items():

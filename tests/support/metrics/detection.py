@@ -54,6 +54,12 @@ class Memory(DetectionMemory):
                 ]
         self._stored_meanwhile(TimeRange(window, window + WINDOW))
 
+    async def first_called(self, within: TimeRange) -> datetime | None:
+        came = (at for at in within.windows if any(self._came(aa_id, at) for aa_id in AAS))
+        first = min([*came, *(at for at in self.packed if at in within.windows)], default=None)
+        self._stored_meanwhile(within)
+        return first
+
     async def received(self, within: TimeRange) -> list[Received]:
         found = [
             Received(aa_id, tag, window, window + WINDOW + timedelta(minutes=1))

@@ -1,12 +1,13 @@
 """GET /schema/openapi.json and .yaml: the whole OpenAPI document.
 
-It takes a second of CPU, so it is made at the first request and in a thread: the worker goes
+It takes long, so each form is made at the first request for it and in a thread: the worker goes
 on answering token requests.
 """
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
+from functools import partial
+from typing import Final, Generic, TypeVar
 
 import msgspec
 from litestar import Litestar, Response, get
@@ -23,6 +24,24 @@ from mudra.http.server.router import Router
 
 _JSON: Final = "application/vnd.oai.openapi+json"
 _YAML: Final = "application/vnd.oai.openapi"
+
+
+SourceT = TypeVar("SourceT")
+
+
+class _MadeOnce(Generic[SourceT]):
+    """What a thread makes at the first request, and again where that failed."""
+
+    def __init__(self, make: Callable[[SourceT], bytes]) -> None:
+        self._make = make
+        self._task: asyncio.Task[bytes] | None = None
+
+    async def of(self, source: SourceT) -> bytes:
+        """Return what is made of this source; it is the same at each request."""
+        made = self._task
+        if made is None or (made.done() and made.exception() is not None):
+            made = self._task = asyncio.create_task(asyncio.to_thread(self._make, source))
+        return await asyncio.shield(made)
 
 
 class _NotTheFrameworks(Router):
@@ -52,38 +71,33 @@ def openapi_config() -> OpenAPIConfig:
 def document_router(*, published: bool = False) -> Router:
     """Serve the document of the application that this is mounted in; it never changes.
 
-    YAML is made of it when first asked for, which takes a third of a second more.
     `published` says that the registry answers in the network's published form. There is no
     viewer: those of the framework load scripts from other sites.
     """
-    made: dict[str, asyncio.Task[bytes]] = {}
-
-    async def once(form: str, make: Callable[[], bytes]) -> bytes:
-        task = made.get(form)
-        if task is None or (task.done() and task.exception() is not None):
-            task = made[form] = asyncio.create_task(asyncio.to_thread(make))
-        return await asyncio.shield(task)
-
-    async def json(request: AnyRequest) -> bytes:
-        return await once(_JSON, lambda: _made(request.app, published=published))
+    described = _MadeOnce(partial(json_document, published=published))
+    written = _MadeOnce(_yaml)
 
     @get(["/", "/openapi.json"], include_in_schema=False)
     async def as_json(request: AnyRequest) -> Response[bytes]:
-        return Response(await json(request), media_type=_JSON)
+        return Response(await described.of(request.app), media_type=_JSON)
 
     @get(["/openapi.yaml", "/openapi.yml"], include_in_schema=False)
     async def as_yaml(request: AnyRequest) -> Response[bytes]:
-        document = await json(request)
-        text = await once(_YAML, lambda: msgspec.yaml.encode(msgspec.json.decode(document)))
-        return Response(text, media_type=_YAML)
+        document = await described.of(request.app)
+        return Response(await written.of(document), media_type=_YAML)
 
     return Router("/schema", route_handlers=[as_json, as_yaml])
 
 
-def _made(app: Litestar, *, published: bool = False) -> bytes:
+def json_document(app: Litestar, *, published: bool = False) -> bytes:
+    """Return the whole document of an application as JSON."""
     described = app.openapi_schema.to_schema()
     plain = msgspec.to_builtins(described, enc_hook=get_serializer(app.type_encoders))
     whole = with_components(mapping(plain))
     if published:
         describe_published(mapping(mapping(whole["components"])["schemas"]))
     return msgspec.json.encode(whole)
+
+
+def _yaml(document: bytes) -> bytes:
+    return msgspec.yaml.encode(msgspec.json.decode(document))

@@ -4,6 +4,7 @@ Examples come from the structs' own fields, so that none can become outdated.
 """
 
 from collections.abc import Mapping
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -149,16 +150,31 @@ class _Written(Schema):
 
 def _errors(*, conflict: bool, findings: bool) -> dict[str, OpenAPIResponse]:
     return {
-        status: OpenAPIResponse(
-            description=text,
-            headers=_headers({**_ALWAYS, **_HEADERS_OF.get(status, {})}),
-            content={
-                JSON: _content(FindingsErrorBody if findings and status == "400" else ErrorBody)
-            },
-        )
-        for status, text in ERRORS.items()
+        status: _error(status, FindingsErrorBody if findings and status == "400" else ErrorBody)
+        for status in ERRORS
         if conflict or status != "409"
     }
+
+
+class _Shared(OpenAPIResponse):
+    """A response of many operations: its description is made once."""
+
+    @cached_property
+    def _described(self) -> dict[str, Any]:
+        return super().to_schema()
+
+    def to_schema(self) -> dict[str, Any]:
+        """Return the description, which no one changes."""
+        return self._described
+
+
+@cache
+def _error(status: str, body: type[ErrorBody]) -> _Shared:
+    return _Shared(
+        description=ERRORS[status],
+        headers=_headers({**_ALWAYS, **_HEADERS_OF.get(status, {})}),
+        content={JSON: _content(body)},
+    )
 
 
 def _headers(texts: Mapping[str, str]) -> dict[str, OpenAPIHeader | Reference]:

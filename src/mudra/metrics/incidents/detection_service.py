@@ -201,18 +201,27 @@ class DetectionService(Struct, frozen=True):
         self, run: "EvaluationRun", within: TimeRange, now: datetime, *, wait: bool, past: bool
     ) -> bool:
         """Judges windows in their order; with `wait` up to the first incomplete one."""
+        # numpy: the jobs process alone loads it.
+        from mudra.metrics.incidents.window_calls import window_calls  # noqa: PLC0415
+
         reporting = await self.members.reporting_aas()
         fips = await self.members.onboarded_fips()
         start = within.start
         while start < within.end:
             part = TimeRange(start, min(within.end, start + _READ_AT_ONCE * WINDOW))
-            for reports, before in await self._reports(part, reporting):
+            received = await self._reports(part, reporting)
+            # After the receipts: what a push that is stored meanwhile adds is counted without its
+            # receipt, and judged again. The other way round its receipt would say that it brought
+            # nothing.
+            called = await self.store.first_called(part)
+            for reports, before in received:
                 if wait and not is_complete(reports, run.journal.silent, now, before):
                     return False
-                # After its receipts: what a push that is stored meanwhile adds is counted without
-                # its receipt, and judged again. The other way round its receipt would say that it
-                # brought nothing.
-                calls = await self._calls(reports.window, changed=reports.window in run.changed)
+                calls = (
+                    window_calls(())
+                    if called is None or reports.window < called
+                    else await self._calls(reports.window, changed=reports.window in run.changed)
+                )
                 detected = min(_received_by(reports), now) if past else now
                 await asyncio.to_thread(run.evaluate, reports, calls, fips, detected)
             start = part.end

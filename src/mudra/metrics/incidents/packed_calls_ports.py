@@ -3,9 +3,15 @@
 from datetime import datetime
 from typing import Protocol
 
+from mudra.metrics.rollup.coverage import TimeRange
+
 
 class PackedCallsStore(Protocol):
     """The calls of judged windows, packed."""
+
+    async def first_called(self, within: TimeRange) -> datetime | None:
+        """Returns the first of these windows with raw rows or packed calls; None for none."""
+        ...
 
     async def packed_calls(self, window: datetime) -> bytes | None:
         """Returns what was packed of a window when it was judged (window_calls.py).

@@ -67,6 +67,16 @@ _LEFT: Final = sa.select(sa.func.count()).where(_OF_MARKS)
 _PACKED: Final = sa.select(_C.calls).where(
     _C.window_at == _AT, ~sa.exists().where(_S.grain == "window", _S.at == _AT)
 )
+_START: Final[sa.BindParameter[datetime]] = sa.bindparam("start")
+_END: Final[sa.BindParameter[datetime]] = sa.bindparam("end")
+_FIRST_CALLED: Final = sa.select(
+    sa.func.least(  # without those that are NULL
+        *(
+            sa.select(sa.func.min(at)).where(at >= _START, at < _END).scalar_subquery()
+            for at in (_W.window_at, _C.window_at)
+        )
+    )
+)
 _ADD_PACKED: Final = insert(metrics_window_calls)
 _PUT_PACKED: Final = _ADD_PACKED.on_conflict_do_update(
     index_elements=["window_at"], set_={"calls": _ADD_PACKED.excluded.calls}
@@ -76,7 +86,7 @@ _UNDECIDED: Final = sa.select(_H.receipt_id).where(_H.state != HeldState.ADMITTE
 _RECEIVED: Final = (
     sa.select(_R.aa_id, _R.tag, _R.window_at, sa.func.min(_R.received_at))
     .where(
-        *(_R.window_at >= sa.bindparam("start"), _R.window_at < sa.bindparam("end")),
+        *(_R.window_at >= _START, _R.window_at < _END),
         sa.or_(_R.tag == short_tag(Tag.REQUESTS), _R.receipt_id.not_in(_UNDECIDED)),
     )
     .group_by(_R.aa_id, _R.tag, _R.window_at)
@@ -98,7 +108,7 @@ _DROP_JOURNALS: Final = sa.delete(metrics_attribution).where(
 _ADD_JOURNAL: Final = sa.insert(metrics_attribution)
 _FIP_COUNTS: Final = (
     sa.select(_F.window_at, _F.counts)
-    .where(_F.window_at >= sa.bindparam("start"), _F.window_at < sa.bindparam("end"))
+    .where(_F.window_at >= _START, _F.window_at < _END)
     .order_by(_F.window_at)
 )
 _LATEST_STATES: Final = sa.select(_F.states).order_by(_F.window_at.desc()).limit(1)
@@ -166,6 +176,13 @@ class PostgresDetections(PostgresIncidents):
         counts = _COUNTS.where(_W.window_at == window)
         async for rows in self._metrics.in_parts(counts, ROWS_AT_ONCE):
             yield await asyncio.to_thread(_call_sums, rows)
+
+    async def first_called(self, within: TimeRange) -> datetime | None:
+        """Returns the first of these windows with raw rows or packed calls; None for none."""
+        first: datetime | None = await self._metrics.connection.scalar(
+            _FIRST_CALLED, {"start": within.start, "end": within.end}
+        )
+        return first
 
     async def packed_calls(self, window: datetime) -> bytes | None:
         """Returns what was packed of a window when it was judged.

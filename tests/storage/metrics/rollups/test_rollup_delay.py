@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.stale import MAX_DELAY, MAX_DELAY_OF_MANY, QUIET
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
@@ -145,11 +146,15 @@ def test_what_was_packed_of_a_window_is_not_read_once_more_has_come(conninfo):
             await store.save_packed_calls(other, b"2")
             await store.drop_packed_calls(before=LONG_AGO)
             assert [await store.packed_calls(at) for at in (LONG_AGO, other)] == [b"1", b"2"]
+            assert await store.first_called(TimeRange(LONG_AGO, NOW)) == LONG_AGO
         await notes.leave(1, "window")
         assert await notes.windows() == []
         async with notes.database.transaction() as tx:
             store = PostgresDetections(tx, tx)
             assert [await store.packed_calls(at) for at in (LONG_AGO, other)] == [None, b"2"]
+            await store.drop_packed_calls(before=other)
+            assert await store.first_called(TimeRange(LONG_AGO, NOW)) == other
+            assert await store.first_called(TimeRange(LONG_AGO, other)) is None
             await store.drop_packed_calls(before=NOW)
             assert await store.packed_calls(other) is None
 

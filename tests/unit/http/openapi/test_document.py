@@ -11,7 +11,7 @@ from msgspec import Struct
 from mudra.bootstrap.config import Settings
 from mudra.http.app import _litestar
 from mudra.http.endpoint import Call, as_anyone
-from mudra.http.openapi.document import _made
+from mudra.http.openapi.document import json_document
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import post
@@ -41,7 +41,8 @@ def document() -> dict[str, Any]:
     service = SimpleNamespace(
         settings=Settings(), time_machine=object(), clock=None, on_new_states=lambda _: None
     )
-    made = _made(_litestar(service, ()))  # type: ignore[arg-type]  # only its routes are looked at
+    # Only its routes are looked at.
+    made = json_document(_litestar(service, ()))  # type: ignore[arg-type]
     found: dict[str, Any] = msgspec.json.decode(made)
     return found
 

@@ -312,6 +312,19 @@ def test_a_report_that_is_stored_while_its_window_is_read_is_judged_whole(
     assert calls_from_bytes(detection.memory.packed[window]).aas == AAS
 
 
+def test_the_only_report_of_a_window_that_is_stored_while_it_is_read_counts(
+    detection: Detection,
+) -> None:
+    window, memory = START + HOUR, detection.memory
+    detection.until(window)
+    memory.reported_to = window + WINDOW
+    memory.missing, memory.comes_meanwhile = {(aa, window) for aa in AAS}, ("B-AA", window)
+
+    detection.at(window + WINDOW + timedelta(minutes=16))
+
+    assert calls_from_bytes(memory.packed[window]).aas == ("B-AA",)
+
+
 def test_no_one_waits_for_an_agent_that_is_silent(detection: Detection) -> None:
     silent_from = START + 3 * HOUR
     detection.memory.missing = {("C-AA", silent_from + place * WINDOW) for place in range(6)}
