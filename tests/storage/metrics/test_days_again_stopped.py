@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from tests.support.metrics.detection import AAS, Memory
 from tests.support.metrics.metrics_payloads import failing, request_metrics
-from tests.support.metrics.summed_store import DAY, with_store
+from tests.support.metrics.summed_store import DAY
 
 from mudra.metrics.incidents.days_again import DaysAgain
 from mudra.metrics.incidents.detection_service import MAX_AT_ONCE, DetectionService
@@ -68,7 +68,7 @@ async def report(store, window, *, bad=False):
         await store.push(failing(payload) if bad else payload)
 
 
-def test_a_run_that_was_stopped_has_stored_the_calls_and_the_next_comes_to_the_same(conninfo):
+def test_a_run_that_was_stopped_has_stored_the_calls_and_the_next_comes_to_the_same(in_store):
     async def act(store):
         await store.empty()
         found, begun = [], []
@@ -93,7 +93,7 @@ def test_a_run_that_was_stopped_has_stored_the_calls_and_the_next_comes_to_the_s
             found.append((await judged.packed(), await judged.incidents()))
         return changed, *begun, *found
 
-    changed, first, second, after_a_stop, at_once = with_store(conninfo, act)
+    changed, first, second, after_a_stop, at_once = in_store(act)
 
     assert len(first[0]) == WINDOWS
     assert first == second

@@ -55,12 +55,17 @@ class Store:
     """The storage of metrics at a time of its own."""
 
     def __init__(self, conninfo):
-        self.now = AFTER
-        real = datetime.now(UTC)
-        self.database = Database(conninfo, CacheInvalidation(conninfo), lambda: self.now - real)
+        self.begin()
+        invalidation = CacheInvalidation(conninfo)
+        self.database = Database(conninfo, invalidation, lambda: self.now - self._began)
+        self._codes = itertools.cycle(itertools.permutations(REQUESTS_SHOWN, 2))
+        """Two APIs to look at: those of one place among the ranges are others in each example."""
+
+    def begin(self):
+        """Know nothing of what was done before, and begin at the usual time."""
+        self.now, self._began = AFTER, datetime.now(UTC)
         self.partitions = KnownPartitions()
         self.rows_together = MAX_ROWS_TOGETHER
-        self._codes = itertools.cycle(REQUESTS_SHOWN)
 
     @contextlib.asynccontextmanager
     async def patiently(self):
@@ -124,9 +129,9 @@ class Store:
             }
             assert await figures.pairs(within) == pairs
             await fips_are_true(figures, within, pairs)
-            code = next(self._codes)
+            codes = code, _ = next(self._codes)
             assert await figures.pairs(within, (code,)) == by_code[code]
-            await contested_are_true(figures, within, by_code)
+            await contested_are_true(figures, within, by_code, codes)
             await pairs_of_a_fip_are_true(figures, within, by_code, code)
             counted = (await figures.received(within)).windows
         rows = await self.run(
@@ -177,12 +182,11 @@ async def fips_are_true(figures, within, pairs):
     assert weigh_day(sums) == weigh_fips(pairs)
 
 
-async def contested_are_true(figures, within, by_code):
-    """Of each API, contested pairs are whole rows of the matrix, and all that can be outvoted."""
-    contested = {
-        code: pairs async for code, pairs in figures.contested_pairs(within, REQUESTS_SHOWN)
-    }
-    for code in REQUESTS_SHOWN:
+async def contested_are_true(figures, within, by_code, codes):
+    """Of these APIs, contested pairs are whole rows of the matrix, and all that can be outvoted."""
+    contested = {code: pairs async for code, pairs in figures.contested_pairs(within, codes)}
+    assert contested.keys() == set(codes)
+    for code in codes:
         pairs = by_code[code]
         fips = {pair.fip_id for pair in contested[code]}
         assert contested[code] == {pair: one for pair, one in pairs.items() if pair.fip_id in fips}
@@ -199,15 +203,20 @@ async def pairs_of_a_fip_are_true(figures, within, by_code, code):
         assert found[code] == {p: one for p, one in by_code[code].items() if p.fip_id == fip_id}
 
 
-def with_store(conninfo, act):
-    async def acting():
+@contextlib.contextmanager
+def one_store(conninfo):
+    """Give what acts on one store: each new one has every statement compiled and prepared again."""
+    with asyncio.Runner() as runner:
         store = Store(conninfo)
-        try:
-            return await act(store)
-        finally:
-            await store.database.close()
 
-    return asyncio.run(acting())
+        def act_on_it(act):
+            store.begin()
+            return runner.run(act(store))
+
+        try:
+            yield act_on_it
+        finally:
+            runner.run(store.database.close())
 
 
 def plain(payloads, within):

@@ -23,6 +23,8 @@ ENGLISH = re.compile(r"[A-Za-z]{2,}(?:[ ,]+[A-Za-z]{2,})+")
 COMMAND = re.compile(r"^ *mudra .*$|mudra secret reset [^\n]*|MUDRA_[A-Z_]+", re.MULTILINE)
 TRANSLATED = ("what", "severity", "contact", "operator_name")
 """Facts that are texts of ours: they are translated, not data."""
+COMPOSER = EmailComposer("Demo Network")
+"""One for all: each reads the catalogue again."""
 
 
 def write(kind: NoticeKind, **changed: str) -> Email:
@@ -31,7 +33,7 @@ def write(kind: NoticeKind, **changed: str) -> Email:
         facts["what"] = FactorChange.RECOVERY.value
     if kind is NoticeKind.REPORT_HELD:
         facts["what"] = "calls"
-    return EmailComposer("Demo Network").compose(Notice("asha@bank.example", kind, facts), "hi")
+    return COMPOSER.compose(Notice("asha@bank.example", kind, facts), "hi")
 
 
 def english_in(text: str) -> set[str]:

@@ -1,13 +1,11 @@
 """The runner of this suite: what it does not report is never seen red."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.support.own_pytest import run_pytest
 
-ROOT = Path(__file__).parents[3]
 CONFTEST = """
 import os
 from pathlib import Path
@@ -45,17 +43,7 @@ def run(
     folder = tmp_path_factory.mktemp("suite")
     for name, text in FILES.items():
         (folder / name).write_text(text)
-    command = [sys.executable, "-m", "pytest", "--rootdir", str(folder), "--processes", "3"]
-    done = subprocess.run(
-        [*command, "-raR", "-p", "no:cacheprovider", "--reruns", "1"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return done, folder
+    return run_pytest(folder, "--processes", "3", "-raR", "--reruns", "1"), folder
 
 
 def test_failures_warnings_and_second_tries_are_reported(

@@ -1,11 +1,9 @@
 """The order of this suite: what files share ends with the last of them, and no test is left out."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+from tests.support.own_pytest import run_pytest
+
 NOTE = (
     "from pathlib import Path\ndef note(text):\n    Path('notes.txt').open('a').write(text + ' ')\n"
 )
@@ -39,15 +37,7 @@ def test_long_files_come_first_those_that_share_together_and_those_with_a_servic
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
 
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--rootdir", str(tmp_path), "-p", "no:cacheprovider"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_pytest(tmp_path)
 
     assert done.returncode == 0, done.stdout
     assert (tmp_path / "notes.txt").read_text() == "long begins a - c ends d b "

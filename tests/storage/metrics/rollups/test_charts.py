@@ -11,7 +11,7 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR, with_store
+from tests.support.metrics.summed_store import DAY, HOUR
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
@@ -55,7 +55,7 @@ def plain(payloads, step, aa_id=None, fip_id=None):
     return {at: coarse(rollup(many)) for at, many in blocks.items()}
 
 
-async def reported(store, within, fips=3):
+async def reported(store, within, fips=2):
     """Both AAs report each window, and the jobs sum it up as time goes on."""
     payloads = []
     for place, window in enumerate(within.windows):
@@ -84,7 +84,7 @@ class Charts(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def charts(conninfo):
+def charts(in_store):
     async def act(store):
         await store.empty()
         reports = await reported(store, EIGHT_HOURS)
@@ -102,12 +102,12 @@ def charts(conninfo):
         late_reports = [*reports]
         for place in range(20, 24):
             window, payload = reports[place]
-            again = request_metrics(2, payload.aa_id, str(uuid.uuid4()), window, 7)
+            again = request_metrics(1, payload.aa_id, str(uuid.uuid4()), window, 7)
             await store.push(again)
             late_reports[place] = (window, again)
         return Charts(whose, reports, of_sums, summed, late_reports, await by_step())
 
-    return with_store(conninfo, act)
+    return in_store(act)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -125,7 +125,7 @@ def test_a_chart_by_windows_of_the_last_eight_hours_reads_no_raw_rows(charts, pl
     assert charts.of_sums[place] == plain(charts.reports, Step.WINDOW, **charts.whose[place])
 
 
-def test_a_late_report_of_another_aa_does_not_make_the_chart_of_an_aa_read_raw_rows(conninfo):
+def test_a_late_report_of_another_aa_does_not_make_the_chart_of_an_aa_read_raw_rows(in_store):
     async def act(store):
         await store.empty()
         payloads = await reported(store, TimeRange(DAY, DAY + 2 * HOUR))
@@ -136,7 +136,7 @@ def test_a_late_report_of_another_aa_does_not_make_the_chart_of_an_aa_read_raw_r
         within = TimeRange(DAY, DAY + timedelta(hours=10))
         return await chart(store, within, Step.HOUR, aa_id="aa-one"), payloads
 
-    found, payloads = with_store(conninfo, act)
+    found, payloads = in_store(act)
 
     assert found == plain(payloads, Step.HOUR, "aa-one")
 
@@ -165,7 +165,7 @@ def of_one_call(payload):
 
 
 @pytest.fixture(scope="module")
-def many_rows(conninfo):
+def many_rows(in_store):
     """Charts of many raw rows and of the sums of as many: each with its time and longest pause."""
 
     async def act(store):
@@ -189,7 +189,7 @@ def many_rows(conninfo):
         await store.make_sums()
         return {"raw rows": of_raw_rows, "sums of hours": await timed(Step.HOUR)}
 
-    return with_store(conninfo, act)
+    return in_store(act)
 
 
 @pytest.mark.parametrize("of", ["raw rows", "sums of hours"])

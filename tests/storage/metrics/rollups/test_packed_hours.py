@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR, comparable, with_store
+from tests.support.metrics.summed_store import DAY, HOUR, comparable
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
@@ -26,7 +26,7 @@ async def over_aas(store):
 
 
 @pytest.mark.parametrize("of_other_kinds", [(), ("aa-two",)], ids=["all packed", "one by row"])
-def test_they_come_to_the_same_as_sums_over_all_aas(conninfo, of_other_kinds, monkeypatch):
+def test_they_come_to_the_same_as_sums_over_all_aas(in_store, of_other_kinds, monkeypatch):
     packed = []
     found = packed_reads.find_packed_of_aas
 
@@ -54,7 +54,7 @@ def test_they_come_to_the_same_as_sums_over_all_aas(conninfo, of_other_kinds, mo
         monkeypatch.setattr(f"{PostgresRollupQueries.__module__}.find_packed_of_aas", noted)
         return before, await over_aas(store)
 
-    before, after = with_store(conninfo, act)
+    before, after = in_store(act)
 
     assert before
     assert after == before

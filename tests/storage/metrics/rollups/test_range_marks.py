@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import AFTER, DAY, HOUR, with_store
+from tests.support.metrics.summed_store import AFTER, DAY, HOUR
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
@@ -35,7 +35,7 @@ async def filled(store):
     await store.make_sums()
 
 
-def test_sums_that_nothing_changes_keep_their_mark(conninfo):
+def test_sums_that_nothing_changes_keep_their_mark(in_store):
     async def act(store):
         await filled(store)
         first = await marks(store)
@@ -44,7 +44,7 @@ def test_sums_that_nothing_changes_keep_their_mark(conninfo):
         await store.make_sums()
         return first, await marks(store)
 
-    first, later = with_store(conninfo, act)
+    first, later = in_store(act)
 
     assert first == later
     assert first[None].days == (DAY, DAY + timedelta(days=1))  # of these no receipt is counted
@@ -53,7 +53,7 @@ def test_sums_that_nothing_changes_keep_their_mark(conninfo):
 
 @pytest.mark.parametrize("window", [BEFORE, SUMMED, TODAY])
 @pytest.mark.parametrize("seed", [1, 2], ids=["another window", "a replaced one"])
-def test_a_report_changes_the_mark_at_once_and_for_good(conninfo, window, seed):
+def test_a_report_changes_the_mark_at_once_and_for_good(in_store, window, seed):
     at = window + WINDOW if seed == 1 else window
 
     async def act(store):
@@ -64,7 +64,7 @@ def test_a_report_changes_the_mark_at_once_and_for_good(conninfo, window, seed):
         await store.make_sums()
         return [*found, await marks(store)]
 
-    first, reported, summed = with_store(conninfo, act)
+    first, reported, summed = in_store(act)
 
     for aa_id in (None, "aa-one"):
         assert first[aa_id] not in (reported[aa_id], summed[aa_id])

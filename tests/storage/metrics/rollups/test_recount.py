@@ -5,7 +5,7 @@ import uuid
 import pytest
 from prometheus_client import REGISTRY
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import DAY, HOUR, with_store
+from tests.support.metrics.summed_store import DAY, HOUR
 
 from mudra.jobs.recount import recount_days
 from mudra.metrics.rollup.recount import RecountPart
@@ -77,7 +77,7 @@ def failed_parts():
 
 
 @pytest.mark.parametrize(("change", "marked"), WRONG.values(), ids=WRONG)
-def test_what_is_wrong_is_found_and_made_again_alone(conninfo, change, marked):
+def test_what_is_wrong_is_found_and_made_again_alone(in_store, change, marked):
     async def act(store):
         await reported(store)
         before = await all_sums(store)
@@ -88,7 +88,7 @@ def test_what_is_wrong_is_found_and_made_again_alone(conninfo, change, marked):
         await store.make_sums()
         return before, wrong, found, await all_sums(store), await store.differing(DAY)
 
-    before, wrong, found, after, differing = with_store(conninfo, act)
+    before, wrong, found, after, differing = in_store(act)
 
     assert wrong != before
     assert found == marked
@@ -102,7 +102,7 @@ ODD_ROW = (
 )
 
 
-def test_a_part_that_cannot_be_counted_stops_no_other(conninfo):
+def test_a_part_that_cannot_be_counted_stops_no_other(in_store):
     async def act(store):
         await reported(store)
         await store.run(ODD_ROW, at=DAY)  # the hours after it, and all days, come later
@@ -115,14 +115,14 @@ def test_a_part_that_cannot_be_counted_stops_no_other(conninfo):
         await store.make_sums()
         return found, failed_parts() - before, await store.differing(DAY)
 
-    found, failed, differing = with_store(conninfo, act)
+    found, failed, differing = in_store(act)
 
     assert found == [("day", "aa-two", 0), ("hour", "aa-one", 5)]
     assert failed == 1
     assert differing == {}
 
 
-def test_sums_that_are_to_be_made_again_hide_no_others(conninfo):
+def test_sums_that_are_to_be_made_again_hide_no_others(in_store):
     async def act(store):
         await reported(store)
         await store.push(request_metrics(2, "aa-one", str(uuid.uuid4()), DAY, seed=3))
@@ -130,7 +130,7 @@ def test_sums_that_are_to_be_made_again_hide_no_others(conninfo):
         return await store.differing(DAY)
 
     # Each hour has a row of each FIP and type for an AA; only those of the new report are stale.
-    rows = with_store(conninfo, act)
+    rows = in_store(act)
 
     assert rows.keys() == {RecountPart("hour", DAY), RecountPart("hour", FIFTH)}
     assert rows[RecountPart("hour", FIFTH)] == 2 * rows[RecountPart("hour", DAY)]

@@ -1,6 +1,5 @@
 """Whatever comes when, sums equal a plain recount of what was acknowledged last."""
 
-import asyncio
 import uuid
 from datetime import UTC, datetime, timedelta
 
@@ -15,12 +14,10 @@ from tests.support.metrics.summed_store import (
     HOUR,
     LAST_HOURS,
     TWO_DAYS,
-    Store,
     comparable,
     deliveries,
     examine,
     plain,
-    with_store,
 )
 
 from mudra.metrics.payload.catalogue import WINDOW
@@ -30,44 +27,34 @@ from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
 from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_oldest, make_ahead
 
 
-def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
-    # One store for all examples: each new one has every statement compiled and prepared again.
-    with asyncio.Runner() as runner:
-        store = Store(conninfo)
+def test_sums_equal_a_plain_recount_whatever_came_when(in_store):
+    @settings(max_examples=8, deadline=None)
+    @given(deliveries())
+    def recounted(case):
+        in_store(lambda store: examine(store, case))
 
-        @settings(max_examples=8, deadline=None)
-        @given(deliveries())
-        def recounted(case):
-            runner.run(examine(store, case))
-
-        try:
-            recounted()
-        finally:
-            runner.run(store.database.close())
+    recounted()
 
 
-def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(conninfo):
-    with asyncio.Runner() as runner:
-        store = Store(conninfo)
-
-        @settings(max_examples=18, deadline=None)
-        @given(
-            deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")),
-            st.sampled_from([1, MAX_ROWS_TOGETHER]),
-            st.sampled_from([3, 5, 8]),
-        )
-        def recounted(case, rows_together, age):
+def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(in_store):
+    @settings(max_examples=18, deadline=None)
+    @given(
+        deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")),
+        st.sampled_from([1, MAX_ROWS_TOGETHER]),
+        st.sampled_from([3, 5, 8]),
+    )
+    def recounted(case, rows_together, age):
+        async def act(store):
             store.rows_together, store.now = rows_together, DAY + timedelta(hours=age)
-            runner.run(examine(store, case, LAST_HOURS))
+            await examine(store, case, LAST_HOURS)
 
-        try:
-            recounted()
-        finally:
-            runner.run(store.database.close())
+        in_store(act)
+
+    recounted()
 
 
 @pytest.mark.parametrize("summed", ["", " WHERE aa_id IN ('', 'aa-one')"])
-def test_sums_that_the_release_before_made_have_no_packed_ones(conninfo, summed):
+def test_sums_that_the_release_before_made_have_no_packed_ones(in_store, summed):
     async def act(store):
         await store.empty()
         for place in (0, 7, 150):
@@ -78,10 +65,10 @@ def test_sums_that_the_release_before_made_have_no_packed_ones(conninfo, summed)
         for within in TWO_DAYS:
             await store.over_all_and_pairs_are_true(within)
 
-    with_store(conninfo, act)
+    in_store(act)
 
 
-def test_a_txn_id_used_for_other_content_changes_nothing(conninfo):
+def test_a_txn_id_used_for_other_content_changes_nothing(in_store):
     async def act(store):
         first = request_metrics(1, "aa-reuse", "one-id", DAY)
         await store.push(first)
@@ -92,10 +79,10 @@ def test_a_txn_id_used_for_other_content_changes_nothing(conninfo):
             await store.totals(TimeRange(DAY, DAY + WINDOW), aa_id="aa-reuse")
         ) == plain([first], TimeRange(DAY, DAY + WINDOW))
 
-    with_store(conninfo, act)
+    in_store(act)
 
 
-def test_a_held_report_of_a_finished_day_counts_as_reported(conninfo):
+def test_a_held_report_of_a_finished_day_counts_as_reported(in_store):
     async def act(store):
         day = DAY + timedelta(days=2)  # of which nothing else is reported
         store.now = AFTER + HOUR
@@ -110,7 +97,7 @@ def test_a_held_report_of_a_finished_day_counts_as_reported(conninfo):
         assert (len(held.all()), summed.scalars().all()) == (1, [1])
         assert await store.totals(within, aa_id="aa-held") == {}
 
-    with_store(conninfo, act)
+    in_store(act)
 
 
 def with_calls(payload, calls):
@@ -120,7 +107,7 @@ def with_calls(payload, calls):
     return msgspec.structs.replace(payload, fips=(msgspec.structs.replace(fip, metrics=(block,)),))
 
 
-def test_sizes_beyond_2_to_the_63_are_kept_exactly(conninfo):
+def test_sizes_beyond_2_to_the_63_are_kept_exactly(in_store):
     async def act(store):
         size = 10**60 + 7
         payload = request_metrics(1, "aa-huge", start=DAY)
@@ -147,14 +134,14 @@ def test_sizes_beyond_2_to_the_63_are_kept_exactly(conninfo):
             assert row.data_bytes == 2 * size
             await store.make_sums()
 
-    with_store(conninfo, act)
+    in_store(act)
 
 
 def replace_size(block, size):
     return msgspec.structs.replace(block, sum_of_size_of_data_packets=str(size))
 
 
-def test_the_former_version_of_a_replaced_window_is_kept(conninfo):
+def test_the_former_version_of_a_replaced_window_is_kept(in_store):
     async def act(store):
         for seed in (1, 2, 3):
             await store.push(request_metrics(2, "aa-former", str(uuid.uuid4()), DAY, seed))
@@ -163,10 +150,10 @@ def test_the_former_version_of_a_replaced_window_is_kept(conninfo):
         )
         assert [tuple(row) for row in rows] == [(1, 22), (2, 22)]
 
-    with_store(conninfo, act)
+    in_store(act)
 
 
-def test_old_partitions_are_dropped_and_sums_by_day_stay(conninfo):
+def test_old_partitions_are_dropped_and_sums_by_day_stay(in_store):
     async def act(store):
         await store.push(request_metrics(1, "aa-old", str(uuid.uuid4()), DAY))
         await store.make_sums()
@@ -182,10 +169,10 @@ def test_old_partitions_are_dropped_and_sums_by_day_stay(conninfo):
         assert before
         assert await store.totals(within, aa_id="aa-old") == before
 
-    with_store(conninfo, act)
+    in_store(act)
 
 
-def test_partitions_are_made_ahead_once(conninfo):
+def test_partitions_are_made_ahead_once(in_store):
     async def act(store):
         for _ in range(2):
             async with store.database.transaction() as tx:
@@ -193,4 +180,4 @@ def test_partitions_are_made_ahead_once(conninfo):
         rows = await store.run("SELECT to_regclass('metrics_raw_20260310')")
         assert rows.scalar() is not None
 
-    with_store(conninfo, act)
+    in_store(act)

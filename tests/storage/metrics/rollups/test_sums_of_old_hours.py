@@ -11,7 +11,6 @@ from tests.support.metrics.summed_store import (
     HOUR,
     comparable,
     plain,
-    with_store,
 )
 
 from mudra.jobs.metrics_jobs import WORK_S
@@ -23,7 +22,7 @@ from mudra.storage.metrics.rollups.packed_reads import WindowSums
 from mudra.storage.metrics.rollups.recount import aas_of, recount
 
 
-def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo):
+def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(in_store):
     async def act(store):
         await store.empty()
         store.now, store.rows_together = DAY + timedelta(hours=2), 1
@@ -39,7 +38,7 @@ def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo)
         return seen
 
     made = [("hour", "aa-one", 2, False), ("hour", "aa-one", 4, False), ("hour", "aa-one", 6, True)]
-    seen = with_store(conninfo, act)
+    seen = in_store(act)
 
     assert seen[:3] == made
     assert seen[3][:2] != ("hour", "aa-one")
@@ -50,7 +49,7 @@ def test_an_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo)
     [((12, 12, 12, 12), [1, 2, 3]), ((2, 12, 12, 12), [2, 2, 3])],
     ids=["old", "that grows old meanwhile"],
 )
-def test_an_old_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conninfo, ages, windows):
+def test_an_old_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(in_store, ages, windows):
     async def act(store):
         await store.empty()
         store.now, store.rows_together = DAY + ages[0] * HOUR, 1
@@ -75,7 +74,7 @@ def test_an_old_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conni
         left = await store.run("SELECT count(*) FROM metrics_window WHERE aa_id <> 'aa-two'")
         return seen, left.scalar()
 
-    seen, left = with_store(conninfo, act)
+    seen, left = in_store(act)
 
     assert seen[:3] == [
         ("hour", "aa-one", number, place == 2) for place, number in enumerate(windows)
@@ -84,7 +83,7 @@ def test_an_old_hour_of_very_many_rows_is_summed_by_a_window_a_transaction(conni
     assert left == 0
 
 
-def test_pages_do_not_look_for_windows_of_an_old_hour_that_is_being_summed(conninfo):
+def test_pages_do_not_look_for_windows_of_an_old_hour_that_is_being_summed(in_store):
     async def act(store):
         await store.empty()
         store.now, store.rows_together = DAY + 6 * HOUR, 1
@@ -96,10 +95,10 @@ def test_pages_do_not_look_for_windows_of_an_old_hour_that_is_being_summed(conni
         async with store.database.transaction() as tx:
             return await WindowSums(tx).since()
 
-    assert with_store(conninfo, act) is None
+    assert in_store(act) is None
 
 
-def test_sums_stay_when_what_they_are_made_of_was_dropped(conninfo):
+def test_sums_stay_when_what_they_are_made_of_was_dropped(in_store):
     async def act(store):
         await store.push(request_metrics(1, "aa-kept", str(uuid.uuid4()), DAY))
         await store.make_sums()
@@ -132,7 +131,7 @@ def test_sums_stay_when_what_they_are_made_of_was_dropped(conninfo):
         marked = await store.run("SELECT count(*) FROM metrics_stale WHERE grain <> 'window'")
         return before, of_hours, await known(), marked.scalar()
 
-    before, of_hours, of_days, marked = with_store(conninfo, act)
+    before, of_hours, of_days, marked = in_store(act)
 
     assert before[0]
     assert before == of_hours == of_days
@@ -145,7 +144,7 @@ MARK_OFTEN = sa.text(
 )
 
 
-def test_any_number_of_marks_is_cleared(conninfo):
+def test_any_number_of_marks_is_cleared(in_store):
     async def act(store):
         await store.empty()
         await store.push(request_metrics(1, "aa-many", str(uuid.uuid4()), DAY))
@@ -157,4 +156,4 @@ def test_any_number_of_marks_is_cleared(conninfo):
             await store.run("SELECT count(*) FROM metrics_stale WHERE grain <> 'window'")
         ).scalar()
 
-    assert with_store(conninfo, act) == 0
+    assert in_store(act) == 0

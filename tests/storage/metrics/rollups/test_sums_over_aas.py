@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 import sqlalchemy as sa
 from tests.support.metrics.metrics_payloads import request_metrics
-from tests.support.metrics.summed_store import AFTER, DAY, HOUR, with_store
+from tests.support.metrics.summed_store import AFTER, DAY, HOUR
 
 from mudra.jobs import metrics_jobs
 from mudra.jobs.metrics_jobs import refresh_rollups
@@ -33,7 +33,7 @@ async def report(store, aa_ids):
             await store.push(request_metrics(FIPS, aa_id, str(uuid.uuid4()), window, place))
 
 
-def test_they_are_the_same_made_of_one_fip_at_a_time_or_of_all(conninfo):
+def test_they_are_the_same_made_of_one_fip_at_a_time_or_of_all(in_store):
     async def act(store):
         await store.empty()
         await report(store, ("aa-one", "aa-two", "aa-three"))
@@ -50,14 +50,14 @@ def test_they_are_the_same_made_of_one_fip_at_a_time_or_of_all(conninfo):
             found.append([one.all() for one in sums])
         return found
 
-    at_once, in_parts = with_store(conninfo, act)
+    at_once, in_parts = in_store(act)
 
     assert [len({row.fip_id for row in of}) for of in at_once] == [FIPS, FIPS]
     assert at_once == in_parts
 
 
 @pytest.mark.parametrize(("grain", "kept"), [("hour", 50 * HOUR), ("day", timedelta(days=35))])
-def test_what_is_packed_of_an_aa_is_deleted_with_them_once_no_page_reads_it(conninfo, grain, kept):
+def test_what_is_packed_of_an_aa_is_deleted_with_them_once_no_page_reads_it(in_store, grain, kept):
     async def packed(store):
         rows = await store.run(
             "SELECT DISTINCT aa_id, at FROM metrics_packed WHERE kind = 'sums' AND grain = :grain",
@@ -76,14 +76,14 @@ def test_what_is_packed_of_an_aa_is_deleted_with_them_once_no_page_reads_it(conn
             found.append(await packed(store))
         return found
 
-    at_first, later = with_store(conninfo, act)
+    at_first, later = in_store(act)
 
     of_all = {("", DAY), ("", DAY + kept)}
     assert at_first == {("", DAY), ("aa-left", DAY)}
     assert later == of_all | {("aa-one", DAY + kept)}
 
 
-def test_they_may_take_longer_than_the_sums_of_one_aa(conninfo, monkeypatch):
+def test_they_may_take_longer_than_the_sums_of_one_aa(in_store, monkeypatch):
     monkeypatch.setattr(metrics_jobs, "WORK_S", SHORT_S)
 
     async def act(store):
@@ -109,4 +109,4 @@ def test_they_may_take_longer_than_the_sums_of_one_aa(conninfo, monkeypatch):
         left = await store.run("SELECT count(*) FROM metrics_stale WHERE grain = 'day'")
         return waits, left.scalar()
 
-    assert with_store(conninfo, act) == (True, 0)
+    assert in_store(act) == (True, 0)

@@ -44,6 +44,8 @@ from mudra.shared.unavailable import (
 from mudra.tokens.secrets.secret_service import NothingInGrace
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LANGUAGES = Languages()
+"""Which read the catalogue once."""
 EVENING = time(22)
 WRONG_PREFERENCES = [
     checked(replace(USUAL, time_zone="Nowhere")),
@@ -70,7 +72,7 @@ REFUSALS: list[Refusal] = [
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda one: type(one).__name__)
 def test_no_word_of_a_refusal_is_left_in_english(refusal: Refusal) -> None:
-    with written_in(Languages().find("hi") or ENGLISH):
+    with written_in(LANGUAGES.find("hi") or ENGLISH):
         text = page_problem(refusal).sentence
     assert english_in(text) == set()
     assert re.search("[\u0900-\u097f]", text), text

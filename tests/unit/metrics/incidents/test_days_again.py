@@ -13,21 +13,33 @@ from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-NOW = START + 2 * DAY
+NOW, NEXT_DAY = START + DAY, START + 2 * DAY
 BANK, OTHER = Fip("DOWN-BANK"), Fip("OTHER-BANK")
 LATE = TimeRange(START + 6 * HOUR, START + 9 * HOUR)
 SOON = timedelta(minutes=2)
 
 
 @pytest.fixture(scope="module")
-def reported() -> Detection:
-    """Two days without any failure; then reports of an hour ago say what failed."""
+def good_day() -> Detection:
+    """A day without any failure."""
     found = Detection()
     found.until(NOW)
+    return found
+
+
+def with_late_reports(good: Detection) -> Detection:
+    """The same, and then reports of many hours ago say what failed."""
+    found = good.copy()
     found.memory.failing = is_down("DOWN-BANK", LATE.start, LATE.end)
     found.memory.late = set(LATE.windows)
     found.memory.read.clear()
     return found
+
+
+@pytest.fixture(scope="module")
+def reported(good_day: Detection) -> Detection:
+    """The good day, of which reports came later."""
+    return with_late_reports(good_day)
 
 
 @pytest.fixture
@@ -37,7 +49,7 @@ def detection(reported: Detection) -> Detection:
 
 
 class Judged(NamedTuple):
-    """Those days once they were judged again, and what each step gave."""
+    """What was reported once it was judged again, and what each step gave."""
 
     detection: Detection
     steps: list[Detected]
@@ -50,6 +62,15 @@ def whole(reported: Detection) -> Judged:
     return Judged(found, steps(found, DaysAgain(), NOW + SOON))
 
 
+@pytest.fixture(scope="module")
+def two_days(good_day: Detection) -> Judged:
+    """The same when another good day had passed: of the first one few journals were left."""
+    good = good_day.copy()
+    good.until(NEXT_DAY)
+    found = with_late_reports(good)
+    return Judged(found, steps(found, DaysAgain(), NEXT_DAY + SOON))
+
+
 def steps(detection: Detection, days: DaysAgain, now: datetime) -> list[Detected]:
     found = [detection.step(now, days)]
     while found[-1].more:
@@ -57,10 +78,10 @@ def steps(detection: Detection, days: DaysAgain, now: datetime) -> list[Detected
     return found
 
 
-def test_days_are_judged_again_some_windows_at_a_time(whole: Judged) -> None:
-    memory, found = whole.detection.memory, whole.steps
+def test_days_are_judged_again_some_windows_at_a_time(two_days: Judged) -> None:
+    memory, found = two_days.detection.memory, two_days.steps
 
-    judged = (NOW - LATE.start) // WINDOW
+    judged = (NEXT_DAY - LATE.start) // WINDOW
     assert len(found) == -(-judged // MAX_AT_ONCE)
     assert [len(one.notifications) for one in found] == [0] * (len(found) - 1) + [1]
     assert memory.late == set()
@@ -157,22 +178,22 @@ def test_a_run_after_one_that_was_stopped_comes_to_the_same_and_reads_marked_win
 
 
 def test_of_days_judged_again_few_journals_are_kept_from_before_the_last_one(
-    whole: Judged,
+    two_days: Judged,
 ) -> None:
-    judged = [at for at in sorted(whole.detection.memory.journals) if at >= LATE.start]
-    older = [at for at in judged if at < NOW + SOON - DAY]
+    judged = [at for at in sorted(two_days.detection.memory.journals) if at >= LATE.start]
+    older = [at for at in judged if at < NEXT_DAY + SOON - DAY]
     assert [at.hour for at in older] == [11, 17, 23]
     assert len(judged) - len(older) == DAY // HOUR
 
 
-def test_a_late_report_between_two_kept_journals_changes_nothing_else(whole: Judged) -> None:
-    detection = whole.detection.copy()
+def test_a_late_report_between_two_kept_journals_changes_nothing_else(two_days: Judged) -> None:
+    detection = two_days.detection.copy()
     memory = detection.memory
     stored = dict(memory.stored)
     assert len(stored) == 1
     memory.late = {LATE.start + 2 * HOUR}
 
-    found = steps(detection, DaysAgain(), NOW + SOON)
+    found = steps(detection, DaysAgain(), NEXT_DAY + SOON)
 
     assert [one for each in found for one in each.notifications] == []
     assert memory.stored == stored
