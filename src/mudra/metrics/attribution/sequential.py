@@ -55,7 +55,7 @@ def add_window(running: Running, window: Ratios, level: float) -> Running:
     for family in FAMILIES:
         new = getattr(window, family)
         old = getattr(running.bounded, family)
-        step = np.clip(new, RELEASE, cap)
+        step = new.clip(RELEASE, cap)
         sums = np.maximum(old + step, 0.0)
         bounded.append(sums)
         whole = getattr(running.full, family)
@@ -74,7 +74,7 @@ def without_explained(running: Running, before: Ratios, after: Ratios) -> Runnin
     bounded, full = [], []
     for family in FAMILIES:
         old, new = getattr(before, family), getattr(after, family)
-        share = np.where(old > 0, np.clip(new / np.maximum(old, 1e-6), 0.0, 1.0), 1.0)
+        share = np.where(old > 0, (new / np.maximum(old, 1e-6)).clip(0.0, 1.0), 1.0)
         share = np.where((new == 0) & (old != 0), 0.0, share)
         bounded.append(getattr(running.bounded, family) * share)
         full.append(getattr(running.full, family) * share)

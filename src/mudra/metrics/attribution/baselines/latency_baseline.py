@@ -91,11 +91,11 @@ def learn_latency(
     near = np.minimum(1.0, _STEP_CAP / np.maximum(np.abs(rest), 1e-6))
     seen = np.where(doubtful, seen * near**2, seen)
     known = (baseline.median_weight > _KNOWN)[:, None, :] | doubtful
-    rest = np.where(known, np.clip(rest, -_STEP_CAP, _STEP_CAP), rest)
+    rest = np.where(known, rest.clip(-_STEP_CAP, _STEP_CAP), rest)
     median, median_weight = _move(
         baseline.median, baseline.median_weight, (rest * weight).sum(1), weight.sum(1), 0.0
     )
-    rest = np.clip(rest - (median - baseline.median)[:, None, :], -_STEP_CAP, _STEP_CAP)
+    rest = (rest - (median - baseline.median)[:, None, :]).clip(-_STEP_CAP, _STEP_CAP)
     pull, mass = (rest * weight).sum(0), weight.sum(0)
     aa, aa_weight = _move(baseline.aa, baseline.aa_weight, pull.sum(1), mass.sum(1), 400.0)
     pull = pull - (aa - baseline.aa)[:, None] * mass
@@ -107,7 +107,7 @@ def learn_latency(
     hours = _move_hour(baseline, evidence.hour, pull.sum(0) * share, mass.sum(0) * share)
     many = np.where(samples >= _SPREAD_SAMPLES, weight, 0.0)
     wider = points[..., 1] - points[..., 0] - baseline.spread[:, None, :]
-    pull = (np.clip(wider, -_STEP_CAP, _STEP_CAP) * many).sum(1)
+    pull = (wider.clip(-_STEP_CAP, _STEP_CAP) * many).sum(1)
     spread, spread_weight = _move(
         baseline.spread, baseline.spread_weight, pull, many.sum(1), _SPREAD_SAMPLES
     )

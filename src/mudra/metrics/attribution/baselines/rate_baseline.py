@@ -129,7 +129,7 @@ def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
     cell = cell * _time_factor(baseline, hour, weekday)[:, None, :]
     for symptom, lanes in enumerate(LANES_OF):
         rates[lanes] *= cell[symptom]
-    return np.clip(rates, _LOWEST, _HIGHEST, out=rates)
+    return rates.clip(_LOWEST, _HIGHEST, out=rates)
 
 
 def unknown_time(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
@@ -296,7 +296,7 @@ def _by_symptom(lanes_of_cells: Floats) -> Floats:
 
 def _factor(bad: Floats, expected: Floats, prior: float | Floats) -> Floats:
     """Observed by expected events, shrunk to 1; the expectation leaves the factor itself out."""
-    return np.clip((bad + prior) / (expected + prior), *_FACTOR_RANGE).astype(np.float32)
+    return ((bad + prior) / (expected + prior)).clip(*_FACTOR_RANGE).astype(np.float32)
 
 
 def _move(
@@ -321,7 +321,7 @@ def _rates_of(bad: Floats, events: Floats) -> Floats:
     level = np.ones_like(bad)
     for lanes in LANES_OF:
         expected = (events[lanes] * pooled[lanes, None]).sum(0)
-        level[lanes] = np.clip((bad[lanes].sum(0) + 3.0) / (expected + 3.0), *_FACTOR_RANGE)
+        level[lanes] = ((bad[lanes].sum(0) + 3.0) / (expected + 3.0)).clip(*_FACTOR_RANGE)
     prior = pooled[:, None] * level
     rates = (bad + PRIOR_BAD) / (events + PRIOR_BAD / prior)
     # A FIP that was never seen to notify is not missing anything yet.
@@ -344,5 +344,5 @@ def _beyond_chance(bad: Floats, expected: Floats, chance: Floats) -> tuple[Float
     """Squared deviations less `chance`, the variance of the counts themselves, as relative ones."""
     counts = expected >= _FEW
     safe = np.maximum(expected, _FEW)
-    beyond = np.clip(((bad - safe) ** 2 - chance) / safe**2, -0.5, 2.0)
+    beyond = (((bad - safe) ** 2 - chance) / safe**2).clip(-0.5, 2.0)
     return np.where(counts, beyond, np.float32(0.0)), counts

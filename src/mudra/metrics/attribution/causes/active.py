@@ -132,7 +132,7 @@ def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) ->
     for tilt in range(len(TILTS)):
         cell = cell_ratios(inside, wandered[:, aas, fips], tilt)[lanes]
         np.maximum(cell, _PART_STEP[0], out=cell)
-        path = np.clip(cell.sum(0), _CLEARLY_GOOD, None)
+        path = cell.sum(0).clip(_CLEARLY_GOOD)
         by_aa[tilt, aas], by_fip[tilt, fips] = path.sum(1), path.sum(0)
         by_lane[tilt, lanes] = cell.sum((1, 2))
     bad, events = inside.bad.copy(), inside.events
@@ -156,7 +156,7 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, CauseStatus
         tilt = int(np.argmax(active.level + np.minimum(view.total, 200.0)))
         active = replace(
             active,
-            level=(active.level * _FADE + np.clip(view.total, -20.0, 200.0)).astype(np.float32),
+            level=(active.level * _FADE + view.total.clip(-20.0, 200.0)).astype(np.float32),
             part_aa=_add_part(active.part_aa, view.by_aa[tilt]),
             part_fip=_add_part(active.part_fip, view.by_fip[tilt]),
             part_lane=_add_part(active.part_lane, view.by_lane[tilt]),
@@ -233,7 +233,8 @@ def _narrowed(active: Active, left: Locus, window: int) -> Active:
 
 
 def _add_part(part: Floats, step: Floats) -> Floats:
-    return np.clip(part + np.clip(step, *_PART_STEP), *_PART_RANGE).astype(np.float32)
+    part = part + step.clip(*_PART_STEP)
+    return part.clip(*_PART_RANGE).astype(np.float32)
 
 
 def _corrected(active: Active) -> Active:
