@@ -13,6 +13,8 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Final, TypeVar
 
+import uvloop
+
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.node.serve import open_store
@@ -28,7 +30,7 @@ class OpenStore:
         self._open = contextlib.ExitStack()
         conninfo, encryption = self._open.enter_context(open_store(settings, create=False))
         self._dependencies = build_dependencies(settings, conninfo, encryption)
-        self._loop = asyncio.new_event_loop()
+        self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._one_at_a_time = threading.Lock()
