@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 import httpx
 import msgspec
 from tests.support.cheap_hashes import cheap_hashes
+from tests.support.database.kept_program import keeping_open
 from tests.support.database.open_store import OpenStore
 from tests.support.database.template_database import prepare
 from tests.support.preloaded_program import ForkedProgram
@@ -33,7 +34,7 @@ from typer.testing import CliRunner, Result
 from mudra.audit.event import Caller
 from mudra.bootstrap import local_store
 from mudra.bootstrap.command_line import app
-from mudra.bootstrap.config import load_settings
+from mudra.bootstrap.config import Settings, load_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.activation import activate, hash_once
 from mudra.http.response.sandbox_responses import mail_response
@@ -130,18 +131,25 @@ class Service:
 
     def cli(self, *words: str, check: bool = True, stdin: str = "") -> Result:
         """Run the mudra command against this service's data, in this process."""
-        done = CliRunner().invoke(app, list(words), input=stdin, env=self.environment)
+        with contextlib.ExitStack() as kept:
+            if self.keeps_store:
+                settings = load_settings(self.environment, {})
+                kept.enter_context(keeping_open(words[0], settings, lambda: self._kept(settings)))
+            done = CliRunner().invoke(app, list(words), input=stdin, env=self.environment)
         assert not check or done.exit_code == 0, done.output
         return done
+
+    def _kept(self, settings: Settings) -> OpenStore:
+        if self._store is None:
+            self._store = OpenStore(settings)
+        return self._store
 
     def in_store(self, act: Callable[[Dependencies], Awaitable[T]]) -> T:
         """Act on this service's data as its commands do, in this process."""
         settings = load_settings(self.environment, {})
         if not self.keeps_store:
             return local_store.in_store(settings, act)
-        if self._store is None:
-            self._store = OpenStore(settings)
-        return self._store.act(act)
+        return self._kept(settings).act(act)
 
     async def password_hash(self, dependencies: Dependencies) -> str:
         """The hash of PASSWORD under this service's pepper, made once."""

@@ -29,14 +29,14 @@ from mudra.overview.backups import (
 )
 from mudra.shared.secret_text import SecretText
 
-__all__ = ["app", "run"]
+__all__ = ["LocalProgram", "app", "run"]
 
 T = TypeVar("T")
 PRIVATE: Final = 0o077
 """No file that a service or a command makes can be read by others."""
 
 
-class _Program:
+class LocalProgram:
     """Implements cli/local/program.py Program."""
 
     def settings(self, overrides: Mapping[str, object]) -> Settings:
@@ -173,7 +173,7 @@ class _Program:
             return serve(settings, announce, demo)
 
 
-provide(_Program())
+provide(LocalProgram())
 
 
 def run() -> None:

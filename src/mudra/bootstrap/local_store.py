@@ -142,7 +142,7 @@ def _in(
             "MUDRA_DATA_DIR, or start the service once, which makes it"
         )
     with opening(), open_store(settings, create=False) as (conninfo, encryption):
-        settings = _with_recorded(settings, conninfo, needs_metrics=needs_metrics)
+        settings = with_recorded(settings, conninfo, needs_metrics=needs_metrics)
         return asyncio.run(_run(build_dependencies(settings, conninfo, encryption), action))
 
 
@@ -165,7 +165,7 @@ async def _in_use(dependencies: Dependencies) -> AsyncIterator[None]:
         await dependencies.close()
 
 
-def _with_recorded(settings: Settings, conninfo: str, *, needs_metrics: bool) -> Settings:
+def with_recorded(settings: Settings, conninfo: str, *, needs_metrics: bool) -> Settings:
     """Take what the service recorded, unless this command has a setting of its own."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         facts: dict[str, str] = dict(

@@ -17,6 +17,7 @@ import uvloop
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
+from mudra.bootstrap.local_store import with_recorded
 from mudra.bootstrap.node.serve import open_store
 
 T = TypeVar("T")
@@ -29,7 +30,8 @@ class OpenStore:
     def __init__(self, settings: Settings) -> None:
         self._open = contextlib.ExitStack()
         conninfo, encryption = self._open.enter_context(open_store(settings, create=False))
-        self._dependencies = build_dependencies(settings, conninfo, encryption)
+        recorded = with_recorded(settings, conninfo, needs_metrics=True)
+        self._dependencies = build_dependencies(recorded, conninfo, encryption)
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
