@@ -196,3 +196,44 @@ def test_a_job_that_ran_here_just_now_is_not_forgotten():
         return forgotten
 
     assert asyncio.run(story()) == []
+
+
+def test_jobs_that_are_due_together_begin_one_after_the_other():
+    async def story():
+        names = [f"job {number}" for number in range(9)]
+        under_way, together, done = set(), [], asyncio.Event()
+
+        def named(name: str) -> Job:
+            async def look() -> None:
+                under_way.add(name)
+                await asyncio.sleep(0)
+                together.append(len(under_way))
+                under_way.remove(name)
+                if len(together) == len(names):
+                    done.set()
+
+            return job(look, name)
+
+        scheduler, _, _ = schedule(*map(named, names))
+        await run_until(scheduler, done)
+        return together
+
+    assert asyncio.run(story()) == [1] * 9
+
+
+def test_a_job_that_takes_long_keeps_no_other_from_its_run():
+    async def story():
+        done, never = asyncio.Event(), asyncio.Event()
+
+        async def wait_for_a_server() -> None:
+            await never.wait()
+
+        async def look() -> None:
+            done.set()
+            never.set()
+
+        slow = [job(wait_for_a_server, f"slow {number}") for number in range(3)]
+        scheduler, _, _ = schedule(*slow, job(look, "quick"))
+        await run_until(scheduler, done)
+
+    asyncio.run(story())
