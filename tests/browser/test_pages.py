@@ -112,7 +112,8 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) ->
     assert PASSWORD not in page.content()
     is_sound(tour)
 
-    page.get_by_label("Filter Members").fill(entity_id)  # the table has a page for each thirty
+    field = page.get_by_role("searchbox", name="Filter Members")
+    field.fill(entity_id)  # the table has a page for each thirty
     page.keyboard.press("Enter")
     expect(page.get_by_role("cell", name=entity_id)).to_be_visible()
     page.goto(f"{tour.service.root}/")

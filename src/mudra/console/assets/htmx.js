@@ -7,8 +7,8 @@ window.htmx = htmx;
 
 // hx-swap="morph": the new state is worked into the page, so that focus, scroll place and
 // opened details stay, and a drawn chart is left to charts.js, a form that is being filled in to its
-// reader.
-const isLeft = (old) => old.hasAttribute("data-chart") || old.hasAttribute("data-typed");
+// reader, and so is the link in the place of a missing part, once someone is at it.
+const isLeft = (old) => old.matches("[data-chart], [data-typed], .coming:focus-within");
 document.addEventListener("input", ({ target }) => target.form?.setAttribute("data-typed", ""));
 htmx.defineExtension("morph", {
   isInlineSwap: (style) => style === "morph",

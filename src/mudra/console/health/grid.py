@@ -138,20 +138,21 @@ def _cell(
     share = percentage(share_of(cell.succeeded, cell.eligible), 1)
     counts = f"{cell.succeeded:,} of {cell.eligible:,} calls succeeded"
     figure = "?" if share is None else f"{share:.1f} %"
+    result = counts if share is None else f"{figure}: {counts}"  # WCAG 2.5.3
     if causes:
         open_ = [one for one in causes if one.incident.ended is None]
         named = "; ".join(cause_text(one.incident) for one in open_ or causes)
         if not open_:
-            over = f"{pair}: recovered, {counts} over the whole time; the cause was: {named}"
+            over = f"{pair}: recovered, {result} over the whole time; the cause was: {named}"
             return GridCell("recovered", mark_of(causes), figure, over, path)
         if cell.status is not Status.GOOD or any(_is_hit(one, cell) for one in open_):
-            bad = f"{pair}: bad, {counts}; cause: {named}"
+            bad = f"{pair}: bad, {result}; cause: {named}"
             return GridCell("bad", mark_of(open_), figure, bad, path)
     if cell.status is Status.UNSURE or share is None:
         return GridCell("unsure", "", "?", f"{pair}: not enough data, {counts}", path)
     if cell.status is Status.GOOD:
-        return GridCell("good", "", figure, f"{pair}: good, {counts}", path)
-    return GridCell("unsure", "", figure, f"{pair}: {counts}; no cause, may be chance", path)
+        return GridCell("good", "", figure, f"{pair}: good, {result}", path)
+    return GridCell("unsure", "", figure, f"{pair}: {result}; no cause, may be chance", path)
 
 
 def _is_hit(one: StoredIncident, cell: MatrixCell) -> bool:

@@ -56,3 +56,18 @@ def test_the_worst_rows_and_columns_come_first() -> None:
     assert [row.fip_id for row in grid.rows] == ["Z-DOWN", "Y-CUT", "A-FINE"]
     assert list(grid.aas) == ["C", "B", "A"]
     assert [one.kind for one in grid.rows[0].cells] == ["bad", "bad", "unsure"]
+
+
+def test_the_name_of_a_cell_contains_the_figure_that_is_seen_in_it() -> None:
+    """As WCAG 2.5.3 has it: who says what is on the screen reaches the link."""
+    down, over = cause("BROKEN"), cause("OVER", BEGAN + timedelta(hours=1))
+    cells = (cell("A", "BROKEN", 51), cell("A", "OVER", 62), cell("A", "FINE", 98))
+    chance = (cell("B", "FINE", 73),)
+    verdicts = (Verdict("A", "BROKEN", down), Verdict("A", "OVER", over))
+
+    grid = grid_of(Matrix((*cells, *chance), (down, over), verdicts), (), (), {})
+
+    seen = {one.kind: one.figure for row in grid.rows for one in row.cells if one.figure != "-"}
+    assert seen == {"bad": "51.0 %", "recovered": "62.0 %", "good": "98.0 %", "unsure": "73.0 %"}
+    named = {one.kind: one.label for row in grid.rows for one in row.cells}
+    assert all(f"{seen[kind]}: " in named[kind] for kind in seen), named
