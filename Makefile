@@ -26,6 +26,8 @@ LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference
 BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # A red test is tried again so often, and listed (docs/decisions/0110). 0 while one works on a test.
 RERUNS ?= 2
+# One more than there are cores: a test waits for a third of its time. More get in each other's way.
+PROCESSES ?= 3
 PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
 # A run makes a hundred databases: in memory none waits for a disk. The places are those of a
 # machine with enough of it; what a green run leaves there it removes.
@@ -101,7 +103,7 @@ test: $(STAMP) ## everything that must hold before a change lands
 		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
 test-all:
-	@$(TMP_OF_TESTS) $(PYTEST) --processes 4 --ignore tests/browser
+	@$(TMP_OF_TESTS) $(PYTEST) --processes $(PROCESSES) --ignore tests/browser
 
 # Apart, since Playwright's event loop does not share a process; its report is read when all is over.
 test-pages:
