@@ -26,8 +26,8 @@ LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference
 BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 # A red test is tried again so often, and listed (docs/decisions/0110). 0 while one works on a test.
 RERUNS ?= 2
-# One more than there are cores: a test waits for a third of its time. More get in each other's way.
-PROCESSES ?= 3
+# Twice as many as there are cores: some tests wait for most of their time.
+PROCESSES ?= 4
 PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
 # A run makes a hundred databases: in memory none waits for a disk. The places are those of a
 # machine with enough of it; what a green run leaves there it removes.

@@ -12,6 +12,7 @@ import pytest
 LONGEST: Final = (
     "tests/bench/test_benchmarks_run.py",
     "tests/faults/test_every_statement.py",
+    "tests/storage/metrics/rollups/test_sums.py",
     "tests/faults/test_backups_of_two_databases.py",
     "tests/http/health/test_causes.py",
     "tests/faults/test_embedded_as_root.py",
@@ -20,6 +21,9 @@ LONGEST: Final = (
     "tests/http/health/test_feed_states.py",
     "tests/faults/test_embedded_server.py",
     "tests/conformance/test_openapi.py",
+    "tests/conformance/test_conformance_suite.py",
+    "tests/security/test_slow_clients.py",
+    "tests/faults/test_of_systemd.py",
     "tests/docs/test_guides.py",
     "tests/http/health/test_demo_traffic.py",
     "tests/faults/test_many_at_once.py",

@@ -17,7 +17,7 @@ def run_pytest(folder: Path, *options: str) -> "subprocess.CompletedProcess[str]
     return subprocess.run(
         [sys.executable, "-m", "pytest", "--rootdir", str(folder), *without, *options],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
         timeout=120,

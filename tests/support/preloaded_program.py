@@ -216,7 +216,7 @@ def _compile_templates() -> None:
     pages = importlib.import_module("mudra.console.framework.render").environment()
     for name in pages.list_templates():
         pages.get_template(name)
-    importlib.import_module("mudra.mail.compose").EmailComposer("tests").check()
+    importlib.import_module("mudra.mail.compose").EmailComposer("tests").check_all("en")
 
 
 def _parse_signatures() -> None:

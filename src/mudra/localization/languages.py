@@ -65,6 +65,11 @@ class Languages:
         return self._names.get(tag, tag)
 
     @property
+    def has_own(self) -> bool:
+        """Return whether the operator has a directory of catalogues."""
+        return self._own is not None
+
+    @property
     def to_check(self) -> Sequence[str]:
         """Return what a start checks: English, the default and what the operator has added."""
         added = [_tag_of(path) for path in self._own.glob("*.po")] if self._own is not None else []

@@ -140,19 +140,19 @@ class EmailComposer:
         )
 
     def check(self) -> None:
-        """Compose every email once with sample facts, at startup; raises TemplateError.
+        """Compose what the operator has changed, at startup; raises TemplateError.
 
-        In English, the network's language and those that the operator has added.
+        With templates or catalogues of the operator that is every email, in English, the network's
+        language and those that were added. Those of the package are composed by its tests.
         """
         self._check_names()
+        if self._own is None and not self._languages.has_own:
+            return
         for language in self._languages.to_check:
-            self._check_templates(language)
+            self.check_all(language)
 
-    def _everywhere(self) -> dict[str, str]:
-        contact = self._contact or gettext(_NO_CONTACT)
-        return {"network": self._network, "contact": contact, "console": self._console}
-
-    def _check_templates(self, language: str) -> None:
+    def check_all(self, language: str) -> None:
+        """Compose every email of a language with sample facts; raises TemplateError."""
         for kind, names in FACTS.items():
             # Times for all of them: every filter works, and no email needs more.
             sample = Notice("sample@mudra.example", kind, dict.fromkeys(names, _SAMPLE_TIME))
@@ -163,6 +163,10 @@ class EmailComposer:
                     f"the template of the email {kind} cannot be used ({language}): {error}; "
                     f"it may use {', '.join((*names, *self._everywhere()))}"
                 ) from error
+
+    def _everywhere(self) -> dict[str, str]:
+        contact = self._contact or gettext(_NO_CONTACT)
+        return {"network": self._network, "contact": contact, "console": self._console}
 
     def _check_names(self) -> None:
         """Refuse a missing directory and unknown file names, which would never be used."""

@@ -246,8 +246,9 @@ def test_an_operator_may_write_the_html_of_one_email(tmp_path: Path):
     assert write(NoticeKind.PASSWORD_CHANGED, writer, user_name="<A>").html == "<h1>&lt;A&gt;</h1>"
 
 
-def test_our_own_templates_pass_the_check_of_the_start():
-    EmailComposer("Demo Network").check()
+@pytest.mark.parametrize("language", ["en", "hi"])
+def test_every_email_of_the_package_can_be_composed(language: str):
+    EmailComposer("Demo Network").check_all(language)
 
 
 @pytest.mark.parametrize(
