@@ -126,10 +126,10 @@ class Scheduler:
     async def _repeat(self, job: Job) -> None:
         woken = self._woken[job.name]
         while True:
-            woken.clear()
             async with self._turn():
                 if self._stopping:
                     return
+                woken.clear()  # what has woken it until now is seen to by this run
                 if self._changed[job.name] or job.on_every_node:
                     self._changed[job.name] = False
                     await self._attempt(job)

@@ -237,3 +237,30 @@ def test_a_job_that_takes_long_keeps_no_other_from_its_run():
         await run_until(scheduler, done)
 
     asyncio.run(story())
+
+
+def test_a_job_that_is_woken_while_it_waits_for_its_turn_runs_once():
+    async def story():
+        ran, done = [], asyncio.Event()
+        scheduler: Scheduler
+
+        async def wake() -> None:
+            await asyncio.sleep(0)  # until the others wait for their turns
+            scheduler.wake("mail")
+
+        async def send() -> None:
+            ran.append("mail")
+
+        async def look() -> None:  # its second turn is behind any second one of another job
+            if "last" in ran:
+                done.set()
+            else:
+                scheduler.wake("again")
+            ran.append("last")
+
+        jobs = (job(wake, "first"), job(send, wake_on="mail"), job(look, "last", wake_on="again"))
+        scheduler, _, _ = schedule(*jobs)
+        await run_until(scheduler, done)
+        return ran
+
+    assert asyncio.run(story()) == ["mail", "last", "last"]
