@@ -11,7 +11,8 @@ from tests.support import shared_tls
 from tests.support.database.template_database import share
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
-from tests.support.preloaded_program import RARELY, share_program
+from tests.support.preloaded_program import share_program
+from tests.support.rare_collection import collect_rarely
 from tests.support.second_tries import pytest_terminal_summary
 from tests.support.service import Member, Service, new_member, running_service
 
@@ -44,8 +45,7 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.freeze()
-        gc.set_threshold(*RARELY)
+        collect_rarely()
         gc.enable()
 
 

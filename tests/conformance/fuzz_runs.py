@@ -5,7 +5,6 @@ python -m tests.conformance.fuzz_runs
 It reads one run a line, and answers with a line when the run has ended.
 """
 
-import gc
 import importlib
 import os
 import select
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import msgspec
+from tests.support.rare_collection import collect_rarely
 
 ROOT: Final = Path(__file__).parents[2]
 _LOADED: Final = (
@@ -35,8 +35,6 @@ _LOADED: Final = (
     "tests.support.registry.registry_payloads",
 )
 """The program loads most of itself only when it needs it, which is in every run."""
-_RARELY: Final = (20_000, 20, 50)
-"""Thresholds of garbage collection: what is loaded here is none."""
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -90,8 +88,7 @@ def main() -> None:
     """Load what each run needs, then fork one for each line."""
     for name in _LOADED:
         importlib.import_module(name)
-    gc.freeze()
-    gc.set_threshold(*_RARELY)
+    collect_rarely()
     for line in sys.stdin:
         child = os.fork()
         if child == 0:

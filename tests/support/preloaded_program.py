@@ -34,14 +34,13 @@ from litestar._signature import SignatureModel
 from litestar.handlers import BaseRouteHandler
 from litestar.utils.signature import ParsedSignature
 from tests.support.database import template_database
+from tests.support.rare_collection import collect_rarely
 
 ROOT: Final = Path(__file__).parents[2]
 _MESSAGE_BYTES: Final = 1 << 17
 _FIRST_PASSED, _MAX_PASSED = 3, 3
 _MAX_FDS: Final = 3 + _MAX_PASSED
 _ASIDE: Final = 200
-RARELY: Final = (20_000, 20, 50)
-"""Thresholds of garbage collection: with those of Python it takes 2 % of a run."""
 _LOADED: Final = (
     "tests.support.cheap_hashes",
     "tests.support.preloaded_program",
@@ -188,8 +187,7 @@ def main() -> None:
     _parse_signatures()
     _parse_options_once()
     gc.collect()
-    gc.freeze()
-    gc.set_threshold(*RARELY)
+    collect_rarely()
     wanted = _fork_for_each(channel)
     if wanted is None:
         shutil.rmtree(unused)

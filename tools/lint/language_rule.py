@@ -55,7 +55,9 @@ def only_plain_words(source: Source) -> Iterator[Fault]:
         return
     text = source.text.lower()
     suspects = [word for word in PLAIN if word in text]  # few lines need to be taken apart
-    for number, line in enumerate(source.text.splitlines() if suspects else (), 1):
+    if not suspects:
+        return
+    for number, line in enumerate(source.text.splitlines(), 1):
         lower = line.lower()
         if not any(word in lower for word in suspects):
             continue

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -169,7 +169,8 @@ def a_network(environment: Mapping[str, str]) -> Iterator[ApartNetwork]:
         client = served.client()
         if served.do(_set_up(served.edge.dependencies)):
             # No window ends while these members are there, but where a test lets one pass.
-            left = window_start(datetime.now(UTC)) + WINDOW - datetime.now(UTC)
+            now = served.edge.dependencies.clock()
+            left = window_start(now) + WINDOW - now
             moved = {"advance": f"PT{left.seconds + 5}S"}
             assert client.post("/sandbox/v1/clock", json=moved).status_code == 200
         secrets = {aa_id: _secret(served, aa_id) for aa_id in AAS}
