@@ -310,9 +310,12 @@ class CacheInvalidation:
             self._has_lapsed = False
             self._answers.clear()
             yield connection
+        except Exception:
+            # Not where this process stops to listen: its primary answers as before.
+            self.lineage.doubted = connection.timeline
+            raise
         finally:
             self._proven_at = float("-inf")
-            self.lineage.doubted = connection.timeline
             await connection.close()
 
     async def _prove(self, connection: PrimaryConnection) -> None:
