@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.database.template_database import prepare
 from tests.support.database.upgraded import upgrade
 from tests.support.forked_command import run_mudra
 from tests.support.second_place import SECOND, until_exported
@@ -46,6 +47,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Old:
     home = tmp_path_factory.mktemp("old")
     data, key, dump = home / "data", home / "backup.key", home / "mudra.dump"
     port = free_port()
+    prepare(data, with_templates=True)  # pg_upgrade makes its databases from them
     with running_service(data, port=port) as service:
         member = new_member(service)
         headers = member.bearer()

@@ -151,7 +151,7 @@ def test_a_dump_restored_to_the_same_cluster(
     file = dump(server, tmp_path)
     lose_more(nodes)
 
-    server.run("CREATE DATABASE restored")
+    server.run("CREATE DATABASE restored TEMPLATE postgres")
     url = server.named("restored")
     subprocess.run([programs() / "pg_restore", "-d", url, file], check=True)
     with audited_nodes(url, tmp_path, server.encryption) as restored:

@@ -47,7 +47,7 @@ def test_a_large_table_keeps_its_key_in_the_upgrade_and_gets_the_new_one_later(
     conninfo: str,
 ) -> None:
     with psycopg.connect(conninfo, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE former")
+        connection.execute("CREATE DATABASE former TEMPLATE postgres")
     former = make_conninfo(conninfo, dbname="former")
     _upgrade(former, "0005")
     with psycopg.connect(former, autocommit=True) as connection:

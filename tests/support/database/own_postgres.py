@@ -13,7 +13,7 @@ from mudra.storage.database.embedded.server import embedded_server
 @contextlib.contextmanager
 def own_postgres(folder: Path) -> Iterator[str]:
     """Run a migrated, empty database until the end of the block; gives its address."""
-    prepare(folder)
+    prepare(folder, with_templates=True)
     with embedded_server(folder) as url:
         yield url
 
