@@ -17,6 +17,8 @@ from tests.support.service import Service
 
 NODE = Path(__file__).parent / "node"
 _PATIENCE_MS: Final = 45_000
+_BROWSER: Final = ("--no-sandbox", "--in-process-gpu", "--js-flags=--no-turbofan --no-maglev")
+"""A page lives for seconds: to optimize its scripts takes more CPU than it saves, a sixth of all."""
 Scheme = Literal["light", "dark"]
 LOOKS: Final[tuple[tuple[int, Scheme], ...]] = ((1280, "light"), (390, "dark"))
 OTHER: Final[Mapping[Scheme, Scheme]] = {"light": "dark", "dark": "light"}
@@ -24,12 +26,12 @@ COLORS: Final = ("color-contrast", "link-in-text-block")
 """The rules of axe-core that another color scheme can break: the others see the same page."""
 
 
-@pytest.fixture(scope="module")  # its event loop must be gone before other files run
+@pytest.fixture(scope="session")  # ended before others run (order.py): it has an event loop
 def browser() -> Iterator[Browser]:
     chromium = program("chromium")
     expect.set_options(timeout=_PATIENCE_MS)  # of a machine that does much else
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        launched = playwright.chromium.launch(executable_path=chromium, args=_BROWSER)
         yield launched
         launched.close()
 
@@ -67,7 +69,6 @@ class Visit:
 
     page: Page
     service: Service
-    axe: str
     complaints: list[str] = field(default_factory=list)
     strangers: list[str] = field(default_factory=list)
     only_colors: bool = False
@@ -84,8 +85,6 @@ class Visit:
 
     def violations(self) -> list[str]:
         """What axe-core finds wrong, over all of WCAG 2.2 A and AA and its best practices."""
-        if not self.page.evaluate("'axe' in window"):
-            self.page.evaluate(self.axe)
         found = self.page.evaluate(
             "rules => axe.run(document, { resultTypes: ['violations'], iframes: false,"
             " ...(rules && { runOnly: rules }) })"
@@ -125,16 +124,17 @@ class Visit:
 def watched(
     browser: Browser, service: Service, axe: str, look: tuple[int, Scheme]
 ) -> Iterator[Visit]:
-    """A page in this look; at the end it has complained of nothing and asked no one else."""
+    """A page in this look, with axe-core; at its end it complained of nothing, asked no one else."""
     width, scheme = look
     context = browser.new_context(
         viewport={"width": width, "height": 800},
         color_scheme=scheme,
         reduced_motion="reduce",  # colours that are on their way have no contrast to measure
     )
+    context.add_init_script(axe)
     page = context.new_page()
     page.set_default_timeout(_PATIENCE_MS)
-    visit = Visit(page, service, axe)
+    visit = Visit(page, service)
     page.on("console", visit.noticed)
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
     page.on("request", visit.asked)

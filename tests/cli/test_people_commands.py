@@ -18,9 +18,9 @@ def shown(member: Member, *words: str, **options: str) -> object:
 
 
 def test_an_operator_lists_and_ends_a_users_tokens(looked_after: Member) -> None:
-    member, headers = looked_after, looked_after.bearer()
+    member, headers = looked_after, looked_after.sign_in()
     assert member.read(headers).status_code == 200
-    other = member.bearer()
+    other = member.sign_in()
 
     held = shown(member, "admin", "tokens", member.email)
     used = next(token for token in held if "lastUsedAt" in token)
@@ -32,12 +32,12 @@ def test_an_operator_lists_and_ends_a_users_tokens(looked_after: Member) -> None
     rest = shown(member, "admin", "revoke", member.email)
     assert rest["tokens ended"] >= 1
     assert member.read(other).json()["errorCode"] == "TokenRevoked"
-    assert member.read().status_code == 200  # the password stays
+    assert member.read(member.sign_in()).status_code == 200  # the password stays
 
 
 def test_a_user_lists_and_ends_own_tokens(looked_after: Member) -> None:
     member = looked_after
-    headers = member.bearer()
+    headers = member.sign_in()
     member.service.cli(
         "login", member.email, "--password-stdin", stdin=member.password
     )  # keeps a token of its own
@@ -87,7 +87,7 @@ def test_a_number_that_is_none_here_names_its_field(
     answer = member.client.post(
         "/v1/entity/secret/reset",
         content=body.encode(),
-        headers=member.bearer() | {"Content-Type": "application/json"},
+        headers=member.sign_in() | {"Content-Type": "application/json"},
     )
 
     assert answer.status_code == 400

@@ -54,6 +54,7 @@ USERS: Final[dict[Fixture, str]] = {
     ("served", "tests/security"): "served",
     ("health_service", "tests/http/health"): "health_service",
     ("kept", "tests/faults"): "kept",
+    ("browser", "tests/browser"): "browser",
 }
 """What is shared by some files, by the fixtures that show that a file uses it."""
 _GROUP: Final = pytest.StashKey[str]()

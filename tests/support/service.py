@@ -5,6 +5,7 @@ Every test that may fail sign-ins speaks from a loopback address of its own
 """
 
 import contextlib
+import functools
 import itertools
 import os
 import re
@@ -70,27 +71,25 @@ class Service:
         """Address of the service without the path of the token service."""
         return self.issuer.removesuffix("/iam")
 
-    def client(self, address: str | None = None) -> httpx.Client:
-        """A client that speaks from a loopback address of its own."""
-        own = address or new_address()
-        client = httpx.Client(
-            base_url=self.issuer,
-            transport=httpx.HTTPTransport(local_address=own, verify=NO_TLS),
-            timeout=30,
-        )
+    def client(self, address: str | None = None, kept: int = 20) -> httpx.Client:
+        """A client that speaks from a loopback address of its own, and keeps some connections."""
+        own, limits = address or new_address(), httpx.Limits(max_keepalive_connections=kept)
+        transport = httpx.HTTPTransport(local_address=own, verify=NO_TLS, limits=limits)
+        client = httpx.Client(base_url=self.issuer, transport=transport, timeout=30)
         self._clients.append(client)
         return client
+
+    @functools.cached_property
+    def _near(self) -> httpx.Client:
+        """A client that goes to whatever worker there is: one of two may be stopped by a test."""
+        return self.client(kept=0)
 
     def advance(self, duration: str) -> datetime:
         """Move the service's clock forward, on all workers; give its time then."""
         if self._store is not None and duration != NO_TIME:
             self._store.leave()
-        answer = httpx.post(
-            f"{self.root}/sandbox/v1/clock",
-            json={"advance": duration},
-            timeout=30,
-            verify=NO_TLS,
-        )
+        moved = f"{self.root}/sandbox/v1/clock"
+        answer = self._near.post(moved, json={"advance": duration})
         assert answer.status_code == 200, answer.text
         return datetime.fromisoformat(answer.json()["now"])
 
@@ -117,12 +116,8 @@ class Service:
 
     def introspected(self, token: str, entity_id: str, secret: str) -> dict[str, object]:
         """What introspection says of a token, asked by an entity (RFC 7662)."""
-        answer = httpx.post(
-            f"{self.issuer}/oauth2/introspect",
-            data={"token": token},
-            auth=(entity_id, secret),
-            timeout=30,
-            verify=NO_TLS,
+        answer = self._near.post(
+            "/oauth2/introspect", data={"token": token}, auth=(entity_id, secret)
         )
         assert answer.status_code == 200, answer.text
         facts = answer.json()
@@ -269,6 +264,7 @@ class Member:
     email: str
     password: str
     client: httpx.Client
+    _headers: dict[str, str] = field(default_factory=dict)
 
     def user_token(self) -> str:
         """Sign in and give the User Access Token."""
@@ -281,8 +277,13 @@ class Member:
         return token
 
     def bearer(self) -> dict[str, str]:
-        """An Authorization header with a fresh User Access Token."""
-        return {"Authorization": f"Bearer {self.user_token()}"}
+        """An Authorization header with the latest User Access Token, of a first sign-in if none."""
+        return dict(self._headers) or self.sign_in()
+
+    def sign_in(self) -> dict[str, str]:
+        """Sign in: an Authorization header with a new token, the latest from now on."""
+        self._headers["Authorization"] = f"Bearer {self.user_token()}"
+        return dict(self._headers)
 
     def read(self, headers: dict[str, str] | None = None) -> httpx.Response:
         """Read the secret."""

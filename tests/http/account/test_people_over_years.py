@@ -154,7 +154,7 @@ def test_the_backup_contact_gets_the_emails_of_the_secret(member: Member):
 
 
 def test_own_tokens_are_listed_with_their_last_use_and_revoked_one_by_one(member: Member):
-    first, second = member.bearer(), member.bearer()
+    first, second = member.sign_in(), member.sign_in()
     member.read(first)
 
     listed = member.client.get("/v1/user/token/list", headers=second).json()["tokens"]
@@ -203,7 +203,7 @@ def test_a_disabled_user_is_out_at_once_and_comes_back_by_password(
     assert on.json()["state"] == "active"
     assert on.json()["warnings"] == []
     assert member.read(headers).json()["errorCode"] == "TokenRevoked"
-    assert member.read().status_code == 200
+    assert member.read(member.sign_in()).status_code == 200
 
 
 def test_a_change_of_address_is_notified_to_both_and_verified(

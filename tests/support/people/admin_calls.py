@@ -11,25 +11,18 @@ def address(name: str = "ravi") -> str:
     return f"{name}-{uuid.uuid4().hex[:10]}@member.example"
 
 
-_tokens: dict[tuple[str, str], dict[str, str]] = {}
-"""The latest one of a person of a service: to sign in for each call takes more than the call."""
-
-
 def ask(
     member: Member, path: str, headers: dict[str, str] | None = None, **body: object
 ) -> httpx.Response:
     """Make a call about the admins of an entity, as one of them.
 
-    Without `headers` by the person's latest token, and by a fresh one where that is refused.
+    Without `headers` by the person's latest token, and by a new one where that is refused.
     """
-    person, sent = (member.service.issuer, member.email), {"entityId": member.entity_id, **body}
-    known = headers or _tokens.get(person)
-    if known:
-        answer = member.client.post(f"/v1/entity/admin/{path}", json=sent, headers=known)
-        if headers or answer.status_code != 401:
-            return answer
-    _tokens[person] = member.bearer()
-    return member.client.post(f"/v1/entity/admin/{path}", json=sent, headers=_tokens[person])
+    call, sent = f"/v1/entity/admin/{path}", {"entityId": member.entity_id, **body}
+    answer = member.client.post(call, json=sent, headers=headers or member.bearer())
+    if headers or answer.status_code != 401:
+        return answer
+    return member.client.post(call, json=sent, headers=member.sign_in())
 
 
 def confirm(member: Member, link: str) -> httpx.Response:

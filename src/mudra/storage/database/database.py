@@ -366,6 +366,7 @@ def _engine(
         pool_size=(connections + 1) // 2,  # half of them stay open
         max_overflow=connections // 2,
         pool_timeout=POOL_WAIT_S,
+        use_native_hstore=False,  # else the first connection looks for a type that no table has
         hide_parameters=True,  # bound values never reach an error text
     )
     watch_answers(engine.sync_engine)

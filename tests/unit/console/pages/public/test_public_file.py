@@ -20,7 +20,7 @@ async def network(request: AnyRequest) -> Any:
     return public_file(request, Response(b"", media_type="application/json"), FILE)
 
 
-APP = Litestar([network], openapi_config=None)
+APP = Litestar([network], openapi_config=None, logging_config=None)
 
 
 def sent(**headers: str) -> tuple[dict[bytes, bytes], list[bytes]]:
