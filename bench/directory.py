@@ -21,7 +21,6 @@ from unittest.mock import patch
 import httpx
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
-from litestar.types import ASGIApp
 from tests.support.registry.registry_payloads import fip
 
 from bench.sizes import argument, sized
@@ -40,8 +39,8 @@ from mudra.bootstrap.command_line import run
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
-from mudra.http.app import NotFoundPage, Pages, build_app
-from mudra.http.dependencies import HttpDependencies
+from mudra.bootstrap.routes import ServiceRoutes, service_routes
+from mudra.http.route_settings import RouteSettings
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.person_rule import owner
 from mudra.registry.lifecycle.actor import operator
@@ -94,10 +93,10 @@ def serve() -> None:
     """Run the mudra command with the constants among its pages."""
     size = int(os.environ[_SIZE])
 
-    def build(service: HttpDependencies, pages: Pages, not_found: NotFoundPage) -> ASGIApp:
-        return build_app(service, [*pages, *constants(size)], not_found)
+    def with_constants(settings: Settings) -> ServiceRoutes:
+        return service_routes(RouteSettings.of(settings), constants(size))
 
-    with patch.object(wiring, "build_app", build):
+    with patch.object(wiring, "take_routes", with_constants):
         run()
 
 

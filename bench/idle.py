@@ -137,7 +137,7 @@ def at_rest(supervisor: int, server: int, workers: int, seconds: float, conninfo
     after = {pid: one for pid, one in used_by(supervisor, server).items() if pid in before}
     of_server = set(tree(server)) & after.keys()
     own = after.keys() - of_server
-    of_workers = set(forks(supervisor)[:workers])
+    of_workers = set(forks(supervisor)[-workers:])
     parts = {
         "supervisor": {supervisor},
         "workers": of_workers,

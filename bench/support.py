@@ -219,13 +219,13 @@ class _Talk(asyncio.Protocol):
 
 
 def worker_pids(supervisor: int, workers: int = 1) -> list[int]:
-    """The processes that serve HTTP: the supervisor forks them first, then that of the jobs."""
-    return forks(supervisor)[:workers]
+    """The processes that serve HTTP: the supervisor forks them last, that of the jobs first."""
+    return forks(supervisor)[-workers:]
 
 
-def jobs_pid(supervisor: int, workers: int = 1) -> int:
+def jobs_pid(supervisor: int) -> int:
     """The process that runs the jobs."""
-    return forks(supervisor)[workers]
+    return forks(supervisor)[0]
 
 
 def forks(supervisor: int) -> list[int]:

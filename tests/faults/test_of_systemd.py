@@ -86,7 +86,7 @@ def test_no_beat_without_a_worker_that_serves(tmp_path: Path) -> None:
         place = service.root.removeprefix("http://")
         whole, gone = (f"STATUS={n} of 1 workers serve at {place}." for n in (1, 0))
         until(lambda: manager.heard(whole), PATIENCE_S)
-        os.kill(children(service.process.pid)[0], signal.SIGSTOP)
+        os.kill(children(service.process.pid)[-1], signal.SIGSTOP)
         until(lambda: manager.heard(gone), PATIENCE_S)
         until(lambda: manager.heard("-") or manager.lines[-1] == whole, PATIENCE_S)
         silent = manager.lines[manager.lines.index(gone) : -1]

@@ -32,7 +32,7 @@ def test_each_page_is_answered_or_refused_in_time(tmp_path: Path) -> None:
         browser.sign_in(operator.email)
         cookie = "; ".join(f"{name}={value}" for name, value in browser.client.cookies.items())
 
-        with starved(forks(service.process.pid)[0]):
+        with starved(forks(service.process.pid)[-1]):
             answers = asyncio.run(ask(service, cookie))
 
     statuses = Counter(answer.status_code for answer, _ in answers)

@@ -30,6 +30,7 @@ from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.node.serve import open_store
 from mudra.console.routes import console_pages
 from mudra.demo.activation import activate, hash_once
+from mudra.http.server.given import Given
 from mudra.identity.memberships.onboard import NewMember, onboard_member
 from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
@@ -276,7 +277,7 @@ def pages(network: Network) -> list[tuple[str, set[str]]]:
             re.sub(r"\{(\w+)[^}]*\}", lambda at: PLACES.get(at[1], UNKNOWN), route.path),
             route.methods,
         )
-        for route in console_pages(network.served.edge.http).routes
+        for route in console_pages(Given()).routes
     ]
     return sorted(found, key=lambda page: page[0].endswith("/sign-out"))
 

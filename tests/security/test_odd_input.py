@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from types import SimpleNamespace
 from urllib.parse import quote
 
 import httpx
@@ -16,8 +15,10 @@ from tests.support.service import Member, Service
 from mudra.bootstrap.config import Settings
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.routes import console_pages
-from mudra.http.app import _litestar
+from mudra.http.app import build_routes
+from mudra.http.route_settings import RouteSettings
 from mudra.http.server.connection_limits import framing_refused
+from mudra.http.server.given import Given
 
 ODD = (
     "", "\0", "a\0b", "\u202e", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"),
@@ -37,11 +38,8 @@ NAMES = (
 
 def readable() -> list[str]:
     """The addresses that are read: of the interfaces, the console and the public pages."""
-    service = SimpleNamespace(
-        settings=Settings(), time_machine=object(), clock=None, on_new_states=lambda _: None
-    )
-    litestar = _litestar(service, ())  # type: ignore[arg-type]  # only its route table is looked at
-    routers = [console_pages(service), public_status_pages(SimpleNamespace(), service), litestar]  # type: ignore[arg-type]
+    litestar = build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar
+    routers = [console_pages(Given()), public_status_pages(Given(), Given()), litestar]
     return sorted(
         {
             route.path

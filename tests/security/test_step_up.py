@@ -1,7 +1,5 @@
 """Serious acts in the console ask again who sits there (issue 16)."""
 
-from types import SimpleNamespace
-
 import pytest
 from litestar.handlers import HTTPRouteHandler
 from tests.support.people.console import Reader, reader
@@ -9,8 +7,9 @@ from tests.support.people.operators import Operator, new_operator
 from tests.support.people.second_factor import csrf, enroll, recovery_codes
 from tests.support.service import PASSWORD, Member, Service, new_member
 
-from mudra.bootstrap.config import Settings, load_settings
+from mudra.bootstrap.config import load_settings
 from mudra.console.routes import console_pages
+from mudra.http.server.given import Given
 
 _NONE = "00000000-0000-4000-8000-000000000000"
 _OWN, _STAFF = "/console/entity/{entity}", "/console/operator"
@@ -99,7 +98,7 @@ def sessions(service: Service, chief: Operator, resident: Member) -> dict[str, R
 
 
 def test_every_form_of_the_console_is_serious_or_not() -> None:
-    router = console_pages(SimpleNamespace(settings=Settings()))  # type: ignore[arg-type]
+    router = console_pages(Given())
     posts = {
         route.path
         for route in router.routes

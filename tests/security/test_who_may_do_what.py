@@ -5,7 +5,6 @@ The routes come from the application itself; test_people_matrix.py calls those w
 
 import functools
 import re
-from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -14,7 +13,9 @@ from tests.support.people.people_rows import ROWS
 from tests.support.service import Service, new_member, running_service
 
 from mudra.bootstrap.config import Settings
-from mudra.http.app import _litestar
+from mudra.http.app import build_routes
+from mudra.http.route_settings import RouteSettings
+from mudra.http.server.given import Given
 
 OPEN_TO_ALL = {
     "/livez",
@@ -67,10 +68,7 @@ def client(service: Service) -> httpx.Client:
 @functools.cache
 def routes() -> set[str]:
     """The paths that the application serves for members and operators."""
-    service = SimpleNamespace(
-        settings=Settings(), time_machine=object(), clock=None, on_new_states=lambda _: None
-    )
-    litestar = _litestar(service, ())  # type: ignore[arg-type]  # only its route table is looked at
+    litestar = build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar
     return {route.path for route in litestar.routes if isinstance(route, HTTPRoute)}
 
 

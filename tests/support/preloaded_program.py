@@ -24,17 +24,15 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import CodeType
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 import msgspec
-from litestar._signature import SignatureModel
-from litestar.handlers import BaseRouteHandler
-from litestar.utils.signature import ParsedSignature
 from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
+
+from mudra.bootstrap.config import Settings
 
 ROOT: Final = Path(__file__).parents[2]
 _MESSAGE_BYTES: Final = 1 << 17
@@ -184,8 +182,7 @@ def main() -> None:
     for name in ("cheap_keys", "shared_tls"):
         importlib.import_module(f"tests.support.{name}").install()
     _compile_templates()
-    _parse_signatures()
-    _parse_options_once()
+    _build_routes()
     gc.collect()
     collect_rarely()
     wanted = _fork_for_each(channel)
@@ -217,50 +214,11 @@ def _compile_templates() -> None:
     importlib.import_module("mudra.mail.compose").EmailComposer("tests").check_all("en")
 
 
-def _parse_signatures() -> None:
-    """Those of the handlers, which each worker parses otherwise: 0.1 s of CPU."""
-    for one in gc.get_objects():
-        if isinstance(one, BaseRouteHandler):
-            _ = one.parsed_fn_signature
-
-
-def _parse_options_once() -> None:
-    """A worker has 250 handlers of OPTIONS, one for each path and all of one function of Litestar's."""
-    parse, make = ParsedSignature.from_fn, SignatureModel.create
-    parsed: dict[CodeType, ParsedSignature] = {}
-    models: dict[tuple[CodeType, frozenset[str]], type[SignatureModel]] = {}
-
-    def from_fn(fn: Callable[..., object], signature_namespace: dict[str, Any]) -> ParsedSignature:
-        code = _code_of_options(fn)
-        if code is None:
-            return parse(fn, signature_namespace)
-        if code not in parsed:
-            parsed[code] = parse(fn, signature_namespace)
-        return parsed[code]
-
-    def create(
-        *, dependency_name_set: set[str], fn: Callable[..., object], **others: Any
-    ) -> type[SignatureModel]:
-        code = _code_of_options(fn)
-        if code is None:
-            return make(dependency_name_set=dependency_name_set, fn=fn, **others)
-        key = code, frozenset(dependency_name_set)
-        if key not in models:
-            models[key] = make(dependency_name_set=dependency_name_set, fn=fn, **others)
-        return models[key]
-
-    ParsedSignature.from_fn = staticmethod(from_fn)  # type: ignore[method-assign]
-    SignatureModel.create = staticmethod(create)  # type: ignore[method-assign, assignment]
-
-
-def _code_of_options(fn: Callable[..., object]) -> CodeType | None:
-    if not getattr(fn, "__qualname__", "").endswith(
-        ".create_options_handler.<locals>.options_handler"
-    ):
-        return None
-    code = fn.__code__
-    assert isinstance(code, CodeType)
-    return code
+def _build_routes() -> None:
+    """Those of nearly all services that tests start: their workers need not build them."""
+    routes = importlib.import_module("mudra.bootstrap.routes")
+    for sandbox in (True, False):
+        routes.build_ahead(Settings(sandbox=sandbox))
 
 
 def _run(wanted: Wanted) -> None:

@@ -6,8 +6,10 @@ from typing import Any, Final
 import msgspec
 
 from mudra.bootstrap.config import Settings
-from mudra.http.app import _litestar
+from mudra.http.app import build_routes
 from mudra.http.openapi.document import json_document
+from mudra.http.route_settings import RouteSettings
+from mudra.http.server.given import Given
 
 _INTRO: Final = """---
 hide: [toc]
@@ -24,20 +26,10 @@ _ENVELOPE: Final = {"ver", "timestamp", "txnId"}
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
-class _Dependencies:
-    """What the routes need to be listed: settings, and that it is a sandbox."""
-
-    settings = Settings()
-    time_machine = object()
-
-    def __getattr__(self, name: str) -> object:
-        return lambda *_: None
-
-
 def calls_page() -> str:
     """Return the page."""
-    dependencies: Any = _Dependencies()
-    document = msgspec.json.decode(json_document(_litestar(dependencies, ())))
+    routes = build_routes(RouteSettings.of(Settings(sandbox=True)), Given())
+    document = msgspec.json.decode(json_document(routes.litestar))
     schemas = document["components"]["schemas"]
     groups: dict[str, list[str]] = {}
     for path, operations in document["paths"].items():

@@ -19,23 +19,13 @@ from mudra.bootstrap.observability.telemetry import (
     count_refused,
     observe_replica,
 )
+from mudra.bootstrap.routes import take_routes
 from mudra.bootstrap.separate_process.push_check import PushChecker
 from mudra.bootstrap.shown_settings import shown_settings
-from mudra.console.framework.error_page import not_found_page
-from mudra.console.framework.static_files import static_files
-from mudra.console.pages.member import faults
-from mudra.console.pages.public.activation import activation_page
-from mudra.console.pages.public.documentation import documentation_pages
-from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
-from mudra.console.pages.public.status import public_status_pages
 from mudra.console.pages.public.status_cache import status_cache
-from mudra.console.routes import console_pages
-from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.faults.injected import with_faults
-from mudra.http.server.page_turns import page_turns
-from mudra.http.server.router import Router
 from mudra.http.token import oauth
 from mudra.identity.passkeys.relying_party import relying_party
 from mudra.identity.single_sign_on.ports import IdentityProvider
@@ -257,26 +247,15 @@ def _push_limits(dependencies: Dependencies) -> PushLimits:
 
 
 def application(edge: Edge) -> ASGIApp:
-    """Build the ASGI application of a worker."""
-    dependencies = edge.dependencies
-    prefix = dependencies.settings.token_prefix
-    cache = status_cache(dependencies.settings.data_dir, dependencies.clock.monotonic)
-    status = public_status_pages(cache, edge.http)
-    pages = [activation_page(prefix), static_files(prefix), documentation_pages()]
-    if not dependencies.settings.sandbox:
-        in_turn = _in_turn(edge.http, status, console_pages(edge.http))
-        return build_app(edge.http, [*pages, in_turn], not_found_page)
-
-    console = console_pages(edge.http, [operator_sandbox, *faults.handlers])
-    pages += [_in_turn(edge.http, status, console), sandbox_home(DEMO_PASSWORD)]
-    app = build_app(edge.http, pages, not_found_page)
+    """Put the ASGI application of a worker together: its routes, and what they work with."""
+    settings = edge.dependencies.settings
+    taken = take_routes(settings)
+    taken.status.give(status_cache(settings.data_dir, edge.dependencies.clock.monotonic))
+    app = build_app(taken.routes, edge.http)
+    if not settings.sandbox:
+        return app
     assert edge.http.faults is not None
     return with_faults(app, edge.http, edge.http.faults)
-
-
-def _in_turn(http: HttpDependencies, *pages: Router) -> Router:
-    """Mount what costs a worker most next to its tokens, a few at a time."""
-    return Router("/", route_handlers=list(pages), middleware=[page_turns(http)])
 
 
 def token_terms(settings: Settings) -> TokenTerms:

@@ -54,6 +54,7 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable, Unexpected
+from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.localization.language import gettext
 from mudra.shared.unavailable import ServiceUnavailable
@@ -62,7 +63,7 @@ _log = structlog.get_logger()
 
 
 def console_pages(
-    dependencies: HttpDependencies, more: Sequence[ControllerRouterHandler] = ()
+    given: Given[HttpDependencies], more: Sequence[ControllerRouterHandler] = ()
 ) -> Router:
     """Mount the console; its errors are pages. `more` are a sandbox's."""
     handlers: list[ControllerRouterHandler] = [
@@ -112,8 +113,8 @@ def console_pages(
         CONSOLE,
         route_handlers=handlers,
         exception_handlers={
-            ServiceUnavailable: lambda request, error: _unavailable(dependencies, request, error),
-            Exception: lambda request, error: _unexpected(dependencies, request, error),
+            ServiceUnavailable: lambda request, error: _unavailable(given.get(), request, error),
+            Exception: lambda request, error: _unexpected(given.get(), request, error),
         },
     )
 

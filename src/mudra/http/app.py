@@ -25,7 +25,7 @@ from mudra.http.account import (
     own_webhooks,
     password,
 )
-from mudra.http.dependencies import HttpDependencies, HttpSettings
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.faults import handlers as fault_handlers
 from mudra.http.health.health_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
@@ -54,8 +54,10 @@ from mudra.http.response.http_refusals import (
     Unexpected,
 )
 from mudra.http.response.json_response import JsonResponse, refusal
+from mudra.http.route_settings import RouteSettings
 from mudra.http.server import probes
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse, ReadyResponse
+from mudra.http.server.given import Given
 from mudra.http.server.head import with_head
 from mudra.http.server.instrumentation import set_route, with_route
 from mudra.http.server.options import with_options
@@ -96,6 +98,12 @@ _OPERATOR_HANDLERS: Final = [
     *operator_keys.handlers,
     *operator_dashboard.handlers,
 ]
+_TOKEN_HANDLERS: Final[list[ControllerRouterHandler]] = [
+    user_token.generate,
+    entity_token.described_generate,
+    *entity_secret.handlers,
+    *address_binding.handlers,
+]
 _PEOPLE_HANDLERS: list[ControllerRouterHandler] = [
     *confirm_link.handlers,
     *entity_admins.handlers,
@@ -116,11 +124,21 @@ def _no_page(_: HttpDependencies, __: AnyRequest, ___: Exception) -> None:
     return None
 
 
-def build_app(
-    dependencies: HttpDependencies, pages: Pages = (), lost: NotFoundPage = _no_page
-) -> ASGIApp:
+class Routes(Struct, frozen=True):
+    """All that Litestar serves, and what it is given to serve it."""
+
+    litestar: Litestar
+    given: Given[HttpDependencies]
+    on_new_states: Sequence[Callable[[], None]]
+    """What is called whenever the states of FIPs in the feed may have changed."""
+
+
+def build_app(routes: Routes, dependencies: HttpDependencies) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
-    litestar = with_head(with_route(with_options(_litestar(dependencies, pages, lost))))
+    routes.given.give(dependencies)
+    for listener in routes.on_new_states:
+        dependencies.on_new_states(listener)
+    litestar = with_head(with_route(with_options(routes.litestar)))
     hot_path, prefixes = _hot_path(dependencies), dependencies.settings.registry_prefixes
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -233,21 +251,41 @@ class _Litestar(Litestar):
         return [*plugins, MsgspecDIPlugin()]
 
 
-def _token_handlers(dependencies: HttpDependencies) -> list[ControllerRouterHandler]:
-    entity = entity_token.described_route(dependencies)
-    return [user_token.generate, entity, *entity_secret.handlers, *address_binding.handlers]
+def build_routes(
+    settings: RouteSettings,
+    given: Given[HttpDependencies],
+    pages: Pages = (),
+    lost: NotFoundPage = _no_page,
+) -> Routes:
+    """Build all routes, in the process that serves them or in one that it is forked from.
+
+    So each object that is made here, such as a cache, must do without a clock of the service, a
+    connection and an event loop until its first request.
+    """
+    listeners: list[Callable[[], None]] = []
+    handlers = _handlers(settings, listeners.append)
+    litestar = _Litestar(
+        route_handlers=[*handlers, *pages],
+        dependencies={"dependencies": Provide(given.get, sync_to_thread=False)},
+        exception_handlers=_exception_handlers(given, lost),
+        response_headers=safety_headers(settings),
+        openapi_config=openapi_config(),
+        logging_config=None,
+        request_max_body_size=None,  # http/request/body/request_body.py bounds every body
+    )
+    return Routes(litestar, given, listeners)
 
 
-def _litestar(
-    dependencies: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_page
-) -> Litestar:
+def _handlers(
+    settings: RouteSettings, on_new_states: Callable[[Callable[[], None]], None]
+) -> list[ControllerRouterHandler]:
     issuer_router = Router(
-        dependencies.settings.token_prefix or "/",
+        settings.token_prefix or "/",
         route_handlers=[
             Router(
                 "/v1",
                 route_handlers=[
-                    Router("/", route_handlers=_token_handlers(dependencies), tags=["Tokens"]),
+                    Router("/", route_handlers=_TOKEN_HANDLERS, tags=["Tokens"]),
                     Router("/", route_handlers=_PEOPLE_HANDLERS, tags=["People"]),
                 ],
             ),
@@ -261,51 +299,41 @@ def _litestar(
     )
     handlers: list[ControllerRouterHandler] = [
         issuer_router,
-        well_known.authorization_server_route(dependencies.settings.token_prefix),
-        *realm.realm_routes(dependencies.settings.realm_paths),
+        well_known.authorization_server_route(settings.token_prefix),
+        *realm.realm_routes(settings.realm_paths),
         probes.livez,
         probes.readyz,
-        document_router(published=dependencies.settings.registry_published_responses),
+        document_router(published=settings.registry_published_responses),
         Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS, tags=["Operators"]),
-        *metrics_routes(dependencies.settings.metrics_prefixes, dependencies.on_new_states),
-        *entity_info.registry_routers(dependencies.settings.registry_prefixes),
-        *pages,
+        *metrics_routes(settings.metrics_prefixes, on_new_states),
+        *entity_info.registry_routers(settings.registry_prefixes),
     ]
-    if dependencies.time_machine is not None:
+    if settings.sandbox:
         of_sandbox = [*sandbox.handlers, *fault_handlers.handlers]
         handlers.append(Router("/", route_handlers=of_sandbox, tags=["Sandbox"]))
-    return _Litestar(
-        route_handlers=handlers,
-        dependencies={"dependencies": Provide(lambda: dependencies, sync_to_thread=False)},
-        exception_handlers=_exception_handlers(dependencies, lost),
-        response_headers=safety_headers(dependencies.settings),
-        openapi_config=openapi_config(),
-        logging_config=None,
-        request_max_body_size=None,  # http/request/body/request_body.py bounds every body
-    )
+    return handlers
 
 
-def safety_headers(settings: HttpSettings) -> list[ResponseHeader]:
+def safety_headers(settings: RouteSettings) -> list[ResponseHeader]:
     """Return the headers of every response; HSTS for a year where all is https (I10)."""
-    https = settings.issuer.startswith("https://")
-    return [*_SAFETY_HEADERS, _ONLY_HTTPS] if https else _SAFETY_HEADERS
+    return [*_SAFETY_HEADERS, _ONLY_HTTPS] if settings.https else _SAFETY_HEADERS
 
 
 _Answer = Response[bytes] | Response[str]
 
 
 def _exception_handlers(
-    dependencies: HttpDependencies, lost: NotFoundPage
+    given: Given[HttpDependencies], lost: NotFoundPage
 ) -> dict[int | type[Exception], Callable[[AnyRequest, Exception], _Answer]]:
     def envelope() -> Envelope:
-        return Envelope(new_txn_id(), dependencies.clock())
+        return Envelope(new_txn_id(), given.get().clock())
 
     def not_found(request: AnyRequest, error: Exception) -> _Answer:
-        page = lost(dependencies, request, error)
+        page = lost(given.get(), request, error)
         return page or refusal(envelope(), NoSuchAddress()).response()
 
     def method_not_allowed(request: AnyRequest, error: Exception) -> _Answer:
-        if (page := lost(dependencies, request, error)) is not None:
+        if (page := lost(given.get(), request, error)) is not None:
             return page
         headers = (error.headers if isinstance(error, HTTPException) else None) or {}
         allowed = next((v for k, v in headers.items() if k.lower() == "allow"), "")
@@ -322,10 +350,10 @@ def _exception_handlers(
 
     def unavailable(_: AnyRequest, error: Exception) -> Response[bytes]:
         assert isinstance(error, ServiceUnavailable)
-        return _unavailable(error, dependencies).response()
+        return _unavailable(error, given.get()).response()
 
     def unexpected(_: AnyRequest, error: Exception) -> Response[bytes]:
-        return _unexpected(error, dependencies).response()
+        return _unexpected(error, given.get()).response()
 
     return {
         NotFoundException: not_found,

@@ -6,7 +6,6 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
-from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
@@ -18,10 +17,10 @@ from tests.support.registry.registry_commands import payload, send
 from tests.support.service import Member, Service, in_store, new_member, onboard
 from tools.demonstration import member_pages, operator_pages
 
-from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
 from mudra.console.routes import console_pages
+from mudra.http.server.given import Given
 from mudra.metrics.payload.catalogue import window_start
 from mudra.storage.database.tables import audit_event
 
@@ -32,7 +31,7 @@ OPEN = {"/console/sign-in", "/console/forgot-password", "/console/sign-in/forgot
 
 def routes(method: str) -> list[str]:
     """The console's paths that take a method, with names of nothing in their places."""
-    pages = console_pages(SimpleNamespace(settings=Settings()))  # type: ignore[arg-type]
+    pages = console_pages(Given())
     router = Router("/", route_handlers=[pages])
     return sorted(
         "/".join(map(of_nothing, route.path.split("/")))

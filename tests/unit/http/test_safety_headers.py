@@ -4,6 +4,7 @@ import pytest
 
 from mudra.bootstrap.config import Settings
 from mudra.http.app import safety_headers
+from mudra.http.route_settings import RouteSettings
 
 
 @pytest.mark.parametrize(
@@ -13,7 +14,9 @@ from mudra.http.app import safety_headers
 def test_a_year_of_https_only_is_asked_for_where_the_service_is_reached_by_it(
     base_url: str, expected: str | None
 ) -> None:
-    sent = {header.name: header.value for header in safety_headers(Settings(base_url=base_url))}
+    settings = RouteSettings.of(Settings(base_url=base_url))
+
+    sent = {header.name: header.value for header in safety_headers(settings)}
 
     assert sent.get("Strict-Transport-Security") == expected
     assert sent["X-Content-Type-Options"] == "nosniff"

@@ -4,14 +4,13 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 from litestar.handlers import HTTPRouteHandler
 from tools.demonstration import member_pages, operator_pages, public_pages
 
-from mudra.bootstrap.config import Settings
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.routes import console_pages
+from mudra.http.server.given import Given
 
 NO_PAGES = {
     "/console",  # goes on to the first page that one has
@@ -37,8 +36,7 @@ NO_PAGES = {
 
 def shown() -> set[str]:
     """The addresses that show a page."""
-    service = SimpleNamespace(settings=Settings())
-    routers = [console_pages(service), public_status_pages(SimpleNamespace(), service)]  # type: ignore[arg-type]
+    routers = [console_pages(Given()), public_status_pages(Given(), Given())]
     return {
         route.path
         for router in routers

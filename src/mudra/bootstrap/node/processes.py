@@ -27,6 +27,7 @@ from mudra.bootstrap.observability.telemetry import (
     forget_process,
     serve_metrics,
 )
+from mudra.bootstrap.routes import build_ahead
 from mudra.bootstrap.separate_process.process_apart import forget_settings
 from mudra.bootstrap.separate_process.submission_check import SubmissionChecker
 from mudra.demo.network import Demo
@@ -70,6 +71,7 @@ def run_node(
         sockets,
         on_restart=lambda *of: RESTARTS.labels(*of).inc(),
         on_end=partial(forget_process, settings.telemetry_dir),
+        before_serving=partial(build_ahead, settings),
         notifier=given.notifier,
     )
     for number, listener in enumerate(sockets):

@@ -58,6 +58,8 @@ class Supervisor:
     """Takes the name of a process that is started again, and `died` or `hung`."""
     on_end: Callable[[int], None] = lambda _pid: None
     """Takes the ID of a process that has ended."""
+    before_serving: Callable[[], None] = lambda: None
+    """Makes what all that serve share, while the others start."""
     notifier: Notifier = field(default_factory=Notifier)
     _stopping: bool = False
     _beats: Heartbeats = field(default_factory=Heartbeats)
@@ -84,7 +86,13 @@ class Supervisor:
         gc.freeze()
         gc.enable()
         for child in self.children:
-            self._start(child, parent_pipe, hold, reported)
+            if not child.serves:
+                self._start(child, parent_pipe, hold, reported)
+        self.before_serving()
+        gc.freeze()
+        for child in self.children:
+            if child.serves:
+                self._start(child, parent_pipe, hold, reported)
         ready = self._wait_until_ready(report)
         if ready:
             on_ready()

@@ -14,11 +14,12 @@ from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, address_of
+from mudra.http.server.given import Given
 from mudra.shared.network_address import address_key
 from mudra.shared.unavailable import Outage, ServiceUnavailable
 
 
-def page_turns(dependencies: HttpDependencies) -> Callable[[ASGIApp], ASGIApp]:
+def page_turns(given: Given[HttpDependencies]) -> Callable[[ASGIApp], ASGIApp]:
     """Return the middleware of pages: reads wait for their turn, in rotation by address.
 
     A turn ends where the answer begins, so that no reader can keep one by reading slowly; what
@@ -32,7 +33,7 @@ def page_turns(dependencies: HttpDependencies) -> Callable[[ASGIApp], ASGIApp]:
                 await app(scope, receive, send)
                 return
             async with AsyncExitStack() as held:
-                await held.enter_async_context(page_turn(dependencies, Request(scope)))
+                await held.enter_async_context(page_turn(given.get(), Request(scope)))
 
                 async def sending(message: Message) -> None:
                     if message["type"] == "http.response.start":

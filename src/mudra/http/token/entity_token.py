@@ -8,12 +8,11 @@ from datetime import UTC
 from email.utils import format_datetime
 
 from litestar import Response, post
-from litestar.handlers import HTTPRouteHandler
 from litestar.types import Receive, Scope, Send
 from msgspec import Struct
 
 from mudra.http.auth.proof import has_proof, presented_proof
-from mudra.http.dependencies import HttpDependencies
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import FORM, described
 from mudra.http.request.body.request_body import Headers, plain_form, read_form
 from mudra.http.request.client_address import client_address
@@ -131,21 +130,19 @@ def _success(envelope: Envelope, issued: IssuedEntityToken) -> JsonResponse:
     return success(envelope, body, headers={"Sunset": sunset})
 
 
-def described_route(dependencies: HttpDependencies) -> HTTPRouteHandler:
-    """Describe this path to Litestar: for OpenAPI, and for methods other than POST."""
+@post(
+    "/entity/token/generate",
+    status_code=200,
+    operation_class=described(
+        "Generate an Entity Access Token", EntityTokenRequest, TokenResponse, media=FORM
+    ),
+)
+async def described_generate(
+    request: AnyRequest, dependencies: InjectedDependencies
+) -> Response[bytes]:
+    """Exchange entity ID and secret for a token of 24 hours.
 
-    @post(
-        "/entity/token/generate",
-        status_code=200,
-        operation_class=described(
-            "Generate an Entity Access Token", EntityTokenRequest, TokenResponse, media=FORM
-        ),
-    )
-    async def entity_token(request: AnyRequest) -> Response[bytes]:
-        """Exchange entity ID and secret for a token of 24 hours.
-
-        With a header `DPoP` (RFC 9449) the token is bound to the key of that proof.
-        """
-        return (await respond(request.scope, request.receive, dependencies)).response()
-
-    return entity_token
+    With a header `DPoP` (RFC 9449) the token is bound to the key of that proof.
+    """
+    # Known to Litestar for OpenAPI, and for methods other than POST.
+    return (await respond(request.scope, request.receive, dependencies)).response()

@@ -9,12 +9,14 @@ import pytest
 from msgspec import Struct
 
 from mudra.bootstrap.config import Settings
-from mudra.http.app import _litestar
+from mudra.http.app import build_routes
 from mudra.http.endpoint import Call, as_anyone
 from mudra.http.openapi.document import json_document
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.response_body import CsvText, ResponseBody
 from mudra.http.route import post
+from mudra.http.route_settings import RouteSettings
+from mudra.http.server.given import Given
 from mudra.shared.refusal import Refusal
 
 
@@ -38,11 +40,7 @@ async def double(call: Call[Sent], unit: str) -> Returned | CsvText | Odd:
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    service = SimpleNamespace(
-        settings=Settings(), time_machine=object(), clock=None, on_new_states=lambda _: None
-    )
-    # Only its routes are looked at.
-    made = json_document(_litestar(service, ()))  # type: ignore[arg-type]
+    made = json_document(build_routes(RouteSettings.of(Settings(sandbox=True)), Given()).litestar)
     found: dict[str, Any] = msgspec.json.decode(made)
     return found
 

@@ -43,6 +43,7 @@ from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, D
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable
+from mudra.http.server.given import Given
 from mudra.http.server.router import Router
 from mudra.metrics.health.api_names import api_names
 from mudra.metrics.health.feed import is_current
@@ -159,13 +160,13 @@ async def _unknown(dependencies: HttpDependencies, facts: Mapping[str, object]) 
     return page("status_unknown.html", values, status=200 if being_made else 503)
 
 
-def public_status_pages(cache: StatusCache, dependencies: HttpDependencies) -> Router:
-    """Returns the pages, with the cache of this process."""
+def public_status_pages(cache: Given[StatusCache], given: Given[HttpDependencies]) -> Router:
+    """Returns the pages, with the cache of the process that serves them."""
     pages = Router(
         "/",
         route_handlers=[status, status_of_fip, *subscription.handlers],
         exception_handlers={
-            ServiceUnavailable: lambda request, error: _out_of_reach(dependencies, request, error)
+            ServiceUnavailable: lambda request, error: _out_of_reach(given.get(), request, error)
         },
     )
     return Router(
@@ -174,7 +175,7 @@ def public_status_pages(cache: StatusCache, dependencies: HttpDependencies) -> R
             pages,
             *status_downloads.handlers,
         ],
-        dependencies={"cache": Provide(lambda: cache, sync_to_thread=False)},
+        dependencies={"cache": Provide(cache.get, sync_to_thread=False)},
     )
 
 

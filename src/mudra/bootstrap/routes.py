@@ -1,0 +1,66 @@
+"""All routes of a service, built once for all the workers that are forked (decision 0214).
+
+To build them takes a worker 0.15 s of CPU, most of what it does before it serves.
+"""
+
+from msgspec import Struct
+
+from mudra.console.framework.error_page import not_found_page
+from mudra.console.framework.static_files import static_files
+from mudra.console.pages.member import faults
+from mudra.console.pages.public.activation import activation_page
+from mudra.console.pages.public.documentation import documentation_pages
+from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
+from mudra.console.pages.public.status import public_status_pages
+from mudra.console.pages.public.status_cache import StatusCache
+from mudra.console.routes import console_pages
+from mudra.demo.network import DEMO_PASSWORD
+from mudra.http.app import Pages, Routes, build_routes
+from mudra.http.dependencies import HttpDependencies, HttpSettings
+from mudra.http.route_settings import RouteSettings
+from mudra.http.server.given import Given
+from mudra.http.server.page_turns import page_turns
+from mudra.http.server.router import Router
+
+
+class ServiceRoutes(Struct, frozen=True):
+    """The routes of one worker, and where it puts the status that its pages show."""
+
+    routes: Routes
+    status: Given[StatusCache]
+
+
+_ahead: dict[RouteSettings, ServiceRoutes] = {}
+
+
+def build_ahead(settings: HttpSettings) -> None:
+    """Build the routes of workers in a process that forks them, if that has not been done."""
+    known = RouteSettings.of(settings)
+    if known not in _ahead:
+        _ahead[known] = service_routes(known)
+
+
+def take_routes(settings: HttpSettings) -> ServiceRoutes:
+    """Return routes for one application of this process: those built ahead, else new ones."""
+    known = RouteSettings.of(settings)
+    return _ahead.pop(known, None) or service_routes(known)
+
+
+def service_routes(settings: RouteSettings, more: Pages = ()) -> ServiceRoutes:
+    """Build all routes of a service; `more` are a benchmark's."""
+    http, status = Given[HttpDependencies](), Given[StatusCache]()
+    of_sandbox = [operator_sandbox, *faults.handlers] if settings.sandbox else []
+    pages = [
+        activation_page(settings.token_prefix),
+        static_files(settings.token_prefix),
+        documentation_pages(),
+        _in_turn(http, public_status_pages(status, http), console_pages(http, of_sandbox)),
+        *([sandbox_home(DEMO_PASSWORD)] if settings.sandbox else []),
+        *more,
+    ]
+    return ServiceRoutes(build_routes(settings, http, pages, not_found_page), status)
+
+
+def _in_turn(http: Given[HttpDependencies], *pages: Router) -> Router:
+    """Mount what costs a worker most next to its tokens, a few at a time."""
+    return Router("/", route_handlers=list(pages), middleware=[page_turns(http)])
