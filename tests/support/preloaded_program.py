@@ -48,6 +48,9 @@ _LOADED: Final = (
     "mudra.agent.host.assembly",
     "mudra.agent.host.run",
     "mudra.metrics.incidents.evaluation_run",
+    *(f"mudra.cli.commands.node.{name}" for name in ("serve", "backup", "restore", "database")),
+    "uvicorn.lifespan.off",
+    "encodings.idna",
 )
 
 
