@@ -170,7 +170,7 @@ class Links(Protocol):
     async def find(self, token_hash: bytes) -> LinkRecord | None:
         """Find a link and hold its lock for this transaction."""
 
-    async def use(self, token_hash: bytes, now: datetime) -> None:
+    async def use(self, token_hash: bytes) -> None:
         """Mark a link as used."""
 
     async def void(self, user_id: str, now: datetime) -> None:
