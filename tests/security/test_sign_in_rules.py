@@ -20,7 +20,7 @@ from mudra.identity.sign_in.sign_in import (
     sign_in,
     throttle,
 )
-from mudra.identity.sign_in.throttle import FRESH, Counted, History
+from mudra.identity.sign_in.throttle import FRESH, Counted, History, Standing
 from mudra.shared.secret_text import SecretText
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -59,24 +59,26 @@ class InMemory:
     async def history(self, counted: Counted, name: str, *, lock: bool) -> History:  # noqa: ARG002  # one thread
         return self.counts.get((counted, name), FRESH)
 
+    async def standing(self, username: str, address: str, *, from_there: bool) -> Standing:
+        return Standing(
+            self.at,
+            self.counts.get((Counted.PASSWORD, username), FRESH),
+            self.by_address.get(address, []),
+            [
+                at
+                for who, where, at in self.entered
+                if who == username and (where == address or not from_there)
+            ],
+        )
+
     async def save(self, counted: Counted, name: str, history: History) -> None:
         self.counts[(counted, name)] = history
-
-    async def of_address(self, address: str, since: datetime) -> list[datetime]:
-        return [at for at in self.by_address.get(address, []) if at > since]
 
     async def address_failed(self, address: str, now: datetime) -> None:
         self.by_address.setdefault(address, []).append(now)
 
     async def lock_address(self, _: str) -> None:
         """One thread needs no lock."""
-
-    async def successes(self, name: str, since: datetime, *, address: str = "") -> list[datetime]:
-        return [
-            at
-            for who, where, at in self.entered
-            if who == name and at > since and address in {"", where}
-        ]
 
     async def succeeded(self, name: str, address: str, now: datetime) -> None:
         self.entered.append((name, address, now))

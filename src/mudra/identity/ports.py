@@ -23,7 +23,7 @@ from mudra.identity.memberships.member_search import (
 from mudra.identity.memberships.ports import FirstSecret, Invitations
 from mudra.identity.operators.operator import Scope
 from mudra.identity.second_factor.ports import SecondFactors
-from mudra.identity.sign_in.throttle import Counted, History
+from mudra.identity.sign_in.throttle import Counted, History, Standing
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
@@ -170,7 +170,7 @@ class Links(Protocol):
     async def find(self, token_hash: bytes) -> LinkRecord | None:
         """Find a link and hold its lock for this transaction."""
 
-    async def use(self, token_hash: bytes, now: datetime) -> None:
+    async def use(self, token_hash: bytes) -> None:
         """Mark a link as used."""
 
     async def void(self, user_id: str, now: datetime) -> None:
@@ -212,6 +212,9 @@ class GuessedAccount(Struct, frozen=True):
 class Attempts(Protocol):
     """Failed sign-ins, by keyed hash of the name and by address."""
 
+    async def standing(self, username: str, address: str, *, from_there: bool) -> Standing:
+        """Read what decides on a sign-in; its successes from anywhere or this address alone."""
+
     async def history(self, counted: Counted, name: str, *, lock: bool) -> History:
         """Read the failures in a row of a name, whether or not it exists."""
 
@@ -227,10 +230,8 @@ class Attempts(Protocol):
     async def lock_address(self, address: str) -> None:
         """Let attempts from an address wait for each other until this transaction ends."""
 
-    async def successes(
-        self, username: str, since: datetime, *, address: str = ""
-    ) -> Sequence[datetime]:
-        """Return when a name signed in, from anywhere or from one address."""
+    async def successes(self, username: str, since: datetime) -> Sequence[datetime]:
+        """Return when a name signed in."""
 
     async def succeeded(self, username: str, address: str, now: datetime) -> None:
         """Record a sign-in of a name from an address."""

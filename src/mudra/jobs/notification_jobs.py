@@ -16,9 +16,13 @@ from mudra.unit_of_work import OpenUnitOfWork
 _log = structlog.get_logger()
 
 
-async def remind_members(open_work: OpenUnitOfWork) -> None:
-    """Sends each reminder that is due, one entity in one transaction."""
+async def notify_people(open_work: OpenUnitOfWork) -> None:
+    """Notifies users of failed sign-ins (decisions 3), and members of what they are reminded of.
+
+    The reminders of one entity are in one transaction.
+    """
     async with open_work() as work:
+        await notify_guessed_users(work)
         now = await work.people.now()
         candidates = await work.reminders.candidates(now + LOOK_AHEAD, now - LOOK_BACK)
     for entity_id in candidates:
@@ -62,12 +66,6 @@ async def send_links(open_work: OpenUnitOfWork) -> None:
     while found:
         async with open_work() as work:
             found = await send_requested_links(work)
-
-
-async def notify_guessing(open_work: OpenUnitOfWork) -> None:
-    """Notifies users of failed sign-ins (decisions 3)."""
-    async with open_work() as work:
-        await notify_guessed_users(work)
 
 
 async def deliver_mail(open_queue: OpenQueue, send: Send, count: Callable[[str], None]) -> None:

@@ -168,11 +168,11 @@ class UserTokenRecord(Struct, frozen=True):
 class IssuedTokens(Protocol):
     """What is remembered of tokens: all user tokens, and revoked entity tokens."""
 
-    async def keep_user_token(self, record: UserTokenRecord) -> None:
-        """Store a user token that is about to be returned."""
+    async def keep_user_token(self, record: UserTokenRecord, others: int) -> Sequence[str]:
+        """Store a user token that is about to be returned, and end the oldest others.
 
-    async def end_oldest(self, user_id: str, keep: int, now: datetime) -> Sequence[str]:
-        """End the oldest live tokens of a user beyond `keep`; returns the jti of each."""
+        So many others stay; returns the jti of each that has ended.
+        """
 
     async def user_token(self, jti: str) -> UserTokenRecord | None:
         """Find a user token."""

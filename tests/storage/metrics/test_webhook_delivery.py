@@ -166,7 +166,7 @@ def test_what_a_killed_node_had_taken_is_posted_by_another(service: Service, pos
             sink.may_answer.set()
         else:
             async with dependencies.metrics_maintenance(within_s=5.0) as work:
-                await work.messages.take_due(1, at_once_to_one=1, of_public=False)
+                await work.messages.take_due(1, work.now, at_once_to_one=1, of_public=False)
         async with dependencies.database.transaction() as transaction:
             await transaction.connection.execute(
                 sa.update(webhook_message).values(
@@ -203,7 +203,9 @@ def test_a_message_whose_attempt_breaks_the_code_delays_no_other_and_waits(
         with pytest.raises(ZeroDivisionError):
             await deliver_messages(opened, post, pause_after, lambda _: None)
         async with opened() as work:
-            due = await work.messages.take_due(MESSAGES, at_once_to_one=MESSAGES, of_public=False)
+            due = await work.messages.take_due(
+                MESSAGES, work.now, at_once_to_one=MESSAGES, of_public=False
+            )
         assert [one for one in due if one.url == poisoned.url] == []
         return await left(dependencies, bad), await left(dependencies, good)
 

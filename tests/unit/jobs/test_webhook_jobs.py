@@ -36,7 +36,7 @@ class Queued:
         self.given_up: list[WaitingMessage] = []
 
     async def take_due(
-        self, _limit: int, *, at_once_to_one: int, of_public: bool
+        self, _limit: int, _now: datetime, *, at_once_to_one: int, of_public: bool
     ) -> Sequence[WaitingMessage]:
         assert at_once_to_one >= 1
         return self.due.pop(of_public, [])

@@ -104,7 +104,7 @@ def make_backup(
         with only_backup(first):
             clear_out(making.folder)
             # Of either database: its mark would take the place of that by which a restore goes on.
-            refuse_unfinished(first)
+            refuse_unfinished(look(first))
             if second is None or order.only is Part.FIRST:
                 return [_dump(making, _begin(making.at, first, Part.FIRST, pairing))]
             if order.only is Part.METRICS:

@@ -10,7 +10,7 @@ from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.cli.local.program import CommandFailed
 from mudra.overview.backups import BackupDetails, Part
-from mudra.storage.backup.restored_store import Contents, look
+from mudra.storage.backup.restored_store import Contents
 from mudra.storage.database.embedded import locks
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 
@@ -27,9 +27,8 @@ FROM_ELSEWHERE: Final = (
 """Only who moved it knows which of the two it is."""
 
 
-def refuse_unfinished(first: str) -> None:
+def refuse_unfinished(contents: Contents) -> None:
     """Raise CommandFailed for a first database whose restore was cut off before its rollback."""
-    contents = look(first)
     if contents.unfinished:
         raise CommandFailed(what_is_wrong(contents))
 

@@ -30,8 +30,7 @@ from mudra.bootstrap.observability.telemetry import DATABASE_FAILURES, count_dat
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import handover_job, metrics_jobs
 from mudra.jobs.notification_jobs import (
-    notify_guessing,
-    remind_members,
+    notify_people,
     send_links,
     watch_sign_ins,
 )
@@ -176,7 +175,10 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
             run=lambda: _clear(dependencies),
         ),
         Job(
-            name="remind", every=10 * minute, run=lambda: _remind(dependencies), follows_clock=True
+            name="remind",
+            every=10 * minute,
+            run=partial(notify_people, dependencies.unit_of_work),
+            follows_clock=True,
         ),
         Job(
             name="sign-ins",
@@ -334,11 +336,6 @@ async def _record_anonymous(dependencies: Dependencies) -> None:
 
 async def _keys(dependencies: Dependencies) -> None:
     await maintain_keys(dependencies.unit_of_work)
-
-
-async def _remind(dependencies: Dependencies) -> None:
-    await notify_guessing(dependencies.unit_of_work)
-    await remind_members(dependencies.unit_of_work)
 
 
 async def _seal_audit(dependencies: Dependencies) -> None:

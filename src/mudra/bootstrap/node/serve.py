@@ -21,7 +21,7 @@ from mudra.bootstrap.observability.logging import set_up_logging
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.demo.network import Demo
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.crypto.encryption_keys import load_data_encryption
+from mudra.storage.crypto.encryption_keys import data_encryption_of
 from mudra.storage.database.embedded.server import EmbeddedServer
 from mudra.storage.database.migrate import HEAD, for_schema, migrate, revisions
 from mudra.storage.database.primary import of_primary
@@ -34,7 +34,7 @@ from mudra.storage.database.roles import (
     make_roles,
     role_of,
 )
-from mudra.storage.metrics.apart.pairing import MetricsUnreachable, pair, reaching
+from mudra.storage.metrics.apart.pairing import Connection, MetricsUnreachable, pair, reaching
 
 _log = structlog.get_logger()
 _NODE: Final = "mudra.bootstrap.node.processes"
@@ -81,10 +81,10 @@ def prepare_metrics(settings: Settings) -> str | None:
     return address
 
 
-def _pair_metrics(settings: Settings, conninfo: str) -> None:
+def _pair_metrics(settings: Settings, first: Connection) -> None:
     """Compare both databases; what needs no metrics starts without the second one too."""
     try:
-        pair(conninfo, prepare_metrics(settings))
+        pair(first, prepare_metrics(settings))
     except MetricsUnreachable as error:
         _log.warning("started without the metrics database", error=str(error))
 
@@ -134,15 +134,23 @@ def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, DataE
     """Give the migrated database and its keys at rest; `create` allows a new master key."""
     with open_server(settings) as (found, _):
         conninfo = _prepared(settings, found)
-        if settings.metrics_database_url is not None:
-            _pair_metrics(settings, conninfo)
-        yield conninfo, _load_encryption(settings, conninfo, create=create)
+        with _first(conninfo) as connection:
+            if settings.metrics_database_url is not None:
+                _pair_metrics(settings, connection)
+            encryption = _load_encryption(settings, connection, create=create)
+        yield conninfo, encryption
 
 
-def _load_encryption(settings: Settings, conninfo: str, *, create: bool) -> DataEncryption:
+def _first(conninfo: str) -> Connection:
+    """Connect without a transaction: what is done to a second database may take its time."""
+    return psycopg.connect(conninfo, connect_timeout=5, autocommit=True)
+
+
+def _load_encryption(settings: Settings, first: Connection, *, create: bool) -> DataEncryption:
     with using(settings.data_dir):
         pass
-    return load_data_encryption(conninfo, settings.data_dir, create=create)
+    with first.transaction():
+        return data_encryption_of(first, settings.data_dir, create=create)
 
 
 def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:
@@ -183,13 +191,15 @@ def _serve(
             conninfo = _prepared(settings, found)
             # Next to the thread, which loads most of it too.
             from mudra.bootstrap.backup.place import refuse_unfinished  # noqa: PLC0415
+            from mudra.storage.backup.restored_store import contents_of  # noqa: PLC0415
 
-            refuse_unfinished(conninfo)
-            _pair_metrics(settings, conninfo)
+            with _first(conninfo) as connection:
+                refuse_unfinished(contents_of(connection))
+                _pair_metrics(settings, connection)
+                encryption = _load_encryption(settings, connection, create=True)
             loading.join()
             from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not
 
-            encryption = _load_encryption(settings, conninfo, create=True)
             return run_node(settings, conninfo, encryption, announce, demo, heal, given)
     finally:
         loading.join()  # else it goes on loading in a process that ends, and complains

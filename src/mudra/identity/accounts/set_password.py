@@ -118,7 +118,7 @@ async def store_password(
         if isinstance(accepted, WrongAccountKind):
             return accepted
         user = accepted
-    await work.links.use(token_hash(token), await work.people.now())
+    await work.links.use(token_hash(token))
     await put_password(work, user, password_hash, caller)
     # The link has verified the address (spec 3); a disabled person holds none.
     await work.memberships.set_state(user.user_id, UserState.ACTIVE)

@@ -57,6 +57,13 @@ class Onboarded(Struct, frozen=True):
     invited: bool
 
 
+class _Found(Struct, frozen=True):
+    """The account of a new member's admin, if there is one, and whether the registry knows it."""
+
+    admin: User | None
+    has_entry: bool
+
+
 OnboardRefused = ValueRefused | MemberDiffers | WrongAccountKind | ScopeMissing
 OnboardResult = Onboarded | OnboardRefused
 
@@ -78,9 +85,10 @@ async def onboard_member(
     await work.memberships.lock_operators()
     if (lost := await lost_scope(work, by)) is not None:
         return lost
-    if (refused := await _refused(work, checked)) is not None:
-        return refused
-    admin = await work.people.by_username(checked.admin_email)
+    found = await _acceptable(work, checked)
+    if isinstance(found, Refusal):
+        return found
+    admin = found.admin
     await work.people.add_member(entity_id, checked.entity_type, name, status)
     if admin is None:
         admin = await create_admin_account(
@@ -89,7 +97,7 @@ async def onboard_member(
     elif not admin.is_of_a_member:
         await end_earlier_sign_ins(work, admin, caller)
     await work.people.add_admin(entity_id, admin.user_id)
-    if await work.memberships.entry_types([entity_id]):
+    if found.has_entry:
         # Else the admin has nothing of another's: all that the entry gets begins with them (0189).
         await work.memberships.record_grant(admin.user_id, by.user_id, entity_id)
     await work.audit_log.append(
@@ -103,8 +111,7 @@ async def onboard_member(
     )
     invited = await send_missing_link(work, admin.user_id, caller)
     await work.first_secret.create(entity_id, caller, await work.people.now())
-    member = await work.people.member(entity_id)
-    assert member is not None
+    member = Member(entity_id, checked.entity_type, name, status.value, (admin.email,))
     return Onboarded(member, admin, created=True, invited=invited)
 
 
@@ -113,18 +120,21 @@ async def preview_onboarding(
 ) -> ValueRefused | WrongAccountKind | None:
     """Return why `onboard_member` would refuse an entity ID that is not taken; changes nothing."""
     checked = checked_member(new)
-    return checked if isinstance(checked, ValueRefused) else await _refused(work, checked)
+    if isinstance(checked, ValueRefused):
+        return checked
+    found = await _acceptable(work, checked)
+    return found if isinstance(found, Refusal) else None
 
 
-async def _refused(
+async def _acceptable(
     work: IdentityUnitOfWork, checked: NewMember
-) -> ValueRefused | WrongAccountKind | None:
+) -> _Found | ValueRefused | WrongAccountKind:
     types = await work.memberships.entry_types([checked.entity_id])
     if (refused := type_refused(checked, types)) is not None:
         return refused
     admin = await work.people.by_username(checked.admin_email)
     is_operator = admin is not None and bool(await work.memberships.scopes(admin.user_id))
-    return WrongAccountKind() if is_operator else None
+    return WrongAccountKind() if is_operator else _Found(admin, checked.entity_id in types)
 
 
 def checked_member(new: NewMember) -> NewMember | ValueRefused:

@@ -108,12 +108,12 @@ async def admit(
     work: IdentityUnitOfWork, typed: str, caller: Caller, *, origin: str, hourly: int
 ) -> Admitted | TooManyAttempts:
     """Ask the throttle before anything is hashed; a refused attempt is not counted."""
-    username, now = normalize_username(typed), await work.people.now()
-    history = await work.attempts.history(Counted.PASSWORD, username, lock=False)
-    refusal = await _throttled(history, origin, now, work.attempts)
-    if refusal is None:
-        # From this address alone: others learn nothing of an account that signs in often.
-        refusal = await too_often(work.attempts, username, now, hourly, origin=origin)
+    username = normalize_username(typed)
+    # From this address alone: others learn nothing of an account that signs in often.
+    standing = await work.attempts.standing(username, origin, from_there=True)
+    refusal = _throttled(standing) or _until(
+        throttle.decide_successes(standing.successes, standing.now, hourly), standing.now
+    )
     if refusal is not None:
         await work.audit_log.append(_refused(caller, "too-many-attempts"))
         return refusal
@@ -125,10 +125,11 @@ async def settle(
 ) -> User | SignInRefused | TooManyAttempts:
     """Decide under the lock of the name, and count a failure."""
     username = admitted.username
-    history = await work.attempts.history(Counted.PASSWORD, username, lock=True)
+    await work.attempts.history(Counted.PASSWORD, username, lock=True)
     await work.attempts.lock_address(admitted.origin)
-    now = await work.people.now()
-    refusal = await _throttled(history, admitted.origin, now, work.attempts)
+    standing = await work.attempts.standing(username, admitted.origin, from_there=False)
+    history, now = standing.history, standing.now
+    refusal = _throttled(standing)
     if refusal is not None:
         await work.audit_log.append(_refused(caller, "too-many-attempts"))
         return refusal
@@ -136,7 +137,7 @@ async def settle(
     earlier = admitted.user
     unchanged = user is not None and earlier is not None and user.has_password_of(earlier)
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
-        often = await too_often(work.attempts, username, now, hourly)
+        often = _until(throttle.decide_successes(standing.successes, now, hourly), now)
         if often is not None:
             await work.audit_log.append(_refused(caller, "too-many-sign-ins", user.user_id))
             return often
@@ -192,27 +193,24 @@ def _off(history: throttle.History, now: datetime) -> bool:
 
 
 async def too_often(
-    attempts: Attempts, username: str, now: datetime, most: int, *, origin: str = ""
+    attempts: Attempts, username: str, now: datetime, most: int
 ) -> TooManyAttempts | None:
     """Return until when an account that signed in `most` times in an hour must wait."""
-    since = now - throttle.SUCCESS_PERIOD
-    decision = throttle.decide_successes(
-        await attempts.successes(username, since, address=origin), now, most
-    )
-    return TooManyAttempts(decision.until, now) if isinstance(decision, Wait) else None
+    successes = await attempts.successes(username, now - throttle.SUCCESS_PERIOD)
+    return _until(throttle.decide_successes(successes, now, most), now)
 
 
 async def address_waits(attempts: Attempts, origin: str, now: datetime) -> TooManyAttempts | None:
     """Return until when an address with too many failures must wait."""
-    since = now - throttle.ADDRESS_PERIOD
-    decision = throttle.decide_address(await attempts.of_address(origin, since), now)
+    failures = await attempts.of_address(origin, now - throttle.ADDRESS_PERIOD)
+    return _until(throttle.decide_address(failures, now), now)
+
+
+def _throttled(standing: throttle.Standing) -> TooManyAttempts | None:
+    now = standing.now
+    of_name = _until(throttle.decide(standing.history, now), now)
+    return of_name or _until(throttle.decide_address(standing.address_failures, now), now)
+
+
+def _until(decision: object, now: datetime) -> TooManyAttempts | None:
     return TooManyAttempts(decision.until, now) if isinstance(decision, Wait) else None
-
-
-async def _throttled(
-    history: throttle.History, origin: str, now: datetime, attempts: Attempts
-) -> TooManyAttempts | None:
-    decision = throttle.decide(history, now)
-    if isinstance(decision, Wait):
-        return TooManyAttempts(decision.until, now)
-    return await address_waits(attempts, origin, now)

@@ -52,6 +52,18 @@ FRESH: Final = History(0, None)
 """Also what a right password in an open slot, or a password set by link, leaves behind."""
 
 
+class Standing(Struct, frozen=True):
+    """What is known at one moment of a name, and of the address from which it is tried.
+
+    Failures of the address within `ADDRESS_PERIOD`, successes within `SUCCESS_PERIOD`.
+    """
+
+    now: datetime
+    history: History
+    address_failures: Sequence[datetime]
+    successes: Sequence[datetime]
+
+
 class Proceed(Struct, frozen=True):
     """An attempt may be made now."""
 

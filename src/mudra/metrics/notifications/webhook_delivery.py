@@ -88,7 +88,7 @@ async def deliver_messages(
     async def take(places: int) -> set[asyncio.Task[None]]:
         async with open_work() as work:
             claimed = await work.messages.take_due(
-                places, at_once_to_one=AT_ONCE_TO_ONE, of_public=of_public
+                places, work.now, at_once_to_one=AT_ONCE_TO_ONE, of_public=of_public
             )
         return {asyncio.create_task(deliver(one)) for one in claimed}
 

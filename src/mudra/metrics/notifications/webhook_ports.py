@@ -70,7 +70,7 @@ class WebhookMessages(Protocol):
         ...
 
     async def take_due(
-        self, limit: int, *, at_once_to_one: int, of_public: bool
+        self, limit: int, now: datetime, *, at_once_to_one: int, of_public: bool
     ) -> Sequence[WaitingMessage]:
         """Takes due messages of alarms or of the public, so that no other process delivers them.
 

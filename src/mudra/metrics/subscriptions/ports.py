@@ -136,6 +136,10 @@ class Subscriptions(Protocol):
         """Delete it."""
         ...
 
+    async def is_anything_due(self) -> bool:
+        """Return whether there is a subscription, or news or an announcement not sent to all."""
+        ...
+
     async def any_confirmed(self) -> bool:
         """Return whether anyone is subscribed."""
         ...

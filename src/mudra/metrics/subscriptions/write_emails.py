@@ -47,6 +47,9 @@ class StatusEmails(Struct, frozen=True):
 
     async def write(self) -> None:
         """Answer requests, then announce what has changed, until nothing waits."""
+        async with self.open_work() as work:
+            if not await work.subscriptions.is_anything_due():
+                return
         while await self._ask_to_confirm():
             pass
         while await self._report_failures():

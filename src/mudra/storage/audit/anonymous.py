@@ -5,7 +5,7 @@ kept in the transaction of the refusal itself. A job makes one event of each min
 """
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
@@ -100,10 +100,9 @@ async def count_anonymous(transaction: Transaction, events: Iterable[AuditEvent]
 
 async def record_anonymous(transaction: Transaction) -> int:
     """Make an event of each count whose minute is over; returns their number."""
-    now = await transaction.now()
     c = audit_anonymous.c
-    minute = now.astimezone(UTC).replace(second=0, microsecond=0)
-    rows = await transaction.connection.execute(
+    minute = sa.select(sa.func.date_trunc("minute", transaction.this_moment)).scalar_subquery()
+    found = await transaction.connection.execute(
         sa.delete(audit_anonymous)
         .where(c.minute < minute)
         .returning(
@@ -111,10 +110,12 @@ async def record_anonymous(transaction: Transaction) -> int:
             *(c.reason, c["count"], c.first_at, c.last_at),
         )
     )
-    events = [event_row(_event(tuple(row), now)) for row in sorted(rows, key=lambda one: one[6])]
-    if events:
+    rows = sorted(found, key=lambda one: one[6])
+    if rows:
+        now = await transaction.now()
+        events = [event_row(_event(tuple(row), now)) for row in rows]
         await transaction.connection.execute(sa.insert(audit_event), events)
-    return len(events)
+    return len(rows)
 
 
 def _event(row: tuple[object, ...], now: datetime) -> AuditEvent:

@@ -76,10 +76,12 @@ class PostgresLedger:
         c = audit_seal.c
         row = (
             await self._tx.connection.execute(
-                sa.select(c.number, c.hash, c.epoch).order_by(c.number.desc()).limit(1)
+                sa.select(c.number, c.hash, self._tx.this_moment, c.epoch)
+                .order_by(c.number.desc())
+                .limit(1)
             )
         ).first()
-        return Checkpoint(row[0], row[1], await self._tx.now(), row[2]) if row else START
+        return Checkpoint(*row) if row else START
 
     async def count(self) -> int:
         """Return how many rows are sealed."""

@@ -11,8 +11,10 @@ from msgspec import Struct
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 _WRAP: Final = 1 << 32
-_NEXT: Final = sa.text("SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
-_FORGET: Final = sa.text("SELECT pg_stat_clear_snapshot()")
+_NEXT: Final = sa.text(
+    # The second one lets the list of open ones be read afresh by the statement after this one.
+    "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint, pg_stat_clear_snapshot()"
+)
 _OPEN: Final = sa.text(
     "SELECT xid FROM audit_open_writers()"
     " UNION ALL SELECT transaction::text::bigint FROM pg_prepared_xacts"
@@ -38,7 +40,6 @@ async def read_horizon(connection: AsyncConnection) -> Horizon:
     In this order: what was open when the next number was read is still on the list, or ended.
     """
     next_xid = int(await connection.scalar(_NEXT) or 0)
-    await connection.execute(_FORGET)
     rows = await connection.execute(_OPEN)
     return Horizon(min([next_xid, *(_full(row[0], next_xid) for row in rows)]), next_xid)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 import psycopg
@@ -265,19 +265,24 @@ class Contents(Struct, frozen=True):
 def look(conninfo: str) -> Contents:
     """Look into a database: before a restore, and for one that was cut off."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
-        others = connection.execute(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-            " AND usesysid IS NOT NULL AND pid <> pg_backend_pid()"
-        ).fetchone()
-        users = int(str(others[0])) if others else 0
-        if not _is(connection, _ANY_TABLE):
-            return Contents(empty=True, users=users)
-        if not _is(connection, _OURS):
-            return Contents(empty=False, users=users)
-        rows: list[tuple[str, str, int]] = connection.execute(_FACTS).fetchall()
-        facts = {name: value for name, value, _ in rows}
-        empty = PAIRED not in facts and not _is(connection, _ANY_ROW)
-        row = connection.execute(CLUSTER.encode()).fetchone()
+        return contents_of(connection)
+
+
+def contents_of(connection: psycopg.Connection[tuple[object, ...]]) -> Contents:
+    """Look into the database of a connection."""
+    others = connection.execute(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND usesysid IS NOT NULL AND pid <> pg_backend_pid()"
+    ).fetchone()
+    users = int(str(others[0])) if others else 0
+    if not _is(connection, _ANY_TABLE):
+        return Contents(empty=True, users=users)
+    if not _is(connection, _OURS):
+        return Contents(empty=False, users=users)
+    rows = cast("list[tuple[str, str, int]]", connection.execute(_FACTS).fetchall())
+    facts = {name: value for name, value, _ in rows}
+    empty = PAIRED not in facts and not _is(connection, _ANY_ROW)
+    row = connection.execute(CLUSTER.encode()).fetchone()
     assert row is not None
     here, found = str(row[0]), facts.get(_MADE)
     origin = msgspec.json.decode(found, type=BackupMark) if found else None

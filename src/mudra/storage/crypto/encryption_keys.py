@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Final
+from typing import Final, LiteralString, cast
 
 import psycopg
 
@@ -21,20 +21,30 @@ def load_data_encryption(conninfo: str, data_dir: Path, *, create: bool) -> Data
     CiphertextInvalid when it belongs to another database.
     """
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
-        found: dict[str, bytes] = dict(
-            connection.execute("SELECT name, sealed FROM sealed_key FOR UPDATE").fetchall()
+        return data_encryption_of(connection, data_dir, create=create)
+
+
+def data_encryption_of(
+    connection: psycopg.Connection[tuple[object, ...]], data_dir: Path, *, create: bool
+) -> DataEncryption:
+    """Load them by a connection, whose transaction has those that were made; raises the same."""
+    found = _sealed(connection, "SELECT name, sealed FROM sealed_key FOR UPDATE")
+    masters = load_master_keys(os.environ, data_dir, create=create, database_is_sealed=bool(found))
+    keyring = Keyring(masters)
+    missing = [name for name in _NAMES if name not in found]
+    for name in missing:
+        connection.execute(
+            "INSERT INTO sealed_key (name, sealed, created_at)"
+            " VALUES (%s, %s, clock_timestamp()) ON CONFLICT DO NOTHING",
+            [name, keyring.new_sealed_key(name, _VERSION)],
         )
-        masters = load_master_keys(
-            os.environ, data_dir, create=create, database_is_sealed=bool(found)
-        )
-        keyring = Keyring(masters)
-        for name in _NAMES:
-            if name not in found:
-                connection.execute(
-                    "INSERT INTO sealed_key (name, sealed, created_at)"
-                    " VALUES (%s, %s, clock_timestamp()) ON CONFLICT DO NOTHING",
-                    [name, keyring.new_sealed_key(name, _VERSION)],
-                )
-        rows = connection.execute("SELECT name, sealed FROM sealed_key").fetchall()
-        keys = {name: keyring.decrypt_key(sealed, name, _VERSION).reveal() for name, sealed in rows}
-    return DataEncryption(keyring, *(keys[name] for name in _NAMES))
+    if missing:
+        found = _sealed(connection, "SELECT name, sealed FROM sealed_key")
+    keys = {name: keyring.decrypt_key(sealed, name, _VERSION) for name, sealed in found.items()}
+    return DataEncryption(keyring, *(keys[name].reveal() for name in _NAMES))
+
+
+def _sealed(
+    connection: psycopg.Connection[tuple[object, ...]], query: LiteralString
+) -> dict[str, bytes]:
+    return dict(cast("list[tuple[str, bytes]]", connection.execute(query).fetchall()))

@@ -6,7 +6,7 @@ reaches no count of another kind.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
@@ -14,7 +14,14 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import UserState
 from mudra.identity.ports import GuessedAccount
-from mudra.identity.sign_in.throttle import FRESH, Counted, History
+from mudra.identity.sign_in.throttle import (
+    ADDRESS_PERIOD,
+    FRESH,
+    SUCCESS_PERIOD,
+    Counted,
+    History,
+    Standing,
+)
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import address_failure, throttle, user_account
@@ -24,6 +31,7 @@ from mudra.storage.mail.outbox import OUTBOX_CHANGED
 _T: Final = throttle.c
 _A: Final = address_failure.c
 _S: Final = sign_in_success.c
+Times = Sequence[datetime] | None
 _HISTORY: Final = sa.select(_T.failures, _T.last_failure_at).where(
     _T.account_key == sa.bindparam("account_key")
 )
@@ -52,7 +60,32 @@ _SUCCESSES: Final = (
     .where(_S.account_key == sa.bindparam("account_key"), _S.at > sa.bindparam("since"))
     .order_by(_S.at)
 )
-_SUCCESSES_FROM: Final = _SUCCESSES.where(_S.address_key == sa.bindparam("address_key"))
+_MOMENT: Final = sa.select(
+    (sa.func.clock_timestamp() + sa.bindparam("offset", type_=sa.Interval)).label("now")
+).cte("moment")
+
+
+def _recent(
+    at: sa.Column[datetime], period: timedelta, *of: sa.ColumnElement[bool]
+) -> sa.ScalarSelect[Times]:
+    since = sa.select(_MOMENT.c.now - period).scalar_subquery()
+    return sa.select(sa.func.array_agg(at)).where(*of, at > since).scalar_subquery()
+
+
+def _standing(
+    *of_successes: sa.ColumnElement[bool],
+) -> sa.Select[datetime, int | None, datetime | None, Times, Times]:
+    of_name = _S.account_key == sa.bindparam("account_key")
+    from_there = _A.address_key == sa.bindparam("address_key")
+    return sa.select(
+        *(_MOMENT.c.now, _T.failures, _T.last_failure_at),
+        _recent(_A.at, ADDRESS_PERIOD, from_there),
+        _recent(_S.at, SUCCESS_PERIOD, of_name, *of_successes),
+    ).select_from(_MOMENT.outerjoin(throttle, _T.account_key == sa.bindparam("account_key")))
+
+
+_STANDING: Final = _standing()
+_STANDING_FROM: Final = _standing(_S.address_key == sa.bindparam("address_key"))
 _SUCCEEDED: Final = sa.insert(sign_in_success)
 _COUNT_SINCE: Final = sa.select(sa.func.count()).where(_A.at > sa.bindparam("since"))
 _GUESSED: Final = sa.insert(sign_in_wait)
@@ -82,6 +115,20 @@ class PostgresAttempts:
     def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
         self._tx = transaction
         self._encryption = encryption
+
+    async def standing(self, username: str, address: str, *, from_there: bool) -> Standing:
+        """Read what decides on a sign-in, whether or not the name exists; locks nothing."""
+        found = await self._tx.connection.execute(
+            _STANDING_FROM if from_there else _STANDING,
+            {
+                "account_key": self._key(Counted.PASSWORD, username),
+                "address_key": self._address_key(address),
+                "offset": self._tx.offset,
+            },
+        )
+        now, failures, last_failure_at, of_address, successes = found.one()
+        history = FRESH if failures is None else History(failures, last_failure_at)
+        return Standing(now, history, of_address or (), successes or ())
 
     async def history(self, counted: Counted, name: str, *, lock: bool) -> History:
         """Read the failures in a row of a name, whether or not it exists."""
@@ -122,19 +169,10 @@ class PostgresAttempts:
         """Let attempts from an address wait for each other until this transaction ends."""
         await self._tx.lock_name(f"sign-in:{address}")
 
-    async def successes(
-        self, username: str, since: datetime, *, address: str = ""
-    ) -> Sequence[datetime]:
-        """Return when a name signed in, from anywhere or from one address."""
+    async def successes(self, username: str, since: datetime) -> Sequence[datetime]:
+        """Return when a name signed in."""
         which = {"account_key": self._encryption.name_mac(username), "since": since}
-        found = (
-            await self._tx.connection.scalars(
-                _SUCCESSES_FROM, which | {"address_key": self._address_key(address)}
-            )
-            if address
-            else await self._tx.connection.scalars(_SUCCESSES, which)
-        )
-        return found.all()
+        return (await self._tx.connection.scalars(_SUCCESSES, which)).all()
 
     async def succeeded(self, username: str, address: str, now: datetime) -> None:
         """Record a sign-in of a name from an address."""

@@ -81,7 +81,7 @@ _ADD_ADMIN: Final = sa.insert(entity_admin)
 _SET_PASSWORD: Final = (
     sa.update(user_account)
     .where(_U.user_id == sa.bindparam("of_user"))
-    .values(password_hash=sa.bindparam("new_hash"), password_set_at=sa.bindparam("at"))
+    .values(password_hash=sa.bindparam("new_hash"))
 )
 _REPLACE_HASH: Final = (
     sa.update(user_account)
@@ -92,11 +92,7 @@ _ADD_LINK: Final = sa.insert(email_link)
 _LINK: Final = (
     sa.select(email_link).where(_L.token_hash == sa.bindparam("token_hash")).with_for_update()
 )
-_USE: Final = (
-    sa.update(email_link)
-    .where(_L.token_hash == sa.bindparam("of_link"))
-    .values(used_at=sa.bindparam("at"))
-)
+_USE: Final = sa.update(email_link).where(_L.token_hash == sa.bindparam("of_link"))
 _VOID: Final = (
     sa.update(email_link)
     .where(_L.user_id == sa.bindparam("of_user"), _L.used_at.is_(None), _L.voided_at.is_(None))
@@ -192,27 +188,20 @@ class PostgresPeople:
     ) -> None:
         """Store a new member."""
         await self._tx.connection.execute(
-            _ADD_MEMBER,
-            {
-                "entity_id": entity_id,
-                "type": entity_type,
-                "name": name,
-                "status": status.value,
-                "created_at": await self._tx.now(),
-            },
+            _ADD_MEMBER.values(created_at=self._tx.this_moment),
+            {"entity_id": entity_id, "type": entity_type, "name": name, "status": status.value},
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
 
     async def add_user(self, user: User) -> None:
         """Store a new user."""
         await self._tx.connection.execute(
-            _ADD_USER,
+            _ADD_USER.values(created_at=self._tx.this_moment),
             {
                 "user_id": user.user_id,
                 "email": user.email,
                 "name": user.name,
                 "state": user.state.value,
-                "created_at": await self._tx.now(),
             },
         )
 
@@ -230,13 +219,13 @@ class PostgresPeople:
         """Make a user an admin of an entity, of which it is no reader any more."""
         right = {"entity_id": entity_id, "user_id": user_id}
         await self._tx.connection.execute(_END_READER, right)
-        await self._tx.connection.execute(_ADD_ADMIN, right | {"since": await self._tx.now()})
+        await self._tx.connection.execute(_ADD_ADMIN.values(since=self._tx.this_moment), right)
 
     async def set_password(self, user_id: str, password_hash: str) -> None:
         """Store the hash of a new password."""
         await self._tx.connection.execute(
-            _SET_PASSWORD,
-            {"of_user": user_id, "new_hash": password_hash, "at": await self._tx.now()},
+            _SET_PASSWORD.values(password_set_at=self._tx.this_moment),
+            {"of_user": user_id, "new_hash": password_hash},
         )
 
     async def replace_hash(self, user_id: str, previous: str, password_hash: str) -> bool:
@@ -285,9 +274,11 @@ class PostgresLinks:
             voided_at=row["voided_at"],
         )
 
-    async def use(self, token_hash: bytes, now: datetime) -> None:
+    async def use(self, token_hash: bytes) -> None:
         """Mark a link as used."""
-        await self._tx.connection.execute(_USE, {"of_link": token_hash, "at": now})
+        await self._tx.connection.execute(
+            _USE.values(used_at=self._tx.this_moment), {"of_link": token_hash}
+        )
 
     async def void(self, user_id: str, now: datetime) -> None:
         """Void the links of a user that were not used."""

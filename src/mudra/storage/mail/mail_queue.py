@@ -99,6 +99,8 @@ class PostgresMailQueue:
             sa.select(c.mail_id, self._fails_now(now)).where(self._failed(now))
         )
         failed: dict[str, bool] = {row[0]: row[1] for row in rows}
+        if not failed:
+            return (), 0
         known = set(
             (
                 await self._tx.connection.scalars(

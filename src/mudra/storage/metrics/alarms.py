@@ -257,13 +257,12 @@ class PostgresWebhooks:
             await self._tx.changing(WEBHOOKS_CHANGED)
 
     async def take_due(
-        self, limit: int, *, at_once_to_one: int, of_public: bool
+        self, limit: int, now: datetime, *, at_once_to_one: int, of_public: bool
     ) -> Sequence[WaitingMessage]:
         """Takes due messages of alarms or of the public, so that no other process delivers them.
 
         Of one webhook so many that `at_once_to_one` are on their way to it, by all processes.
         """
-        now = await self._tx.now()
         due = _DUE_OF_PUBLIC if of_public else _DUE_OF_ALARMS
         values = {"now": now, "at_once": at_once_to_one, "limit": limit}
         rows = (await self._tx.connection.execute(due, values)).all()

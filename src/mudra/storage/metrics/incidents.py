@@ -72,6 +72,8 @@ class PostgresIncidents:
     async def save(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
         """Stores what has changed about incidents."""
         stored = list(notifications)
+        if not stored:
+            return
         # Two may exchange their beginnings: until all are stored, none of them has one.
         await self._tx.connection.execute(_WITHDRAW, {"ids": [one.incident_id for one in stored]})
         for one in stored:

@@ -21,12 +21,14 @@ from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.announcement_tables import status_announcement
 from mudra.storage.metrics.subscription_tables import status_news, status_subscription
 from mudra.storage.metrics.subscription_webhooks import PostgresSubscriptionWebhooks
 
 SUBSCRIPTION_ASKED: Final = "subscription"
 _S: Final = status_subscription.c
 _N: Final = status_news.c
+_A: Final = status_announcement.c
 _TAKE_NEWS: Final = (
     sa.select(status_news)
     .where(sa.not_(_N.done))
@@ -53,6 +55,8 @@ _CONFIRMATIONS: Final = sa.select(sa.func.coalesce(sa.func.sum(_S.confirmations)
     _S.mailed_at > sa.bindparam("since")
 )
 _CONFIRMATIONS_OF: Final = _CONFIRMATIONS.where(_S.email == sa.bindparam("email"))
+_ANY_SUBSCRIPTION: Final = sa.exists(sa.select(_S.subscription_id))
+_ANY_NEWS: Final = sa.exists().where(sa.not_(_N.done))
 _ANY_CONFIRMED: Final = sa.select(sa.exists().where(_S.confirmed_at.is_not(None)))
 _PLACE: Final = ("status_subscription", "sealed_token")
 
@@ -241,6 +245,12 @@ class PostgresSubscriptions:
         await self._tx.connection.execute(
             sa.delete(status_subscription).where(_S.subscription_id == subscription_id)
         )
+
+    async def is_anything_due(self) -> bool:
+        """Return whether there is a subscription, or news or an announcement not sent to all."""
+        announced = sa.exists().where(sa.not_(_A.done), _A.publish_at <= self._tx.this_moment)
+        due = sa.or_(_ANY_SUBSCRIPTION, _ANY_NEWS, announced)
+        return bool(await self._tx.connection.scalar(sa.select(due)))
 
     async def any_confirmed(self) -> bool:
         """Return whether anyone is subscribed."""

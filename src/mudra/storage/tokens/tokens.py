@@ -72,7 +72,6 @@ _OF_ONE: Final = (
 _OF_EACH: Final = sa.select(_OF_ONE).select_from(
     sa.func.unnest(_REQUESTED).alias("requested_id").join(_OF_ONE, sa.true())
 )
-_KEEP_USER_TOKEN: Final = sa.insert(user_token)
 _BEYOND: Final = (
     sa.select(_T.jti)
     .where(
@@ -88,6 +87,16 @@ _END_OLDEST: Final = (
     .where(_T.jti.in_(_BEYOND.scalar_subquery()))
     .values(revoked_at=sa.bindparam("now"))
     .returning(_T.jti)
+)
+_KEEP_USER_TOKEN: Final = _END_OLDEST.add_cte(  # which does not see it yet
+    sa.insert(user_token)
+    .values(
+        jti=sa.bindparam("new"),
+        user_id=sa.bindparam("of_user"),
+        issued_at=sa.bindparam("now"),
+        expires_at=sa.bindparam("until"),
+    )
+    .cte("kept")
 )
 _USER_TOKEN: Final = sa.select(user_token).where(_T.jti == sa.bindparam("jti"))
 _REVOKE_USER_TOKEN: Final = (
@@ -283,22 +292,20 @@ class PostgresIssuedTokens:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def keep_user_token(self, record: UserTokenRecord) -> None:
-        """Store a user token that is about to be returned."""
-        await self._tx.connection.execute(
+    async def keep_user_token(self, record: UserTokenRecord, others: int) -> Sequence[str]:
+        """Store a user token that is about to be returned, and end the oldest others.
+
+        So many others stay; returns the jti of each that has ended.
+        """
+        ended = await self._tx.connection.scalars(
             _KEEP_USER_TOKEN,
             {
-                "jti": record.jti,
-                "user_id": record.user_id,
-                "issued_at": record.issued_at,
-                "expires_at": record.expires_at,
+                "new": record.jti,
+                "of_user": record.user_id,
+                "now": record.issued_at,
+                "until": record.expires_at,
+                "keep": others,
             },
-        )
-
-    async def end_oldest(self, user_id: str, keep: int, now: datetime) -> Sequence[str]:
-        """End the oldest live tokens of a user beyond `keep`; returns the jti of each."""
-        ended = await self._tx.connection.scalars(
-            _END_OLDEST, {"of_user": user_id, "keep": keep, "now": now}
         )
         return ended.all()
 

@@ -44,8 +44,9 @@ class UserTokenIssuer(Struct, frozen=True):
     ) -> Claims:
         """Store the token and its audit entry in the transaction of the sign-in."""
         jti = self.new_id()
+        issued = UserTokenRecord(jti, user.user_id, now, now + USER_TOKEN_LIFE, None)
         # The sign-in holds the lock of the name: no two are issued at once.
-        for ended in await tokens.end_oldest(user.user_id, MAX_LIVE_TOKENS - 1, now):
+        for ended in await tokens.keep_user_token(issued, MAX_LIVE_TOKENS - 1):
             await audit_log.append(
                 AuditEntry(
                     EventName.USER_TOKEN_REVOKE,
@@ -55,15 +56,12 @@ class UserTokenIssuer(Struct, frozen=True):
                     detail={"jti": ended},
                 )
             )
-        await tokens.keep_user_token(
-            UserTokenRecord(jti, user.user_id, now, now + USER_TOKEN_LIFE, None)
-        )
         await audit_log.append(
             AuditEntry(
                 EventName.USER_TOKEN_ISSUE, caller, user_id=user.user_id, detail={"jti": jti}
             )
         )
-        scopes = await memberships.scopes(user.user_id)
+        scopes = frozenset() if user.is_of_a_member else await memberships.scopes(user.user_id)
         claims = user_claims(
             self.terms,
             user_id=user.user_id,

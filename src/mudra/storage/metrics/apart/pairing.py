@@ -60,26 +60,26 @@ class Kinship(enum.Enum):
     FOREIGN = enum.auto()
 
 
-def pair(first: str, metrics: str | None) -> None:
-    """Compare the databases at these addresses, both migrated; two new ones become a pair.
+def pair(own: Connection, metrics: str | None) -> None:
+    """Compare the first database and the one at an address, both migrated; new ones become a pair.
 
+    `own` has no transaction, so that what is kept in it is there at once.
     Raises MetricsMisplaced, and MetricsUnreachable for the second one.
     """
-    with psycopg.connect(first, connect_timeout=_CONNECT_S) as own:
-        if metrics is None:
-            require_together(fact(own, FACT))
+    if metrics is None:
+        require_together(fact(own, FACT))
+        return
+    with reaching(), psycopg.connect(metrics, connect_timeout=_CONNECT_S) as other:
+        require_apart(own, other)
+        kinship = _kinship(own, other)
+        if kinship is Kinship.PAIRED:
             return
-        with reaching(), psycopg.connect(metrics, connect_timeout=_CONNECT_S) as other:
-            require_apart(own, other)
-            kinship = _kinship(own, other)
-            if kinship is Kinship.PAIRED:
-                return
-            if kinship is not Kinship.NEW:
-                raise MetricsMisplaced(_WAYS_OUT[kinship])
-            value = fact(other, FACT) or fresh_id()
-            keep(other, FACT, value)
-        # The second one has committed: without the fact in the first one nothing was promised.
-        keep(own, FACT, value)
+        if kinship is not Kinship.NEW:
+            raise MetricsMisplaced(_WAYS_OUT[kinship])
+        value = fact(other, FACT) or fresh_id()
+        keep(other, FACT, value)
+    # The second one has committed: without the fact in the first one nothing was promised.
+    keep(own, FACT, value)
 
 
 def pair_again(first: str, metrics: str, *, begin_empty: bool = False) -> Kinship:
