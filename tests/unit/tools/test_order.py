@@ -40,4 +40,4 @@ def test_long_files_come_first_those_that_share_together_and_those_with_a_servic
     done = run_pytest(tmp_path)
 
     assert done.returncode == 0, done.stdout
-    assert (tmp_path / "notes.txt").read_text() == "long begins a - c ends d b "
+    assert (tmp_path / "notes.txt").read_text() == "long d begins a - c ends b "

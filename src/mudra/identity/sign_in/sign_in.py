@@ -212,7 +212,5 @@ def _throttled(standing: throttle.Standing) -> TooManyAttempts | None:
     return of_name or _until(throttle.decide_address(standing.address_failures, now), now)
 
 
-def _until(
-    decision: throttle.Proceed | Wait | Disabled, now: datetime
-) -> TooManyAttempts | None:
+def _until(decision: throttle.Proceed | Wait | Disabled, now: datetime) -> TooManyAttempts | None:
     return TooManyAttempts(decision.until, now) if isinstance(decision, Wait) else None

@@ -49,6 +49,8 @@ CONNECT_TIMEOUT_S: Final = 1
 MAX_CONNECTIONS: Final = 20
 IDLE_S: Final = 30.0
 """After so long without any transaction a process keeps no connection but the listening one."""
+OLDEST_S: Final = 200
+"""So long a connection is used: one that rested for longer may be forgotten by what is between."""
 POOL_WAIT_S: Final = 1.0
 STATEMENT_TIMEOUT_MS: Final = 2000
 LOCK_TIMEOUT_MS: Final = 1500
@@ -366,6 +368,9 @@ def _engine(
         pool_size=(connections + 1) // 2,  # half of them stay open
         max_overflow=connections // 2,
         pool_timeout=POOL_WAIT_S,
+        # The one used last has its statements prepared and its tables known; the others rest.
+        pool_use_lifo=True,
+        pool_recycle=OLDEST_S,
         use_native_hstore=False,  # else the first connection looks for a type that no table has
         hide_parameters=True,  # bound values never reach an error text
     )
