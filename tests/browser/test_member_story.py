@@ -27,6 +27,8 @@ def to(page: Page, title: str) -> None:
     if menu.is_visible():
         menu.click()
     page.get_by_role("navigation", name="Console").get_by_role("link", name=title).click()
+    # Until then the page before is there, whose menu the next one would unfold.
+    expect(page.locator("nav [aria-current=page]")).to_contain_text(title)
 
 
 def shows_errors_while_typing(page: Page) -> None:

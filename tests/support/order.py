@@ -10,8 +10,19 @@ from zlib import crc32
 
 import pytest
 
+_WAIT_LONGEST: Final = (
+    "tests/security/test_slow_clients.py",
+    "tests/conformance/test_conformance_suite.py",
+    "tests/faults/test_database_gone.py",
+    "tests/faults/test_fail_over.py",
+    "tests/security/test_link_floods.py",
+    "tests/faults/test_cache_invalidation.py",
+)
+"""They wait for most of their time: while types and pages are looked at, cores are busy anyway."""
+
 LONGEST: Final = (
     "tests/bench/test_benchmarks_run.py",
+    *_WAIT_LONGEST,
     "tests/faults/test_every_statement.py",
     "tests/storage/metrics/rollups/test_sums.py",
     "tests/faults/test_backups_of_two_databases.py",
@@ -22,8 +33,6 @@ LONGEST: Final = (
     "tests/http/health/test_feed_states.py",
     "tests/faults/test_embedded_server.py",
     "tests/conformance/test_openapi.py",
-    "tests/conformance/test_conformance_suite.py",
-    "tests/security/test_slow_clients.py",
     "tests/faults/test_of_systemd.py",
     "tests/docs/test_guides.py",
     "tests/http/health/test_demo_traffic.py",
