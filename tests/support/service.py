@@ -73,7 +73,8 @@ class Service:
 
     def client(self, address: str | None = None, kept: int = 20) -> httpx.Client:
         """A client that speaks from a loopback address of its own, and keeps some connections."""
-        own, limits = address or new_address(), httpx.Limits(max_keepalive_connections=kept)
+        limits = httpx.Limits(max_connections=100, max_keepalive_connections=kept)  # as by default
+        own = address or new_address()
         transport = httpx.HTTPTransport(local_address=own, verify=NO_TLS, limits=limits)
         client = httpx.Client(base_url=self.issuer, transport=transport, timeout=30)
         self._clients.append(client)
@@ -88,8 +89,7 @@ class Service:
         """Move the service's clock forward, on all workers; give its time then."""
         if self._store is not None and duration != NO_TIME:
             self._store.leave()
-        moved = f"{self.root}/sandbox/v1/clock"
-        answer = self._near.post(moved, json={"advance": duration})
+        answer = self._near.post(f"{self.root}/sandbox/v1/clock", json={"advance": duration})
         assert answer.status_code == 200, answer.text
         return datetime.fromisoformat(answer.json()["now"])
 

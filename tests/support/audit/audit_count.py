@@ -13,7 +13,6 @@ def audit_count(service: Service, *, with_address: bool = False) -> int:
 
     Those of a request have its address with them.
     """
-
     counted = f"{_ALL} WHERE address IS NOT NULL" if with_address else _ALL
 
     async def act(dependencies: Dependencies) -> int:
