@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -29,7 +29,10 @@ pauses = st.one_of(
 steps = st.lists(st.tuples(pauses, st.booleans()), min_size=1, max_size=25)
 drops = st.sets(st.integers(0, 4))
 """Which keys are dropped, counted from the youngest."""
-steps_with_drops = st.lists(st.tuples(pauses, st.booleans(), drops), min_size=1, max_size=25)
+moments = st.timedeltas(timedelta(microseconds=1), CLOCK_TOLERANCE)
+steps_with_drops = st.lists(
+    st.tuples(st.one_of(moments, pauses), st.booleans(), drops), min_size=1, max_size=25
+)
 
 
 class Keys:
@@ -65,7 +68,8 @@ class Keys:
         if due.signs_on is not None:
             self.keys[due.signs_on.kid] = replace(due.signs_on, retires_at=None)
         if due.appoint is not None:
-            self.keys[due.appoint.kid] = replace(due.appoint, active_from=at_once(now))
+            kid = due.appoint.kid
+            self.keys[kid] = replace(self.keys[kid], active_from=at_once(now))
         if due.make_active:
             self._make(now, at_once(now))
         if due.make_pending:
@@ -141,6 +145,11 @@ def test_a_key_stays_published_until_its_last_token_has_ended_and_goes_after(
 
 
 @given(st.sampled_from(TokenKind), steps_with_drops)
+# The key that handed over a moment ago is dropped: a node behind has not changed over yet.
+@example(
+    TokenKind.ENTITY,
+    [(ROTATE_AFTER, False, set()), (timedelta(seconds=1), False, {2})],
+)
 @settings(max_examples=100)
 def test_whatever_is_dropped_whenever_one_key_signs_that_was_not(
     kind: TokenKind, plans: list[tuple[timedelta, bool, set[int]]]

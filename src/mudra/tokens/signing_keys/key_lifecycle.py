@@ -156,13 +156,14 @@ class Succession(Struct, frozen=True):
     make_active: bool = False
     make_pending: bool = False
     appoint: SigningKey | None = None
-    """The pending key that signs at once."""
+    """The key that signs at once, on a node whose clock is behind too: it was pending, or took
+    over from a dropped one so lately that such a node would have none."""
     signs_on: SigningKey | None = None
     """The key that signs and was to stop for one that was dropped."""
 
 
 def succession(kind: TokenKind, left: Sequence[SigningKey], now: datetime) -> Succession:
-    """Return what the keys that are left need, so that tokens of the kind can be signed on."""
+    """Return what the keys that are left need, so that every node can sign tokens of the kind."""
     own = [key for key in left if key.kind is kind and not key.issuer]
     pending = [key for key in own if key.state(now) is KeyState.PENDING]
     active = signing(own, kind, now)
@@ -171,9 +172,19 @@ def succession(kind: TokenKind, left: Sequence[SigningKey], now: datetime) -> Su
         return Succession(kind, make_active=oldest is None, make_pending=True, appoint=oldest)
     ends = active.retires_at
     starts = [key.active_from for key in pending if key.active_from is not None]
-    if ends is None or any(start <= ends for start in starts):
-        return Succession(kind)
-    return Succession(kind, signs_on=active)
+    ends_early = ends is not None and not any(start <= ends for start in starts)
+    return Succession(
+        kind,
+        appoint=active if _has_gap(own, kind, now) else None,
+        signs_on=active if ends_early else None,
+    )
+
+
+def _has_gap(left: Sequence[SigningKey], kind: TokenKind, now: datetime) -> bool:
+    """Return whether no key signs on some node that is at most `CLOCK_TOLERANCE` behind."""
+    ends = [key.retires_at for key in left if key.retires_at is not None]
+    begins = [at_once(now), *(end for end in ends if at_once(now) < end < now)]
+    return any(signing(left, kind, at) is None for at in begins)
 
 
 def published(keys: Sequence[SigningKey], now: datetime) -> list[SigningKey]:

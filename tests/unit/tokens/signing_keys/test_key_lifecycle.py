@@ -204,3 +204,27 @@ def test_a_key_signs_on_where_the_one_that_was_to_follow_is_gone() -> None:
     assert succession(ENTITY, [ending, unscheduled], NOW + TICK) == Succession(
         ENTITY, make_pending=True, appoint=unscheduled
     )
+
+
+def test_a_key_that_has_just_taken_over_from_a_dropped_one_signs_on_nodes_behind_as_well() -> None:
+    first = key("a", signs=NOW - MONTH, ends=NOW)
+    second = key("b", signs=NOW, ends=NOW + TICK)
+    third = key("c", signs=NOW + TICK)
+    behind = NOW + CLOCK_TOLERANCE
+    dropped = replace(first, revoked_at=NOW)
+
+    def appointed(now: datetime, *left: SigningKey) -> SigningKey | None:
+        found = succession(ENTITY, left, now)
+        assert found == Succession(ENTITY, appoint=found.appoint)
+        return found.appoint
+
+    assert appointed(behind - TICK, dropped, replace(second, retires_at=None)) is not None
+    assert appointed(behind, dropped, replace(second, retires_at=None)) is None
+    assert appointed(behind, first, third) == third  # what signed between them was dropped
+    assert appointed(behind + TICK, first, third) is None
+    assert appointed(behind, first, second, third) is None
+    assert appointed(behind, first, third, replace(second, kind=USER)) == third
+    ending = replace(second, retires_at=behind)
+    assert succession(ENTITY, [dropped, ending], behind - TICK) == Succession(
+        ENTITY, appoint=ending, signs_on=ending
+    )
