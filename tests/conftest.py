@@ -11,7 +11,7 @@ from tests.support import shared_tls
 from tests.support.database.template_database import share
 from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
-from tests.support.preloaded_program import share_program
+from tests.support.preloaded_program import compile_templates, share_program
 from tests.support.rare_collection import collect_rarely
 from tests.support.second_tries import pytest_terminal_summary
 from tests.support.service import Member, Service, new_member, running_service
@@ -50,10 +50,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Load the program once for all processes of the run."""
+    """Load the program once for all processes of the run, and compile its templates."""
     option = session.config.option
     if option.processes > 1 and not option.collectonly:
         share_program()
+        compile_templates()
 
 
 @pytest.hookimpl(tryfirst=True)

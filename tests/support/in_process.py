@@ -3,17 +3,22 @@
 import asyncio
 import contextlib
 import threading
+from collections import defaultdict
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
 import uvloop
+from tests.support.kept_routes import give_back, lay_out
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
+from mudra.bootstrap.routes import ServiceRoutes
 from mudra.bootstrap.wiring import Edge, application, open_http_edge
 from mudra.storage.crypto.data_encryption import DataEncryption
+
+_taken: dict[asyncio.AbstractEventLoop, list[tuple[Settings, ServiceRoutes]]] = defaultdict(list)
 
 
 @dataclass
@@ -24,6 +29,8 @@ class InProcess(httpx.BaseTransport):
     edge: Edge
 
     def __post_init__(self) -> None:
+        settings = self.edge.dependencies.settings
+        _taken[self.loop].append((settings, lay_out(settings)))
         app = application(self.edge)
 
         async def with_state(scope, receive, send):
@@ -67,6 +74,8 @@ def in_process(
         loop.call_soon_threadsafe(stop.set)
         thread.join(30)
         loop.close()
+        for taken in _taken.pop(loop):
+            give_back(*taken)
 
 
 def _run(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:

@@ -184,7 +184,7 @@ def main() -> None:
         importlib.import_module(name)
     for name in ("cheap_keys", "shared_tls"):
         importlib.import_module(f"tests.support.{name}").install()
-    _compile_templates()
+    compile_templates()
     _build_routes()
     gc.collect()
     collect_rarely()
@@ -209,8 +209,8 @@ def _out_of_the_way(channel: int) -> socket.socket:
     return socket.socket(fileno=moved)
 
 
-def _compile_templates() -> None:
-    """Those of pages and emails, which each worker and each start compile otherwise."""
+def compile_templates() -> None:
+    """Compile those of pages and emails: each process that is forked does it otherwise."""
     pages = importlib.import_module("mudra.console.framework.render").environment()
     for name in pages.list_templates():
         pages.get_template(name)
@@ -227,6 +227,8 @@ def _build_routes() -> None:
 def _run(wanted: Wanted) -> None:
     sys.argv = [wanted.module or "mudra", *wanted.arguments]
     if not wanted.module:
+        # A process apart (process_apart.py) loads the main module too: that of the program itself.
+        sys.modules["__main__"].__file__ = str(Path(sys.executable).with_name("mudra"))
         importlib.import_module("tests.support.cheap_hashes").run()
         return
     if wanted.run:

@@ -63,8 +63,8 @@ def fip_states(
     """
     fips = recent[-1].fips
     sums = np.stack([aligned(one, fips) for one in reversed(recent[-LOOKS[-1] :])])
-    tested = _with_causes(_tested(sums), at_fips)
     totals = np.stack([sums[:look].sum(0) for look in LOOKS])
+    tested = _with_causes(_tested(sums, totals), at_fips)
     reporters = np.stack([sums[:look, REPORTERS].max(0) for look in LOOKS])
     found = {}
     for place, fip_id in enumerate(fips):
@@ -76,19 +76,16 @@ def fip_states(
     return FipStates(window, found)
 
 
-def _tested(sums: Floats) -> _Tested:
-    """The first look that decides, for each API and FIP."""
-    bad = np.full((len(LOOKS), *sums.shape[2:]), -np.inf, np.float32)
-    good, doubt = bad.copy(), bad.copy()
+def _tested(sums: Floats, totals: Floats) -> _Tested:
+    """The first look that decides, for each API and FIP; `totals` has the sums of each look."""
+    of_all, without_best, without_worst = (
+        _roots(totals[:, parts]) for parts in (ALL, WITHOUT_BEST, WITHOUT_WORST)
+    )
+    failing, slower = of_all
     timed = np.arange(len(APIS)) < len(CALLED)
-    for number, look in enumerate(LOOKS):
-        window = sums[:look].sum(0)
-        failing, slower = _roots(window[ALL])
-        good[number] = np.where(timed[:, None], np.minimum(-failing, -slower), -failing)
-        doubt[number] = np.maximum(
-            np.maximum(failing, slower), np.maximum(*_roots(window[WITHOUT_BEST]))
-        )
-        bad[number] = np.maximum(*_roots(window[WITHOUT_WORST]))
+    good = np.where(timed[:, None], np.minimum(-failing, -slower), -failing)
+    doubt = np.maximum(np.maximum(failing, slower), np.maximum(*without_best))
+    bad = np.maximum(*without_worst)
     doubtful = np.maximum.accumulate(doubt, 0) >= _DOUBT_Z
     is_good = (good >= GOOD_Z) & ~doubtful
     is_bad = (bad >= BAD_Z) & _still_bad(sums)
@@ -114,7 +111,7 @@ def _still_bad(sums: Floats) -> Flags:
 
 def _roots(parts: Floats) -> tuple[Floats, Floats]:
     """Of the share of failures, and of the share of slow calls."""
-    calls, failed, answered, slow = parts
+    calls, failed, answered, slow = np.moveaxis(parts, 1, 0)
     return _root(failed, calls, _FAILING), _root(slow, answered, _HALF)
 
 
