@@ -88,6 +88,7 @@ class EvaluationRun:
         self.changed = changed
         """Windows whose reports changed since they were evaluated, if they were."""
         self.evaluated = 0
+        self._reported: list[datetime] = []
         self._new_id = new_id
         self._hourly_since = now - _KEPT_HOURLY
         self._kept: dict[datetime, _Kept] = {}
@@ -116,6 +117,8 @@ class EvaluationRun:
         """Evaluate the next window; incidents that it opens were detected at this time."""
         self.journal = evaluate(self.journal, reports, calls, fips, detected, self._new_id)
         self.evaluated += 1
+        if reports.requests or reports.notifications:
+            self._reported.append(reports.window)
         self._found.update((one.incident_id, one) for one in self.journal.incidents)
         if self.journal.counts is not None:
             causes = tuple(one.cause for one in self.journal.bad_at_fips)
@@ -150,6 +153,8 @@ class EvaluationRun:
         for one in _distinct(found, known):
             was, incident = before.get(one.incident_id), one.incident
             if was is not None:
+                if self._ended_in_lost_windows(was, incident):
+                    continue
                 incident = with_corrections(was, incident, self.journal.window)
             if change := change_of(was, incident):
                 changes[one.incident_id] = change
@@ -199,6 +204,20 @@ class EvaluationRun:
         self.journal = renamed(self.journal, names)
         for fresh, (old, at) in names.items():
             self._found[old] = replace(self._found.pop(fresh), incident_id=old, detected=at)
+
+    def _ended_in_lost_windows(self, known: Incident, found: Incident) -> bool:
+        """Return whether all is lost that showed how it ended, and nothing bad came since.
+
+        Metrics that were restored alone are older than its end. What is known of it stays.
+        """
+        if known.ended is None or known.ending is Ending.WITHDRAWN:
+            return False
+        if found.ended is not None and known.ending is Ending.NO_DATA:
+            return False
+        shown = known.timeline[-1].window
+        return found.last_bad <= known.last_bad and not any(
+            found.last_bad < window <= shown for window in self._reported
+        )
 
     def _gone(self, known: Incident) -> Change | None:
         """Return what becomes of an incident that neither these windows nor the journal show.

@@ -135,3 +135,54 @@ def test_what_had_ended_before_the_backup_and_came_back_since_ends_as_it_had(
 
     assert before.incident.ending is Ending.RECOVERED
     assert detection.memory.stored[name].incident == before.incident
+
+
+@pytest.fixture
+def recovered(start: datetime) -> Kept:
+    """An incident that was open at the backup and had ended an hour before all since was lost."""
+    detection, backup_at = Detection(start), start + 3 * HOUR
+    up = backup_at + HOUR / 2
+    detection.memory.failing = is_down(BANK.fip_id, backup_at - HOUR, up)
+    detection.until(backup_at)
+    kept = Kept(detection)
+    detection.until(up + 2 * HOUR)
+    (known,) = detection.memory.incidents_of(BANK)
+    assert (known.ended, known.ending) == (up, Ending.RECOVERED)
+    kept.restore()
+    return kept
+
+
+def test_what_ended_in_lost_windows_stays_ended(recovered: Kept) -> None:
+    detection, lost = recovered.detection, recovered.detection.memory.reported_to
+    (known,) = detection.memory.incidents_of(BANK)
+
+    at_once = detection.at(lost + timedelta(minutes=9))
+    while_silent = detection.memory.incidents_of(BANK)
+    found = detection.until(lost + 6 * HOUR)  # all report again, and nothing fails
+
+    assert (changes(at_once), changes(found)) == ([], [])
+    assert (while_silent, detection.memory.incidents_of(BANK)) == ([known], [known])
+
+
+def test_what_ended_in_lost_windows_and_fails_again_is_open_again(recovered: Kept) -> None:
+    detection, lost = recovered.detection, recovered.detection.memory.reported_to
+    detection.at(lost + timedelta(minutes=9))
+    detection.memory.failing = is_down(BANK.fip_id, lost + HOUR, lost + 2 * HOUR)
+
+    found = detection.until(lost + 4 * HOUR)
+
+    assert Withdrawn not in changes(found)
+    *_, last = detection.memory.incidents_of(BANK)
+    assert (last.ended, last.ending) == (lost + 2 * HOUR, Ending.RECOVERED)
+
+
+def test_reports_that_are_pushed_again_say_how_it_ended(recovered: Kept) -> None:
+    detection, lost = recovered.detection, recovered.detection.memory.reported_to
+    back = TimeRange(recovered.until, lost).windows
+    detection.memory.missing -= {(aa, at) for at in back for aa in AAS}
+    detection.memory.failing = is_down(BANK.fip_id, recovered.until - HOUR, lost)
+
+    detection.at(lost + timedelta(minutes=9))
+
+    (incident,) = detection.memory.incidents_of(BANK)
+    assert incident.ended is None
