@@ -135,7 +135,8 @@ fuzz: $(STAMP) ## change inputs of each parser, led by the code that they reach 
 		echo "$$t: $$(tail -n 1 $(FUZZ)/$$t.txt)"; done
 
 test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
-	@$(BIN)/pytest --processes 2 -m slow --ignore tests/browser
+	@TEST_DEEP=1 $(BIN)/pytest --processes 2 -m "slow or deeper" --ignore tests/browser
+	@TEST_DEEP=1 $(BIN)/pytest -m "slow or deeper" tests/browser
 
 bench: $(STAMP) ## the headline figures, as ratios
 	@for b in $$(grep -l __main__ bench/*.py | grep -v 'soak\|kills'); do $(BIN)/python -m bench.$$(basename $$b .py) || exit 1; done

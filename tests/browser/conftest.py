@@ -12,6 +12,7 @@ from typing import Final, Literal, ParamSpec, TypeVar
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from tests.support.depth import DEEP
 from tests.support.programs import program
 from tests.support.service import Service
 
@@ -104,10 +105,10 @@ class Visit:
         return not self.page.evaluate(cut)
 
     def looks(self) -> Iterator[str]:
-        """The page that is open, in one look after the other: both widths, both schemes each."""
+        """The page that is open, in each width and each scheme; deep, in each pair of the two."""
         for width, scheme in LOOKS:
             self.page.set_viewport_size({"width": width, "height": 800})
-            for self.only_colors, seen in ((False, scheme), (True, OTHER[scheme])):
+            for self.only_colors, seen in ((False, scheme), (True, OTHER[scheme]))[: 1 + DEEP]:
                 self.page.emulate_media(color_scheme=seen)
                 yield f"{width}px-{seen}"
         self.only_colors = False

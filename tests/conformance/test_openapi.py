@@ -19,7 +19,7 @@ from tests.support.service import Member, Service, latest_link, set_password
 
 from mudra.identity.operators.operator import Scope
 
-EXAMPLES, MANY = 2, 30
+EXAMPLES, MANY = 1, 30
 """Of each operation in each phase: the same ones each time, so more of them are for test-slow."""
 CHECKS = (
     "not_a_server_error",

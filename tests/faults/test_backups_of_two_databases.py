@@ -20,6 +20,8 @@ from tests.support.metrics.two_databases import (
 
 from mudra.bootstrap.config import load_settings
 
+pytestmark = pytest.mark.slow
+
 HOW_TO = "docs/how-to/metrics-apart.md"
 RESTORED = "SELECT detail->>'database' FROM audit_event WHERE event = 'database:backup:restore'"
 WAITS = "SELECT count(*) FROM handover"

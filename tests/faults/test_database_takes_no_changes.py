@@ -123,7 +123,10 @@ def test_a_read_only_database_ends_writes_but_not_tokens(
     on_own.wait_until(lambda: issued(url, member) == 3)  # the audit of the tokens came after all
 
 
-@pytest.mark.parametrize("proxy", PROXIES)
+@pytest.mark.parametrize(
+    "proxy",
+    [pytest.param(one, marks=() if one == "nginx" else pytest.mark.slow) for one in PROXIES],
+)
 def test_tokens_go_on_behind_a_proxy_too(
     on_own: Service,
     database: tuple[str, Path],

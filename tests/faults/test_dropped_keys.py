@@ -135,6 +135,7 @@ def remove_a_passkey(service: Service, member: Member) -> None:
     assert done.headers["location"].endswith("passkey-removed")
 
 
+@pytest.mark.slow
 def test_a_restore_brings_back_no_key_that_was_dropped_and_names_what_else_it_does(
     service: Service, tmp_path: Path
 ) -> None:

@@ -215,7 +215,8 @@ def test_no_acknowledged_reset_is_lost_when_a_part_is_killed(
     rows_are_whole(service)
 
 
-@pytest.mark.parametrize("after_s", [0.02, pytest.param(0.08, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("after_s", [0.02, 0.08])
+@pytest.mark.slow
 def test_no_acknowledged_reset_is_lost_when_the_whole_service_is_killed(
     crashing: Crashing, journals: list[Journal], after_s: float
 ) -> None:

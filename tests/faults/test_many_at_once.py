@@ -27,7 +27,7 @@ FILES = (
     "/status/badge.svg",
 )
 KINDS = ("AA", "FIP", "FIU")
-SHORT = {"operator-board", "operator-audit", "aa-health", "status"}
+SHORT = {"operator-board", "status"}
 """The pages of every run; all others are asked for in the slow one."""
 
 

@@ -298,6 +298,7 @@ def _shown(network: ApartNetwork) -> object:
     return msgspec.json.encode((rows, receipts))
 
 
+@pytest.mark.slow
 def test_a_node_serves_with_roles_of_its_own_in_the_second_database(
     databases: TwoDatabases, tmp_path: Path
 ) -> None:

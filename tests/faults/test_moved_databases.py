@@ -18,6 +18,8 @@ from tests.support.service import new_member, running_service
 
 from mudra.storage.database.embedded.server import embedded_server, programs
 
+pytestmark = pytest.mark.slow
+
 FROM_ELSEWHERE = (
     "this database came here from another server: if it was moved whole, as by pg_upgrade, and "
     "nothing was written in the old place since, run mudra database moved --nothing-since; after "

@@ -113,6 +113,7 @@ def postmaster(data_dir: Path) -> str:
     return (data_dir / "postgres" / "postmaster.pid").read_text().splitlines()[0]
 
 
+@pytest.mark.slow
 def test_a_backup_outlives_a_stop_of_the_node_and_what_is_left_ends_with_it(tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     with running_service(data_dir) as service:
@@ -126,6 +127,7 @@ def test_a_backup_outlives_a_stop_of_the_node_and_what_is_left_ends_with_it(tmp_
 
 
 @pytest.mark.parametrize("file", ["mudra-backup.service", "mudra-command"])
+@pytest.mark.slow
 def test_a_node_keeps_the_database_that_a_command_started(file: str, tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     prepare(data_dir)
@@ -158,6 +160,7 @@ def test_a_database_that_a_backup_started_has_not_its_low_priority(tmp_path: Pat
     assert priorities == [own, min(own + 10, 19), min(own + 10, 19)]
 
 
+@pytest.mark.slow
 def test_all_of_a_node_that_was_killed_alone_ends_by_itself(tmp_path: Path) -> None:
     data_dir = tmp_path / "data"
     with running_service(data_dir, "--workers", "2") as service:
@@ -198,7 +201,7 @@ def bound(port: int = 0) -> socket.socket:
     return listening
 
 
-@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_not_one_connection_is_refused_during_a_restart(count: int, tmp_path: Path) -> None:
     passed = [bound()]
     port = passed[0].getsockname()[1]

@@ -14,6 +14,8 @@ from tests.support.preloaded_program import ForkedProgram
 from tests.support.service import running_service
 from tests.support.until import until
 
+pytestmark = pytest.mark.slow
+
 RESTORED = "SELECT detail->>'database' FROM audit_event WHERE event = 'database:backup:restore'"
 UNFINISHED = (
     "a restore of this database was not finished: run mudra restore again, or mudra database "

@@ -1,7 +1,9 @@
 """Whatever comes, in whatever order: payloads keep the operator's rules, and a crash changes nothing."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.depth import examples
 from tests.support.manual_clock import START, MovedClock
 
 from mudra.agent.counting.counter import Counter
@@ -11,6 +13,8 @@ from mudra.agent.counting.payload import Payload, Reporter, payloads
 from mudra.agent.counting.window import WINDOW, Windows
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.metrics.payload.validation import CheckedReport, check_report
+
+pytestmark = pytest.mark.deeper
 
 REQUESTS = [code.value for code in RequestType if "not" not in code.value or code.value == "cnot"]
 NOTICES = [code.value for code in NotificationType]
@@ -60,7 +64,7 @@ def _closed(counter: Counter) -> list[Payload]:
     return made
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(events(), max_size=40))
 def test_every_payload_keeps_every_rule_of_the_operator(events: list[Event]) -> None:
     counter = _counter()
@@ -74,7 +78,7 @@ def test_every_payload_keeps_every_rule_of_the_operator(events: list[Event]) -> 
     assert not counter.windows.open
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(st.lists(events(), max_size=40), st.integers(0, 40))
 def test_a_snapshot_at_any_moment_and_the_events_after_it_give_the_same_payloads(
     events: list[Event], cut: int

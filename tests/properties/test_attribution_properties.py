@@ -5,6 +5,7 @@ import pytest
 from bench.truth_network import Network, Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.depth import examples
 from tests.support.metrics.attribution import (
     FIRST,
     REQUESTS,
@@ -20,8 +21,10 @@ from mudra.metrics.attribution.causes.cause import Kind, Locus
 from mudra.metrics.attribution.engine import evaluate_window
 from mudra.metrics.attribution.state import new_state, state_from_bytes, state_to_bytes
 
+pytestmark = pytest.mark.deeper
+
 AAS, FIPS = 5, 6
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=examples(8), deadline=None)
 shares = st.floats(0.3, 1.0)
 
 

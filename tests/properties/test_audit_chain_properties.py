@@ -1,11 +1,15 @@
 from datetime import UTC
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.audit.audit_rows import NOON, checkpoint, sealed
+from tests.support.depth import examples
 
 from mudra.audit.chain import Broken, Checkpoint, Intact, Row, canonical, verify
 from mudra.audit.event import AuditEvent, EventName, Outcome
+
+pytestmark = pytest.mark.deeper
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 details = st.dictionaries(
@@ -42,7 +46,7 @@ def test_different_rows_never_have_the_same_bytes(one, other):
     assert same is (one == other)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(25))
 @given(trails, st.data())
 def test_any_other_list_of_these_rows_is_broken(chain, data):
     order = data.draw(st.lists(st.sampled_from(range(len(chain))), max_size=len(chain) + 2))
@@ -53,7 +57,7 @@ def test_any_other_list_of_these_rows_is_broken(chain, data):
     assert isinstance(verdict, Intact if order == list(range(len(chain))) else Broken)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(25))
 @given(trails, trails)
 def test_another_trail_never_passes_for_this_one(chain, other):
     verdict = verify(other, [Checkpoint(len(chain), chain[-1].hash, NOON)])

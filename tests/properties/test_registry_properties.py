@@ -7,8 +7,10 @@ import random
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.depth import examples
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import aa, fip, fiu, jwk
 
@@ -34,6 +36,8 @@ from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding, Severity
+
+pytestmark = pytest.mark.deeper
 
 OPERATOR = Actor(ActorKind.OPERATOR, "olga", scopes=frozenset({SUBMIT, DECIDE}))
 MAKERS = {"FIP": fip, "FIU": fiu, "AA": aa}
@@ -95,13 +99,13 @@ def inspect_payload(raw: object, *, older: bool) -> None:
 
 
 @given(anything, st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 def test_any_json_value_is_judged_and_nothing_raises(raw, older):
     inspect_payload(raw, older=older)
 
 
 @given(st.data(), st.sampled_from([fip, fiu, aa]), anything, st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_a_good_payload_with_anything_anywhere_is_judged(data, make, value, older):
     payload = (
         make(gsp={"id": "g", "name": "G", "ip": "9.9.9.9", "url": "https://g.example"})
@@ -114,7 +118,7 @@ def test_a_good_payload_with_anything_anywhere_is_judged(data, make, value, olde
 
 
 @given(texts)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_any_text_is_judged_as_an_address_a_port_or_a_time(text):
     look = Inspection()
     baseurl_faults(text, AddressPolicy())
@@ -127,7 +131,7 @@ def test_any_text_is_judged_as_an_address_a_port_or_a_time(text):
 
 
 @given(st.data(), st.sampled_from([fip, fiu, aa]), anything)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(70), deadline=None)
 def test_what_was_taken_is_taken_again_unchanged_and_without_notes(data, make, value):
     payload = make()
     result = check(replaced(payload, data.draw(st.sampled_from(places(payload))), value))
@@ -155,7 +159,7 @@ infos = st.fixed_dictionaries(
 
 
 @given(infos, infos)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_the_difference_turns_one_entry_into_the_other(one, other):
     before, after = check(fip(**one)).entry, check(fip(**other)).entry
     tree = msgspec.json.decode(canonical(before))
@@ -282,7 +286,7 @@ class Network:
 
 
 @given(st.integers(0, 2**32))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 def test_any_order_of_acts_keeps_the_registry_consistent(seed):
     network = Network(seed)
 

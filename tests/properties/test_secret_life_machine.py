@@ -8,6 +8,7 @@ import itertools
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -19,6 +20,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.support.depth import examples
 from tests.support.nodes import Node, Nodes
 
 from mudra.tokens.authentication.secret_check import (
@@ -30,6 +32,8 @@ from mudra.tokens.authentication.secret_check import (
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret import EntitySecret
 from mudra.tokens.secrets.secret_service import NothingInGrace, SecretDetails
+
+pytestmark = pytest.mark.deeper
 
 MINUTES_A_DAY = 24 * 60
 HALF_A_DAY = 12 * 60
@@ -188,5 +192,6 @@ def test_the_secret_s_life_agrees_with_the_model_on_both_nodes(nodes: Nodes) -> 
     SecretLife.nodes = nodes
 
     run_state_machine_as_test(
-        SecretLife, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)
+        SecretLife,
+        settings=settings(max_examples=examples(10), stateful_step_count=20, deadline=None),
     )

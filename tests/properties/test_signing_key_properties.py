@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.support.depth import examples
 
 from mudra.shared.clock import CLOCK_TOLERANCE
 from mudra.tokens.issuing.claims import TokenKind
@@ -19,6 +21,8 @@ from mudra.tokens.signing_keys.key_lifecycle import (
     signing,
     succession,
 )
+
+pytestmark = pytest.mark.deeper
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ROTATE_AFTER = timedelta(days=30)
@@ -99,7 +103,7 @@ def instants(keys: Keys, since: datetime, until: datetime) -> list[datetime]:
 
 
 @given(st.sampled_from(TokenKind), steps)
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 def test_at_every_instant_one_key_signs_that_verifiers_know_and_whose_private_part_exists(
     kind: TokenKind, plans: list[tuple[timedelta, bool]]
 ) -> None:
@@ -119,7 +123,7 @@ def test_at_every_instant_one_key_signs_that_verifiers_know_and_whose_private_pa
 
 
 @given(st.sampled_from(TokenKind), steps)
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 def test_a_key_stays_published_until_its_last_token_has_ended_and_goes_after(
     kind: TokenKind, plans: list[tuple[timedelta, bool]]
 ) -> None:
@@ -150,7 +154,7 @@ def test_a_key_stays_published_until_its_last_token_has_ended_and_goes_after(
     TokenKind.ENTITY,
     [(ROTATE_AFTER, False, set()), (timedelta(seconds=1), False, {2})],
 )
-@settings(max_examples=100)
+@settings(max_examples=examples(60))
 def test_whatever_is_dropped_whenever_one_key_signs_that_was_not(
     kind: TokenKind, plans: list[tuple[timedelta, bool, set[int]]]
 ) -> None:

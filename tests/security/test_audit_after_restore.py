@@ -144,6 +144,7 @@ def test_a_dump_restored_to_another_cluster(
             assert_distinguished(restored)
 
 
+@pytest.mark.slow
 def test_a_dump_restored_to_the_same_cluster(
     original: tuple[Server, AuditedNodes], tmp_path: Path
 ) -> None:
@@ -158,6 +159,7 @@ def test_a_dump_restored_to_the_same_cluster(
         assert_distinguished(restored)
 
 
+@pytest.mark.slow
 def test_a_recovery_to_a_point_in_time(tmp_path: Path) -> None:
     home = tmp_path / "original"
     with audit_server(home) as server:
@@ -235,6 +237,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
         yield Past(server, folder / "home")
 
 
+@pytest.mark.slow
 def test_entering_a_cluster_reads_what_is_not_sealed_alone(large: Past, tmp_path: Path) -> None:
     """A scan of all events takes longer than a statement may, once there are millions."""
     home, encryption = large.places(tmp_path), large.server.encryption
@@ -246,6 +249,7 @@ def test_entering_a_cluster_reads_what_is_not_sealed_alone(large: Past, tmp_path
         assert states(nodes) == {AuditState.INTACT}
 
 
+@pytest.mark.slow
 def test_a_restored_audit_is_not_read_over_and_over(large: Past, tmp_path: Path) -> None:
     """In the new cluster transactions have smaller numbers than in what came along."""
     home, encryption = large.places(tmp_path), large.server.encryption

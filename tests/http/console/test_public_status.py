@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import httpx
 import msgspec
+import pytest
 import sqlalchemy as sa
 from tests.support.database.lock_holder import lock_holder
 from tests.support.error_body import assert_error
@@ -158,6 +159,7 @@ def test_an_unknown_institution_is_not_found(service: Service) -> None:
     assert_error(get(service, "/status/v1/nothing"), 404, "NotFound")
 
 
+@pytest.mark.slow
 def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Path) -> None:
     with (
         running_service(tmp_path / "data", keeps_store=True) as service,

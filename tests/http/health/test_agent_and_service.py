@@ -115,6 +115,7 @@ async def rotate(service: Service, aas: dict[str, Aa], http: httpx.AsyncClient) 
     await asyncio.gather(*(aa.goes_on(http) for aa in everybody))
 
 
+@pytest.mark.slow
 def test_a_rotation_under_way_loses_no_window_wherever_the_secret_comes_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,17 +4,20 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+from zlib import crc32
 
 import httpx
 import psycopg
 from psycopg import sql
 from structlog.testing import capture_logs
+from tests.support.depth import DEEP
 from tests.support.faults.exchanges import Fault, fault_at
 from tests.support.in_process import InProcess
 
 MOST: Final = 200
-AGAIN: Final = 3
-"""Of a call that was drilled before, with other content, each third exchange fails."""
+FIRST: Final = 1 if DEEP else 3
+AGAIN: Final = 3 if DEEP else 9
+"""Of a call that was drilled before, with other content, fewer exchanges fail."""
 AUDITED_LATER: Final = {
     *("audit_token_issue", "audit_anonymous", "link_request"),
     *("registry_probe", "webhook_message"),
@@ -90,13 +93,15 @@ class Drill:
         An act may be one that is refused, with this status. With `proof` a first transaction
         proves who asks, which is an act of its own.
         """
-        step = AGAIN if name in self.acts else 1
+        step = AGAIN if name in self.acts else FIRST
+        # Others of each call: all of them begin alike, by finding out who asks.
+        first = 1 + crc32(name.encode()) % step
         drilled = self.acts.setdefault(name, Drilled())
         before, last = self.rows(), self._last_event()
         kept = OF_A_PROOF if proof else set()
         # Of an error that says nothing about the database as a whole: a defect of ours.
         faults = itertools.chain(
-            [Fault(1, psycopg.errors.DivisionByZero)], map(Fault, range(1, MOST, step))
+            [Fault(1, psycopg.errors.DivisionByZero)], map(Fault, range(first, MOST, step))
         )
         for fault in faults:
             with fault_at(fault), capture_logs() as logs:

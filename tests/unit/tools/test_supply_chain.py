@@ -37,6 +37,7 @@ def built(folder: Path, at: int) -> str:
     return hashlib.sha256(wheel.read_bytes()).hexdigest()
 
 
+@pytest.mark.slow
 def test_two_builds_give_the_same_wheel(tmp_path: Path) -> None:
     """D5: in other directories, from files of other ages."""
     (tmp_path / "one").mkdir()

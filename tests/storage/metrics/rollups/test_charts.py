@@ -193,6 +193,7 @@ def many_rows(in_store):
 
 
 @pytest.mark.parametrize("of", ["raw rows", "sums of hours"])
+@pytest.mark.slow
 def test_others_are_answered_while_a_chart_of_many_rows_is_added_up(many_rows, of):
     found, taken, pause = many_rows[of]
 

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.depth import examples
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
 from tests.support.metrics.summed_store import (
     AFTER,
@@ -27,8 +28,9 @@ from mudra.metrics.rollup.stale import MAX_ROWS_TOGETHER
 from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, drop_oldest, make_ahead
 
 
+@pytest.mark.deeper
 def test_sums_equal_a_plain_recount_whatever_came_when(in_store):
-    @settings(max_examples=8, deadline=None)
+    @settings(max_examples=examples(3), deadline=None)
     @given(deliveries())
     def recounted(case):
         in_store(lambda store: examine(store, case))
@@ -36,8 +38,9 @@ def test_sums_equal_a_plain_recount_whatever_came_when(in_store):
     recounted()
 
 
+@pytest.mark.deeper
 def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(in_store):
-    @settings(max_examples=18, deadline=None)
+    @settings(max_examples=examples(6), deadline=None)
     @given(
         deliveries(windows=18, aas=("aa-one", "aa-two", "aa-three")),
         st.sampled_from([1, MAX_ROWS_TOGETHER]),

@@ -1,0 +1,13 @@
+"""How deep a test goes: a little with every change, deep before a release (decision 0118)."""
+
+import os
+from typing import Final
+
+DEEP: Final = os.environ.get("TEST_DEEP", "") == "1"
+"""Set by `make test-slow`, which runs what is marked `deeper` again."""
+_MORE: Final = 25
+
+
+def examples(few: int) -> int:
+    """Return how many examples a search takes, of which `few` suffice for every change."""
+    return few * _MORE if DEEP else few
