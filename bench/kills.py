@@ -193,7 +193,7 @@ def main() -> int:
     """Run all kinds and print; 1 when something was lost or doubled, or kills are missing."""
     words = sys.argv[1:]
     wanted = int(words[0]) if words else sized(1000, 1)
-    kinds = words[1:] or list(KINDS)
+    kinds = words[1:] or sized(list(KINDS), ["worker", "agent"])
     place = MEMORY if os.access(MEMORY, os.W_OK) else None
     with scratch(place) as folder, cheap_hashes():
         home = Path(folder)

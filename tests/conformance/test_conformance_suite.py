@@ -17,6 +17,7 @@ from mudra.conformance.report.page import page
 from mudra.conformance.result import Report, Verdict
 
 
+@pytest.mark.slow
 def test_our_service_passes_every_check(service: Service, tmp_path: Path) -> None:
     live_entry(service, "AA")
     network = new_network(service)

@@ -250,6 +250,7 @@ def test_without_the_master_key_or_the_private_key_nothing_is_begun(
     assert "another key" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_an_operators_own_postgresql(kept: Kept, tmp_path: Path) -> None:
     """Made of a database of its own, restored into an empty one; one in use is refused."""
     with own_postgres(tmp_path / "server") as url:

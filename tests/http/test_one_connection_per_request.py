@@ -205,7 +205,11 @@ async def _set_up(settings: Settings, conninfo: str, encryption: Any) -> None:
     await dependencies.close()
 
 
-@pytest.fixture(scope="module", params=["together", "apart"], ids=["cached", "uncached-apart"])
+@pytest.fixture(
+    scope="module",
+    params=["together", pytest.param("apart", marks=pytest.mark.slow)],
+    ids=["cached", "uncached-apart"],
+)
 def network(
     request: pytest.FixtureRequest,
     store: tuple[Any, ...],

@@ -65,6 +65,7 @@ def shown(noc: Operator) -> list[str]:
     return [row["what"] for row in rows if row["kind"] == "subscriptions"]
 
 
+@pytest.mark.slow
 def test_one_more_than_ten_thousand_takes_the_place_of_the_oldest(
     own: Service, store: Store, noc: Operator
 ) -> None:

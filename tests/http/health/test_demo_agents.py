@@ -79,6 +79,7 @@ def let_a_window_be_delivered(service):
     service.wait_until(lambda: all_reported(status(service)), WAIT_S)
 
 
+@pytest.mark.slow
 def test_calls_of_every_aa_reach_its_agent_over_http(alive):
     for aa_id in AAS:
         alive.wait_until(lambda aa_id=aa_id: status(alive, aa_id).get("events", 0) > 20, WAIT_S)

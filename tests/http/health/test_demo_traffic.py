@@ -198,6 +198,7 @@ def test_a_fill_waits_while_another_is_at_the_same_aa(filled):
     assert done["payloads"] in {4, 8}  # 8 when one more window has closed meanwhile
 
 
+@pytest.mark.slow
 def test_an_incident_of_former_days_is_found_though_no_one_is_woken(filled):
     filled.cli(
         "sandbox", "traffic", "--days", "1.25", "--incident", "SURAKSHA-FIP:cns@120+60",

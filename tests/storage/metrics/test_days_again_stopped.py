@@ -3,6 +3,7 @@
 import uuid
 from datetime import timedelta
 
+import pytest
 from tests.support.metrics.detection import AAS, Memory
 from tests.support.metrics.metrics_payloads import failing, request_metrics
 from tests.support.metrics.summed_store import DAY
@@ -68,6 +69,7 @@ async def report(store, window, *, bad=False):
         await store.push(failing(payload) if bad else payload)
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_has_stored_the_calls_and_the_next_comes_to_the_same(in_store):
     async def act(store):
         await store.empty()

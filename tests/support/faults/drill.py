@@ -15,7 +15,7 @@ from tests.support.faults.exchanges import Fault, fault_at
 from tests.support.in_process import InProcess
 
 MOST: Final = 200
-FIRST: Final = 1 if DEEP else 3
+FIRST: Final = 1 if DEEP else 5
 AGAIN: Final = 3 if DEEP else 9
 """Of a call that was drilled before, with other content, fewer exchanges fail."""
 AUDITED_LATER: Final = {

@@ -46,6 +46,7 @@ def expressions(dashboard: Path) -> Iterator[str]:
         yield from (target["expr"] for target in panel["targets"])
 
 
+@pytest.mark.slow
 def test_promtool_takes_the_rules_and_their_tests() -> None:
     checked, tested = (
         promtool("check", "rules", "mudra.rules.yml"),

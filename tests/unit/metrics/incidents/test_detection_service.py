@@ -118,6 +118,7 @@ def test_windows_of_the_last_hours_are_judged_again_first(detection: Detection) 
     assert memory.late == set()
 
 
+@pytest.mark.slow
 def test_one_incident_open_for_days_copies_no_other(detection: Detection) -> None:
     down, days = START + 3 * HOUR, 2
     detection.memory.failing = lambda window, aa, fip, code: (
