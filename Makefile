@@ -29,12 +29,12 @@ RERUNS ?= 2
 # Twice as many as there are cores: some tests wait for most of their time.
 PROCESSES ?= 4
 PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
-# A run makes a hundred databases: in memory none waits for a disk. The places are those of a
-# machine with enough of it; what a green run leaves there it removes.
+# A run makes a hundred databases, 4 GiB at most at a time, and takes 7 GiB of memory with them: in
+# memory none waits for a disk. What a green run leaves there it removes.
 SHM := /dev/shm
 GIB_FREE = $(shell df -BG --output=avail $(SHM) 2>/dev/null | tail -n 1 | tr -dc 0-9)
 GIB_UNUSED = $(shell awk '/MemAvailable/ {print int($$2 / 1048576)}' /proc/meminfo)
-TMP_OF_TESTS = $(shell [ "0$(GIB_FREE)" -ge 12 ] && [ "0$(GIB_UNUSED)" -ge 12 ] && echo TMPDIR=$(SHM))
+TMP_OF_TESTS = $(shell [ "0$(GIB_FREE)" -ge 6 ] && [ "0$(GIB_UNUSED)" -ge 10 ] && echo TMPDIR=$(SHM))
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 

@@ -213,6 +213,7 @@ def test_no_payload_is_an_address():
         assert not isinstance(normalize_email(payload), str)
 
 
+@pytest.mark.slow
 def test_a_service_writes_to_one_reader_whatever_an_operator_sends(tmp_path: Path):
     """I8: every field of an onboarding that reaches an email, over HTTP to a real mail server."""
     with (
