@@ -136,7 +136,7 @@ fuzz: $(STAMP) ## change inputs of each parser, led by the code that they reach 
 
 test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
 	@TEST_DEEP=1 $(BIN)/pytest --processes 2 -m "slow or deeper" --ignore tests/browser
-	@TEST_DEEP=1 $(BIN)/pytest -m "slow or deeper" tests/browser
+	@TEST_DEEP=1 $(BIN)/pytest -m "" tests/browser # all of them: each may look at a page in every look
 
 bench: $(STAMP) ## the headline figures, as ratios
 	@for b in $$(grep -l __main__ bench/*.py | grep -v 'soak\|kills'); do $(BIN)/python -m bench.$$(basename $$b .py) || exit 1; done

@@ -108,10 +108,13 @@ class Visit:
         """The page that is open, in each width and each scheme; deep, in each pair of the two."""
         for width, scheme in LOOKS:
             self.page.set_viewport_size({"width": width, "height": 800})
-            for self.only_colors, seen in ((False, scheme), (True, OTHER[scheme]))[: 1 + DEEP]:
-                self.page.emulate_media(color_scheme=seen)
-                yield f"{width}px-{seen}"
-        self.only_colors = False
+            self.page.emulate_media(color_scheme=scheme)
+            yield f"{width}px-{scheme}"
+            if DEEP:
+                self.only_colors = True
+                self.page.emulate_media(color_scheme=OTHER[scheme])
+                yield f"{width}px-{OTHER[scheme]}"
+                self.only_colors = False
 
     def widths(self) -> Iterator[int]:
         """The page that is open, in one width after the other: colors move nothing."""

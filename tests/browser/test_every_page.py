@@ -27,8 +27,6 @@ from mudra.console.framework.navigation import ACCOUNT, operator_path
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.storage.metrics.tables import metrics_incident
 
-pytestmark = pytest.mark.deeper
-
 _LATIN_TIMES = """[...document.querySelectorAll("time")].map((one) => one.textContent)
   .filter((text) => /[a-z]/i.test(text.replace(/UTC|IST/, "")))"""
 

@@ -8,7 +8,6 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
-from tests.support.depth import examples
 from tests.support.registry.registry_memory import MemoryRegistry
 from tests.support.registry.registry_payloads import aa, fip, fiu, with_key
 from tests.support.registry.registry_postgres import registry_database, registry_node
@@ -122,13 +121,12 @@ def test_the_tables_are_those_that_the_migrations_make(database):
     engine.dispose()
 
 
-@pytest.mark.deeper
 def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
     async def act_on_both():
         chance = random.Random(7)
         memory = MemoryRegistry()
         async with registry_node(empty) as node:
-            for number in range(examples(100)):
+            for number in range(250):
                 act = random_act(chance, memory.now)
                 outcome = await node.run(act)
                 if isinstance(outcome, Decision):
@@ -146,7 +144,7 @@ def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
             assert [replace(one, at=None) for one in kept] == [
                 replace(one, at=None) for one in memory.log
             ]
-            assert len(kept) > 10
+            assert len(kept) > 30
 
     asyncio.run(act_on_both())
 

@@ -16,8 +16,9 @@ from tests.support.in_process import InProcess
 
 MOST: Final = 200
 FIRST: Final = 1 if DEEP else 5
+"""The distance between two exchanges of a call that fail."""
 AGAIN: Final = 3 if DEEP else 9
-"""Of a call that was drilled before, with other content, fewer exchanges fail."""
+"""The same of a call that was drilled before, with other content."""
 AUDITED_LATER: Final = {
     *("audit_token_issue", "audit_anonymous", "link_request"),
     *("registry_probe", "webhook_message"),
@@ -94,7 +95,7 @@ class Drill:
         proves who asks, which is an act of its own.
         """
         step = AGAIN if name in self.acts else FIRST
-        # Others of each call: all of them begin alike, by finding out who asks.
+        # Each call begins at another: the first exchanges of all are alike, they find out who asks.
         first = 1 + crc32(name.encode()) % step
         drilled = self.acts.setdefault(name, Drilled())
         before, last = self.rows(), self._last_event()
