@@ -30,7 +30,7 @@ PRINTED = {
     "push": "CPU of a push / (json.loads + bare COPY): ",
     "restore": "restore until the first token: ",
     "sign_in_branches": "an over-long password next to an invented name",
-    "size": "write-ahead log a second: ",
+    "size": "write-ahead log a day: ",
     "soak": "reported to the agent acknowledged, lost 0, doubled 0;",
     "start": "import mudra.bootstrap.node.processes: ",
     "ten_times": "simulated ÷ measured, the last: ",
