@@ -160,7 +160,8 @@ docs: $(STAMP) assets ## write the generated reference, and the site that the se
 
 # In an environment of its own, which the service and its tests do not load.
 $(SITE_STAMP): mkdocs.yml tools/site_links.py $(shell find docs -type f) $(ASSETS_STAMP) | $(STAMP)
-	@UV_PROJECT_ENVIRONMENT=$(SITE_ENV) $(UV) sync --quiet --frozen --only-group site --no-install-project && \
+	@$(BIN)/python -m tools.site_links && \
+		UV_PROJECT_ENVIRONMENT=$(SITE_ENV) $(UV) sync --quiet --frozen --only-group site --no-install-project && \
 		NO_MKDOCS_2_WARNING=1 $(SITE_ENV)/bin/mkdocs build --quiet --strict && \
 		cp .build/api/* $(SITE)/assets/ && touch $@ || \
 		echo "note: the documentation could not be built, so /docs shows none; make docs tries again"
