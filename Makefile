@@ -39,7 +39,7 @@ PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
 .PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation fuzz kills lint $(LINTS) \
-	bench docs messages sbom clean
+	bench docs messages sbom advisories clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
@@ -177,6 +177,9 @@ sbom: $(STAMP) ## write what Mudra is made of as CycloneDX: dist/*.cdx.json
 	@cd $(ASSETS) && PATH="$(CURDIR)/$(BIN):$$PATH" npm sbom --package-lock-only \
 		--sbom-format cyclonedx >$(CURDIR)/dist/console.cdx.json
 	@ls dist/*.cdx.json
+
+advisories: $(STAMP) ## ask OSV which locked packages have a known vulnerability
+	@$(BIN)/python -m tools.advisories
 
 screenshots: $(STAMP) assets ## take the pictures of the README anew (needs Chromium)
 	@tools/install_program.sh chromium >/dev/null

@@ -76,4 +76,4 @@ async def _answered(request: httpx2.Request) -> Mapping[str, object]:
 @cache
 def _trusted() -> ssl.SSLContext:
     """Returns the trusted authorities, read once."""
-    return httpx2.create_ssl_context(trust_env=False)
+    return httpx2.create_ssl_context()

@@ -106,7 +106,7 @@ async def resolved(url: httpx2.URL, lookups: Executor) -> Sequence[AnyIp]:
 @cache
 def trusted_authorities() -> ssl.SSLContext:
     """Returns the trusted authorities, read once: it takes longer than many receivers do."""
-    return httpx2.create_ssl_context(trust_env=False)
+    return httpx2.create_ssl_context()
 
 
 async def _posted(
