@@ -39,7 +39,7 @@ PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
 .PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation fuzz kills lint $(LINTS) \
-	bench docs messages sbom clean
+	bench docs messages sbom advisories clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
@@ -160,7 +160,8 @@ docs: $(STAMP) assets ## write the generated reference, and the site that the se
 
 # In an environment of its own, which the service and its tests do not load.
 $(SITE_STAMP): mkdocs.yml tools/site_links.py $(shell find docs -type f) $(ASSETS_STAMP) | $(STAMP)
-	@UV_PROJECT_ENVIRONMENT=$(SITE_ENV) $(UV) sync --quiet --frozen --only-group site --no-install-project && \
+	@$(BIN)/python -m tools.site_links && \
+		UV_PROJECT_ENVIRONMENT=$(SITE_ENV) $(UV) sync --quiet --frozen --only-group site --no-install-project && \
 		NO_MKDOCS_2_WARNING=1 $(SITE_ENV)/bin/mkdocs build --quiet --strict && \
 		cp .build/api/* $(SITE)/assets/ && touch $@ || \
 		echo "note: the documentation could not be built, so /docs shows none; make docs tries again"
@@ -176,6 +177,9 @@ sbom: $(STAMP) ## write what Mudra is made of as CycloneDX: dist/*.cdx.json
 	@cd $(ASSETS) && PATH="$(CURDIR)/$(BIN):$$PATH" npm sbom --package-lock-only \
 		--sbom-format cyclonedx >$(CURDIR)/dist/console.cdx.json
 	@ls dist/*.cdx.json
+
+advisories: $(STAMP) ## ask OSV which locked packages have a known vulnerability
+	@$(BIN)/python -m tools.advisories
 
 screenshots: $(STAMP) assets ## take the pictures of the README anew (needs Chromium)
 	@tools/install_program.sh chromium >/dev/null

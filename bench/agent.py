@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from tests.support.preloaded_program import ForkedProgram
 
@@ -59,7 +59,7 @@ class Running:
 
     def metric(self, name: str) -> float:
         """One of its own Prometheus metrics."""
-        for line in httpx.get(f"{self.address}/metrics").text.splitlines():
+        for line in httpx2.get(f"{self.address}/metrics").text.splitlines():
             if line.startswith(f"{name} "):
                 return float(line.split()[1])
         raise LookupError(name)
@@ -102,8 +102,8 @@ def started(config: Path) -> "subprocess.Popen[bytes] | ForkedProgram":
 def up(address: str) -> bool:
     """Does it answer?"""
     try:
-        return httpx.get(f"{address}/livez").is_success
-    except httpx.TransportError:
+        return httpx2.get(f"{address}/livez").is_success
+    except httpx2.TransportError:
         return False
 
 
@@ -140,7 +140,7 @@ def through_http(directory: Path) -> tuple[float, float]:
                 }
             )
         bodies.append(json.dumps(events).encode())
-    with agent(directory) as running, httpx.Client() as client:
+    with agent(directory) as running, httpx2.Client() as client:
         before = running.cpu()
         for packed in bodies:
             client.post(
@@ -176,7 +176,7 @@ def through_otlp(directory: Path) -> float:
             span.attributes.add(key="server.port").value.int_value = 443
         bodies.append(gzip.compress(request.SerializeToString(), 1))
     headers = {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
-    with agent(directory) as running, httpx.Client(headers=headers) as client:
+    with agent(directory) as running, httpx2.Client(headers=headers) as client:
         before = running.cpu()
         for body in bodies:
             client.post(f"{running.address}/v1/traces", content=body).raise_for_status()

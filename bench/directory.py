@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 from unittest.mock import patch
 
-import httpx
+import httpx2
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from tests.support.registry.registry_payloads import fip
@@ -125,11 +125,11 @@ def constants(size: int) -> list[HTTPRouteHandler]:
 def measure(service: RunningService, secret: str, seconds: float) -> dict[str, float]:
     """Give answers per CPU second of the worker, by what was asked."""
     base = f"http://127.0.0.1:{service.port}"
-    answer = httpx.post(
+    answer = httpx2.post(
         f"{base}/iam/v1/entity/token/generate", data={"id": READER, "secret": secret}
     )
     bearer = f"authorization: Bearer {answer.json()['accessToken']}\r\n"
-    listed = httpx.get(base + LIST, headers={"authorization": bearer[15:].strip()})
+    listed = httpx2.get(base + LIST, headers={"authorization": bearer[15:].strip()})
     assert len(listed.json()) == ENTRIES, listed.text[:200]
     etag = f"if-none-match: {listed.headers['etag']}\r\n"
     ok, unchanged = b"HTTP/1.1 200", b"HTTP/1.1 304"

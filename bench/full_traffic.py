@@ -28,7 +28,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Self
 
-import httpx
+import httpx2
 import psycopg
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.people.console import reader
@@ -135,7 +135,7 @@ def load(folder: Path, now: datetime) -> None:
 class Page:
     """A page of a signed-in reader."""
 
-    def __init__(self, name: str, path: str, client: httpx.Client, root: str) -> None:
+    def __init__(self, name: str, path: str, client: httpx2.Client, root: str) -> None:
         self.name = name
         self._url, self._client = root + path, client
         self._until = 0
@@ -249,7 +249,7 @@ class Waiting:
         self._thread.join()
 
     def _ask(self) -> None:
-        with httpx.Client(timeout=60, verify=False) as client:  # plain HTTP
+        with httpx2.Client(timeout=60, verify=False) as client:  # plain HTTP
             while not self._ended.wait(0.005):
                 began = time.perf_counter()
                 client.get(f"{self._root}/livez")

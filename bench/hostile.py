@@ -17,7 +17,7 @@ import time
 from itertools import groupby
 from pathlib import Path
 
-import httpx
+import httpx2
 from tests.support.hostile.hostile_bodies import HostileRequest, Tokens, hostile_requests
 from tests.support.hostile.hostile_load import answered, attack
 from tests.support.metrics.metrics_push import pushing_aa
@@ -38,7 +38,7 @@ _HOLD = re.compile(
 
 def holds(telemetry: str) -> dict[float, float]:
     """How many turns of the loop took at most so many seconds."""
-    text = httpx.get(telemetry, timeout=30).text
+    text = httpx2.get(telemetry, timeout=30).text
     return {float(found["le"]): float(found["n"]) for found in _HOLD.finditer(text)}
 
 
@@ -104,7 +104,7 @@ def main() -> int:
     ):
         port = int(service.root.rpartition(":")[2])
         figures = f"http://127.0.0.1:{telemetry}/metrics"
-        document = httpx.get(f"{service.root}/schema/openapi.json", timeout=30).json()
+        document = httpx2.get(f"{service.root}/schema/openapi.json", timeout=30).json()
         document["paths"] = {
             path: {
                 method: one

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import psycopg
 from msgspec import Struct
 
@@ -162,7 +162,7 @@ def at_rest(supervisor: int, server: int, workers: int, seconds: float, conninfo
 def resets(port: int, people: list[tuple[str, str]], *roots: int) -> Resets:
     """Reset the secret of each, all of whom have signed in before."""
     took, bearers = [], {}
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}/iam/v1", timeout=60) as client:
+    with httpx2.Client(base_url=f"http://127.0.0.1:{port}/iam/v1", timeout=60) as client:
         for entity, email in people:
             form = {"username": email, "password": PASSWORD}
             login = client.post("/user/token/generate", data=form).raise_for_status()

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import httpx
+import httpx2
 import psycopg
 from tests.support.processes import LISTENING, socket_states
 from tests.support.service import Service
@@ -270,7 +270,7 @@ class Network:
             for one in self._admins:
                 if one.acknowledged:
                     answer = answer_to_secret(http, one)
-                    if answer.status_code != httpx.codes.OK:
+                    if answer.status_code != httpx2.codes.OK:
                         said = f"{answer.status_code} {answer.text[:200]}"
                         found.append(f"the secret of {one.entity_id} is answered {said}")
         return found
@@ -292,14 +292,14 @@ class Network:
         return done, lost, doubled
 
 
-def answer_to_secret(http: httpx.Client, admin: Admin) -> httpx.Response:
+def answer_to_secret(http: httpx2.Client, admin: Admin) -> httpx2.Response:
     """Ask until something is said of the secret: who answers 503 says nothing of it."""
     form = {"id": admin.entity_id, "secret": admin.acknowledged[-1]}
     began = time.monotonic()
     while True:
-        with contextlib.suppress(httpx.TransportError):
+        with contextlib.suppress(httpx2.TransportError):
             answer = http.post("/iam/v1/entity/token/generate", data=form)
-            if answer.status_code < httpx.codes.INTERNAL_SERVER_ERROR:
+            if answer.status_code < httpx2.codes.INTERNAL_SERVER_ERROR:
                 return answer
         assert time.monotonic() < began + BACK_S, "no answer to an entity's secret"
         time.sleep(RETRY_S)

@@ -14,7 +14,7 @@ import signal
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 
 from bench.people import PASSWORD, make_people
@@ -87,8 +87,8 @@ class Trial:
     """Resets on A and looks at B."""
 
     def __init__(self, port_a: int, port_b: int) -> None:
-        self._a = httpx.Client(base_url=f"http://127.0.0.1:{port_a}/iam/v1", timeout=30)
-        self._b = httpx.Client(base_url=f"http://127.0.0.1:{port_b}/iam/v1", timeout=30)
+        self._a = httpx2.Client(base_url=f"http://127.0.0.1:{port_a}/iam/v1", timeout=30)
+        self._b = httpx2.Client(base_url=f"http://127.0.0.1:{port_b}/iam/v1", timeout=30)
         self.wrong = 0
 
     def reset(self, entity: str, email: str, silenced: frozenset[int] = frozenset()) -> float:
@@ -118,7 +118,7 @@ class Trial:
 
     def _taken(self, entity: str, secret: str) -> bool:
         form = {"id": entity, "secret": secret}
-        return self._b.post("/entity/token/generate", data=form).status_code == httpx.codes.OK
+        return self._b.post("/entity/token/generate", data=form).status_code == httpx2.codes.OK
 
 
 def listening(conninfo: str) -> frozenset[int]:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, NamedTuple
 
-import httpx
+import httpx2
 from tools.demonstration import Demonstration, Page, demonstration
 
 from bench.machine import slowness, speed_note
@@ -87,7 +87,7 @@ def main() -> int:
     return exit_code(met=not late)
 
 
-_clients: dict[str, httpx.Client] = {}
+_clients: dict[str, httpx2.Client] = {}
 
 
 def server_ms(network: Demonstration, page: Page) -> tuple[float, float]:
@@ -103,8 +103,8 @@ def server_ms(network: Demonstration, page: Page) -> tuple[float, float]:
     return statistics.median(found[1:]), found[0]
 
 
-def _signed_in_client(network: Demonstration, email: str) -> httpx.Client:
-    client = _clients[email] = httpx.Client(base_url=network.root, timeout=30)
+def _signed_in_client(network: Demonstration, email: str) -> httpx2.Client:
+    client = _clients[email] = httpx2.Client(base_url=network.root, timeout=30)
     if email:
         form = {"username": email, "password": DEMO_PASSWORD, "to": ""}
         headers = {"Sec-Fetch-Site": "same-origin"}

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 import msgspec
 import psycopg
 from tests.support.metrics.metrics_payloads import request_block, request_metrics
@@ -125,7 +125,7 @@ async def all_at_once(
     payloads: list[bytes],
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[float]:
-    async with httpx.AsyncClient(timeout=60) as client:
+    async with httpx2.AsyncClient(timeout=60) as client:
 
         async def one(aa: PushingAa, body: bytes) -> float:
             started = clock()

@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import httpx
+import httpx2
 from tests.support.service import NO_TLS
 from tools.demonstration import ADMINS, OPERATOR, Demonstration, demonstration, user_token
 
@@ -72,7 +72,7 @@ class Load:
 
         def ask() -> None:
             own: Counter[int] = Counter()
-            with httpx.Client(base_url=self._root, timeout=60, verify=NO_TLS) as client:
+            with httpx2.Client(base_url=self._root, timeout=60, verify=NO_TLS) as client:
                 while not own or time.monotonic() < ends:
                     own[client.get(asked.path, headers=asked.headers).status_code] += 1
             with lock:
@@ -101,18 +101,18 @@ def pages(network: Demonstration) -> list[Asked]:
 def signed_in(root: str, email: str) -> str:
     """The cookie of a session."""
     form = {"username": email, "password": DEMO_PASSWORD, "to": ""}
-    with httpx.Client(base_url=root, timeout=60, verify=NO_TLS) as client:
+    with httpx2.Client(base_url=root, timeout=60, verify=NO_TLS) as client:
         answer = client.post(
             "/console/sign-in", data=form, headers={"Sec-Fetch-Site": "same-origin"}
         )
-        assert answer.status_code == httpx.codes.SEE_OTHER, answer.text
+        assert answer.status_code == httpx2.codes.SEE_OTHER, answer.text
         return "; ".join(f"{name}={value}" for name, value in client.cookies.items())
 
 
 def calls(network: Demonstration) -> list[Asked]:
     """Each reading call of the published document."""
     root = network.root
-    document = httpx.get(f"{root}/schema/openapi.json", timeout=60).json()
+    document = httpx2.get(f"{root}/schema/openapi.json", timeout=60).json()
     tokens = {email: bearer(user_token(root, email)) for email in (OPERATOR, *ADMINS.values())}
     of_aa = bearer(entity_token(root, tokens[ADMINS[AA]], AA))
     of_fiu = bearer(entity_token(root, tokens[ADMINS[FIU]], FIU))
@@ -136,7 +136,7 @@ def bearer(token: str) -> dict[str, str]:
 
 def entity_token(root: str, admin: dict[str, str], entity_id: str) -> str:
     """A token of a member."""
-    with httpx.Client(base_url=root, timeout=60, verify=NO_TLS) as client:
+    with httpx2.Client(base_url=root, timeout=60, verify=NO_TLS) as client:
         read = client.post(
             "/iam/v1/entity/secret/read", json={"entityId": entity_id}, headers=admin
         )

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-import httpx
+import httpx2
 import psycopg
 
 from bench.entity_token import make_members
@@ -98,7 +98,7 @@ def main() -> int:
 
         def first_token() -> int:
             with RunningService(there) as service:
-                answer = httpx.post(
+                answer = httpx2.post(
                     f"http://127.0.0.1:{service.port}/iam/v1/entity/token/generate",
                     data={"id": entity_id, "secret": secret},
                 )
@@ -112,7 +112,7 @@ def main() -> int:
         f"rows {found:,} of {made:,}; token {status}; restore until the first token: {total:.0f} s"
         f" (goal {GOAL_S:.0f})"
     )
-    return exit_code(met=found == made and status == httpx.codes.OK and total <= GOAL_S)
+    return exit_code(met=found == made and status == httpx2.codes.OK and total <= GOAL_S)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, cast
 
-import httpx
+import httpx2
 import psycopg
 from tests.support.people.console import reader
 from tests.support.people.operators import active_operator
@@ -235,7 +235,7 @@ class Soak:
     def _actors(self, service: Service) -> list[Actor]:
         browser = reader(service)
         signed_in = browser.sign_in(active_operator(service))
-        assert signed_in.status_code == httpx.codes.SEE_OTHER, signed_in.text
+        assert signed_in.status_code == httpx2.codes.SEE_OTHER, signed_in.text
         paths = [
             "/status",
             *(operator_path(item.word) for item in OPERATOR_ITEMS if not item.sandbox),
@@ -252,7 +252,7 @@ class Soak:
             for one in self.pushers
         ]
         reset_s = max(RESET_EVERY_S, self._seconds / MAX_RESETS)
-        cookies = httpx.Cookies(browser.client.cookies)
+        cookies = httpx2.Cookies(browser.client.cookies)
         return [
             *pushes,
             *(Actor(one.reset, reset_s, self._end) for one in self.admins),

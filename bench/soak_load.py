@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-import httpx
+import httpx2
 import msgspec
 import psycopg
 from tests.support.agent.killed_agent import KilledAgent, kill_again_and_again
@@ -54,16 +54,16 @@ class Journal:
     """Kind, when (monotonic), and seconds; of answers of 2xx while nothing was being killed."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def asked(self, kind: str, ask: Callable[[], httpx.Response]) -> httpx.Response | None:
+    def asked(self, kind: str, ask: Callable[[], httpx2.Response]) -> httpx2.Response | None:
         """Ask and note; None without an answer."""
         began, steady = time.monotonic(), self.steady
         try:
             answer = ask()
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             self.note(kind, type(error).__name__, steady=steady)
             return None
         outcome = str(answer.status_code)
-        if answer.status_code == httpx.codes.NOT_FOUND:  # of which the path is what matters
+        if answer.status_code == httpx2.codes.NOT_FOUND:  # of which the path is what matters
             outcome += " " + answer.request.url.path
         with self._lock:
             self.statuses[(kind, steady, outcome)] += 1
@@ -95,9 +95,9 @@ class Actor(threading.Thread):
                 return
 
 
-def client(root: str) -> httpx.Client:
+def client(root: str) -> httpx2.Client:
     """A client with connections of its own."""
-    return httpx.Client(base_url=root, timeout=20, verify=NO_TLS, trust_env=False)
+    return httpx2.Client(base_url=root, timeout=20, verify=NO_TLS, trust_env=False)
 
 
 class Tokens:
@@ -120,7 +120,7 @@ class Pages:
     """Operators who read the console."""
 
     def __init__(
-        self, root: str, cookies: httpx.Cookies, paths: list[str], journal: Journal
+        self, root: str, cookies: httpx2.Cookies, paths: list[str], journal: Journal
     ) -> None:
         self._paths, self._journal = paths, journal
         self._client = client(root)
@@ -219,22 +219,22 @@ class Pusher:
         body = msgspec.json.encode(report)
         while report.txn_id not in self.acknowledged:
             answer = self._journal.asked("push", lambda: self._send(body))
-            if answer is not None and answer.status_code == httpx.codes.OK:
+            if answer is not None and answer.status_code == httpx2.codes.OK:
                 self.acknowledged[report.txn_id] = answer.json()["receiptId"]
                 if "is implausible" in answer.text:
                     self._journal.note("push", "held")
                 return
             if answer is not None and answer.status_code in {400, 403, 422}:
                 raise RuntimeError(f"a payload was refused: {answer.text[:300]}")
-            if answer is None or answer.status_code == httpx.codes.UNAUTHORIZED:
+            if answer is None or answer.status_code == httpx2.codes.UNAUTHORIZED:
                 self._token = ""
             time.sleep(self._retry_s)
 
-    def _send(self, body: bytes) -> httpx.Response:
+    def _send(self, body: bytes) -> httpx2.Response:
         if not self._token:
             form = {"id": self.aa_id, "secret": self._secret}
             answer = self._client.post("/iam/v1/entity/token/generate", data=form)
-            if answer.status_code != httpx.codes.OK:
+            if answer.status_code != httpx2.codes.OK:
                 return answer
             self._token = answer.json()["accessToken"]
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
@@ -255,7 +255,7 @@ class Admin:
 
     def reset(self) -> None:
         """Reset once; what comes of it is noted."""
-        with contextlib.suppress(httpx.TransportError):
+        with contextlib.suppress(httpx2.TransportError):
             if not self._bearer:
                 self.sign_in()
         if not self._bearer:
@@ -267,10 +267,10 @@ class Admin:
                 "/iam/v1/entity/secret/reset", json=order, headers=self._bearer
             ),
         )
-        if answer is not None and answer.status_code == httpx.codes.OK:
+        if answer is not None and answer.status_code == httpx2.codes.OK:
             self.acknowledged.append(answer.json()["secret"])
             self.unsure_since = False
-        elif answer is None or answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+        elif answer is None or answer.status_code >= httpx2.codes.INTERNAL_SERVER_ERROR:
             self.unsure += 1
             self.unsure_since = True
 
@@ -278,18 +278,18 @@ class Admin:
         """Get a User Access Token, if the service answers."""
         form = {"username": self._email, "password": PASSWORD}
         answer = self._client.post("/iam/v1/user/token/generate", data=form)
-        if answer.status_code == httpx.codes.OK:
+        if answer.status_code == httpx2.codes.OK:
             self._bearer = {"Authorization": f"Bearer {answer.json()['accessToken']}"}
 
     def shown(self) -> str:
         """The secret that reading shows; empty while the service heals of the last kill."""
-        with contextlib.suppress(httpx.TransportError):
+        with contextlib.suppress(httpx2.TransportError):
             self.sign_in()
             body = {"entityId": self.entity_id}
             answer = self._client.post(
                 "/iam/v1/entity/secret/read", json=body, headers=self._bearer
             )
-            if answer.status_code == httpx.codes.OK:
+            if answer.status_code == httpx2.codes.OK:
                 return str(answer.json()["secret"])
         return ""
 

@@ -27,7 +27,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import psycopg
 from tests.support.agent.agent_process import free_port
@@ -167,7 +167,7 @@ class Load:
     def _bearers(self) -> dict[str, str]:
         found = {}
         for one in self._of("AA"):
-            answer = httpx.post(
+            answer = httpx2.post(
                 f"http://127.0.0.1:{self.port}/iam/v1/entity/token/generate",
                 data={"id": one["id"], "secret": one["secret"]},
                 verify=NO_TLS,

@@ -11,7 +11,7 @@ import time
 from base64 import urlsafe_b64decode
 from collections.abc import Callable
 
-import httpx
+import httpx2
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
 from cryptography.hazmat.primitives.hashes import SHA256
 from joserfc import jws, jwt
@@ -31,7 +31,7 @@ def main() -> int:
     """Print both figures and their ratio; 1 when the goal is missed."""
     key = RSAKey.generate_key(2048, {"kid": "key-1", "use": "sig", "alg": "RS256"})
     tokens = [_token(key, number) for number in range(TOKENS)]
-    http = httpx.Client(transport=httpx.MockTransport(_issuer(key)))
+    http = httpx2.Client(transport=httpx2.MockTransport(_issuer(key)))
     verifier = TokenVerifier(ISSUER, http=http, wall=lambda: float(NOW))
     verifier.verify(tokens[0])
     public = key.public_key
@@ -59,7 +59,7 @@ def main() -> int:
     return exit_code(met=ratio >= GOAL)
 
 
-def _issuer(key: RSAKey) -> Callable[[httpx.Request], httpx.Response]:
+def _issuer(key: RSAKey) -> Callable[[httpx2.Request], httpx2.Response]:
     """Answer with the keys, and with a signed list of a thousand other revoked tokens."""
     keys = json.dumps({"keys": [key.as_dict(private=False)]}).encode()
     fields = {
@@ -70,10 +70,10 @@ def _issuer(key: RSAKey) -> Callable[[httpx.Request], httpx.Response]:
     header = {"alg": "RS256", "kid": "key-1", "b64": False, "crit": ["b64"]}
     signature = {"x-jws-signature": jws.serialize_compact(header, revoked, key)}
 
-    def respond(request: httpx.Request) -> httpx.Response:
+    def respond(request: httpx2.Request) -> httpx2.Response:
         if request.url.path.endswith("/revocations"):
-            return httpx.Response(200, content=revoked, headers=signature)
-        return httpx.Response(200, content=keys)
+            return httpx2.Response(200, content=revoked, headers=signature)
+        return httpx2.Response(200, content=keys)
 
     return respond
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import psycopg
 from bench.support import RunningService, mudra
 
@@ -83,7 +83,7 @@ class Demonstration:
     def _incident(self) -> str:
         headers = {"Authorization": f"Bearer {user_token(self.root, OPERATOR)}"}
         url = f"{self.root}/operator/v1/incidents"
-        found = httpx.get(url, headers=headers, timeout=30).raise_for_status().json()["incidents"]
+        found = httpx2.get(url, headers=headers, timeout=30).raise_for_status().json()["incidents"]
         return str(found[0]["incidentId"])
 
 
@@ -141,7 +141,7 @@ def operator_pages(
 def user_token(root: str, email: str) -> str:
     """Sign in one of the demonstration's people over the API."""
     url, form = f"{root}/iam/v1/user/token/generate", {"username": email, "password": DEMO_PASSWORD}
-    answer = httpx.post(url, data=form, timeout=30).raise_for_status()
+    answer = httpx2.post(url, data=form, timeout=30).raise_for_status()
     return str(answer.json()["accessToken"])
 
 
@@ -186,7 +186,7 @@ def _wait_for_sums(data_dir: Path) -> None:
 def _wait_for_status(root: str) -> None:
     """Return when the public status has its first picture: it is made behind who looks."""
     deadline = time.monotonic() + _SUMS_S
-    while "No data yet" in httpx.get(f"{root}/status", timeout=30).text:
+    while "No data yet" in httpx2.get(f"{root}/status", timeout=30).text:
         if time.monotonic() > deadline:
             raise TimeoutError(f"the status is not made after {_SUMS_S} s")
         time.sleep(0.5)
@@ -214,7 +214,7 @@ def _announce(root: str) -> str:
         "fipIds": ["KAVERI-FIP"],
     }
     for said in (of_network, of_bank):
-        made = httpx.post(url, json=said, headers=bearer, timeout=30).raise_for_status().json()
+        made = httpx2.post(url, json=said, headers=bearer, timeout=30).raise_for_status().json()
     return str(made["announcement"]["announcementId"])
 
 
@@ -222,14 +222,14 @@ def _move_an_address(root: str) -> None:
     """Submit a change of an entry that needs the operator's approval."""
     entity_id, email, kind = MOVED
     bearer = {"Authorization": f"Bearer {user_token(root, email)}"}
-    read = httpx.post(
+    read = httpx2.post(
         f"{root}/iam/v1/entity/secret/read",
         json={"entityId": entity_id}, headers=bearer, timeout=30,
     ).raise_for_status()  # fmt: skip
     form = {"id": entity_id, "secret": read.json()["secret"]}
-    token = httpx.post(f"{root}/iam/v1/entity/token/generate", data=form, timeout=30)
+    token = httpx2.post(f"{root}/iam/v1/entity/token/generate", data=form, timeout=30)
     own = {"Authorization": f"Bearer {token.json()['accessToken']}"}
     url = f"{root}/cr/v2/entityInfo/{kind}/{entity_id}"
-    entry = httpx.get(url, headers=own, timeout=30).raise_for_status().json()
+    entry = httpx2.get(url, headers=own, timeout=30).raise_for_status().json()
     entry["entityinfo"]["baseurl"] = "v2:https://aa.kaveribank.example/v2"
-    httpx.put(url, json=entry, headers=bearer, timeout=30).raise_for_status()
+    httpx2.put(url, json=entry, headers=bearer, timeout=30).raise_for_status()

@@ -3,7 +3,7 @@
 import os
 import socket
 
-import httpx
+import httpx2
 from bench.killed_network import answer_to_secret
 from bench.soak_load import Admin, Journal
 from tests.support.processes import LISTENING, socket_states
@@ -17,8 +17,8 @@ def test_a_service_that_cannot_answer_says_nothing_of_a_secret():
     admin.acknowledged.append("the newest secret")
     answers = iter([503, 500, 200])
 
-    with httpx.Client(
-        base_url=ROOT, transport=httpx.MockTransport(lambda _: httpx.Response(next(answers)))
+    with httpx2.Client(
+        base_url=ROOT, transport=httpx2.MockTransport(lambda _: httpx2.Response(next(answers)))
     ) as http:
         assert answer_to_secret(http, admin).status_code == 200
 
@@ -27,8 +27,8 @@ def test_a_refused_secret_is_reported_at_once():
     admin = Admin(ROOT, "A-BANK", "asha@member.example", Journal())
     admin.acknowledged.append("a secret that was lost")
 
-    with httpx.Client(
-        base_url=ROOT, transport=httpx.MockTransport(lambda _: httpx.Response(401))
+    with httpx2.Client(
+        base_url=ROOT, transport=httpx2.MockTransport(lambda _: httpx2.Response(401))
     ) as http:
         assert answer_to_secret(http, admin).status_code == 401
 

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 import sqlalchemy as sa
 from playwright.sync_api import expect
@@ -69,7 +69,7 @@ def a_network(service: Service) -> Network:
 
     in_store(service, store)
     service.wait_until(
-        lambda: httpx.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=20).is_success
+        lambda: httpx2.get(f"{service.root}/status/fip/{fip.entity_id}", timeout=20).is_success
     )
     return Network(service, aa, fip, fiu, operator, incident_id, announcement_id)
 

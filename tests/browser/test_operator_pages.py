@@ -2,7 +2,7 @@
 
 import re
 
-import httpx
+import httpx2
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, in_thread
@@ -32,7 +32,7 @@ def sign_in(visit: Visit, operator: Operator) -> None:
 def served_to(reader: Member, member: Member) -> str:
     """The base address that the directory serves of a member, to an entity that looks it up."""
     token = reader.entity_token(reader.secret()).json()["accessToken"]
-    found = httpx.get(
+    found = httpx2.get(
         f"{reader.service.root}/cr/v2/entityInfo/FIP/{member.entity_id}",
         headers={"Authorization": f"Bearer {token}"},
         timeout=30,

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from joserfc.jwk import RSAKey
 from tests.support.issuer import Hands
@@ -25,23 +25,23 @@ from mudra.client import (
 )
 
 
-class Wire(httpx.BaseTransport):
+class Wire(httpx2.BaseTransport):
     """Passes requests on to the service, or lets a test change an answer or cut the line."""
 
     def __init__(self) -> None:
-        self.inner = httpx.HTTPTransport()
+        self.inner = httpx2.HTTPTransport()
         self.asked: list[str] = []
         self.cut = False
         self.change = lambda body: body
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         self.asked.append(request.url.raw_path.decode())
         if self.cut:
-            raise httpx.ConnectError("cut", request=request)
+            raise httpx2.ConnectError("cut", request=request)
         answer = self.inner.handle_request(request)
         body = self.change(answer.read())
         headers = {k: v for k, v in answer.headers.items() if k != "content-length"}
-        return httpx.Response(answer.status_code, headers=headers, content=body)
+        return httpx2.Response(answer.status_code, headers=headers, content=body)
 
 
 class Program:
@@ -58,7 +58,7 @@ class Program:
         service = self.service
         tokens = EntityTokenSource(service.issuer, self.member.entity_id, lambda: self.secret)
         verifier = TokenVerifier(service.issuer, wall=service.wall)
-        http = httpx.Client(transport=self.wire)
+        http = httpx2.Client(transport=self.wire)
         return Directory(
             f"{service.root}/cr/v2",
             tokens,

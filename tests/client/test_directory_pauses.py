@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from tests.support.issuer import Hands, Issuer
 
@@ -35,16 +35,16 @@ class Refusing:
         self.clock = Hands(0)
         self.asked: list[tuple[float, str]] = []
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
         self.asked.append((self.clock.now, request.url.query.decode()))
-        return httpx.Response(self.status, headers=self.headers)
+        return httpx2.Response(self.status, headers=self.headers)
 
 
 def looked_up(issuer: Issuer, registry: Refusing, *times: float) -> str:
     """Look an entry up at these times; give why a refresh after them fails."""
     tokens = EntityTokenSource(issuer.url, "HDFC-FIP", lambda: "the-secret", steady=registry.clock)
     verifier = TokenVerifier(issuer.url, steady=registry.clock)
-    http = httpx.Client(transport=httpx.MockTransport(registry))
+    http = httpx2.Client(transport=httpx2.MockTransport(registry))
     directory = Directory(REGISTRY, tokens, verifier, http=http, steady=registry.clock)
     for registry.clock.now in times:
         with pytest.raises(DirectoryUnavailable):
@@ -60,7 +60,7 @@ def alooked_up(issuer: Issuer, registry: Refusing, *times: float) -> str:
             issuer.url, "HDFC-FIP", lambda: "the-secret", steady=registry.clock
         )
         verifier = AsyncTokenVerifier(issuer.url, steady=registry.clock)
-        http = httpx.AsyncClient(transport=httpx.MockTransport(registry))
+        http = httpx2.AsyncClient(transport=httpx2.MockTransport(registry))
         directory = AsyncDirectory(REGISTRY, tokens, verifier, http=http, steady=registry.clock)
         for registry.clock.now in times:
             with pytest.raises(DirectoryUnavailable):

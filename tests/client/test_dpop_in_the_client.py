@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -67,22 +67,22 @@ async def asgi_app(scope, receive, send):
 
 def by_wsgi(
     issuer: Issuer, calls: list[dict[str, str]], *origins: str, use_proof: UseProof | None = None
-) -> list[httpx.Response]:
+) -> list[httpx2.Response]:
     verifier = TokenVerifier(issuer.url, wall=Hands(), use_proof=use_proof)
     app = wsgi.EntityTokenMiddleware(wsgi_app, verifier, origins=origins, wall=Hands())
-    transport = httpx.WSGITransport(app=app)
-    with httpx.Client(transport=transport, base_url="http://inside") as client:
+    transport = httpx2.WSGITransport(app=app)
+    with httpx2.Client(transport=transport, base_url="http://inside") as client:
         return [client.post("/v2/Consent%20a?x=1", headers=one) for one in calls]
 
 
 def by_asgi(
     issuer: Issuer, calls: list[dict[str, str]], *origins: str, use_proof: UseProof | None = None
-) -> list[httpx.Response]:
-    async def call() -> list[httpx.Response]:
+) -> list[httpx2.Response]:
+    async def call() -> list[httpx2.Response]:
         verifier = AsyncTokenVerifier(issuer.url, wall=Hands(), use_proof=use_proof)
         app = asgi.EntityTokenMiddleware(asgi_app, verifier, origins=origins, wall=Hands())
-        transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://inside") as client:
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://inside") as client:
             answers = [await client.post("/v2/Consent%20a?x=1", headers=one) for one in calls]
         await verifier.aclose()
         return answers
@@ -279,14 +279,14 @@ def test_our_calls_prove_the_key_of_their_token(aa: Member) -> None:
     url = f"{service.root}/cr/v2/entityInfo/AA"
     auth = EntityTokenAuth(source, allow_http=True)
 
-    with httpx.Client(auth=auth, timeout=30, verify=NO_TLS) as client:
+    with httpx2.Client(auth=auth, timeout=30, verify=NO_TLS) as client:
         answers = [client.get(url), client.get(f"{url}?at=2026-01-31T09:30:00Z")]
 
     assert [one.status_code for one in answers] == [200, 200]
     claims = jwt.decode(source.token(), options={"verify_signature": False})
     assert claims["cnf"] == {"jkt": key.thumbprint}
     assert source.authorization().startswith("DPoP ")
-    stolen = httpx.get(
+    stolen = httpx2.get(
         url, headers={"Authorization": f"Bearer {source.token()}"}, timeout=30, verify=NO_TLS
     )
     assert stolen.status_code == 401
@@ -305,7 +305,7 @@ def test_asynchronous_calls_do_the_same(aa: Member) -> None:
             allow_http=True,
         )
         auth = AsyncEntityTokenAuth(source, allow_http=True)
-        async with httpx.AsyncClient(auth=auth, timeout=30, verify=NO_TLS) as client:
+        async with httpx2.AsyncClient(auth=auth, timeout=30, verify=NO_TLS) as client:
             answer = await client.get(f"{service.root}/cr/v2/entityInfo/AA")
         await source.aclose()
         return answer.status_code

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from joserfc.jwk import RSAKey
 from tests.support.cheap_keys import rsa_key
@@ -75,20 +75,20 @@ async def asgi_app(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"the app"})
 
 
-def by_wsgi(issuer: Issuer, method: str, path: str, **request: Any) -> httpx.Response:
+def by_wsgi(issuer: Issuer, method: str, path: str, **request: Any) -> httpx2.Response:
     verifier = TokenVerifier(issuer.url, wall=Hands())
     app = key_proof_wsgi.KeyProofMiddleware(wsgi_app, verifier, proof(issuer))
-    transport = httpx.WSGITransport(app=app)
-    with httpx.Client(transport=transport, base_url="http://inside") as client:
+    transport = httpx2.WSGITransport(app=app)
+    with httpx2.Client(transport=transport, base_url="http://inside") as client:
         return client.request(method, path, **request)
 
 
-def by_asgi(issuer: Issuer, method: str, path: str, **request: Any) -> httpx.Response:
-    async def call() -> httpx.Response:
+def by_asgi(issuer: Issuer, method: str, path: str, **request: Any) -> httpx2.Response:
+    async def call() -> httpx2.Response:
         verifier = AsyncTokenVerifier(issuer.url, wall=Hands())
         app = key_proof_asgi.KeyProofMiddleware(asgi_app, verifier, proof(issuer))
-        transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://inside") as client:
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://inside") as client:
             return await client.request(method, path, **request)
 
     return asyncio.run(call())

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from joserfc.jwk import RSAKey
 from tests.support.issuer import NOW, Hands, Issuer
@@ -49,19 +49,19 @@ async def asgi_app(scope, receive, send):
     await send({"type": "http.response.body", "body": body})
 
 
-def by_wsgi(issuer: Issuer, path: str, headers: list[tuple[str, str]]) -> httpx.Response:
+def by_wsgi(issuer: Issuer, path: str, headers: list[tuple[str, str]]) -> httpx2.Response:
     verifier = TokenVerifier(issuer.url, wall=Hands())
     app = wsgi.EntityTokenMiddleware(wsgi_app, verifier, public_paths=["/health"], wall=Hands())
-    with httpx.Client(transport=httpx.WSGITransport(app=app), base_url="http://fip") as client:
+    with httpx2.Client(transport=httpx2.WSGITransport(app=app), base_url="http://fip") as client:
         return client.get(path, headers=headers)
 
 
-def by_asgi(issuer: Issuer, path: str, headers: list[tuple[str, str]]) -> httpx.Response:
-    async def call() -> httpx.Response:
+def by_asgi(issuer: Issuer, path: str, headers: list[tuple[str, str]]) -> httpx2.Response:
+    async def call() -> httpx2.Response:
         verifier = AsyncTokenVerifier(issuer.url, wall=Hands())
         app = asgi.EntityTokenMiddleware(asgi_app, verifier, public_paths=["/health"], wall=Hands())
-        transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://fip") as client:
+        transport = httpx2.ASGITransport(app=app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://fip") as client:
             answer = await client.get(path, headers=headers)
         await verifier.aclose()
         return answer
@@ -177,33 +177,33 @@ class Peer:
 
     def __init__(self, refuses: int = 0) -> None:
         self.refuses = refuses
-        self.seen: list[httpx.Request] = []
+        self.seen: list[httpx2.Request] = []
         self.tokens: list[str] = []
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
         self.seen.append(request)
         self.tokens.append(request.headers.get("authorization", ""))
-        return httpx.Response(401 if len(self.seen) <= self.refuses else 200)
+        return httpx2.Response(401 if len(self.seen) <= self.refuses else 200)
 
 
-def posted(issuer: Issuer, peer: Peer, url: str = HERE, **options) -> httpx.Response:
+def posted(issuer: Issuer, peer: Peer, url: str = HERE, **options) -> httpx2.Response:
     steady = Hands(0)
     tokens = EntityTokenSource(issuer.url, "HDFC-FIP", lambda: "the-secret", steady=steady)
     tokens.token()
     steady.now += OLD
     auth = EntityTokenAuth(tokens, **options)
-    with httpx.Client(transport=httpx.MockTransport(peer), auth=auth) as client:
+    with httpx2.Client(transport=httpx2.MockTransport(peer), auth=auth) as client:
         return client.post(url, json={"ver": "1.0"})
 
 
-def aposted(issuer: Issuer, peer: Peer, url: str = HERE, **options) -> httpx.Response:
-    async def call() -> httpx.Response:
+def aposted(issuer: Issuer, peer: Peer, url: str = HERE, **options) -> httpx2.Response:
+    async def call() -> httpx2.Response:
         steady = Hands(0)
         tokens = AsyncEntityTokenSource(issuer.url, "HDFC-FIP", lambda: "the-secret", steady=steady)
         await tokens.token()
         steady.now += OLD
         auth = AsyncEntityTokenAuth(tokens, **options)
-        async with httpx.AsyncClient(transport=httpx.MockTransport(peer), auth=auth) as client:
+        async with httpx2.AsyncClient(transport=httpx2.MockTransport(peer), auth=auth) as client:
             answer = await client.post(url, json={"ver": "1.0"})
         await tokens.aclose()
         return answer
@@ -268,10 +268,10 @@ def test_a_signer_signs_the_bytes_that_are_sent(issuer: Issuer, send) -> None:
 def test_the_wrong_twin_for_a_client_is_an_error_and_sends_nothing(issuer: Issuer) -> None:
     peer = Peer()
     tokens = AsyncEntityTokenSource(issuer.url, "HDFC-FIP", lambda: "the-secret")
-    transport = httpx.MockTransport(peer)
+    transport = httpx2.MockTransport(peer)
 
     with (
-        httpx.Client(transport=transport, auth=AsyncEntityTokenAuth(tokens)) as client,
+        httpx2.Client(transport=transport, auth=AsyncEntityTokenAuth(tokens)) as client,
         pytest.raises(TypeError, match="EntityTokenAuth"),
     ):
         client.get(HERE)

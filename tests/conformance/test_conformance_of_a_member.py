@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.issuer import NOW, Issuer
 from tests.support.member_server import (
@@ -54,7 +54,7 @@ def test_what_a_member_forgets_to_check_is_found(
 ) -> None:
     verifier = TokenVerifier(issuer.url, audience="aa-network", wall=lambda: NOW)
     redaction = Redaction()
-    with member_server(verifier, accepts) as url, httpx.Client(verify=NO_TLS) as client:
+    with member_server(verifier, accepts) as url, httpx2.Client(verify=NO_TLS) as client:
         target = MemberTarget(
             base_url=url,
             header="aa_api_key",
@@ -78,14 +78,14 @@ def test_what_a_member_forgets_to_check_is_found(
 
 
 def test_no_token_goes_over_plain_http_to_another_machine(issuer: Issuer) -> None:
-    seen: list[httpx.Request] = []
+    seen: list[httpx2.Request] = []
 
-    def record(request: httpx.Request) -> httpx.Response:
+    def record(request: httpx2.Request) -> httpx2.Response:
         seen.append(request)
-        return httpx.Response(401)
+        return httpx2.Response(401)
 
     redaction = Redaction()
-    with httpx.Client(transport=httpx.MockTransport(record)) as client:
+    with httpx2.Client(transport=httpx2.MockTransport(record)) as client:
         target = MemberTarget(
             base_url="http://fip.example/v2", header="aa_api_key", token=SecretText(issuer.token())
         )
@@ -122,7 +122,7 @@ def test_the_command_reads_the_address_from_the_registry(service: Service, tmp_p
     secret.write_text(aa.secret())
     verifier = TokenVerifier(service.issuer, wall=service.wall)
     with member_server(verifier) as url:
-        answer = httpx.post(
+        answer = httpx2.post(
             f"{service.root}/cr/v2/entityInfo/FIP",
             json=payload_of(fip, baseurl=f"v2:{url}"),
             headers=fip.bearer(),

@@ -4,7 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.conformance import Network, described, failed, new_network, run_suite
 from tests.support.conformance_faults import FAULTS
@@ -60,9 +60,9 @@ def test_a_fault_fails_exactly_the_checks_that_name_it(name: str, network: Netwo
 def test_an_old_secret_that_still_works_is_found(network: Network) -> None:
     old = network.fip.secret()
 
-    def accepted(request: httpx.Request, came: httpx.Response) -> httpx.Response | None:
+    def accepted(request: httpx2.Request, came: httpx2.Response) -> httpx2.Response | None:
         is_old = came.status_code == 401 and f"secret={old}".encode() in request.content
-        return httpx.Response(200, json={"accessToken": "t"}) if is_old else None
+        return httpx2.Response(200, json={"accessToken": "t"}) if is_old else None
 
     results = run_suite(network, Need.RESETS, only=("T-3-1", "T-3-2"), fault=accepted)
 
@@ -75,10 +75,10 @@ def test_no_secret_reaches_a_report_though_the_service_echoes_it(network: Networ
     assert target.user is not None
     hidden = (target.entity.secret.reveal(), target.user.password.reveal())
 
-    def echo(request: httpx.Request, came: httpx.Response) -> httpx.Response | None:
+    def echo(request: httpx2.Request, came: httpx2.Response) -> httpx2.Response | None:
         if came.status_code == 200:
             token = came.json().get("accessToken", "")
-            return httpx.Response(500, json={"errorMsg": f"{hidden} {token}", "errorCode": "X"})
+            return httpx2.Response(500, json={"errorMsg": f"{hidden} {token}", "errorCode": "X"})
         return None
 
     results = run_suite(network, only=("T-4.4-1", "T-4.1-1", "T-4.2-1"), fault=echo)

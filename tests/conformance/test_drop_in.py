@@ -6,7 +6,7 @@ An operator switches it on: an earlier identity server's realm, and the registry
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import NO_TLS, Service, new_member, running_service
@@ -31,8 +31,8 @@ def test_keys_and_tokens_are_at_the_addresses_of_the_realm(moved: Service, path:
     member = new_member(moved)
     own = member.client.get(f"{BELOW}/certs")
 
-    keys = httpx.get(f"{moved.root}{path}{BELOW}/certs", verify=NO_TLS)
-    token = httpx.post(
+    keys = httpx2.get(f"{moved.root}{path}{BELOW}/certs", verify=NO_TLS)
+    token = httpx2.post(
         f"{moved.root}{path}{BELOW}/token",
         data={
             "grant_type": "client_credentials",
@@ -49,12 +49,12 @@ def test_keys_and_tokens_are_at_the_addresses_of_the_realm(moved: Service, path:
 
 
 def test_without_the_setting_there_is_no_realm(service: Service) -> None:
-    answer = httpx.get(f"{service.root}{REALM}{BELOW}/certs", verify=NO_TLS)
+    answer = httpx2.get(f"{service.root}{REALM}{BELOW}/certs", verify=NO_TLS)
 
     assert answer.status_code == 404
 
 
-def published(answer: httpx.Response) -> tuple[int, str]:
+def published(answer: httpx2.Response) -> tuple[int, str]:
     body = answer.json()
     assert answer.headers["content-length"] == str(len(answer.content))
     assert {"ver", "timestamp"} <= body.keys()
@@ -88,7 +88,7 @@ def test_reads_lints_and_other_areas_are_as_ever(moved: Service) -> None:
     listed = registry.get("/entityInfo/FIP")
     linted = registry.lint(payload_of(registry.member))
     token = registry.member.entity_token("wrong")
-    bodiless = httpx.head(f"{registry.root}/entityInfo/FIP", verify=NO_TLS)
+    bodiless = httpx2.head(f"{registry.root}/entityInfo/FIP", verify=NO_TLS)
 
     assert isinstance(listed.json(), list)
     assert linted.json()["passes"]
@@ -103,7 +103,7 @@ def test_the_document_says_which_form_a_service_has(
 ) -> None:
     root = request.getfixturevalue(where).root
 
-    document: dict[str, Any] = httpx.get(f"{root}/schema/openapi.json", verify=NO_TLS).json()
+    document: dict[str, Any] = httpx2.get(f"{root}/schema/openapi.json", verify=NO_TLS).json()
 
     fields = document["components"]["schemas"]["WriteResponse"]["properties"]
     assert fields["responseCode"]["type"] == written

@@ -11,7 +11,7 @@ import sys
 import uuid
 from pathlib import Path
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from tests.support.metrics.metrics_payloads import request_metrics
@@ -55,7 +55,7 @@ def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def schemas(own: Service) -> dict[str, dict[str, dict[str, object]]]:
-    document = httpx.get(f"{own.root}/schema/openapi.json", timeout=60).json()
+    document = httpx2.get(f"{own.root}/schema/openapi.json", timeout=60).json()
     found: dict[str, dict[str, dict[str, object]]] = document["components"]["schemas"]
     return found
 
@@ -67,7 +67,7 @@ def classes(
     """The class path of the client, generated and compiled."""
     place = tmp_path_factory.mktemp("java")
     file = place / "openapi.json"
-    file.write_bytes(httpx.get(f"{own.root}/schema/openapi.json", timeout=60).content)
+    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json", timeout=60).content)
     # Fields of a registration that may be empty in several forms (decisions part 4).
     lenient = ",".join(
         f"{schema}_{name}{suffix}=Object"

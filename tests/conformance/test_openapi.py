@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import jsonschema_rs
 import jwt
 import msgspec
@@ -79,7 +79,7 @@ def runs() -> Iterator[Runs]:
 
 @pytest.fixture(scope="module")
 def document(own: Service) -> dict[str, Any]:
-    found: dict[str, Any] = httpx.get(f"{own.root}/schema/openapi.json").json()
+    found: dict[str, Any] = httpx2.get(f"{own.root}/schema/openapi.json").json()
     return found
 
 
@@ -152,7 +152,7 @@ def test_whatever_is_sent_the_answer_is_as_described(
 
     shutil.rmtree(ROOT / ".schemathesis", ignore_errors=True)
     assert code == 0, said[-8000:]
-    used = httpx.get(
+    used = httpx2.get(
         own.root + STILL_READS.get(caller, "/iam/v1/user/token/list"),
         headers={"Authorization": f"Bearer {token}"},
         timeout=30,
@@ -192,7 +192,7 @@ def test_every_schema_is_valid_and_holds_its_own_examples(document: dict[str, An
 
 
 def test_it_is_the_same_as_yaml(own: Service, document: dict[str, Any]) -> None:
-    as_yaml = httpx.get(f"{own.root}/schema/openapi.yml", timeout=30).content
+    as_yaml = httpx2.get(f"{own.root}/schema/openapi.yml", timeout=30).content
 
     assert msgspec.yaml.decode(as_yaml) == document
 

@@ -12,7 +12,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from tests.support.metrics.metrics_payloads import request_metrics
@@ -49,7 +49,7 @@ def node(package: str, script: str, *arguments: object) -> None:
 @pytest.fixture(scope="module")
 def document(own: Service, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("openapi") / "openapi.json"
-    file.write_bytes(httpx.get(f"{own.root}/schema/openapi.json", timeout=30).content)
+    file.write_bytes(httpx2.get(f"{own.root}/schema/openapi.json", timeout=30).content)
     return file
 
 

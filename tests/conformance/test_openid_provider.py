@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from joserfc.jwk import ECKey, KeySet, RSAKey
 from tests.support.people.console import Reader, reader
@@ -90,9 +90,9 @@ def provider(idp: str, service: Service, account: dict[str, object]) -> Iterator
         process.stdout.close()
 
 
-def follow(browser: Reader, idp: str, path: str) -> httpx.Response:
+def follow(browser: Reader, idp: str, path: str) -> httpx2.Response:
     """Go there, and back, as a browser does; the cookies of the provider stay with it."""
-    at_provider = httpx.Client(trust_env=False, timeout=30)
+    at_provider = httpx2.Client(trust_env=False, timeout=30)
     answer = browser.get(path)
     for _ in range(12):
         target = answer.headers.get("location", "")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -112,11 +112,11 @@ class RegistryOperator:
 
     own: Service
     operator: Operator
-    client: httpx.Client
+    client: httpx2.Client
     taken: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     posts: int = 0
 
-    def post(self, payload: dict[str, Any]) -> httpx.Response:
+    def post(self, payload: dict[str, Any]) -> httpx2.Response:
         self.posts += 1
         if self.posts % POSTS_OF_ONE == 0:
             self.operator = new_operator(self.own, "registry")

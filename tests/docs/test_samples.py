@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-import httpx
+import httpx2
 import pytest
 import yaml
 from joserfc.jwk import RSAKey
@@ -65,7 +65,7 @@ def test_the_samples_of_the_client_library_work(
             LIBRARY, "from mudra.client import DpopKey, EntityTokenAuth, EntityTokenSource",
             **{"https://iam.example.org/iam": issuer, "HDFC-FIP": aa.entity_id},
         )  # fmt: skip
-        client = ran(bound, read_secret=aa.secret, httpx=httpx)["client"]
+        client = ran(bound, read_secret=aa.secret, httpx2=httpx2)["client"]
         client.post(f"{here}/v2/Consent", json={"ver": "2.0.0"})
         with contextlib.closing(client), contextlib.closing(sent["client"]):
             plain, proven = peer.posted
@@ -89,9 +89,9 @@ def test_the_samples_that_accept_callers_work(aa: Member) -> None:
     guarded = eval(
         text, {"EntityTokenMiddleware": EntityTokenMiddleware, "app": app, "verifier": verifier}
     )
-    transport = httpx.WSGITransport(app=guarded)
+    transport = httpx2.WSGITransport(app=guarded)
     token = aa.entity_token(aa.secret()).json()["accessToken"]
-    with httpx.Client(transport=transport, base_url="https://fip.example.org") as client:
+    with httpx2.Client(transport=transport, base_url="https://fip.example.org") as client:
         answers = [client.get("/", headers=one) for one in ({"client_api_key": token}, {})]
 
     assert [one.status_code for one in answers] == [200, 401]
@@ -168,7 +168,7 @@ def test_the_error_of_the_reference_is_what_a_service_answers(aa: Member, page: 
 def test_the_list_of_revoked_tokens_looks_as_shown(sandbox: Service) -> None:
     shown = json.loads(blocks_of("docs/reference/token-service.md")[-1].body)
 
-    answered = httpx.get(f"{sandbox.issuer}/revocations", timeout=30, verify=NO_TLS).json()
+    answered = httpx2.get(f"{sandbox.issuer}/revocations", timeout=30, verify=NO_TLS).json()
 
     assert answered.keys() == shown.keys()
     assert {name: type(value) for name, value in answered.items()} == {

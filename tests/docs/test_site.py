@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.service import NO_TLS, Service
 
@@ -21,8 +21,8 @@ def test_each_error_code_has_its_cause_and_its_way_out() -> None:
     assert sorted(rows) == sorted(ErrorCode)
 
 
-def get(service: Service, path: str, **headers: str) -> httpx.Response:
-    return httpx.get(f"{service.root}{path}", headers=headers, timeout=30, verify=NO_TLS)
+def get(service: Service, path: str, **headers: str) -> httpx2.Response:
+    return httpx2.get(f"{service.root}{path}", headers=headers, timeout=30, verify=NO_TLS)
 
 
 @pytest.mark.skipif(not (static_assets.SITE / "index.html").exists(), reason="no site was built")

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-import httpx
+import httpx2
 from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
 from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
@@ -34,7 +34,7 @@ def _response(at: int, key: str) -> dict[str, object]:
     }
 
 
-async def _send(http: httpx.AsyncClient, *events: dict[str, object]) -> None:
+async def _send(http: httpx2.AsyncClient, *events: dict[str, object]) -> None:
     assert (await http.post("/sna/v1/aa", json=events)).json() == {"message": "accepted"}
 
 

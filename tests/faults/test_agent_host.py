@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 from tests.support.agent.agent_process import SPEED, configured, free_port, started
 from tests.support.agent.fast_agent import FastClock
 from tests.support.agent.hostile_operator import HostileOperator, listening
@@ -20,7 +20,7 @@ WAIT_S = 90
 """A loaded machine is slow; nothing here is a matter of speed."""
 
 
-async def _report(http: httpx.AsyncClient, key: str) -> httpx.Response:
+async def _report(http: httpx2.AsyncClient, key: str) -> httpx2.Response:
     common = {"route": "/FI/fetch", "peerId": "FIP-1", "peerType": "FIP", "txnCorId": key}
     return await http.post(
         "/sna/v1/aa",
@@ -39,7 +39,7 @@ async def _until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def _status(http: httpx.AsyncClient) -> dict[str, object]:
+async def _status(http: httpx2.AsyncClient) -> dict[str, object]:
     status: dict[str, object] = (await http.get("/status")).json()
     return status
 
@@ -68,7 +68,7 @@ def test_a_disk_without_room_harms_no_one_and_loses_no_call(tmp_path: Path) -> N
             port = free_port()
             address = f"http://127.0.0.1:{port}"
             process = await started(configured(tmp_path, url, port), anchor, address)
-            async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as http:
+            async with httpx2.AsyncClient(base_url=address, timeout=WAIT_S) as http:
                 assert "x-mudra-durable" not in (await _report(http, "before")).headers
 
                 room = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, -1))
@@ -114,7 +114,7 @@ def test_a_process_stopped_for_a_day_sends_what_it_has_and_invents_nothing(
             port = free_port()
             address = f"http://127.0.0.1:{port}"
             process = await started(configured(tmp_path, url, port), anchor, address, speed)
-            async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as http:
+            async with httpx2.AsyncClient(base_url=address, timeout=WAIT_S) as http:
                 assert (await _report(http, "before")).status_code == 200
                 process.send_signal(signal.SIGSTOP)
                 stopped = clock.wall()

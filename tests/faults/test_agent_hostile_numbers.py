@@ -4,7 +4,7 @@ import asyncio
 import socket
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
@@ -122,7 +122,7 @@ def test_an_unexpected_error_of_the_writer_ends_neither_it_nor_the_agent(tmp_pat
             if written := await agent.recorder.record([agents.call(clock)]):
                 break
             await asyncio.sleep(0.05)  # until a snapshot has what the journal misses
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
             status = (await http.get("/status")).json()
         stop.set()
 

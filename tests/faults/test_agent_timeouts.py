@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.agent import agents
 from tests.support.agent.hostile_operator import HostileOperator
@@ -17,10 +17,10 @@ BEGAN = START + WINDOW - 20 * SECOND
 ENDED = START + WINDOW + 40 * SECOND
 MILLION = 1_000_000
 
-Report = Callable[[Agent, httpx.AsyncClient, Path], Awaitable[None]]
+Report = Callable[[Agent, httpx2.AsyncClient, Path], Awaitable[None]]
 
 
-async def _span(agent: Agent, http: httpx.AsyncClient, log: Path) -> None:
+async def _span(agent: Agent, http: httpx2.AsyncClient, log: Path) -> None:
     values = {"http.request.method": "POST", "url.path": "/Consent", "server.address": "fip-1.test"}
     attributes = [{"key": key, "value": {"stringValue": value}} for key, value in values.items()]
     span = {
@@ -33,7 +33,7 @@ async def _span(agent: Agent, http: httpx.AsyncClient, log: Path) -> None:
     assert (await http.post("/v1/traces", json=body)).json() == {}
 
 
-async def _line(agent: Agent, http: httpx.AsyncClient, log: Path) -> None:
+async def _line(agent: Agent, http: httpx2.AsyncClient, log: Path) -> None:
     _write(log)
     while await agent.read_logs():
         pass
@@ -46,7 +46,7 @@ def _write(log: Path) -> None:
     log.write_text(json.dumps(line) + "\n")
 
 
-async def _halves(agent: Agent, http: httpx.AsyncClient, log: Path) -> None:
+async def _halves(agent: Agent, http: httpx2.AsyncClient, log: Path) -> None:
     """As the Python library reports a call, once it is over."""
     call = {"route": "/Consent", "peerId": "FIP-1", "peerType": "FIP", "txnCorId": "k"}
     halves = [

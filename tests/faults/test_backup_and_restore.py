@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import jwt
 import psycopg
 import pyrage
@@ -58,7 +58,7 @@ def token_id(token: str) -> str:
 
 
 def revoke(service: Service, member: Member, token: str) -> None:
-    answer = httpx.post(
+    answer = httpx2.post(
         f"{service.issuer}/oauth2/revoke",
         data={"token": token},
         auth=(member.entity_id, member.secret()),

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.agent.agent_process import free_port
@@ -134,7 +134,7 @@ def test_a_reset_ends_the_secret_on_both_workers_at_once(service: Service) -> No
     # A connection each, so that both workers are asked.
     statuses = Counter()
     for secret in (old, new) * 10:
-        answer = httpx.post(
+        answer = httpx2.post(
             f"{service.issuer}/v1/entity/token/generate",
             data={"id": member.entity_id, "secret": secret},
             timeout=30,

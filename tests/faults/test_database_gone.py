@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-import httpx
+import httpx2
 from tests.support.people.console import reader
 from tests.support.processes import children
 from tests.support.service import NO_TLS, Service, new_member, running_service
@@ -28,7 +28,7 @@ def asked_at_once(service: Service, bearer: dict[str, str]) -> tuple[list[int], 
     """Statuses of 60 calls at once, three for each connection, and the seconds until the last."""
 
     async def ask() -> list[int]:
-        async with httpx.AsyncClient(verify=NO_TLS, timeout=30) as client:
+        async with httpx2.AsyncClient(verify=NO_TLS, timeout=30) as client:
             url = f"{service.issuer}/v1/user/token/list"
             answers = await asyncio.gather(*(client.get(url, headers=bearer) for _ in range(60)))
         return [one.status_code for one in answers]
@@ -50,9 +50,9 @@ def test_a_database_that_does_not_answer_is_reported_as_503_in_time(data_dir: Pa
             asked = time.monotonic()
             read = member.read(bearer)
             answered = time.monotonic() - asked
-            keys = httpx.get(f"{service.issuer}/.well-known/jwks.json", timeout=10, verify=NO_TLS)
-            live = httpx.get(f"{service.root}/livez", timeout=10, verify=NO_TLS)
-            ready = httpx.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+            keys = httpx2.get(f"{service.issuer}/.well-known/jwks.json", timeout=10, verify=NO_TLS)
+            live = httpx2.get(f"{service.root}/livez", timeout=10, verify=NO_TLS)
+            ready = httpx2.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
             crowd, crowd_s = asked_at_once(service, bearer)
             page = browser.get("/console")
             form = browser.sign_in(member.email)

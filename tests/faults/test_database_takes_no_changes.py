@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.agent.agent_process import free_port
@@ -49,11 +49,11 @@ def asha(on_own: Service) -> tuple[Member, dict[str, str], str]:
     return member, bearer, member.read(bearer).json()["secret"]
 
 
-def ready(service: Service) -> httpx.Response:
-    return httpx.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+def ready(service: Service) -> httpx2.Response:
+    return httpx2.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
 
 
-def error_text(response: httpx.Response) -> str:
+def error_text(response: httpx2.Response) -> str:
     """What a 503 says; empty for any other answer."""
     if response.status_code != 503:
         return ""
@@ -70,7 +70,7 @@ def impaired(service: Service) -> str:
 def failures(service: Service, cause: str) -> float:
     """How often the database failed for this cause: what the alarm is about."""
     address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    figures = httpx.get(address, timeout=10, verify=NO_TLS).text
+    figures = httpx2.get(address, timeout=10, verify=NO_TLS).text
     line = rf'^mudra_database_failures_total{{cause="{cause}"}} (\S+)$'
     found = re.search(line, figures, re.MULTILINE)
     return float(found[1]) if found else -1.0
@@ -140,7 +140,7 @@ def test_tokens_go_on_behind_a_proxy_too(
     found = set()
     with (
         running_proxy(proxy, tmp_path, front, [node, node]) as running,
-        httpx.Client(base_url=f"https://127.0.0.1:{front}", verify=running.tls) as client,
+        httpx2.Client(base_url=f"https://127.0.0.1:{front}", verify=running.tls) as client,
         read_only(database[0]),
     ):
         on_own.wait_until(lambda: impaired(on_own) == READ_ONLY)

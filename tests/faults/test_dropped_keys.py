@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.forked_command import run_mudra
@@ -97,7 +97,7 @@ def active(service: Service, kind: str = "entity") -> str:
 
 
 def published(service: Service) -> set[str]:
-    answer = httpx.get(f"{service.issuer}/.well-known/jwks.json", verify=NO_TLS)
+    answer = httpx2.get(f"{service.issuer}/.well-known/jwks.json", verify=NO_TLS)
     return {key["kid"] for key in answer.json()["keys"]}
 
 
@@ -152,7 +152,7 @@ def test_a_restore_brings_back_no_key_that_was_dropped_and_names_what_else_it_do
     with running_service(tmp_path / "data") as again:
         shown = json.loads(again.cli("audit", "lost", "--json").stdout)
         kids, signs = published(again), active(again)
-        fresh = httpx.post(
+        fresh = httpx2.post(
             f"{again.issuer}/v1/entity/token/generate",
             data={"id": member.entity_id, "secret": secret},
             verify=NO_TLS,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.processes import LISTENING, children, socket_states
@@ -39,7 +39,7 @@ def jobs_of(service: Service) -> int:
 
 
 def answers(service: Service) -> bool:
-    return httpx.get(f"{service.root}/livez", timeout=20, verify=NO_TLS).status_code == 200
+    return httpx2.get(f"{service.root}/livez", timeout=20, verify=NO_TLS).status_code == 200
 
 
 def test_what_a_process_measured_last_ends_with_it(service: Service) -> None:
@@ -69,7 +69,7 @@ def test_a_stopped_worker_is_replaced_within_5_s_and_that_is_said(service: Servi
 def hung(service: Service) -> float:
     """How often the worker was replaced since it was hung."""
     port = service.environment["MUDRA_TELEMETRY_PORT"]
-    figures = httpx.get(f"http://127.0.0.1:{port}/metrics", verify=NO_TLS).text
+    figures = httpx2.get(f"http://127.0.0.1:{port}/metrics", verify=NO_TLS).text
     line = r'^mudra_process_restarts_total{cause="hung",process="worker-0"} (\S+)$'
     found = re.search(line, figures, re.MULTILINE)
     return float(found[1]) if found else 0.0

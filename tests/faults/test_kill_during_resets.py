@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.processes import children
@@ -48,7 +48,7 @@ class Journal:
         url = self.member.service.issuer + "/v1/entity/secret/reset"
         while not stop.is_set():
             try:
-                answer = httpx.post(
+                answer = httpx2.post(
                     url,
                     json={"entityId": self.member.entity_id},
                     headers=self.headers,
@@ -56,7 +56,7 @@ class Journal:
                     verify=NO_TLS,
                     trust_env=False,
                 )
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 continue
             self.statuses.append(answer.status_code)
             if answer.status_code == 200:
@@ -90,8 +90,8 @@ def postmaster_of(service: Service) -> int:
 
 def ready(service: Service) -> bool:
     try:
-        return httpx.get(f"{service.root}/readyz", timeout=2, verify=NO_TLS).status_code == 200
-    except httpx.TransportError:
+        return httpx2.get(f"{service.root}/readyz", timeout=2, verify=NO_TLS).status_code == 200
+    except httpx2.TransportError:
         return False
 
 
@@ -115,7 +115,7 @@ def check(journals: list[Journal], before: dict[str, str]) -> None:
         for candidate, works in ((before[member.entity_id], False), (shown, True)):
             if candidate == shown and not works:
                 continue  # no reset of this member was committed
-            answer = httpx.post(
+            answer = httpx2.post(
                 f"{member.service.issuer}/v1/entity/token/generate",
                 data={"id": member.entity_id, "secret": candidate},
                 timeout=10,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.database.own_postgres import own_postgres
 from tests.support.lossy_network import lossy_network
@@ -20,7 +20,7 @@ BACK_S = 45
 
 
 def ready(service: Service) -> int:
-    return httpx.get(f"{service.root}/readyz", timeout=20, verify=NO_TLS).status_code
+    return httpx2.get(f"{service.root}/readyz", timeout=20, verify=NO_TLS).status_code
 
 
 def timed(call: Callable[[], int]) -> tuple[int, float]:
@@ -54,7 +54,7 @@ def test_lost_packets_are_503_in_time_and_all_goes_on_when_they_pass_again(tmp_p
                 ("readyz", lambda: ready(service)),
                 (
                     "livez",
-                    lambda: httpx.get(f"{service.root}/livez", verify=NO_TLS).status_code,
+                    lambda: httpx2.get(f"{service.root}/livez", verify=NO_TLS).status_code,
                 ),
             ):
                 found.append((name, *timed(call)))
@@ -80,7 +80,7 @@ def test_lost_packets_are_503_in_time_and_all_goes_on_when_they_pass_again(tmp_p
         answers = Counter(
             (
                 secret == new,
-                httpx.post(
+                httpx2.post(
                     f"{service.issuer}/v1/entity/token/generate",
                     data={"id": lucky.entity_id, "secret": secret},
                     timeout=20,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 from tests.support.hostile.simultaneous import asked_at_once
 from tests.support.metrics.metrics_push import pushing_aa
@@ -70,7 +70,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
         }
         ids = {"AA": aa.aa_id, "FIP": fip.entity_id, "FIU": fiu.entity_id}
         own = f"/status/fip/{fip.entity_id}"
-        service.wait_until(lambda: httpx.get(service.root + own, timeout=20).status_code == 200)
+        service.wait_until(lambda: httpx2.get(service.root + own, timeout=20).status_code == 200)
         found = {one.name: one for one in pages(ids, emails)}
         yield Network(service, found, {email: cookie(service, email) for email in emails.values()})
 
@@ -81,7 +81,7 @@ def cookie(service: Service, email: str) -> str:
     return "; ".join(f"{name}={value}" for name, value in browser.client.cookies.items())
 
 
-def asked(network: Network, path: str, cookie: str = "") -> list[httpx.Response]:
+def asked(network: Network, path: str, cookie: str = "") -> list[httpx2.Response]:
     headers = {"Cookie": cookie} if cookie else {}
     return asked_at_once(network.service, AT_ONCE, f"GET {path}", headers)
 

@@ -10,7 +10,7 @@ import uuid
 from collections import Counter
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.metrics.metrics_push import pushing_aa
@@ -32,7 +32,7 @@ class Pusher(threading.Thread):
         super().__init__(daemon=True)
         self.aa = aa
         # Of its own: the service's stop closes those that it gave.
-        aa.client = httpx.Client(base_url=aa.service.issuer, timeout=30)
+        aa.client = httpx2.Client(base_url=aa.service.issuer, timeout=30)
         last = aa.last_window()
         windows = [last - place * WINDOW for place in range(WINDOWS)]
         self.payloads = [aa.requests(window, seed=place) for place, window in enumerate(windows)]
@@ -48,7 +48,7 @@ class Pusher(threading.Thread):
             while payload.txn_id not in self.acknowledged:
                 try:
                     answer = self.aa.push(payload)
-                except httpx.TransportError as error:
+                except httpx2.TransportError as error:
                     self.outcomes[type(error).__name__] += 1
                     time.sleep(0.1)
                     continue

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from bench.support import forks
 from tests.support.hostile.simultaneous import crowd, together
@@ -69,8 +69,8 @@ def spin(place: int) -> None:
         pass
 
 
-async def ask(service: Service, cookie: str) -> list[tuple[httpx.Response, float]]:
-    async def timed(client: httpx.AsyncClient, _: int) -> tuple[httpx.Response, float]:
+async def ask(service: Service, cookie: str) -> list[tuple[httpx2.Response, float]]:
+    async def timed(client: httpx2.AsyncClient, _: int) -> tuple[httpx2.Response, float]:
         began = time.monotonic()
         answer = await client.get(service.root + PAGE, headers={"Cookie": cookie}, timeout=60)
         return answer, time.monotonic() - began

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.patroni.cluster import Cluster, Machine, documented
@@ -164,7 +164,7 @@ def wrong_resets(
     """Each acknowledged secret works, each entity has one audit row a version, one current secret."""
     wrong = 0
     for name, secret in journal.resets.items():
-        answer = httpx.post(
+        answer = httpx2.post(
             f"{network.nodes[BY_HAPROXY].issuer}/v1/entity/token/generate",
             data={"id": name, "secret": secret},
             timeout=30,
@@ -241,7 +241,7 @@ def test_after_all_that_jobs_run_and_the_audit_is_whole(network: PatroniNetwork)
     for node in network.nodes:
         found = node.cli("audit", "verify", "--json", check=False)
         assert found.exit_code == 0, found.output
-        assert httpx.get(f"{node.root}/readyz", timeout=10, verify=NO_TLS).status_code == 200
+        assert httpx2.get(f"{node.root}/readyz", timeout=10, verify=NO_TLS).status_code == 200
     checks = json.loads(network.nodes[0].cli("doctor", "--json", check=False).stdout)
     bad = {one["check"]: one["text"] for one in checks if not one["ok"]}
     assert not {"database", "audit", "standbys"} & bad.keys(), bad

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.faults.test_metrics_kills import Pusher, assert_stored_once
@@ -89,7 +89,7 @@ async def _agent_story(volatile: PowerlessDisk, losses: int) -> None:
 
 
 async def _delivered(address: str) -> str:
-    async with httpx.AsyncClient() as http, asyncio.timeout(60):
+    async with httpx2.AsyncClient() as http, asyncio.timeout(60):
         while True:
             # In this order: a window that closes between the two is in the backlog then.
             metrics = (await http.get(f"{address}/metrics")).text

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
@@ -41,7 +41,7 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
 def figures(service: Service) -> str:
     """What Prometheus reads."""
     address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    return httpx.get(address, timeout=30).text
+    return httpx2.get(address, timeout=30).text
 
 
 def reads(service: Service) -> dict[str, float]:
@@ -81,7 +81,7 @@ def test_a_read_on_the_replica_shows_what_was_just_written(
     for _ in range(20):
         assert is_seen(operator, new_member(service).entity_id)
         assert operator.get("/health/matrix").status_code == 200
-    assert httpx.get(f"{service.root}/status", timeout=30).status_code == 200
+    assert httpx2.get(f"{service.root}/status", timeout=30).status_code == 200
 
     assert reads(service)["replica"] >= before + 20
 
@@ -123,4 +123,4 @@ def test_without_its_replica_the_service_goes_on(network: tuple[Service, Standby
     assert set(statuses) == {200}
     assert "cannot be reached: reads go to the primary" in str(doctor(service)["text"])
     assert reads(service)[_GONE] >= 1
-    assert httpx.get(f"{service.root}/readyz", timeout=30).status_code == 200
+    assert httpx2.get(f"{service.root}/readyz", timeout=30).status_code == 200

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from psycopg.conninfo import make_conninfo
 from tests.support.agent.agent_process import free_port
@@ -38,7 +38,7 @@ class Apart:
 
     def reads(self) -> dict[str, float]:
         port = self.service.environment["MUDRA_TELEMETRY_PORT"]
-        figures = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+        figures = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
         return {place: float(count) for place, count in _READS.findall(figures)}
 
     def reported(self, windows_ago: int) -> bool:

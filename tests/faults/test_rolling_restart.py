@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
@@ -32,7 +32,7 @@ class Load(SideBySide):
         super().__init__([self._call] * CALLERS)
 
     def _call(self) -> None:
-        with httpx.Client(base_url=self.address, timeout=30, verify=NO_TLS) as client:
+        with httpx2.Client(base_url=self.address, timeout=30, verify=NO_TLS) as client:
             while not self.over.is_set():
                 answer = self._ask(client)
                 self.first[answer.status_code] += 1
@@ -40,7 +40,7 @@ class Load(SideBySide):
                     self.failed.append(answer.text)
                 time.sleep(0.005)
 
-    def _ask(self, client: httpx.Client) -> httpx.Response:
+    def _ask(self, client: httpx2.Client) -> httpx2.Response:
         return client.post("/iam/v1/entity/token/generate", data=self._form)
 
 

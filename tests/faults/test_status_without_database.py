@@ -3,7 +3,7 @@
 import signal
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.faults.test_database_gone import freeze
 from tests.support.service import NO_TLS, onboard, running_service
@@ -15,16 +15,16 @@ NOTICE = "Live data is not available right now"
 def test_the_status_is_shown_from_the_last_snapshot(data_dir: Path) -> None:
     with running_service(data_dir) as service:
         onboard(service, "FIP", name="Narmada Bank")
-        fresh = httpx.get(f"{service.root}/status", timeout=20, verify=NO_TLS)
+        fresh = httpx2.get(f"{service.root}/status", timeout=20, verify=NO_TLS)
         kept = data_dir / "status-snapshot.json"
         assert "Narmada Bank" in fresh.text
         assert NOTICE not in fresh.text
         assert "Narmada Bank" in kept.read_text()
 
-        answers: list[httpx.Response] = []
+        answers: list[httpx2.Response] = []
 
         def shown() -> bool:
-            answers.append(httpx.get(f"{service.root}/status", timeout=20, verify=NO_TLS))
+            answers.append(httpx2.get(f"{service.root}/status", timeout=20, verify=NO_TLS))
             return NOTICE in answers[-1].text
 
         freeze(service, signal.SIGSTOP)

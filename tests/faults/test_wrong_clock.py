@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import own_postgres
@@ -34,8 +34,8 @@ def far(tmp_path_factory: pytest.TempPathFactory, clock: SetClock) -> Iterator[S
         yield running
 
 
-def ready(service: Service) -> httpx.Response:
-    return httpx.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
+def ready(service: Service) -> httpx2.Response:
+    return httpx2.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
 
 
 def test_a_node_an_hour_ahead_issues_no_token_and_says_why(far: Service, clock: SetClock) -> None:
@@ -52,7 +52,7 @@ def test_a_node_an_hour_ahead_issues_no_token_and_says_why(far: Service, clock: 
         assert refused.status_code == 503
         assert refused.json()["errorMsg"].startswith("the clock of this node is 3600 s ahead of")
         assert int(refused.headers["retry-after"]) >= 1
-    assert httpx.get(f"{far.root}/livez", verify=NO_TLS).status_code == 200
+    assert httpx2.get(f"{far.root}/livez", verify=NO_TLS).status_code == 200
 
     clock.set(RIGHT)
     far.wait_until(lambda: ready(far).status_code == 200, 3)
@@ -73,6 +73,6 @@ def test_a_node_seconds_ahead_goes_on_and_its_metric_shows_it(
 
 def ahead(service: Service) -> float:
     address = f"http://127.0.0.1:{service.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    text = httpx.get(address, timeout=10, verify=NO_TLS).text
+    text = httpx2.get(address, timeout=10, verify=NO_TLS).text
     (line,) = (line for line in text.splitlines() if line.startswith("mudra_clock_ahead_seconds"))
     return float(line.rpartition(" ")[2])

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from tests.http.test_one_connection_per_request import (
     AA,
@@ -58,7 +58,7 @@ def network(store: tuple[Any, ...]) -> Iterator[Network]:
         yield Network(served)
 
 
-def passed(network: Network, request: Callable[[], httpx.Response]) -> list[str]:
+def passed(network: Network, request: Callable[[], httpx2.Response]) -> list[str]:
     """The files of Mudra that a request runs code of, in the order of their first call."""
     found: dict[str, None] = {}
 
@@ -88,7 +88,7 @@ def passed(network: Network, request: Callable[[], httpx.Response]) -> list[str]
     return [name for name in found if not name.startswith("bootstrap/")]
 
 
-def entity_token(network: Network) -> Callable[[], httpx.Response]:
+def entity_token(network: Network) -> Callable[[], httpx2.Response]:
     admin = network.served.client(network.admin)
     secret = admin.post("/iam/v1/entity/secret/read", json={"entityId": FIP}).json()["secret"]
     form = {"id": FIP, "secret": secret}
@@ -97,19 +97,19 @@ def entity_token(network: Network) -> Callable[[], httpx.Response]:
     return lambda: client.post("/iam/v1/entity/token/generate", data=form)
 
 
-def secret_reset(network: Network) -> Callable[[], httpx.Response]:
+def secret_reset(network: Network) -> Callable[[], httpx2.Response]:
     admin = network.served.client(network.admin)
     body = {"entityId": FIP, "secretExpiryDays": 90, "oldSecretValidity": 0}
     return lambda: admin.post("/iam/v1/entity/secret/reset", json=body)
 
 
-def push_and_picture(network: Network) -> Callable[[], httpx.Response]:
+def push_and_picture(network: Network) -> Callable[[], httpx2.Response]:
     entity = network.served.client(network.entity)
     operator = network.served.client(network.operator)
     start = window_start(datetime.now(UTC) - timedelta(hours=1))
     payload = as_value(request_metrics(aa_id=AA, start=start))
 
-    def push_and_read() -> httpx.Response:
+    def push_and_read() -> httpx2.Response:
         pushed = entity.post("/metrics/perf/v1/push", json=payload)
         assert pushed.is_success, pushed.text
         return operator.get("/operator/v1/health/fips")
@@ -117,11 +117,11 @@ def push_and_picture(network: Network) -> Callable[[], httpx.Response]:
     return push_and_read
 
 
-def registration(network: Network) -> Callable[[], httpx.Response]:
+def registration(network: Network) -> Callable[[], httpx2.Response]:
     operator = network.served.client(network.operator)
     entity = network.served.client(network.entity)
 
-    def submit_and_read() -> httpx.Response:
+    def submit_and_read() -> httpx2.Response:
         submitted = operator.put(f"/cr/v2/entityInfo/FIP/{FIP}", json=fip(2, id=FIP))
         assert submitted.is_success, submitted.text
         return entity.get("/cr/v2/entityInfo/FIP")
@@ -129,7 +129,7 @@ def registration(network: Network) -> Callable[[], httpx.Response]:
     return submit_and_read
 
 
-def sign_in(network: Network) -> Callable[[], httpx.Response]:
+def sign_in(network: Network) -> Callable[[], httpx2.Response]:
     return lambda: network.served.client().post("/iam/v1/user/token/generate", data=LOGIN)
 
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from tests.support.cheap_hashes import cheap_hashes
@@ -152,7 +152,7 @@ class Network:
             return self.fiu
         return self.entity if path.startswith(("/cr/", "/metrics/")) else self.admin
 
-    def call(self, method: str, path: str) -> httpx.Response:
+    def call(self, method: str, path: str) -> httpx2.Response:
         url = re.sub(r"\{(\w+)\}", lambda place: PLACES.get(place[1], UNKNOWN), path)
         client = self.served.client(self.token_for(method, path))
         if method == "GET":

@@ -2,7 +2,7 @@
 
 import uuid
 
-import httpx
+import httpx2
 import pytest
 from tests.support.people.admin_calls import accept, address, ask
 from tests.support.people.operators import Operator, new_operator, with_token
@@ -52,11 +52,11 @@ def changed(listed: Registry, headers: dict[str, str]) -> None:
     assert answer.json()["status"] == "submitted", answer.text
 
 
-def approved(who: Operator, listed: Registry) -> httpx.Response:
+def approved(who: Operator, listed: Registry) -> httpx2.Response:
     return who.post(f"/registry/entries/{listed.member.entity_id}/decide", act="approve")
 
 
-def assert_tied(answer: httpx.Response) -> None:
+def assert_tied(answer: httpx2.Response) -> None:
     assert answer.status_code == 409, answer.text
     assert "another operator must approve" in answer.json()["errorMsg"]
     assert "what is submitted after 20" in answer.json()["errorMsg"]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 
-import httpx
+import httpx2
 import pytest
 from tests.support.people.accounts import leave_alone, managers
 from tests.support.people.console import reader
@@ -52,7 +52,7 @@ class Person:
 
     user_id: str
     email: str
-    client: httpx.Client
+    client: httpx2.Client
     headers: dict[str, str]
 
 
@@ -60,7 +60,7 @@ def name(scopes: set[str]) -> str:
     return "all" if len(scopes) == len(Scope) else "+".join(sorted(scopes)) or "admin"
 
 
-def act(operator: Operator, user_id: str, what: str, email: str = "") -> httpx.Response:
+def act(operator: Operator, user_id: str, what: str, email: str = "") -> httpx2.Response:
     path = f"/users/{user_id}/{what}"
     if what == "tokens":
         return operator.get(path)
@@ -164,7 +164,7 @@ def test_the_address_of_an_operator_waits_for_the_old_address(
     # The link confirms; it sets no password.
     link = latest_link(service, target.email)
     assert set_password(target.client, link).status_code == 401
-    page = httpx.get(link, timeout=30)
+    page = httpx2.get(link, timeout=30)
     assert moved in page.text
     token = {"token": link.rpartition("/")[2]}
     assert target.client.post("/v1/user/link/confirm", json=token).status_code == 200

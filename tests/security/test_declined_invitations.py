@@ -1,6 +1,6 @@
 """The invited person declines (decision 0131): by POST alone, with or without an account."""
 
-import httpx
+import httpx2
 import pytest
 from tests.support.mailbox import subjects
 from tests.support.people.admin_calls import accept, address, ask, confirm, decline, invited
@@ -16,7 +16,7 @@ def listed(member: Member) -> list[str]:
 def test_the_link_is_void_and_who_invited_is_informed(service: Service, role: str) -> None:
     member, email = new_member(service), address()
     link = invited(member, email, role)
-    page = httpx.get(link, timeout=30).text
+    page = httpx2.get(link, timeout=30).text
     assert "Decline the invitation" in page
     assert listed(member) == [member.email, email], "opening the page ends nothing"
 
@@ -28,7 +28,7 @@ def test_the_link_is_void_and_who_invited_is_informed(service: Service, role: st
     assert refused.status_code == 401
     assert "declined" in refused.json()["errorMsg"]
     assert decline(member, link).status_code == 401
-    gone = httpx.get(link, timeout=30)
+    gone = httpx2.get(link, timeout=30)
     assert gone.status_code == 410
     assert "withdrawn or declined" in gone.text
     message = mails(service, member.email)[-1]

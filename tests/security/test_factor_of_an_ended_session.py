@@ -2,7 +2,7 @@
 
 import asyncio
 
-import httpx
+import httpx2
 from tests.support.database.held_lock import someone_waits
 from tests.support.people.console import reader
 from tests.support.people.second_factor import PAGE, begin, csrf, user_id
@@ -20,7 +20,7 @@ def test_an_app_that_is_confirmed_as_an_operator_resets_the_factor_is_not_stored
     app, page = begin(browser, service)
     form = {"csrf_token": csrf(page), "new_code": app.code()}
 
-    async def reset_meanwhile(dependencies: Dependencies) -> tuple[httpx.Response, bool]:
+    async def reset_meanwhile(dependencies: Dependencies) -> tuple[httpx2.Response, bool]:
         """Do what a reset does, once the confirmation waits for its turn."""
         async with dependencies.unit_of_work(within_s=20) as work:
             await work.attempts.history(Counted.SECOND_FACTOR, who, lock=True)

@@ -9,7 +9,7 @@ from concurrent.futures import wait as wait_all
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
@@ -47,7 +47,7 @@ def member(own: Service) -> Member:
     return new_member(own)
 
 
-def guess(client: httpx.Client, name: str, **headers: str) -> httpx.Response:
+def guess(client: httpx2.Client, name: str, **headers: str) -> httpx2.Response:
     return client.post(GENERATE, data={"username": name, "password": "a guess"}, headers=headers)
 
 
@@ -177,8 +177,8 @@ def test_a_flood_at_an_entity_does_not_stop_the_entity(own: Service, member: Mem
     def flood(n: int) -> set[int]:
         headers = {"X-Forwarded-For": f"198.51.100.{n + 1}"}
         data = {"id": member.entity_id, "secret": "wrong"}
-        with httpx.Client(
-            transport=httpx.HTTPTransport(local_address=PROXY, verify=NO_TLS), timeout=60
+        with httpx2.Client(
+            transport=httpx2.HTTPTransport(local_address=PROXY, verify=NO_TLS), timeout=60
         ) as attacker:
             return {
                 attacker.post(
@@ -212,7 +212,7 @@ def test_a_flood_at_an_entity_does_not_stop_the_entity(own: Service, member: Mem
 VOLATILE = re.compile(rb'"(timestamp|txnId)":"[^"]*"')
 
 
-def raw(answer: httpx.Response) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+def raw(answer: httpx2.Response) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
     """All bytes of an answer, without the three that differ in any two."""
     headers = [
         (name, b"" if name.lower() in {b"date", b"x-request-id"} else value)

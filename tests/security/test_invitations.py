@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.database.lock_holder import lock_holder
@@ -37,7 +37,7 @@ def resident(service: Service) -> Member:
     return new_member(service)
 
 
-def as_seen(answer: httpx.Response, email: str) -> object:
+def as_seen(answer: httpx2.Response, email: str) -> object:
     """All that the inviter sees, without what differs in any two answers."""
     text = answer.text.replace(email, "EMAIL")
     text = re.sub(r'"(timestamp|txnId|userId|since|invitedUntil)":"[^"]*"', "", text)
@@ -69,7 +69,7 @@ def test_an_invited_person_consents_before_being_an_admin(service: Service) -> N
     both = Member(service, member.entity_id, other.email, PASSWORD, other.client)
     assert both.read().status_code == 401
     link = latest_link(service, other.email)
-    page = httpx.get(link, timeout=30)
+    page = httpx2.get(link, timeout=30)
     assert member.entity_id in page.text
     assert set_password(other.client, link, "granite otter velvet moon").status_code == 401
 

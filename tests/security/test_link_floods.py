@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-import httpx
+import httpx2
 import pytest
 import sqlalchemy as sa
 from tests.support.error_body import assert_error
@@ -24,7 +24,7 @@ def chief(service: Service) -> Operator:
     return new_operator(service, "members", "audit")
 
 
-def ask(client: httpx.Client, email: str) -> httpx.Response:
+def ask(client: httpx2.Client, email: str) -> httpx2.Response:
     return client.post(FORGOT, json={"username": email})
 
 

@@ -4,7 +4,7 @@ import itertools
 import random
 import string
 
-import httpx
+import httpx2
 import pytest
 from tests.support.service import Service
 
@@ -44,7 +44,7 @@ def random_path(draw: random.Random, prefix: str) -> str:
 
 def counted(address: str) -> dict[str, float]:
     """The request counters by their labels."""
-    lines = httpx.get(address).text.splitlines()
+    lines = httpx2.get(address).text.splitlines()
     found = (line.rpartition(" ") for line in lines if line.startswith("mudra_requests_total{"))
     return {labels: float(value) for labels, _, value in found}
 
@@ -58,7 +58,7 @@ def test_random_paths_under_every_prefix_and_method_add_no_series(
     def walk() -> set[str]:
         """Send one request of each kind; the series that exist once all are counted."""
         wanted = sum(counted(address).values()) + len(PREFIXES) * len(METHODS)
-        with httpx.Client(base_url=service.root, follow_redirects=False) as client:
+        with httpx2.Client(base_url=service.root, follow_redirects=False) as client:
             for prefix, method in itertools.product(PREFIXES, METHODS):
                 client.request(method, random_path(draw, prefix))
         service.wait_until(lambda: sum(counted(address).values()) >= wanted, 20)
@@ -75,6 +75,6 @@ def test_what_the_audit_of_tokens_lost_is_counted_from_zero(measured: tuple[Serv
     """A series that began with its first loss would show no increase."""
     _, address = measured
 
-    figures = httpx.get(address).text
+    figures = httpx2.get(address).text
     for kind in ("issued", "refused"):
         assert f'mudra_token_issues_lost_total{{kind="{kind}"}} 0.0' in figures

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import pytest
 from litestar.handlers import HTTPRouteHandler
 from litestar.routes import HTTPRoute
@@ -137,7 +137,7 @@ def test_no_odd_text_in_an_address_or_query_is_a_fault(service: Service, member:
             for client in clients if path.startswith("/status") else clients[:1]:
                 try:
                     answer = client.get(service.root + target)
-                except httpx.RemoteProtocolError as error:
+                except httpx2.RemoteProtocolError as error:
                     faults.append(f"{target}: {error}")
                     continue
                 seen[answer.status_code] += 1

@@ -3,7 +3,7 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 
-import httpx
+import httpx2
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.mailbox import subjects
@@ -28,7 +28,7 @@ def act(staff: Operator, member: Member, what: str, **body: object) -> None:
 
 def contact(
     member: Member, email: str, headers: dict[str, str] | None = None, phone: str = ""
-) -> httpx.Response:
+) -> httpx2.Response:
     """Set the contact as an admin."""
     return member.client.post(
         "/v1/entity/contact/set",

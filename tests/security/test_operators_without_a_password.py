@@ -2,7 +2,7 @@
 
 import uuid
 
-import httpx
+import httpx2
 from tests.support.identity_provider import Provider, sign_in
 from tests.support.people.accounts import leave_alone
 from tests.support.people.console import Reader, reader
@@ -28,7 +28,7 @@ def new_address() -> str:
     return f"op-{uuid.uuid4().hex[:10]}@network.example"
 
 
-def set_scopes(browser: Reader, email: str, *scopes: str) -> httpx.Response:
+def set_scopes(browser: Reader, email: str, *scopes: str) -> httpx2.Response:
     """Send the form of the page of operators."""
     return browser.act(PEOPLE, PEOPLE, email=email, **dict.fromkeys(scopes, "on"))
 

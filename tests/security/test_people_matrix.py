@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.people.accounts import disable
@@ -141,7 +141,7 @@ def end_role(member: Member, email: str) -> None:
 
 @pytest.fixture
 def line(cast: Cast) -> Iterator[HTTPConnection]:
-    """A connection to the service, whose client takes a quarter of the CPU of httpx for a call."""
+    """A connection to the service, whose client takes a quarter of the CPU of httpx2 for a call."""
     address = urlsplit(cast.a.service.root)
     with contextlib.closing(
         HTTPConnection(
@@ -151,7 +151,7 @@ def line(cast: Cast) -> Iterator[HTTPConnection]:
         yield made
 
 
-def called(line: HTTPConnection, cast: Cast, row: Row, caller: str, which: str) -> httpx.Response:
+def called(line: HTTPConnection, cast: Cast, row: Row, caller: str, which: str) -> httpx2.Response:
     """Call a route."""
     token = cast.tokens.get(caller)
     own = cast.emails.get(caller, cast.a.email)
@@ -169,7 +169,7 @@ def called(line: HTTPConnection, cast: Cast, row: Row, caller: str, which: str) 
         headers,
     )
     answer = line.getresponse()
-    return httpx.Response(answer.status, headers=answer.getheaders(), content=answer.read())
+    return httpx2.Response(answer.status, headers=answer.getheaders(), content=answer.read())
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
@@ -210,7 +210,7 @@ def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
     for caller in ("nobody", "garbage", "admin A", "operator health"):
         token = cast.tokens.get(caller)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        answer = httpx.get(
+        answer = httpx2.get(
             f"{cast.a.service.root}/operator/v1/members?limit=none",
             headers=headers,
             timeout=30,
@@ -218,7 +218,7 @@ def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
         )
         assert answer.status_code == 401, caller
     with_right = {"Authorization": f"Bearer {cast.tokens['operator members']}"}
-    answer = httpx.get(
+    answer = httpx2.get(
         f"{cast.a.service.root}/operator/v1/members?limit=none",
         headers=with_right,
         timeout=30,
@@ -230,6 +230,6 @@ def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
 
 def test_options_names_all_methods_of_a_path(cast: Cast) -> None:
     """I5: also where several handlers share it."""
-    answer = httpx.options(f"{cast.a.service.root}/operator/v1/members", timeout=30, verify=NO_TLS)
+    answer = httpx2.options(f"{cast.a.service.root}/operator/v1/members", timeout=30, verify=NO_TLS)
 
     assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"

@@ -1,6 +1,6 @@
 """A reader of a member sees its pages and changes nothing (decision 0132)."""
 
-import httpx
+import httpx2
 import pytest
 from tests.support.people.admin_calls import accept, address, ask, confirm, invited
 from tests.support.people.console import Reader, reader
@@ -53,7 +53,7 @@ def test_the_invitation_says_what_a_reader_is(resident: Member) -> None:
     message = mails(resident.service, email)[-1]
     assert "to be a reader of" in message["subject"]
     assert "never see its secret" in message["text"]
-    page = httpx.get(latest_link(resident.service, email), timeout=30).text
+    page = httpx2.get(latest_link(resident.service, email), timeout=30).text
     assert "to be a reader of" in page
     assert "mudra secret read" not in page
 

@@ -3,7 +3,7 @@
 import zlib
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 from tests.security.test_who_may_do_what import routes
 from tests.support.people.operators import new_operator
@@ -91,14 +91,14 @@ class Cast:
     headers: dict[str, dict[str, str]]
     payloads: dict[str, dict]
 
-    def send(self, call: str, path: str, caller: str, which: str) -> httpx.Response:
+    def send(self, call: str, path: str, caller: str, which: str) -> httpx2.Response:
         # No one's entry is another one for each caller and call: an operator's POST makes it.
         payload = self.payloads[which] if which in self.payloads else nobodys(f"{call}-{caller}")
         address = path.replace("{entity_type:str}", "FIP").replace(
             "{entity_id:str}", payload["entityinfo"]["id"]
         )
         body = {"json": payload} if call in {"POST", "PUT"} else {}
-        return httpx.request(
+        return httpx2.request(
             call,
             self.root + address,
             headers=self.headers[caller],

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-import httpx
+import httpx2
 import pytest
 from tests.support.database.lock_holder import LockHolder, lock_holder
 from tests.support.people.operators import Operator, new_operator
@@ -25,7 +25,7 @@ SUSPENDED = "UPDATE entity SET status = 'suspended' WHERE entity_id = %s"
 SUSPENDED_AND_BACK = (
     "UPDATE entity SET tokens_not_before = now() + interval '50 years' WHERE entity_id = %s"
 )
-Meanwhile: TypeAlias = Callable[[Callable[[], httpx.Response], str, str, str], httpx.Response]
+Meanwhile: TypeAlias = Callable[[Callable[[], httpx2.Response], str, str, str], httpx2.Response]
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def test_nor_changes_its_entry(
     entry = f"{registry.root}/entityInfo/FIP/{member.entity_id}"
     acts = {
         "update": lambda: registry.update(payload, **headers),
-        "retire": lambda: httpx.delete(
+        "retire": lambda: httpx2.delete(
             entry, params={"reason": "a test"}, headers=headers, verify=NO_TLS
         ),
     }

@@ -5,7 +5,7 @@ import os
 import uuid
 from collections.abc import Callable
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.people.console import reader
@@ -165,7 +165,7 @@ def link(service: Service, chief: Operator, member: Member) -> str:
 
 
 def signed_in_while(
-    service: Service, email: str, change: Callable[[], httpx.Response]
+    service: Service, email: str, change: Callable[[], httpx2.Response]
 ) -> tuple[str, int]:
     """The cookie of a sign-in that has checked all before a change, and stores its session after.
 

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from datetime import timedelta
 
-import httpx
+import httpx2
 import pytest
 import sqlalchemy as sa
 from tests.support.cheap_hashes import MEMORY_KIB
@@ -34,12 +34,12 @@ GENERATE = "/v1/user/token/generate"
 
 
 def attempt(
-    client: httpx.Client, name: str, password: str = "a guess that is wrong"
-) -> httpx.Response:
+    client: httpx2.Client, name: str, password: str = "a guess that is wrong"
+) -> httpx2.Response:
     return client.post(GENERATE, data={"username": name, "password": password})
 
 
-def as_seen(answer: httpx.Response) -> tuple[object, ...]:
+def as_seen(answer: httpx2.Response) -> tuple[object, ...]:
     """All that a guesser sees, without what differs in any two answers."""
     volatile = {"date", "x-request-id"}
     body = re.sub(rb'"(timestamp|txnId)":"[^"]*"', b"", answer.content)
@@ -191,7 +191,7 @@ def test_a_hundred_uses_of_one_link_at_once_give_one_success(service_of_two: Ser
     passwords = [f"granite otter velvet lamp {n:03}" for n in range(100)]
     token = link.rpartition("/")[2]
 
-    async def use(client: httpx.AsyncClient, n: int) -> httpx.Response:
+    async def use(client: httpx2.AsyncClient, n: int) -> httpx2.Response:
         for _ in range(200):
             answer = await client.post(
                 "/v1/user/password/set", json={"token": token, "password": passwords[n]}

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import Counter
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.error_body import assert_error
@@ -25,7 +25,7 @@ from mudra.storage.crypto.fair_turns import FairTurns, keys_of
 GENERATE = "/v1/user/token/generate"
 
 
-def sign_in(client: httpx.Client, email: str, password: str) -> httpx.Response:
+def sign_in(client: httpx2.Client, email: str, password: str) -> httpx2.Response:
     return client.post(GENERATE, data={"username": email, "password": password})
 
 
@@ -88,7 +88,7 @@ def test_an_address_fails_ten_times_also_at_once(service: Service) -> None:
     address = new_address()
     client_of = [service.client(address) for _ in range(16)]
 
-    async def guess(_: httpx.AsyncClient, n: int) -> int:
+    async def guess(_: httpx2.AsyncClient, n: int) -> int:
         answer = await asyncio.to_thread(
             sign_in, client_of[n], f"n{n}@nowhere.example", "a guess that is wrong"
         )

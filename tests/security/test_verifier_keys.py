@@ -4,7 +4,7 @@ import asyncio
 import json
 import threading
 
-import httpx
+import httpx2
 import pytest
 from tests.support.issuer import Hands, Issuer
 
@@ -282,7 +282,7 @@ def test_many_tasks_cause_one_fetch(issuer, steady):
     assert issuer.requests == [CERTS]
 
 
-class SlowIssuer(httpx.AsyncBaseTransport):
+class SlowIssuer(httpx2.AsyncBaseTransport):
     """Answers as the issuer does, once it is let go on."""
 
     def __init__(self, issuer):
@@ -294,10 +294,10 @@ class SlowIssuer(httpx.AsyncBaseTransport):
         self.was_asked.set()
         await self.goes_on.wait()
         status, headers, body = self.issuer.get(request.url.path)
-        return httpx.Response(status, headers=headers, content=body)
+        return httpx2.Response(status, headers=headers, content=body)
 
     def verifier(self, steady):
-        http = httpx.AsyncClient(transport=self)
+        http = httpx2.AsyncClient(transport=self)
         return AsyncTokenVerifier(
             self.issuer.url, wall=Hands(), steady=steady, revocations=False, http=http
         )

@@ -6,7 +6,7 @@ The routes come from the application itself; test_people_matrix.py calls those w
 import functools
 import re
 
-import httpx
+import httpx2
 import pytest
 from litestar.routes import HTTPRoute
 from tests.support.people.people_rows import ROWS
@@ -59,9 +59,9 @@ SANDBOX_ONLY = {
 
 
 @pytest.fixture(scope="module")
-def client(service: Service) -> httpx.Client:
+def client(service: Service) -> httpx2.Client:
     made = service.client()
-    made.base_url = httpx.URL(service.root)
+    made.base_url = httpx2.URL(service.root)
     return made
 
 
@@ -95,7 +95,7 @@ def test_every_route_has_a_row() -> None:
         and not path.endswith("/push")
     ),
 )
-def test_no_one_reads_what_is_the_network_s_own(client: httpx.Client, path: str) -> None:
+def test_no_one_reads_what_is_the_network_s_own(client: httpx2.Client, path: str) -> None:
     for headers in ({}, {"Authorization": "Bearer garbage"}):
         answer = client.get(path, headers=headers)
 
@@ -105,7 +105,7 @@ def test_no_one_reads_what_is_the_network_s_own(client: httpx.Client, path: str)
 
 
 @pytest.mark.parametrize("path", sorted(OPEN_TO_ALL))
-def test_what_is_open_needs_no_token_and_minds_none(client: httpx.Client, path: str) -> None:
+def test_what_is_open_needs_no_token_and_minds_none(client: httpx2.Client, path: str) -> None:
     for headers in ({}, {"Authorization": "Bearer garbage"}):
         answer = client.get(path, headers=headers)
         assert answer.status_code == 200

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from bench.hostile import MAX_HOLD_S, MAX_RATIO, attacker, holds, longest_hold, tokens_of
 from bench.support import Load, free_port, percentile
@@ -42,7 +42,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service,
 
 
 def document_of(service: Service) -> dict[str, Any]:
-    found: dict[str, Any] = httpx.get(f"{service.root}/schema/openapi.json", verify=NO_TLS).json()
+    found: dict[str, Any] = httpx2.get(f"{service.root}/schema/openapi.json", verify=NO_TLS).json()
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import httpx
+import httpx2
 from tests.support.service import NO_TLS, Member, Service, new_member
 
 from mudra.client import clock
@@ -16,18 +16,18 @@ from mudra.conformance.service.implementation import Implementation
 from mudra.conformance.service.target import EntityCredentials, Target, UserCredentials
 from mudra.shared.secret_text import SecretText
 
-Fault = Callable[[httpx.Request, httpx.Response], httpx.Response | None]
+Fault = Callable[[httpx2.Request, httpx2.Response], httpx2.Response | None]
 """Gives another response in place of the service's, or None for its own."""
 
 
 @dataclass
-class FaultyTransport(httpx.BaseTransport):
+class FaultyTransport(httpx2.BaseTransport):
     """Forwards to the real service, and changes what comes back."""
 
     fault: Fault | None = None
-    inner: httpx.HTTPTransport = field(default_factory=lambda: httpx.HTTPTransport(verify=NO_TLS))
+    inner: httpx2.HTTPTransport = field(default_factory=lambda: httpx2.HTTPTransport(verify=NO_TLS))
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         request.read()
         came = self.inner.handle_request(request)
         came.read()
@@ -62,7 +62,7 @@ def run_suite(
     """Run the suite in this process; waiting moves the service's clock."""
     redaction = Redaction()
     target = network.target(*permits)
-    with httpx.Client(transport=FaultyTransport(fault), timeout=60) as client:
+    with httpx2.Client(transport=FaultyTransport(fault), timeout=60) as client:
         one = Implementation(
             target,
             client,

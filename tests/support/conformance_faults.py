@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import httpx
+import httpx2
 from tests.support.conformance import Fault
 
 Edit = Callable[[dict[str, Any]], object]
@@ -13,24 +13,24 @@ Edit = Callable[[dict[str, Any]], object]
 def edited(path: str, edit: Edit, status: int = 200) -> Fault:
     """Change the JSON of the answers of one path that have this status."""
 
-    def fault(request: httpx.Request, came: httpx.Response) -> httpx.Response | None:
+    def fault(request: httpx2.Request, came: httpx2.Response) -> httpx2.Response | None:
         if not request.url.path.endswith(path) or came.status_code != status:
             return None
         document = came.json()
         edit(document)
         headers = [(k, v) for k, v in came.headers.items() if k != "content-length"]
-        return httpx.Response(status, headers=headers, content=json.dumps(document).encode())
+        return httpx2.Response(status, headers=headers, content=json.dumps(document).encode())
 
     return fault
 
 
-def instead(holds: Callable[[httpx.Request, httpx.Response], bool], status: int) -> Fault:
+def instead(holds: Callable[[httpx2.Request, httpx2.Response], bool], status: int) -> Fault:
     """Answer with another status and the same body."""
 
-    def fault(request: httpx.Request, came: httpx.Response) -> httpx.Response | None:
+    def fault(request: httpx2.Request, came: httpx2.Response) -> httpx2.Response | None:
         if not holds(request, came):
             return None
-        return httpx.Response(status, content=came.content)
+        return httpx2.Response(status, content=came.content)
 
     return fault
 
@@ -40,12 +40,12 @@ def to_other_kids(document: dict[str, Any]) -> None:
         key["kid"] = f"another-{number}"
 
 
-def pushed(request: httpx.Request) -> dict[str, Any]:
+def pushed(request: httpx2.Request) -> dict[str, Any]:
     is_push = request.url.path.endswith("/push")
     return json.loads(request.content) if is_push else {}
 
 
-def has_falling_times(request: httpx.Request, came: httpx.Response) -> bool:
+def has_falling_times(request: httpx2.Request, came: httpx2.Response) -> bool:
     return "pxx" in request.content.decode(errors="replace") and any(
         block.get("pxx") == [9, 8, 7, 6]
         for fip in pushed(request).get("fips", [])
@@ -140,7 +140,7 @@ FAULTS: dict[str, tuple[Fault, tuple[str, ...], set[str]]] = {
         {"T-3-6", "T-3-7", "T-D3-41", "T-D3-42"},
     ),
     "an answer of another shape": (
-        lambda request, _: httpx.Response(200, content=b"[1]")
+        lambda request, _: httpx2.Response(200, content=b"[1]")
         if request.url.path.endswith("/certs") else None,
         ("K-D3-1",),
         {"K-D3-1"},

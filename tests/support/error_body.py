@@ -3,14 +3,14 @@
 import re
 import uuid
 
-import httpx
+import httpx2
 
 MEMBERS = ["ver", "timestamp", "txnId", "errorCode", "errorMsg"]
 INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 def assert_error(
-    answer: httpx.Response, status: int, code: str, names: str = "", *, txn_id: str | None = None
+    answer: httpx2.Response, status: int, code: str, names: str = "", *, txn_id: str | None = None
 ) -> None:
     """Check an error answer whole: status, code, members, headers, and the word it must name."""
     shown = f"{answer.status_code} {answer.text}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
-import httpx
+import httpx2
 from joserfc import jwt
 from joserfc.jwk import Key, RSAKey
 from tests.support.cheap_keys import rsa_key
@@ -174,13 +174,13 @@ def begin(browser: Reader, made: Provider, to: str = "", *, fresh: bool = False)
     return asked
 
 
-def come_back(browser: Reader, **query: str) -> httpx.Response:
+def come_back(browser: Reader, **query: str) -> httpx2.Response:
     """Come back from the provider, as its redirect does."""
-    address = str(httpx.URL(BACK, params={"code": "a-code", **query}))
+    address = str(httpx2.URL(BACK, params={"code": "a-code", **query}))
     return browser.get(address, **{"Sec-Fetch-Site": "cross-site"})
 
 
-def sign_in(browser: Reader, made: Provider, to: str = "") -> httpx.Response:
+def sign_in(browser: Reader, made: Provider, to: str = "") -> httpx2.Response:
     """There and back."""
     asked = begin(browser, made, to)
     return come_back(browser, state=asked["state"])

@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 import uvloop
 from tests.support.kept_routes import give_back, lay_out
 
@@ -22,7 +22,7 @@ _taken: dict[asyncio.AbstractEventLoop, list[tuple[Settings, ServiceRoutes]]] = 
 
 
 @dataclass
-class InProcess(httpx.BaseTransport):
+class InProcess(httpx2.BaseTransport):
     """One worker; its loop runs in a thread of its own."""
 
     loop: asyncio.AbstractEventLoop
@@ -37,24 +37,24 @@ class InProcess(httpx.BaseTransport):
             """Add what a server puts into each request's scope."""
             await app({**scope, "state": {}}, receive, send)
 
-        self._inner = httpx.ASGITransport(with_state)
+        self._inner = httpx2.ASGITransport(with_state)
 
     def do(self, work: Coroutine[object, object, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         return self.do(self.handled(request))
 
-    async def handled(self, request: httpx.Request) -> httpx.Response:
-        request.stream = httpx.ByteStream(request.read())
+    async def handled(self, request: httpx2.Request) -> httpx2.Response:
+        request.stream = httpx2.ByteStream(request.read())
         response = await self._inner.handle_async_request(request)
-        return httpx.Response(
+        return httpx2.Response(
             response.status_code, headers=response.headers, content=await response.aread()
         )
 
-    def client(self, token: str = "") -> httpx.Client:
+    def client(self, token: str = "") -> httpx2.Client:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return httpx.Client(transport=self, base_url="http://127.0.0.1:8080", headers=headers)
+        return httpx2.Client(transport=self, base_url="http://127.0.0.1:8080", headers=headers)
 
 
 @contextlib.contextmanager

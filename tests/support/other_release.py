@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import httpx
+import httpx2
 import pytest
 from tests.support.preloaded_program import ForkedProgram
 from tests.support.service import NO_TLS, Service, new_member
@@ -78,8 +78,8 @@ class ReleaseNode:
             time.sleep(0.05)
 
     def _is_ready(self) -> bool:
-        with contextlib.suppress(httpx.TransportError):
-            answer = httpx.get(f"http://127.0.0.1:{self.port}/readyz", verify=NO_TLS, timeout=2)
+        with contextlib.suppress(httpx2.TransportError):
+            answer = httpx2.get(f"http://127.0.0.1:{self.port}/readyz", verify=NO_TLS, timeout=2)
             return answer.is_success
         return False
 

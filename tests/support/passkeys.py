@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import cbor2
-import httpx
+import httpx2
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from tests.support.people.console import Reader
@@ -106,7 +106,7 @@ class Passkey:
         return json.dumps({"id": own, "rawId": own, "type": "public-key", "response": response})
 
 
-def options_of(page: httpx.Response) -> Options:
+def options_of(page: httpx2.Response) -> Options:
     """What a page asks the browser to create."""
     found = _OPTIONS.search(page.text)
     assert found, page.text
@@ -124,14 +124,14 @@ def fetch(browser: Reader, path: str) -> Options:
     return options
 
 
-def begin(browser: Reader, name: str = "Phone", **proof: str) -> httpx.Response:
+def begin(browser: Reader, name: str = "Phone", **proof: str) -> httpx2.Response:
     """Open the page that creates a passkey."""
     return browser.act(PAGE, f"{PAGE}/passkey/begin", name=name, **proof)
 
 
 def add(
-    browser: Reader, page: httpx.Response, response: str, name: str = "Phone"
-) -> httpx.Response:
+    browser: Reader, page: httpx2.Response, response: str, name: str = "Phone"
+) -> httpx2.Response:
     """Send what the browser created."""
     fields = {"csrf_token": csrf(page), "name": name, "passkey": response}
     return browser.post(f"{PAGE}/passkey/add", fields)
@@ -147,6 +147,6 @@ def new_passkey(browser: Reader, service: Service, name: str = "Phone", **proof:
     return passkey.later(2)
 
 
-def sign_in(browser: Reader, response: str, to: str = "") -> httpx.Response:
+def sign_in(browser: Reader, response: str, to: str = "") -> httpx2.Response:
     """Send the answer of a passkey as a sign-in."""
     return browser.post(SIGN_IN, {"passkey": response, "to": to})

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 from tests.support.nginx_front import nginx_words
 from tests.support.programs import program
 from tests.support.smtp_sink import make_certificate
@@ -44,9 +44,9 @@ class Proxy:
 
     def answers(self) -> bool:
         """Whether a request gets through, as none does while an address has too many connections."""
-        with contextlib.suppress(httpx.TransportError):
+        with contextlib.suppress(httpx2.TransportError):
             address = f"https://127.0.0.1:{self.port}/livez"
-            return httpx.get(address, verify=self.tls).is_success
+            return httpx2.get(address, verify=self.tls).is_success
         return False
 
 

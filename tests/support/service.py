@@ -23,7 +23,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-import httpx
+import httpx2
 import msgspec
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.database.kept_program import keeping_open
@@ -63,7 +63,7 @@ class Service:
     full_hashes: bool = False
     keeps_store: bool = False
     _store: OpenStore | None = None
-    _clients: list[httpx.Client] = field(default_factory=list)
+    _clients: list[httpx2.Client] = field(default_factory=list)
     _password_hash: str = ""
 
     @property
@@ -71,17 +71,17 @@ class Service:
         """Address of the service without the path of the token service."""
         return self.issuer.removesuffix("/iam")
 
-    def client(self, address: str | None = None, kept: int = 20) -> httpx.Client:
+    def client(self, address: str | None = None, kept: int = 20) -> httpx2.Client:
         """A client that speaks from a loopback address of its own, and keeps some connections."""
-        limits = httpx.Limits(max_connections=100, max_keepalive_connections=kept)  # as by default
+        limits = httpx2.Limits(max_connections=100, max_keepalive_connections=kept)  # as by default
         own = address or new_address()
-        transport = httpx.HTTPTransport(local_address=own, verify=NO_TLS, limits=limits)
-        client = httpx.Client(base_url=self.issuer, transport=transport, timeout=30)
+        transport = httpx2.HTTPTransport(local_address=own, verify=NO_TLS, limits=limits)
+        client = httpx2.Client(base_url=self.issuer, transport=transport, timeout=30)
         self._clients.append(client)
         return client
 
     @functools.cached_property
-    def _near(self) -> httpx.Client:
+    def _near(self) -> httpx2.Client:
         """A client that goes to whatever worker there is: one of two may be stopped by a test."""
         return self.client(kept=0)
 
@@ -263,7 +263,7 @@ class Member:
     entity_id: str
     email: str
     password: str
-    client: httpx.Client
+    client: httpx2.Client
     _headers: dict[str, str] = field(default_factory=dict)
 
     def user_token(self) -> str:
@@ -285,7 +285,7 @@ class Member:
         self._headers["Authorization"] = f"Bearer {self.user_token()}"
         return dict(self._headers)
 
-    def read(self, headers: dict[str, str] | None = None) -> httpx.Response:
+    def read(self, headers: dict[str, str] | None = None) -> httpx2.Response:
         """Read the secret."""
         return self.client.post(
             "/v1/entity/secret/read",
@@ -299,7 +299,7 @@ class Member:
         assert isinstance(secret, str)
         return secret
 
-    def reset(self, headers: dict[str, str] | None = None, **members: object) -> httpx.Response:
+    def reset(self, headers: dict[str, str] | None = None, **members: object) -> httpx2.Response:
         """Reset the secret."""
         return self.client.post(
             "/v1/entity/secret/reset",
@@ -307,7 +307,7 @@ class Member:
             headers=headers or self.bearer(),
         )
 
-    def entity_token(self, secret: str) -> httpx.Response:
+    def entity_token(self, secret: str) -> httpx2.Response:
         """Ask for an Entity Access Token."""
         return self.client.post(
             "/v1/entity/token/generate", data={"id": self.entity_id, "secret": secret}
@@ -358,7 +358,7 @@ def link_for_who_forgot(member: Member, headers: dict[str, str] | None = None) -
     return latest_link(service, member.email)
 
 
-def set_password(client: httpx.Client, link: str, password: str = PASSWORD) -> httpx.Response:
+def set_password(client: httpx2.Client, link: str, password: str = PASSWORD) -> httpx2.Response:
     """Do what the page behind the link does."""
     return client.post(
         "/v1/user/password/set", json={"token": link.rpartition("/")[2], "password": password}

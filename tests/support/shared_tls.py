@@ -4,7 +4,7 @@ import functools
 import os
 import ssl
 
-from httpx._transports import default
+from httpx2._transports import default
 
 _create = default.create_ssl_context
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-import httpx
+import httpx2
 from tests.support.service import Member
 
 CANARY = "canary-5tgB6yhN7ujM"
@@ -44,18 +44,18 @@ class Speaker:
     secret: str
     headers: dict[str, str] = field(repr=False)
 
-    def post(self, path: str, **how: object) -> httpx.Response:
+    def post(self, path: str, **how: object) -> httpx2.Response:
         where = f"{self.member.service.root}{path}" if path == CLOCK else path
         return self.member.client.post(where, **how)  # type: ignore[arg-type]
 
-    def send(self, path: str, fields: dict[str, object], **headers: str) -> httpx.Response:
+    def send(self, path: str, fields: dict[str, object], **headers: str) -> httpx2.Response:
         """Send fields in the media type of the path, as an admin where one is asked for."""
         known = self.headers if path in {READ, RESET, RETIRE} else {}
         if path in FORMS:
             return self.post(path, data=fields, headers=headers)
         return self.post(path, json=fields, headers=known | headers)
 
-    def send_raw(self, path: str, body: bytes, media: str | None = None) -> httpx.Response:
+    def send_raw(self, path: str, body: bytes, media: str | None = None) -> httpx2.Response:
         usual = "application/x-www-form-urlencoded" if path in FORMS else "application/json"
         known = self.headers if path in {READ, RESET, RETIRE} else {}
         return self.post(path, content=body, headers=known | {"Content-Type": media or usual})

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -64,13 +65,15 @@ class WebhookSink:
 
 
 @contextmanager
-def webhook_sink(host: str = "127.0.0.1") -> Iterator[WebhookSink]:
+def webhook_sink(
+    host: str = "127.0.0.1", tls: ssl.SSLContext | None = None
+) -> Iterator[WebhookSink]:
     """Run the server on a free port of this machine; `host` is one of its addresses."""
     sink = WebhookSink()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
             named = {name.lower(): value for name, value in self.headers.items()}
             sink.posted.append(Posted(self.path, named, body))
             sink.may_answer.wait(30)
@@ -85,10 +88,14 @@ def webhook_sink(host: str = "127.0.0.1") -> Iterator[WebhookSink]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
             """Say nothing."""
 
+        do_GET = do_POST  # noqa: N815 — its name there
+
     server = ThreadingHTTPServer((host, 0), Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
-    sink.url = f"http://{host}:{server.server_port}/alarms"
+    sink.url = f"{'https' if tls else 'http'}://{host}:{server.server_port}/alarms"
     try:
         yield sink
     finally:

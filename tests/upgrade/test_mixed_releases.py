@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import psycopg
 import pytest
@@ -75,17 +75,17 @@ class Journal(SideBySide):
             time.sleep(0.1)
 
     def _loop(self, act: Any) -> None:
-        with httpx.Client(base_url=self.address, timeout=30, verify=NO_TLS) as client:
+        with httpx2.Client(base_url=self.address, timeout=30, verify=NO_TLS) as client:
             for step in act(client):
                 if self.over.wait(step):
                     return
 
-    def _call(self, client: httpx.Client, method: str, path: str, **what: Any) -> httpx.Response:
+    def _call(self, client: httpx2.Client, method: str, path: str, **what: Any) -> httpx2.Response:
         answers: list[str] = []
         for _ in range(2):
             try:
                 answer = client.request(method, path, **what)
-            except httpx.TransportError as error:
+            except httpx2.TransportError as error:
                 answers.append(f"{path}: {error!r}")
                 continue
             if answer.is_success:
@@ -95,9 +95,9 @@ class Journal(SideBySide):
             answers.append(f"{path}: {answer.status_code} {answer.text[:200]}")
         self.first[path] += 1
         self.failed += answers[-1:]
-        return httpx.Response(500)
+        return httpx2.Response(500)
 
-    def _tokens(self, client: httpx.Client) -> Iterator[float]:
+    def _tokens(self, client: httpx2.Client) -> Iterator[float]:
         bank = self._people["FIP"][0]
         form = {"id": bank["id"], "secret": bank["secret"]}
         while True:
@@ -110,7 +110,7 @@ class Journal(SideBySide):
                     self.failed.append("a token of one release is none for the other")
             yield 0.02
 
-    def _resets(self, client: httpx.Client) -> Iterator[float]:
+    def _resets(self, client: httpx2.Client) -> Iterator[float]:
         pause = MIXED_S * 3 / len(self._people["FIP"])
         for bank in self._people["FIP"][1:]:
             answer = self._call(
@@ -122,7 +122,7 @@ class Journal(SideBySide):
                 self.secrets[bank["id"]] = answer.json()["secret"]
             yield pause
 
-    def _pushes(self, client: httpx.Client) -> Iterator[float]:
+    def _pushes(self, client: httpx2.Client) -> Iterator[float]:
         tokens: dict[str, str] = {}
         last = window_start(datetime.now(UTC)) - WINDOW
         for number, aa in zip(itertools.count(), itertools.cycle(self._people["AA"]), strict=False):
@@ -144,7 +144,7 @@ class Journal(SideBySide):
                 self.receipts.append(answer.json()["receiptId"])
             yield 0.1
 
-    def _reads(self, client: httpx.Client) -> Iterator[float]:
+    def _reads(self, client: httpx2.Client) -> Iterator[float]:
         bank = self._people["FIP"][0]
         form = {"id": bank["id"], "secret": bank["secret"]}
         answer = self._call(client, "POST", "/iam/v1/entity/token/generate", data=form)
@@ -202,7 +202,7 @@ class Rollout:
         """The current secret of each member, as its admin reads it."""
         url = f"{self.settings['MUDRA_BASE_URL']}/v1/entity/secret/read"
         answers = {
-            one["id"]: httpx.post(
+            one["id"]: httpx2.post(
                 url,
                 json={"entityId": one["id"]},
                 headers={"Authorization": f"Bearer {one['user']}"},

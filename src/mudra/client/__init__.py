@@ -5,7 +5,7 @@
     tokens = EntityTokenSource(
         "https://iam.example.org/iam", "HDFC-FIP", lambda: Path("secret").read_text().strip()
     )
-    httpx.get(address, headers={"Authorization": tokens.authorization()})
+    httpx2.get(address, headers={"Authorization": tokens.authorization()})
 
     verifier = TokenVerifier(
         "https://iam.example.org/iam", audience="account-aggregator-network"
@@ -15,7 +15,7 @@
     directory = Directory("https://registry.example.org/cr/v2", tokens, verifier, file=Path("copy"))
     peer = directory.entry("ACME-FIP")     # base_url, certificate, payload
     signer = BodySigner(Path("signing-key.pem").read_bytes(), kid="our-key-1")
-    client = httpx.Client(auth=EntityTokenAuth(tokens, header="aa_api_key", signer=signer))
+    client = httpx2.Client(auth=EntityTokenAuth(tokens, header="aa_api_key", signer=signer))
     directory.check_body("ACME-FIP", body, headers["x-jws-signature"])
 
 `mudra.client.web.asgi` and `.wsgi` have middleware that checks the token of each caller.
@@ -60,7 +60,7 @@ from mudra.client.signing.body_signature import SIGNATURE_HEADER, BodySigner, Re
 from mudra.client.signing.key_proof import KeyProof, KeyProofRefused
 from mudra.client.token_source import EntityTokenSource
 from mudra.client.verifier import TokenVerifier
-from mudra.client.web.httpx_auth import AsyncEntityTokenAuth, EntityTokenAuth
+from mudra.client.web.httpx2_auth import AsyncEntityTokenAuth, EntityTokenAuth
 from mudra.client.web.token_headers import TOKEN_HEADERS
 from mudra.shared.dpop_proof import PresentedProof
 

@@ -5,7 +5,7 @@ import contextlib
 import logging
 from collections.abc import Callable
 
-import httpx
+import httpx2
 from joserfc.jwk import RSAKey
 
 from mudra.client.entity_token import EntityToken
@@ -20,7 +20,7 @@ class AsyncRevocationFollower:
     def __init__(
         self,
         revocations: Revocations,
-        http: httpx.AsyncClient,
+        http: httpx2.AsyncClient,
         find_key: Callable[[str], RSAKey | None],
     ) -> None:
         self._revocations = revocations
@@ -59,7 +59,7 @@ class AsyncRevocationFollower:
                 signature = answer.headers.get("x-jws-signature", "")
                 self._revocations.replace(body, signature, self._find_key)
             failed = False
-        except (httpx.HTTPError, ListRefused) as error:
+        except (httpx2.HTTPError, ListRefused) as error:
             _log.warning("list %s not refreshed: %s", self._revocations.url, error)
         finally:
             self._revocations.fetched(failed=failed, absent=absent)

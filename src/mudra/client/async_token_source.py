@@ -5,7 +5,7 @@ import inspect
 import random
 from collections.abc import Awaitable, Callable
 
-import httpx
+import httpx2
 
 from mudra.client import clock
 from mudra.client.address import checked_url
@@ -37,14 +37,14 @@ class AsyncEntityTokenSource:
         on_warning: Callable[[GraceWarning], None] | None = None,
         allow_http: bool = False,
         dpop: DpopKey | None = None,
-        http: httpx.AsyncClient | None = None,
+        http: httpx2.AsyncClient | None = None,
         steady: clock.Seconds = clock.steady,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._url = f"{checked_url(base_url, allow_http=allow_http)}/v1/entity/token/generate"
         self._entity_id = entity_id
         self._secret_provider = secret_provider
-        self._http = http or httpx.AsyncClient(timeout=10)
+        self._http = http or httpx2.AsyncClient(timeout=10)
         self._steady = steady
         self._chance = chance
         self._renewal = Renewal(on_warning)
@@ -137,7 +137,7 @@ class AsyncEntityTokenSource:
                 "POST", self._url, data=form, headers=headers, follow_redirects=False
             ) as response:
                 body = await aread_bounded(response)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise ServiceUnavailable.by(error, PAUSE_SECONDS) from error
         return read_response(
             *(response.status_code, response.headers, body, sent_at, self._chance()),

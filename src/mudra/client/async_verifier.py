@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 
-import httpx
+import httpx2
 
 from mudra.client import clock
 from mudra.client.async_revocation_follower import AsyncRevocationFollower
@@ -35,12 +35,12 @@ class AsyncTokenVerifier:
         revocations: bool = True,
         max_revocation_age: float | None = None,
         use_proof: UseProof | None = None,
-        http: httpx.AsyncClient | None = None,
+        http: httpx2.AsyncClient | None = None,
         wall: clock.Seconds = clock.wall,
         steady: clock.Seconds = clock.steady,
     ) -> None:
         self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
-        self._http = http or httpx.AsyncClient(timeout=5)
+        self._http = http or httpx2.AsyncClient(timeout=5)
         self._verification = Verification(
             Expected(issuer, audience), remember, wall, steady, use_proof or ProofMemory()
         )
@@ -106,7 +106,7 @@ class AsyncTokenVerifier:
             failed = not self._verification.replace(body, cache_control)
             if failed:
                 _log.warning("%s has no RSA key for RS256", url)
-        except (httpx.HTTPError, KeyFetchError) as error:
+        except (httpx2.HTTPError, KeyFetchError) as error:
             _log.warning("keys of %s not refreshed: %s", self._location.issuer, error)
         finally:
             self._verification.fetched(kid, failed=failed)

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-import httpx
+import httpx2
 
 MAX_BYTES: Final = 64 * 1024
 
 
-def read_bounded(response: httpx.Response) -> bytes:
+def read_bounded(response: httpx2.Response) -> bytes:
     """Return the body of a streamed response, cut after 64 KiB."""
     body = b""
     for chunk in response.iter_bytes(16 * 1024):
@@ -17,7 +17,7 @@ def read_bounded(response: httpx.Response) -> bytes:
     return body[:MAX_BYTES]
 
 
-async def aread_bounded(response: httpx.Response) -> bytes:
+async def aread_bounded(response: httpx2.Response) -> bytes:
     """Return the body of a response streamed on an event loop, cut after 64 KiB."""
     body = b""
     async for chunk in response.aiter_bytes(16 * 1024):

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-import httpx
+import httpx2
 from joserfc.jwk import RSAKey
 
 from mudra.client.entity_token import EntityToken
@@ -18,7 +18,10 @@ class RevocationFollower:
     """Keeps the list of one verifier recent while tokens are verified; nothing runs otherwise."""
 
     def __init__(
-        self, revocations: Revocations, http: httpx.Client, find_key: Callable[[str], RSAKey | None]
+        self,
+        revocations: Revocations,
+        http: httpx2.Client,
+        find_key: Callable[[str], RSAKey | None],
     ) -> None:
         self._revocations = revocations
         self._http = http
@@ -66,7 +69,7 @@ class RevocationFollower:
                 signature = answer.headers.get("x-jws-signature", "")
                 self._revocations.replace(body, signature, self._find_key)
             failed = False
-        except (httpx.HTTPError, ListRefused) as error:
+        except (httpx2.HTTPError, ListRefused) as error:
             _log.warning("list %s not refreshed: %s", self._revocations.url, error)
         finally:
             self._revocations.fetched(failed=failed, absent=absent)

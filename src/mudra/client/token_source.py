@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-import httpx
+import httpx2
 
 from mudra.client import clock
 from mudra.client.address import checked_url
@@ -45,14 +45,14 @@ class EntityTokenSource:
         on_warning: Callable[[GraceWarning], None] | None = None,
         allow_http: bool = False,
         dpop: DpopKey | None = None,
-        http: httpx.Client | None = None,
+        http: httpx2.Client | None = None,
         steady: clock.Seconds = clock.steady,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._url = f"{checked_url(base_url, allow_http=allow_http)}/v1/entity/token/generate"
         self._entity_id = entity_id
         self._secret_provider = secret_provider
-        self._http = http or httpx.Client(timeout=10)
+        self._http = http or httpx2.Client(timeout=10)
         self._steady = steady
         self._chance = chance
         self._renewal = Renewal(on_warning)
@@ -146,7 +146,7 @@ class EntityTokenSource:
                 "POST", self._url, data=form, headers=headers, follow_redirects=False
             ) as response:
                 body = read_bounded(response)
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise ServiceUnavailable.by(error, PAUSE_SECONDS) from error
         return read_response(
             *(response.status_code, response.headers, body, sent_at, self._chance()),

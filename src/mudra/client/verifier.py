@@ -2,7 +2,7 @@
 
 import logging
 
-import httpx
+import httpx2
 
 from mudra.client import clock
 from mudra.client.dpop.proof_memory import ProofMemory, UseProof
@@ -49,12 +49,12 @@ class TokenVerifier:
         revocations: bool = True,
         max_revocation_age: float | None = None,
         use_proof: UseProof | None = None,
-        http: httpx.Client | None = None,
+        http: httpx2.Client | None = None,
         wall: clock.Seconds = clock.wall,
         steady: clock.Seconds = clock.steady,
     ) -> None:
         self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
-        self._http = http or httpx.Client(timeout=5)
+        self._http = http or httpx2.Client(timeout=5)
         self._verification = Verification(
             Expected(issuer, audience), remember, wall, steady, use_proof or ProofMemory()
         )
@@ -119,7 +119,7 @@ class TokenVerifier:
             failed = not self._verification.replace(body, cache_control)
             if failed:
                 _log.warning("%s has no RSA key for RS256", url)
-        except (httpx.HTTPError, KeyFetchError) as error:
+        except (httpx2.HTTPError, KeyFetchError) as error:
             _log.warning("keys of %s not refreshed: %s", self._location.issuer, error)
         finally:
             self._verification.fetched(kid, failed=failed)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-import httpx
+import httpx2
 import msgspec
 from msgspec import UNSET
 
@@ -19,7 +19,7 @@ class Answer:
     """Status, headers and body; `document` is UNSET where the body is not JSON."""
 
     status: int
-    headers: httpx.Headers = field(default_factory=httpx.Headers)
+    headers: httpx2.Headers = field(default_factory=httpx2.Headers)
     body: bytes = b""
     document: object = UNSET
     problem: str = ""
@@ -43,7 +43,7 @@ class Answer:
 
 
 def ask(
-    client: httpx.Client,
+    client: httpx2.Client,
     method: str,
     url: str,
     *,
@@ -60,7 +60,7 @@ def ask(
                 if len(body) > MAX_BYTES:
                     return Answer(NO_ANSWER, problem="the body is larger than 32 MiB")
             return Answer(response.status_code, response.headers, body, _document(body))
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         return Answer(NO_ANSWER, problem=type(error).__name__)
 
 

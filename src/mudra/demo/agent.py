@@ -9,7 +9,7 @@ import socket
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import msgspec
 import structlog
 from msgspec import Struct
@@ -110,7 +110,7 @@ def free_port(preferred: int) -> int:
     raise OSError("no port of the loopback address is free")
 
 
-async def fetch_secret(files: AgentFiles, settings: DemoSettings, http: httpx.AsyncClient) -> bool:
+async def fetch_secret(files: AgentFiles, settings: DemoSettings, http: httpx2.AsyncClient) -> bool:
     """Reads the secret as the AA's admin and writes its file; returns False when that failed."""
     admin = next(one.admin for one in DEMO_NETWORK if one.entity_id == files.aa_id)
     url = f"{service_root(settings)}{settings.token_prefix}/v1"
@@ -143,7 +143,7 @@ def _put(path: Path, text: str) -> None:
 
 
 async def _post(
-    http: httpx.AsyncClient,
+    http: httpx2.AsyncClient,
     url: str,
     *,
     data: dict[str, str] | None = None,
@@ -155,5 +155,5 @@ async def _post(
         if response.status_code != _OK:
             return {}
         return msgspec.json.decode(response.content, type=dict[str, object])
-    except (httpx.HTTPError, msgspec.DecodeError):
+    except (httpx2.HTTPError, msgspec.DecodeError):
         return {}

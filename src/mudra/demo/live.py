@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
-import httpx
+import httpx2
 import msgspec
 import structlog
 import uvloop
@@ -69,7 +69,7 @@ class _Aa:
 async def _live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> None:
     stop = asyncio.Event()
     on_parent_exit(stop.set)
-    async with httpx.AsyncClient(timeout=10, trust_env=False) as http:
+    async with httpx2.AsyncClient(timeout=10, trust_env=False) as http:
         await _wait_until_ready(dependencies, http)
         await dependencies.time_machine.load()
         aas = [
@@ -126,14 +126,14 @@ def _aa(dependencies: Dependencies, aa_id: str, number: int) -> _Aa:
         SandboxClock(dependencies.clock),
         dice.uniform,
         partial(_log.warning, "agent", aa_id=aa_id),
-        httpx.AsyncHTTPTransport(),
+        httpx2.AsyncHTTPTransport(),
     )
     return _Aa(files, agent, Systems(Traffic(DEMO_FIPS), dice))
 
 
-async def _wait_until_ready(dependencies: Dependencies, http: httpx.AsyncClient) -> None:
+async def _wait_until_ready(dependencies: Dependencies, http: httpx2.AsyncClient) -> None:
     while True:
-        with contextlib.suppress(httpx.HTTPError):
+        with contextlib.suppress(httpx2.HTTPError):
             if (await http.get(f"{service_root(dependencies.settings)}/readyz")).is_success:
                 return
         await asyncio.sleep(STEP_S)
@@ -174,7 +174,7 @@ def _pending(agent: Agent) -> list[datetime]:
     return [datetime.fromtimestamp(start / 1000, UTC) for start in starts]
 
 
-async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
+async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx2.AsyncClient) -> None:
     """Sends each agent the events of its AA's systems; retries those that did not arrive."""
     while True:
         for aa in aas:
@@ -190,14 +190,14 @@ async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.Asyn
                     headers={"Content-Type": "application/json"},
                 )
                 response.raise_for_status()
-            except httpx.HTTPError as error:
+            except httpx2.HTTPError as error:
                 aa.unsent = events[-MAX_UNREPORTED:]
                 _log.info("the agent takes no events yet", error=type(error).__name__)
         await asyncio.sleep(STEP_S)
 
 
 async def _replace_secrets(
-    dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.AsyncClient
+    dependencies: Dependencies, aas: Sequence[_Aa], http: httpx2.AsyncClient
 ) -> None:
     """Fetches the new secret after a rotation, as an AA's operations team would."""
     while True:

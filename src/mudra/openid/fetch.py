@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import msgspec
 
 from mudra.shared.network_address import is_loopback
@@ -30,7 +30,7 @@ def is_safe(url: str) -> bool:
 
 async def get_object(url: str) -> Mapping[str, object]:
     """Fetch a JSON object."""
-    return await _exchanged(httpx.Request("GET", url, headers={"Accept": "application/json"}))
+    return await _exchanged(httpx2.Request("GET", url, headers={"Accept": "application/json"}))
 
 
 async def post_form(
@@ -38,10 +38,10 @@ async def post_form(
 ) -> Mapping[str, object]:
     """Send a form and return the JSON object that answers it."""
     accepted = {"Accept": "application/json", **headers}
-    return await _exchanged(httpx.Request("POST", url, data=dict(form), headers=accepted))
+    return await _exchanged(httpx2.Request("POST", url, data=dict(form), headers=accepted))
 
 
-async def _exchanged(request: httpx.Request) -> Mapping[str, object]:
+async def _exchanged(request: httpx2.Request) -> Mapping[str, object]:
     if not is_safe(str(request.url)):
         raise ProviderUnreachable("not-https")
     try:
@@ -49,13 +49,13 @@ async def _exchanged(request: httpx.Request) -> Mapping[str, object]:
             return await _answered(request)
     except TimeoutError as error:
         raise ProviderUnreachable("no-answer-in-time") from error
-    except (httpx.HTTPError, OSError) as error:
+    except (httpx2.HTTPError, OSError) as error:
         raise ProviderUnreachable(type(error).__name__) from error
 
 
-async def _answered(request: httpx.Request) -> Mapping[str, object]:
-    timeout = httpx.Timeout(WHOLE_S, connect=_CONNECT_S)
-    async with httpx.AsyncClient(verify=_trusted(), trust_env=False, timeout=timeout) as client:
+async def _answered(request: httpx2.Request) -> Mapping[str, object]:
+    timeout = httpx2.Timeout(WHOLE_S, connect=_CONNECT_S)
+    async with httpx2.AsyncClient(verify=_trusted(), trust_env=False, timeout=timeout) as client:
         response = await client.send(request, stream=True)
         try:
             body = b""
@@ -65,7 +65,7 @@ async def _answered(request: httpx.Request) -> Mapping[str, object]:
                     raise ProviderUnreachable("answer-too-large")
         finally:
             await response.aclose()
-    if response.status_code != httpx.codes.OK:
+    if response.status_code != httpx2.codes.OK:
         raise ProviderUnreachable(f"status-{response.status_code}")
     try:
         return msgspec.json.decode(body, type=dict[str, object])
@@ -76,4 +76,4 @@ async def _answered(request: httpx.Request) -> Mapping[str, object]:
 @cache
 def _trusted() -> ssl.SSLContext:
     """Returns the trusted authorities, read once."""
-    return httpx.create_ssl_context(trust_env=False)
+    return httpx2.create_ssl_context()

@@ -5,7 +5,7 @@ Apart from the rules of addresses, which every worker loads: only who calls need
 
 from typing import Final
 
-import httpx
+import httpx2
 
 _UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 """In the text of a failed handshake."""
@@ -15,8 +15,8 @@ def why_failed(error: Exception) -> str:
     """Returns why a call has no answer."""
     if _UNTRUSTED in str(error):
         return "its certificate is not trusted"
-    if isinstance(error, httpx.ConnectError):
+    if isinstance(error, httpx2.ConnectError):
         return "no connection: no program listens there, or a firewall refuses it"
     if isinstance(error, UnicodeError):
-        return "its host, or the one that it redirects to, has no valid name (IDNA 2008)"
+        return "it redirects to a host that has no valid name (IDNA 2008)"
     return f"the call failed: {type(error).__name__}"

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Final
 
-import httpx
+import httpx2
 from cryptography import x509
 from cryptography.x509.oid import ExtensionOID
 
@@ -58,7 +58,7 @@ async def probe(
     seen: list[ServerCertificate] = []
     try:
         async with asyncio.timeout(within_s):
-            url = httpx.URL(challenge.url)
+            url = httpx2.URL(challenge.url)
             addresses = await resolved(url, _NAMES)
             for one in addresses:
                 fault = reach.ip_fault(one)
@@ -80,13 +80,13 @@ async def probe(
         problem = f"no answer within {within_s:g} seconds"
     except socket.gaierror:
         problem = "the host has no address"
-    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         problem = why_failed(error)
     return ProbeResult(0, problem, _NOT_ASKED, seen[0] if seen else None)
 
 
 async def _certificate(
-    url: httpx.URL, address: AnyIp, context: ssl.SSLContext
+    url: httpx2.URL, address: AnyIp, context: ssl.SSLContext
 ) -> ServerCertificate:
     """Read the server's certificate; one that is not trusted is read without trusting it."""
     try:
@@ -100,7 +100,7 @@ async def _certificate(
     return _read(der, problem)
 
 
-async def _handshake(url: httpx.URL, address: AnyIp, context: ssl.SSLContext) -> bytes:
+async def _handshake(url: httpx2.URL, address: AnyIp, context: ssl.SSLContext) -> bytes:
     try:
         async with asyncio.timeout(_CONNECT_S):
             _, writer = await asyncio.open_connection(
@@ -149,7 +149,7 @@ def _read(der: bytes, problem: str) -> ServerCertificate:
 
 
 async def _asked(  # what one question needs
-    url: httpx.URL,
+    url: httpx2.URL,
     address: AnyIp,
     challenge: Challenge,
     signature: str,
@@ -163,8 +163,8 @@ async def _asked(  # what one question needs
         SIGNATURE_HEADER: signature,
     }
     async with (
-        httpx.AsyncClient(
-            timeout=httpx.Timeout(_WHOLE_S, connect=_CONNECT_S),
+        httpx2.AsyncClient(
+            timeout=httpx2.Timeout(_WHOLE_S, connect=_CONNECT_S),
             follow_redirects=False,
             trust_env=False,
             verify=context,
@@ -177,7 +177,7 @@ async def _asked(  # what one question needs
             extensions={"sni_hostname": url.raw_host.decode("ascii")},
         ) as response,
     ):
-        if response.status_code != httpx.codes.OK:
+        if response.status_code != httpx2.codes.OK:
             return response.status_code, "the server does not answer the challenge"
         body = b""
         async for chunk in response.aiter_raw():

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cache, partial
 from typing import Final
 
-import httpx
+import httpx2
 from msgspec import Struct
 
 from mudra.metrics.notifications.webhook import WaitingMessage
@@ -71,22 +71,22 @@ async def post(
         return f"the address {fault}"
     try:
         async with asyncio.timeout(_WHOLE_S):
-            addresses = await resolved(httpx.URL(url), terms.lookups)
+            addresses = await resolved(httpx2.URL(url), terms.lookups)
             for address in addresses:
                 fault = reach.ip_fault(address)
                 if fault is not None:
                     return f"the host {fault}"
-            return await _posted(httpx.URL(url), addresses, body, headers, terms)
+            return await _posted(httpx2.URL(url), addresses, body, headers, terms)
     except TimeoutError:
         return f"no answer within {_WHOLE_S:g} seconds"
     except socket.gaierror:
         return "the host has no address"
-    # Of a host, or of one that a redirect names, that IDNA 2008 forbids: a ValueError.
-    except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+    # Of a host that a redirect names and IDNA 2008 forbids: a ValueError.
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         return why_failed(error)
 
 
-async def resolved(url: httpx.URL, lookups: Executor) -> Sequence[AnyIp]:
+async def resolved(url: httpx2.URL, lookups: Executor) -> Sequence[AnyIp]:
     """Returns the addresses of a URL's host, not checked yet.
 
     `lookups` are threads for this alone: those of the loop are for the judging of reports too.
@@ -106,11 +106,11 @@ async def resolved(url: httpx.URL, lookups: Executor) -> Sequence[AnyIp]:
 @cache
 def trusted_authorities() -> ssl.SSLContext:
     """Returns the trusted authorities, read once: it takes longer than many receivers do."""
-    return httpx.create_ssl_context(trust_env=False)
+    return httpx2.create_ssl_context()
 
 
 async def _posted(
-    url: httpx.URL,
+    url: httpx2.URL,
     addresses: Sequence[AnyIp],
     body: bytes,
     headers: Mapping[str, str],
@@ -120,9 +120,9 @@ async def _posted(
     sent = {"Host": named, "Content-Type": "application/json", **headers}
     # The certificate must match the name, independent of the address that is called.
     named_in_tls = {"sni_hostname": url.raw_host.decode("ascii")}
-    last: httpx.HTTPError = httpx.ConnectError("no address")
-    async with httpx.AsyncClient(
-        timeout=httpx.Timeout(_WHOLE_S, connect=_CONNECT_S),
+    last: httpx2.HTTPError = httpx2.ConnectError("no address")
+    async with httpx2.AsyncClient(
+        timeout=httpx2.Timeout(_WHOLE_S, connect=_CONNECT_S),
         follow_redirects=False,
         trust_env=False,
         verify=trusted_authorities(),
@@ -145,12 +145,12 @@ async def _posted(
                     answer = await _answer(response, terms.max_answer)
                     is_right = terms.is_answer(body, answer)
                     return "" if is_right else "the answer is not the challenge"
-            except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 last = error
     raise last
 
 
-async def _answer(response: httpx.Response, limit: int) -> bytes:
+async def _answer(response: httpx2.Response, limit: int) -> bytes:
     """Return a body as it was sent, never unpacked; a longer one is as good as none."""
     read = b""
     async for chunk in response.aiter_raw():

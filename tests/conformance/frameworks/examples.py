@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 import django
-import httpx
+import httpx2
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.http import HttpRequest, HttpResponse
@@ -81,15 +81,15 @@ def django_app(verifier: TokenVerifier) -> wsgi.EntityTokenMiddleware:
 
 
 def by_wsgi(app: object) -> list[tuple[int, str]]:
-    transport = httpx.WSGITransport(app=app)
-    with httpx.Client(transport=transport, base_url="http://fip.example") as client:
+    transport = httpx2.WSGITransport(app=app)
+    with httpx2.Client(transport=transport, base_url="http://fip.example") as client:
         answers = [client.post(where, headers=headers) for where, headers in CALLS]
     return [(one.status_code, one.text) for one in answers]
 
 
 async def by_asgi() -> list[tuple[int, str]]:
-    transport = httpx.ASGITransport(app=fastapi_app())
-    async with httpx.AsyncClient(transport=transport, base_url="http://fip.example") as client:
+    transport = httpx2.ASGITransport(app=fastapi_app())
+    async with httpx2.AsyncClient(transport=transport, base_url="http://fip.example") as client:
         answers = [await client.post(where, headers=headers) for where, headers in CALLS]
     return [(one.status_code, one.json() if one.is_success else one.text) for one in answers]
 

@@ -3,7 +3,7 @@
 import json
 import uuid
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.mailbox import subjects
@@ -34,7 +34,7 @@ def address() -> str:
     return f"ravi-{uuid.uuid4().hex[:10]}@member.example"
 
 
-def ask(member: Member, path: str, **members: object) -> httpx.Response:
+def ask(member: Member, path: str, **members: object) -> httpx2.Response:
     return member.client.post(
         f"/v1{path}", json={"entityId": member.entity_id, **members}, headers=member.bearer()
     )

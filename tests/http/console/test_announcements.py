@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-import httpx
+import httpx2
 import pytest
 import sqlalchemy as sa
 from tests.http.console.test_status_subscription import ASK, link_to, someone, subscribed
@@ -69,7 +69,7 @@ def publish(noc: Operator, **said: object) -> str:
     return answer.json()["announcement"]["announcementId"]
 
 
-def read(service: Service, path: str) -> httpx.Response:
+def read(service: Service, path: str) -> httpx2.Response:
     return service.client().get(service.root + path)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 from tests.support.cheap_hashes import cheap_hashes
 from tests.support.people.console import Reader, reader
@@ -37,7 +37,7 @@ def signed_in(member: Member) -> Reader:
     return browser
 
 
-def change(browser: Reader, new: str = NEW, **proof: str) -> httpx.Response:
+def change(browser: Reader, new: str = NEW, **proof: str) -> httpx2.Response:
     return browser.act(PAGE, FORM, new_password=new, **proof)
 
 

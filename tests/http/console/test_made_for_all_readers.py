@@ -13,7 +13,7 @@ from time import monotonic
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
-import httpx
+import httpx2
 import pytest
 from msgspec.structs import replace
 from tests.support.cheap_hashes import cheap_hashes
@@ -125,15 +125,15 @@ class Served:
         assert browser.sign_in(email, PASSWORD).status_code == 303
         return browser
 
-    def at_once(self, readers: list[Reader], path: str) -> list[httpx.Response]:
+    def at_once(self, readers: list[Reader], path: str) -> list[httpx2.Response]:
         return self.all_of([one.client for one in readers], path)
 
-    def all_of(self, clients: list[httpx.Client], path: str) -> list[httpx.Response]:
-        async def ask() -> list[httpx.Response]:
+    def all_of(self, clients: list[httpx2.Client], path: str) -> list[httpx2.Response]:
+        async def ask() -> list[httpx2.Response]:
             return await asyncio.gather(*(self.worker.handled(one) for one in asked))
 
         asked = [one.build_request("GET", path) for one in clients]
-        answers: list[httpx.Response] = self.worker.do(ask())
+        answers: list[httpx2.Response] = self.worker.do(ask())
         return answers
 
     def leave_time_in_the_window(self) -> None:
@@ -145,7 +145,7 @@ class Served:
     def _window_closes(self) -> datetime:
         return window_start(self.worker.edge.http.clock()) + WINDOW
 
-    def person(self, email: str) -> httpx.Client:
+    def person(self, email: str) -> httpx2.Client:
         return self.worker.client(self._token("user", username=email, password=PASSWORD))
 
     def with_health(self, health: SameHealth) -> "Served":
@@ -154,7 +154,7 @@ class Served:
         worker = InProcess(self.worker.loop, replace(edge, http=http))
         return Served(worker, self.parts, self.opened)
 
-    def agent(self) -> httpx.Client:
+    def agent(self) -> httpx2.Client:
         admin = self.person(ADMINS[AA])
         read = admin.post("/iam/v1/entity/secret/read", json={"entityId": AA}).json()
         return self.worker.client(self._token("entity", id=AA, secret=read["secret"]))
@@ -167,7 +167,7 @@ class Served:
         assert self._pushing.post("/metrics/perf/v1/push", json=payload).status_code == 200
 
     @cached_property
-    def _pushing(self) -> httpx.Client:
+    def _pushing(self) -> httpx2.Client:
         return self.agent()
 
     def _token(self, kind: str, **form: str) -> str:

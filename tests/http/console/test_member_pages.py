@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from litestar.handlers import HTTPRouteHandler
 from tests.support.people.console import Reader, reader
@@ -61,7 +61,7 @@ def at(member: Member, word: str = "") -> str:
     return f"/console/entity/{member.entity_id}" + (f"/{word}" if word else "")
 
 
-def shown_secret(page: httpx.Response) -> str | None:
+def shown_secret(page: httpx2.Response) -> str | None:
     found = _SHOWN.search(page.text)
     return found[1] if found else None
 
@@ -79,7 +79,7 @@ def test_every_page_is_for_the_entity_s_admins_only(
     other, anonymous = signed_in(stranger), reader(resident.service)
     word = other.word(at(stranger))
 
-    def ask(browser: Reader) -> httpx.Response:
+    def ask(browser: Reader) -> httpx2.Response:
         if method == "GET":
             return browser.get(address)
         return browser.post(address, {"csrf_token": word, "email": "x@y.example"})

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 from tests.support.english_left import english_in
 from tests.support.metrics.metrics_push import pushing_aa
@@ -58,7 +58,7 @@ def at(member: Member, word: str = "") -> str:
     return f"/console/entity/{member.entity_id}" + (f"/{word}" if word else "")
 
 
-def whole(page: httpx.Response, *data: str, part: bool = False) -> str:
+def whole(page: httpx2.Response, *data: str, part: bool = False) -> str:
     """The page, or a part that htmx loads, which has no sentence in English."""
     assert part or '<html lang="hi">' in page.text, page.text[:200]
     assert english_in(page.text, "Kaveri Bank", "Asha Rao", "Microsoft Teams", *data) == set()

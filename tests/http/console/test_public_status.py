@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID
 from xml.etree import ElementTree as ET
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
@@ -49,8 +49,8 @@ def incident(subject: object, began: datetime, ended: datetime | None, eligible:
     return an_incident(subject, began, ended, eligible=eligible)
 
 
-def get(service: Service, path: str) -> httpx.Response:
-    return httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS)
+def get(service: Service, path: str) -> httpx2.Response:
+    return httpx2.get(f"{service.root}{path}", timeout=20, verify=NO_TLS)
 
 
 def test_a_day_is_reported_by_its_calls_and_incidents() -> None:
@@ -141,7 +141,7 @@ def test_institutions_of_one_name_are_shown_with_their_ids(service: Service) -> 
     alone, _ = onboard(service, "FIP", name=f"{name} Sahakari")
 
     def page() -> str:
-        return httpx.get(f"{service.root}/status", params={"q": name}, verify=NO_TLS).text
+        return httpx2.get(f"{service.root}/status", params={"q": name}, verify=NO_TLS).text
 
     # All were onboarded before the last of them.
     until_shown(service, lambda: alone in page())

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.english_left import english_in
 from tests.support.metrics.metrics_push import pushing_aa
@@ -12,9 +12,9 @@ from tests.support.service import NO_TLS, Service, onboard, running_service
 from mudra.localization.languages import TEMPLATE
 
 
-def get(service: Service, path: str, accept: str = "", **headers: str) -> httpx.Response:
+def get(service: Service, path: str, accept: str = "", **headers: str) -> httpx2.Response:
     sent = headers | ({"Accept-Language": accept} if accept else {})
-    return httpx.get(f"{service.root}{path}", headers=sent, timeout=20, verify=NO_TLS)
+    return httpx2.get(f"{service.root}{path}", headers=sent, timeout=20, verify=NO_TLS)
 
 
 def has_its_own_tag(service: Service, path: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from msgspec.structs import replace
@@ -46,7 +46,7 @@ class Served:
         assert browser.sign_in(ADMINS[entity_id], PASSWORD).status_code == 303
         return browser
 
-    def check(self, browser: Reader, entity_id: str, act: str = "check") -> httpx.Response:
+    def check(self, browser: Reader, entity_id: str, act: str = "check") -> httpx2.Response:
         page = page_of(entity_id)
         sent = {"csrf_token": browser.word(page), "payload": "{}"}
         return browser.post(f"{page}/{act}", sent, **FRAGMENT)
@@ -84,7 +84,7 @@ def test_one_check_of_a_person_has_a_connection_at_a_time(served: Served) -> Non
         for _ in range(AT_ONCE)
     ]
 
-    async def all_of_them() -> list[httpx.Response]:
+    async def all_of_them() -> list[httpx2.Response]:
         return await asyncio.gather(*(served.worker.handled(one) for one in asked))
 
     with (

@@ -2,7 +2,7 @@
 
 import re
 
-import httpx
+import httpx2
 from tests.support.service import NO_TLS, Member, Service, in_store, latest_link, onboard
 
 from mudra.bootstrap.dependencies import Dependencies
@@ -33,7 +33,7 @@ def test_an_address_that_an_email_names_is_no_link_of_it(service: Service, membe
 
     in_store(service, post)
     _, invited = onboard(service)
-    mailbox = httpx.get(f"{service.root}/", verify=NO_TLS, timeout=30).text
+    mailbox = httpx2.get(f"{service.root}/", verify=NO_TLS, timeout=30).text
     links = re.findall(r'<a href="([^"]+)">Open the link in this email', mailbox)
 
     assert ELSEWHERE in mailbox

@@ -1,6 +1,6 @@
 """Sessions of the console over HTTP: sign-in, its throttle, CSRF, rights, and every end (I10, A14)."""
 
-import httpx
+import httpx2
 import pytest
 from tests.support.people.console import Reader, reader
 from tests.support.service import (
@@ -32,7 +32,7 @@ def signed_in(service: Service, resident: Member) -> Reader:
     return browser
 
 
-def sent_to_sign_in(answer: httpx.Response) -> bool:
+def sent_to_sign_in(answer: httpx2.Response) -> bool:
     return answer.status_code == 303 and answer.headers["location"].startswith(SIGN_IN)
 
 

@@ -1,6 +1,6 @@
 """The pages before a sign-in in the reader's language: asked for, remembered, or the browser's."""
 
-import httpx
+import httpx2
 import pytest
 from tests.support.english_left import english_in
 from tests.support.people.console import Reader, reader
@@ -13,7 +13,7 @@ def link_page(
     service: Service, browser: Reader, email: str, query: str = "", **headers: str
 ) -> str:
     """The page of the latest link to an address."""
-    path = httpx.URL(latest_link(service, email)).path
+    path = httpx2.URL(latest_link(service, email)).path
     page = browser.get(f"{path}{query}", **headers)
     assert '<html lang="hi">' in page.text, page.text[:200]
     return page.text
@@ -71,7 +71,7 @@ def test_the_pages_of_emailed_links_are_in_the_readers_language(service: Service
     page = link_page(service, browser, email, **HINDI)
     assert "आप <strong>Kaveri Gramin</strong> के नामित एडमिन हैं।" in page
     assert english_in(page, "Kaveri Gramin", "Asha Rao", email) == set()
-    path = httpx.URL(latest_link(service, email)).path
+    path = httpx2.URL(latest_link(service, email)).path
     refused = browser.get(f"{path}x", **HINDI)
     assert refused.status_code == 410
     assert "यह लिंक मान्य नहीं है।" in refused.text

@@ -4,7 +4,7 @@ import gzip
 import hashlib
 import re
 
-import httpx
+import httpx2
 import pytest
 from tests.support.error_body import assert_error
 from tests.support.service import NO_TLS, Service
@@ -16,13 +16,13 @@ BUILT = STATIC / "built" / "charts.min.js"
 UNPACKED = {"Accept-Encoding": "identity"}
 
 
-def get(service: Service, path: str, **headers: str) -> httpx.Response:
+def get(service: Service, path: str, **headers: str) -> httpx2.Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.get(f"{service.issuer}/static/{path}", headers=named, timeout=10, verify=NO_TLS)
+    return httpx2.get(f"{service.issuer}/static/{path}", headers=named, timeout=10, verify=NO_TLS)
 
 
 def test_a_file_is_kept_for_a_year_under_the_digest_of_its_content(service: Service) -> None:
-    page = httpx.get(f"{service.root}/", timeout=10, verify=NO_TLS).text
+    page = httpx2.get(f"{service.root}/", timeout=10, verify=NO_TLS).text
     linked = re.search(r'href="[^"]*/static/(mudra\.css\?v=[0-9a-f]{16})"', page)
     assert linked is not None
     answer = get(service, linked[1])

@@ -3,7 +3,7 @@
 import re
 import uuid
 
-import httpx
+import httpx2
 import pytest
 from tests.support.alarm_network import emails_to
 from tests.support.people.console import SAME_ORIGIN, Reader, reader
@@ -24,7 +24,7 @@ def link_to(service: Service, email: str) -> str:
     return found.partition("/status")[1] + found.partition("/status")[2]
 
 
-def words(answer: httpx.Response) -> str:
+def words(answer: httpx2.Response) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", answer.text))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.agent.agent_process import SPEED, Sender, configured, free_port, started
@@ -41,12 +41,12 @@ class Aa:
         fresh.write_text(secret)
         fresh.replace(self.secret)
 
-    async def status(self, http: httpx.AsyncClient) -> dict[str, object]:
+    async def status(self, http: httpx2.AsyncClient) -> dict[str, object]:
         status: dict[str, object] = (await http.get(f"{self.sender.address}/status")).json()
         return status
 
     async def until(
-        self, http: httpx.AsyncClient, holds: Callable[[dict[str, object]], bool]
+        self, http: httpx2.AsyncClient, holds: Callable[[dict[str, object]], bool]
     ) -> None:
         async with asyncio.timeout(WAIT_S):
             while True:
@@ -54,7 +54,7 @@ class Aa:
                     return
                 await asyncio.sleep(0.2)
 
-    async def goes_on(self, http: httpx.AsyncClient) -> None:
+    async def goes_on(self, http: httpx2.AsyncClient) -> None:
         """Until two more windows are delivered, both payloads of each."""
         before = number((await self.status(http))["delivered"])
         await self.until(http, lambda status: number(status["delivered"]) >= before + 4)
@@ -65,7 +65,7 @@ def number(value: object) -> int:
     return value
 
 
-async def end(aa: Aa, http: httpx.AsyncClient) -> None:
+async def end(aa: Aa, http: httpx2.AsyncClient) -> None:
     """Until every window is closed and delivered."""
     async with asyncio.timeout(WAIT_S):
         while True:
@@ -95,7 +95,7 @@ def prepared(service: Service, directory: Path) -> dict[str, Aa]:
     return aas
 
 
-async def rotate(service: Service, aas: dict[str, Aa], http: httpx.AsyncClient) -> None:
+async def rotate(service: Service, aas: dict[str, Aa], http: httpx2.AsyncClient) -> None:
     """Rotate the secrets that come from a file or a command, as people do, in their grace."""
     everybody, rotated = aas.values(), [aas["file"], aas["command"]]
     await asyncio.gather(*(aa.goes_on(http) for aa in everybody))
@@ -126,7 +126,7 @@ def test_a_rotation_under_way_loses_no_window_wherever_the_secret_comes_from(
             *(started(aa.config, anchor, aa.sender.address, SPEED, begin) for aa in aas.values())
         )
         sending = [asyncio.create_task(aa.sender.send_until(stop)) for aa in aas.values()]
-        async with httpx.AsyncClient(timeout=WAIT_S) as http:
+        async with httpx2.AsyncClient(timeout=WAIT_S) as http:
             await rotate(service, aas, http)
             stop.set()
             await asyncio.gather(*sending)

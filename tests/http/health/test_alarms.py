@@ -5,7 +5,7 @@ import uuid
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-import httpx
+import httpx2
 import pytest
 from tests.support.alarm_network import Network, as_entity, emails_to
 from tests.support.metrics.health_network import a_network, at_fip
@@ -166,7 +166,7 @@ def test_what_people_do_about_an_incident_is_in_its_story(network):
     staff = reader(network.service)
     staff.sign_in(noc.email)
 
-    def done(act: str, **fields: str) -> httpx.Response:
+    def done(act: str, **fields: str) -> httpx2.Response:
         return staff.act(page, f"{page}/acts", act=act, **fields)
 
     assert done("comment", text="The gateway <restarts>").status_code == 303

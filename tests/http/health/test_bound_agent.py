@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.agent.agents import config as agent_config
@@ -79,7 +79,7 @@ def test_an_agent_pushes_with_tokens_that_are_of_no_use_without_its_key(
     bound_to = jwt.decode(token, options={"verify_signature": False})["cnf"]["jkt"]
     assert key.stat().st_mode & 0o777 == 0o600
     for scheme in ("Bearer", "DPoP"):
-        copied = httpx.post(
+        copied = httpx2.post(
             config.operator.push_url,
             json={},
             headers={"Authorization": f"{scheme} {token}"},

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 import sqlalchemy as sa
@@ -15,16 +15,16 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.storage.metrics.tables import metrics_receipt
 
 
-def nothing(aa: Member, token: str) -> httpx.Response:
+def nothing(aa: Member, token: str) -> httpx2.Response:
     return aa.read()
 
 
-def suspended(aa: Member, token: str) -> httpx.Response:
+def suspended(aa: Member, token: str) -> httpx2.Response:
     staff = new_operator(aa.service, "members")
     return staff.post(f"/members/{aa.entity_id}/status", status="suspended", reason="test")
 
 
-def revoked(aa: Member, token: str) -> httpx.Response:
+def revoked(aa: Member, token: str) -> httpx2.Response:
     auth = (aa.entity_id, aa.secret())
     return aa.client.post("/oauth2/revoke", data={"token": token}, auth=auth)
 
@@ -35,7 +35,7 @@ def revoked(aa: Member, token: str) -> httpx.Response:
 )
 def test_an_aa_that_may_not_report_any_more_finishes_no_upload(
     service: Service,
-    change: Callable[[Member, str], httpx.Response],
+    change: Callable[[Member, str], httpx2.Response],
     expected: tuple[int, str],
 ) -> None:
     aa = new_member(service, "AA")

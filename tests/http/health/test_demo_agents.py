@@ -5,7 +5,7 @@ import stat
 import tomllib
 from datetime import datetime, timedelta
 
-import httpx
+import httpx2
 import pytest
 from tests.support.service import NO_TLS, running_service
 
@@ -34,20 +34,20 @@ def status(service, aa_id="SAARTHI-AA"):
     """What the running agent says of itself; empty while it does not answer."""
     try:
         listen = tomllib.loads(config(service, aa_id).read_text())["http"]["listen"]
-        return httpx.get(f"http://{listen[0]}/status", timeout=30, verify=NO_TLS).json()
-    except (FileNotFoundError, httpx.HTTPError):
+        return httpx2.get(f"http://{listen[0]}/status", timeout=30, verify=NO_TLS).json()
+    except (FileNotFoundError, httpx2.HTTPError):
         return {}
 
 
 def shown(service, aa_id, since):
     """What the service keeps of this AA's pushes, asked for with the agent's own credentials."""
     secret = (config(service, aa_id).parent / "secret").read_text()
-    token = httpx.post(
+    token = httpx2.post(
         f"{service.issuer}/v1/entity/token/generate",
         data={"id": aa_id, "secret": secret},
         verify=NO_TLS,
     ).json()["accessToken"]
-    answer = httpx.get(
+    answer = httpx2.get(
         f"{service.root}/metrics/perf/v1/receipts",
         params={"from": since},
         headers={"Authorization": f"Bearer {token}"},

@@ -3,7 +3,7 @@
 import json
 import time
 
-import httpx
+import httpx2
 import pytest
 from tests.support.database.held_lock import held_until_waited_for
 from tests.support.people.operators import new_operator
@@ -128,22 +128,22 @@ def test_the_matrix_blames_the_fip_in_its_bad_hour(filled):
 
 
 def test_the_public_status_names_no_aa_and_keeps_its_tag(filled):
-    answer = httpx.get(f"{filled.root}/status/v1/fips.json")
+    answer = httpx2.get(f"{filled.root}/status/v1/fips.json")
     assert answer.status_code == 200
     assert "-AA" not in answer.text
     assert {row["fip_id"] for row in answer.json()["fips"]} >= {"KAVERI-FIP"}
-    again = httpx.get(
+    again = httpx2.get(
         f"{filled.root}/status/v1/fips.json", headers={"If-None-Match": answer.headers["ETag"]}
     )
     assert (again.status_code, again.content) == (304, b"")
-    lines = httpx.get(f"{filled.root}/status/v1/fips.csv").text.splitlines()
+    lines = httpx2.get(f"{filled.root}/status/v1/fips.csv").text.splitlines()
     assert lines[0].startswith("fip_id,api,status,requests")
     assert len(lines) == 1 + 5 * 6
 
 
 def test_an_incident_cannot_be_seen_without_a_token(filled):
     for path in ("incidents", "health", "feed", "receipts"):
-        assert httpx.get(f"{filled.root}/metrics/perf/v1/{path}").status_code == 401
+        assert httpx2.get(f"{filled.root}/metrics/perf/v1/{path}").status_code == 401
 
 
 def subjects_to(service, address):

@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from tests.support.alarm_network import Network
@@ -40,10 +40,10 @@ class Fiu:
         self.headers = {"Authorization": f"Bearer {token}"}
         self.root = network.service.root + PREFIX
 
-    def get(self, path: str) -> httpx.Response:
+    def get(self, path: str) -> httpx2.Response:
         return self.member.client.get(self.root + path, headers=self.headers)
 
-    def post(self, path: str, body: object) -> httpx.Response:
+    def post(self, path: str, body: object) -> httpx2.Response:
         return self.member.client.post(self.root + path, json=body, headers=self.headers)
 
     def consent(self, fip_id: str) -> Any:
@@ -51,7 +51,7 @@ class Fiu:
 
     def raw_stream(self) -> socket.socket:
         """A stream on a socket of its own, once its first event has come."""
-        address = httpx.URL(self.root)
+        address = httpx2.URL(self.root)
         stream = socket.create_connection((address.host, address.port), timeout=30)
         head = f"GET {address.path}/feed/events HTTP/1.1\r\nHost: x\r\n"
         lines = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
@@ -74,7 +74,7 @@ class Fiu:
     def listening(self) -> Iterator["SimpleQueue[tuple[float, str, str]]"]:
         """The events as they come: time, name and data."""
         events: SimpleQueue[tuple[float, str, str]] = SimpleQueue()
-        client = httpx.Client(timeout=60, verify=NO_TLS)
+        client = httpx2.Client(timeout=60, verify=NO_TLS)
         with client.stream("GET", self.root + "/feed/events", headers=self.headers) as answer:
             assert answer.status_code == 200, answer.read()
             assert answer.headers["content-type"].startswith("text/event-stream")
@@ -89,9 +89,9 @@ class Fiu:
         client.close()
 
 
-def _read(answer: httpx.Response, events: "SimpleQueue[tuple[float, str, str]]") -> None:
+def _read(answer: httpx2.Response, events: "SimpleQueue[tuple[float, str, str]]") -> None:
     name = ""
-    with contextlib.suppress(httpx.HTTPError, httpx.StreamClosed, RuntimeError):
+    with contextlib.suppress(httpx2.HTTPError, httpx2.StreamClosed, RuntimeError):
         for line in answer.iter_lines():
             if line.startswith("event: "):
                 name = line.removeprefix("event: ")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.alarm_network import as_entity
@@ -24,7 +24,7 @@ SELECT DISTINCT pid FROM pg_locks
 WHERE NOT granted AND (locktype = 'advisory' OR relation = %s::regclass)
 """
 FOLLOWED = "INSERT INTO followed_fip SELECT %s, 'FIP-' || n FROM generate_series(1, %s) AS n"
-Ask = Callable[[int], httpx.Response]
+Ask = Callable[[int], httpx2.Response]
 AtOnce = Callable[[str, Ask], list[int]]
 
 
@@ -51,7 +51,7 @@ def at_once(service: Service) -> Iterator[AtOnce]:
 def test_the_last_webhook_of_a_member_is_added_once(member: Member, at_once: AtOnce) -> None:
     own, headers = f"{member.service.root}{METRICS}/webhooks", as_entity(member)
 
-    def add(number: int) -> httpx.Response:
+    def add(number: int) -> httpx2.Response:
         url = f"https://alarms.example/{number}"
         return member.client.post(own, json={"url": url}, headers=headers)
 
@@ -70,7 +70,7 @@ def test_the_last_test_message_of_an_hour_is_sent_once(member: Member, at_once: 
         answer = member.client.post(own, json=sent, headers=headers)
         return f"{own}/{answer.json()['webhook']['webhookId']}"
 
-    def post(path: str) -> httpx.Response:
+    def post(path: str) -> httpx2.Response:
         return member.client.post(path, json={}, headers=headers)
 
     for _ in range(MAX_TESTS - 1):
@@ -87,7 +87,7 @@ def test_the_last_test_message_of_an_hour_is_sent_once(member: Member, at_once: 
 def test_the_only_webhook_of_a_person_is_added_once(member: Member, at_once: AtOnce) -> None:
     headers, sent = member.bearer(), {"url": "https://alarms.example/mine"}
 
-    def add(_: int) -> httpx.Response:
+    def add(_: int) -> httpx2.Response:
         return member.client.post("/v1/user/alarm/webhooks", json=sent, headers=headers)
 
     assert at_once("health_webhook", add) == ONE_OF_THEM
@@ -104,7 +104,7 @@ def test_the_only_webhook_of_a_person_is_added_once_on_the_page(
         "csrf_token": browser.word(path),
     }
 
-    def add(_: int) -> httpx.Response:
+    def add(_: int) -> httpx2.Response:
         return browser.client.post(browser.root + path, data=sent, headers=SAME_ORIGIN)
 
     assert at_once("health_webhook", add) == ONE_OF_THEM
@@ -117,7 +117,7 @@ def test_the_last_maintenance_of_a_member_is_announced_once(
     now = datetime.fromisoformat(member.read().json()["timestamp"])
     sent = {"ends": (now + timedelta(hours=2)).isoformat(), "reason": "new disks"}
 
-    def announce(_: int) -> httpx.Response:
+    def announce(_: int) -> httpx2.Response:
         return member.client.post(own, json=sent, headers=headers)
 
     assert {announce(number).status_code for number in range(1, MAX_OWN)} == {200}
@@ -134,7 +134,7 @@ def test_the_last_fip_is_followed_once(service: Service, at_once: AtOnce) -> Non
     ):
         store.execute(FOLLOWED, [fiu.entity_id, MAX_FIPS - 1])
 
-    def follow(number: int) -> httpx.Response:
+    def follow(number: int) -> httpx2.Response:
         return fiu.client.put(f"{own}/{banks[number].entity_id}", headers=headers)
 
     assert at_once("followed_fip", follow) == ONE_OF_THEM

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 import msgspec
 import psycopg
 import pyrage
@@ -65,9 +65,9 @@ def push(aa: PushingAa, *fips: RequestFip) -> None:
     assert answer.status_code == 200, answer.text
 
 
-def figures(own: Service, accept: str = "*/*") -> httpx.Response:
+def figures(own: Service, accept: str = "*/*") -> httpx2.Response:
     address = f"http://127.0.0.1:{own.environment['MUDRA_TELEMETRY_PORT']}/metrics"
-    return httpx.get(address, headers={"Accept": accept}, timeout=30)
+    return httpx2.get(address, headers={"Accept": accept}, timeout=30)
 
 
 def sample(text: str, name: str, **labels: str) -> float | None:
@@ -130,7 +130,7 @@ def test_every_answered_request_is_counted_once_in_its_bucket(own):
 
     before = counted()
     for _ in range(7):
-        assert httpx.get(f"{own.root}{path}").status_code == 401
+        assert httpx2.get(f"{own.root}{path}").status_code == 401
 
     own.wait_until(lambda: counted() == before + 7, 60)
     text = figures(own).text
@@ -204,7 +204,7 @@ def test_the_public_sees_nothing_of_fewer_than_a_hundred_calls(own, aa):
     push(aa, consents(few, 99, 99), consents(enough, 100, 99))
 
     def reported(fip_id: str) -> dict[str, object]:
-        rows = httpx.get(f"{own.root}/status/v1/fips.json", timeout=30).json()["fips"]
+        rows = httpx2.get(f"{own.root}/status/v1/fips.json", timeout=30).json()["fips"]
         return next(
             ({**row} for row in rows if (row["fip_id"], row["api"]) == (fip_id, "consent")), {}
         )

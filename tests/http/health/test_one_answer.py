@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from tests.support.metrics.health_network import HealthNetwork, a_network, at_aa, at_fip, on_path
@@ -49,7 +49,7 @@ class Surfaces:
 
     def feed(self) -> Any:
         address = f"{self.service.root}/metrics/perf/v1/feed"
-        return httpx.get(address, headers=self.fiu, timeout=30, verify=NO_TLS).json()["data"][
+        return httpx2.get(address, headers=self.fiu, timeout=30, verify=NO_TLS).json()["data"][
             "fips"
         ]
 
@@ -59,7 +59,7 @@ class Surfaces:
         return {(one["kind"], one["entity_id"], one["peer_id"], one["type"]) for one in found}
 
     def in_public(self) -> set[tuple[str, str]]:
-        status = httpx.get(
+        status = httpx2.get(
             f"{self.service.root}/status/network.json", timeout=30, verify=NO_TLS
         ).json()
         return {(one["fip_id"], one["type"]) for one in status["incidents"] if not one["ended"]}
@@ -82,7 +82,7 @@ class Surfaces:
 
     def in_prometheus(self) -> set[Name]:
         port = self.service.environment["MUDRA_TELEMETRY_PORT"]
-        text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+        text = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
         found = set()
         for line in text.splitlines():
             if line.startswith("mudra_health_cause{"):
@@ -252,7 +252,7 @@ def test_a_planned_maintenance_is_on_every_surface(surfaces: Surfaces) -> None:
 def gauge(surfaces: Surfaces, entity_id: str) -> float | None:
     """What Prometheus shows of the maintenance of an entity."""
     port = surfaces.service.environment["MUDRA_TELEMETRY_PORT"]
-    text = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
+    text = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=30).text
     start = f'mudra_health_maintenance{{entity="{entity_id}"}} '
     found = [line for line in text.splitlines() if line.startswith(start)]
     return float(found[0].split()[-1]) if found else None

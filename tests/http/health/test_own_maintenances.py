@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from tests.support.alarm_network import Network, as_entity
 from tests.support.metrics.health_network import a_network
@@ -42,7 +42,7 @@ class Bank:
 
     def ask(
         self, ends: datetime, begins: datetime | None = None, why: str = "new disks"
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         sent = {"ends": ends.isoformat(), "reason": why}
         if begins is not None:
             sent["begins"] = begins.isoformat()

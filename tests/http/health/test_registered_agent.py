@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from tests.support.agent.agents import config as agent_config
@@ -45,7 +45,7 @@ def settings(directory: Path, aa: Member, **changes: object) -> Config:
 
 
 def run_story(
-    config: Config, story: Callable[[httpx.AsyncClient], Awaitable[None]], token: bytes = b""
+    config: Config, story: Callable[[httpx2.AsyncClient], Awaitable[None]], token: bytes = b""
 ) -> None:
     """Run an agent of this configuration, and the story of what its application sends."""
 
@@ -58,10 +58,10 @@ def run_story(
     asyncio.run(run())
 
 
-def called(agent: Agent, token: bytes = b"") -> httpx.AsyncClient:
+def called(agent: Agent, token: bytes = b"") -> httpx2.AsyncClient:
     app = ingest_app(agent, IntakeGuard((), token))
-    transport = httpx.ASGITransport(app)
-    return httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:4044")
+    transport = httpx2.ASGITransport(app)
+    return httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1:4044")
 
 
 def test_a_registered_secret_gets_the_token_of_the_aa_also_after_a_restart_and_a_reset(
@@ -69,7 +69,7 @@ def test_a_registered_secret_gets_the_token_of_the_aa_also_after_a_restart_and_a
 ) -> None:
     config = settings(tmp_path, aa)
 
-    async def first(http: httpx.AsyncClient) -> None:
+    async def first(http: httpx2.AsyncClient) -> None:
         before = await http.get(TOKEN)
         registered = await http.post(
             REGISTER, json={"entity_id": aa.entity_id, "secret": aa.secret()}
@@ -83,7 +83,7 @@ def test_a_registered_secret_gets_the_token_of_the_aa_also_after_a_restart_and_a
             "status": "registered",
         }
 
-    async def restarted(http: httpx.AsyncClient) -> None:
+    async def restarted(http: httpx2.AsyncClient) -> None:
         answer = await http.get(TOKEN)
 
         assert answer.status_code == 200, answer.text
@@ -95,7 +95,7 @@ def test_a_registered_secret_gets_the_token_of_the_aa_also_after_a_restart_and_a
         seen = aa.service.introspected(body["accessToken"], aa.entity_id, aa.secret())
         assert seen["active"]
 
-    async def reset(http: httpx.AsyncClient) -> None:
+    async def reset(http: httpx2.AsyncClient) -> None:
         secret = aa.reset().json()["secret"]
         old = await http.get(TOKEN)
         await http.post(REGISTER, json={"entity_id": aa.entity_id, "secret": secret})
@@ -119,7 +119,7 @@ def test_a_registered_token_is_used_before_a_secret_until_it_is_refused(
     config = settings(tmp_path, aa)
     token = aa.entity_token(aa.secret()).json()["accessToken"]
 
-    async def story(http: httpx.AsyncClient) -> None:
+    async def story(http: httpx2.AsyncClient) -> None:
         both = {"entity_id": aa.entity_id, "secret": aa.secret(), "token": token}
         await http.post(REGISTER, json=both)
         used = await http.get(TOKEN)
@@ -148,7 +148,7 @@ def test_a_wrong_registration_is_refused_without_its_secret(
         body["entity_id"] = "AA-1"
     config = agent_config(tmp_path, credentials=REGISTERED)
 
-    async def story(http: httpx.AsyncClient) -> None:
+    async def story(http: httpx2.AsyncClient) -> None:
         answer = await http.post(REGISTER, json=body)
 
         assert (answer.status_code, answer.json()["errorCode"]) == (400, "InvalidRequest")
@@ -161,7 +161,7 @@ def test_a_wrong_registration_is_refused_without_its_secret(
 
 
 def test_without_the_setting_there_is_neither(tmp_path: Path) -> None:
-    async def story(http: httpx.AsyncClient) -> None:
+    async def story(http: httpx2.AsyncClient) -> None:
         answers = [
             await http.post(REGISTER, json={"entity_id": "AA-1", "secret": "x"}),
             await http.get(TOKEN),
@@ -176,7 +176,7 @@ def test_without_the_setting_there_is_neither(tmp_path: Path) -> None:
 def test_no_web_page_and_no_program_without_the_token_of_the_agent_gets_one(
     tmp_path: Path,
 ) -> None:
-    async def story(http: httpx.AsyncClient) -> None:
+    async def story(http: httpx2.AsyncClient) -> None:
         own = {"Authorization": "Bearer of-the-agent"}
         page = await http.get(TOKEN, headers=own | {"Sec-Fetch-Site": "cross-site"})
         stranger = await http.get(TOKEN)

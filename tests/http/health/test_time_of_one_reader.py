@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ class Times:
             self.first_is_short, within_s = False, FIRST_S
         return self._unit_of_work(within_s=within_s)
 
-    def person(self, email: str) -> httpx.Client:
+    def person(self, email: str) -> httpx2.Client:
         return self.worker.client(self._token("user", username=email, password=PASSWORD))
 
     def report(self) -> None:
@@ -55,7 +55,7 @@ class Times:
         answer = self.worker.client().post(f"/iam/v1/{kind}/token/generate", data=form)
         return str(answer.json()["accessToken"])
 
-    async def asked(self, client: httpx.Client) -> int:
+    async def asked(self, client: httpx2.Client) -> int:
         return (await self.worker.handled(client.build_request("GET", PATH))).status_code
 
 

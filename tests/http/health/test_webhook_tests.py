@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from tests.support.alarm_network import as_entity
 from tests.support.people.console import reader
@@ -19,7 +19,7 @@ NOWHERE = {"url": "https://alarms.example/mudra"}
 class Hooks:
     """The webhooks of one owner, by the API."""
 
-    def __init__(self, client: httpx.Client, path: str, headers: dict[str, str]) -> None:
+    def __init__(self, client: httpx2.Client, path: str, headers: dict[str, str]) -> None:
         self._client, self._path, self._headers = client, path, headers
 
     def add(self) -> str:
@@ -29,17 +29,17 @@ class Hooks:
         assert isinstance(webhook_id, str)
         return webhook_id
 
-    def act(self, webhook_id: str, act: str) -> httpx.Response:
+    def act(self, webhook_id: str, act: str) -> httpx2.Response:
         return self._post(f"/{webhook_id}/{act}")
 
-    def test_once(self) -> httpx.Response:
+    def test_once(self) -> httpx2.Response:
         """Tests one that is added for it, and removes it."""
         webhook_id = self.add()
         answer = self.act(webhook_id, "test")
         assert self.act(webhook_id, "remove").status_code == 200
         return answer
 
-    def _post(self, rest: str) -> httpx.Response:
+    def _post(self, rest: str) -> httpx2.Response:
         sent = {} if rest else NOWHERE
         return self._client.post(self._path + rest, json=sent, headers=self._headers)
 

@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import pytest
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
@@ -42,7 +42,7 @@ def aa(service: Service) -> PushingAa:
     return pushing_aa(service)
 
 
-def get(service: Service, path: str, **headers: str) -> httpx.Response:
+def get(service: Service, path: str, **headers: str) -> httpx2.Response:
     answer = service.client().get(f"{service.root}{path}", headers=headers)
     assert answer.status_code == 200, answer.text
     return answer

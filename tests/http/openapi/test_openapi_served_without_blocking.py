@@ -4,14 +4,17 @@ import http.client
 import select
 from pathlib import Path
 
-import httpx
+import httpx2
 from tests.support.service import running_service
 
 FORMS = ("json", "yaml", "yml")
 
 
 def test_others_are_answered_while_the_document_is_made(tmp_path: Path) -> None:
-    with running_service(tmp_path / "data") as service, httpx.Client(base_url=service.root) as near:
+    with (
+        running_service(tmp_path / "data") as service,
+        httpx2.Client(base_url=service.root) as near,
+    ):
         assert near.get("/livez").status_code == 200
         asking = [http.client.HTTPConnection(near.base_url.netloc.decode()) for _ in FORMS]
         for one, form in zip(asking, FORMS, strict=True):

@@ -5,7 +5,7 @@ import json
 import uuid
 from collections.abc import Sequence
 
-import httpx
+import httpx2
 import pytest
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
@@ -59,7 +59,7 @@ def signed_in(service: Service, staff: Operator) -> Reader:
     return browser
 
 
-def sent_on(shown: httpx.Response, name: str) -> str:
+def sent_on(shown: httpx2.Response, name: str) -> str:
     """A hidden field of the preview."""
     return html.unescape(shown.text.split(f'name="{name}" value="')[1].split('"')[0])
 

@@ -8,7 +8,7 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import Operator, new_operator
@@ -255,6 +255,6 @@ def test_a_file_is_imported_by_command(service: Service, tmp_path: Path) -> None
 
 
 def test_who_may_not_is_refused_before_the_file_is_read(service: Service) -> None:
-    other: httpx.Response = new_operator(service, "health").post("/members/import", csv="no file")
+    other: httpx2.Response = new_operator(service, "health").post("/members/import", csv="no file")
     assert other.status_code == 401
     assert "scope" in other.json()["errorMsg"]

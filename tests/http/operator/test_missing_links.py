@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable
 
-import httpx
+import httpx2
 import pytest
 from tests.support.people.console import reader
 from tests.support.people.operators import Operator, new_operator
@@ -18,7 +18,7 @@ from tests.support.service import (
 )
 
 PAGE = "/console/operator/onboard"
-Join = Callable[[Operator, Member, str], httpx.Response]
+Join = Callable[[Operator, Member, str], httpx2.Response]
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +37,11 @@ def new_member_of(email: str) -> dict[str, str]:
     return {"entityId": entity_id, "type": "FIP", "name": "Kaveri Bank", "adminEmail": email}
 
 
-def add(chief: Operator, other: Member, email: str) -> httpx.Response:
+def add(chief: Operator, other: Member, email: str) -> httpx2.Response:
     return chief.post("/members/admins/add", entityId=other.entity_id, email=email)
 
 
-def onboard_another(chief: Operator, _: Member, email: str) -> httpx.Response:
+def onboard_another(chief: Operator, _: Member, email: str) -> httpx2.Response:
     return chief.post("/members", **new_member_of(email))
 
 

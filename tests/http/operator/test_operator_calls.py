@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 import sqlalchemy as sa
 from tests.support.database.held_lock import held_until_waited_for
@@ -102,7 +102,7 @@ def test_an_operator_compares_an_update_and_approves_it(service: Service, boss: 
     assert history["versions"][1]["decidedBy"] == f"operator:{boss.email}"
 
 
-def decide(operator: Operator, member: Member, **members: object) -> httpx.Response:
+def decide(operator: Operator, member: Member, **members: object) -> httpx2.Response:
     return operator.post(f"/registry/entries/{member.entity_id}/decide", **members)
 
 

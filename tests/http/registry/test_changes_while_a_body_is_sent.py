@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import httpx
+import httpx2
 import pytest
 from tests.support.dpop import KeyOfClient
 from tests.support.half_sent import HalfSent, request_half_sent
@@ -35,16 +35,16 @@ def entity_token(aa: Member) -> str:
     return str(aa.entity_token(aa.secret()).json()["accessToken"])
 
 
-def revoke(aa: Member, _: Operator, token: str) -> httpx.Response:
+def revoke(aa: Member, _: Operator, token: str) -> httpx2.Response:
     auth = (aa.entity_id, aa.secret())
     return aa.client.post("/oauth2/revoke", data={"token": token}, auth=auth)
 
 
-def suspend(aa: Member, staff: Operator, _: str) -> httpx.Response:
+def suspend(aa: Member, staff: Operator, _: str) -> httpx2.Response:
     return staff.post(f"/members/{aa.entity_id}/status", status="suspended", reason="test")
 
 
-def nothing(aa: Member, _: Operator, __: str) -> httpx.Response:
+def nothing(aa: Member, _: Operator, __: str) -> httpx2.Response:
     return aa.read()
 
 
@@ -55,7 +55,7 @@ def nothing(aa: Member, _: Operator, __: str) -> httpx.Response:
 def test_an_entity_s_token_is_decided_upon_after_its_body(
     aa: Member,
     staff: Operator,
-    change: Callable[[Member, Operator, str], httpx.Response],
+    change: Callable[[Member, Operator, str], httpx2.Response],
     expected: tuple[int, str],
 ) -> None:
     token = entity_token(aa)

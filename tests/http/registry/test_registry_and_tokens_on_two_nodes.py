@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 from tests.support.database.own_postgres import own_postgres
 from tests.support.people.operators import Operator, new_operator
@@ -38,7 +38,7 @@ class TwoNodes:
         assert answer.status_code == 200, answer.text
         return str(answer.json()["standing"])
 
-    def member_status(self, entity_id: str, status: str) -> httpx.Response:
+    def member_status(self, entity_id: str, status: str) -> httpx2.Response:
         """Change a member's status at node A."""
         path = f"/members/{entity_id}/status"
         return self.operator.post(path, status=status, reason="a test")
@@ -48,7 +48,7 @@ class TwoNodes:
 class Asked:
     """Asks node B for tokens of one entity."""
 
-    client: httpx.Client
+    client: httpx2.Client
     form: dict[str, str]
 
     def status(self) -> int:
@@ -100,7 +100,7 @@ def test_a_suspension_on_one_node_stops_tokens_on_the_other_at_its_first_answer(
         answered = time.monotonic()
         first = asked.status()
         slowest = max(slowest, time.monotonic() - answered)
-        read = httpx.get(own, headers=registry.entity, timeout=30, verify=NO_TLS).status_code
+        read = httpx2.get(own, headers=registry.entity, timeout=30, verify=NO_TLS).status_code
         assert (first, read) == (401, 401)
         assert nodes.decide(entity_id, "restore") == "live"
         assert asked.status() == 200

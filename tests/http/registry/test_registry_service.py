@@ -4,7 +4,7 @@ import datetime as dt
 import json
 import uuid
 
-import httpx
+import httpx2
 import pytest
 from joserfc import jws
 from joserfc.jwk import KeySet
@@ -64,8 +64,8 @@ def test_an_update_may_name_its_entry_in_the_body_alone(two):
     address = f"{registry.root}/entityInfo/FIP"
     payload["entityinfo"]["name"] = "A Name by PUT"
 
-    updated = httpx.put(address, json=payload, headers=registry.entity, verify=NO_TLS)
-    unknown = httpx.put(
+    updated = httpx2.put(address, json=payload, headers=registry.entity, verify=NO_TLS)
+    unknown = httpx2.put(
         address, json=payload_of(new_member(two, "FIP")), headers=registry.entity, verify=NO_TLS
     )
 
@@ -87,7 +87,7 @@ def test_answers_are_signed_with_a_published_key(two):
     registry, _ = live_entry(two, "AA")
     answer = registry.get("/entityInfo/AA")
     keys = KeySet.import_key_set(
-        httpx.get(f"{two.issuer}/protocol/openid-connect/certs", timeout=30).json()
+        httpx2.get(f"{two.issuer}/protocol/openid-connect/certs", timeout=30).json()
     )
     detached = answer.headers["x-jws-signature"]
 
@@ -150,9 +150,9 @@ def test_a_suspension_stops_tokens_and_takes_the_entry_out_on_every_worker_at_on
     assert new_address_client(two, member).status_code == 200
 
 
-def new_address_client(service: Service, member: Member) -> httpx.Response:
+def new_address_client(service: Service, member: Member) -> httpx2.Response:
     # A connection of its own: the system gives it to one of the workers.
-    with httpx.Client(base_url=service.issuer, timeout=30) as client:
+    with httpx2.Client(base_url=service.issuer, timeout=30) as client:
         return client.post(
             "/v1/entity/token/generate",
             data={

@@ -4,7 +4,7 @@ import socket
 from datetime import datetime
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 from tests.support.audit.audit_count import audit_count
 from tests.support.error_body import assert_error
@@ -368,7 +368,7 @@ def test_proxy_requests_lead_nowhere(service: Service, line: bytes) -> None:
     assert b"Example Domain" not in answer.content
 
 
-def raw(service: Service, request: bytes) -> httpx.Response:
+def raw(service: Service, request: bytes) -> httpx2.Response:
     """Send bytes as they are and read what comes until the end."""
     parts = urlsplit(service.root)
     with socket.create_connection((parts.hostname, parts.port), timeout=5) as connection:
@@ -379,7 +379,7 @@ def raw(service: Service, request: bytes) -> httpx.Response:
     head, _, body = heard.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
     headers = [(name, value.strip()) for name, _, value in (line.partition(":") for line in lines)]
-    return httpx.Response(int(first.split(" ")[1]), headers=headers, content=body)
+    return httpx2.Response(int(first.split(" ")[1]), headers=headers, content=body)
 
 
 def test_a_request_that_is_wrong_leaves_no_audit_event_but_a_refused_caller_does(

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pytest
 from joserfc import jwt
 from joserfc.jwk import RSAKey
@@ -49,11 +49,11 @@ class KeyHolder:
         header = {"alg": alg, "kid": str(key.kid)}
         return jwt.encode(header, self.claims(**changes), key, algorithms=[alg])
 
-    def post(self, path: str, assertion: str, **form: str) -> httpx.Response:
+    def post(self, path: str, assertion: str, **form: str) -> httpx2.Response:
         fields = {"client_assertion_type": TYPE, "client_assertion": assertion, **form}
         return self.registry.member.client.post(path, data=fields)
 
-    def token(self, assertion: str) -> httpx.Response:
+    def token(self, assertion: str) -> httpx2.Response:
         return self.post("/oauth2/token", assertion, grant_type="client_credentials")
 
     def is_active(self, token: str) -> bool:
@@ -243,7 +243,7 @@ def test_a_token_for_an_assertion_is_bound_to_the_key_of_a_proof(holder: KeyHold
     url = f"{service.issuer}/oauth2/token"
     proof = client.proof("POST", url, service.wall())
 
-    def ask(assertion: str) -> httpx.Response:
+    def ask(assertion: str) -> httpx2.Response:
         form = {"client_assertion_type": TYPE, "client_assertion": assertion}
         form |= {"grant_type": "client_credentials"}
         return holder.registry.member.client.post(url, data=form, headers={"DPoP": proof})

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.dpop import KeyOfClient
@@ -30,7 +30,7 @@ class Holder:
     def proof(self, method: str, url: str, token: str | None = None, **changes: Any) -> str:
         return self.key.proof(method, url, self.service.wall(), token, **changes)
 
-    def oauth(self, proof: str | None = None, secret: str = "") -> httpx.Response:
+    def oauth(self, proof: str | None = None, secret: str = "") -> httpx2.Response:
         auth = (self.member.entity_id, secret or self.secret)
         headers = {"DPoP": proof} if proof else {}
         return self.member.client.post("/oauth2/token", data=FORM, auth=auth, headers=headers)
@@ -44,7 +44,7 @@ class Holder:
     def plain(self) -> str:
         return str(self.oauth().json()["access_token"])
 
-    def call(self, method: str, path: str, headers: dict[str, str]) -> httpx.Response:
+    def call(self, method: str, path: str, headers: dict[str, str]) -> httpx2.Response:
         url = self.service.root + path
         body = {"data": {"token": "x"}} if path.startswith("/iam") else {}
         return self.member.client.request(method, url, headers=headers, **body)
@@ -215,7 +215,7 @@ def test_a_proof_is_accepted_once_by_all_workers(service_of_two: Service) -> Non
     headers = {"Authorization": f"DPoP {token}", "DPoP": holder.proof("GET", url, token)}
 
     def once(_: int) -> int:
-        return httpx.get(url, headers=headers, timeout=30, verify=NO_TLS).status_code
+        return httpx2.get(url, headers=headers, timeout=30, verify=NO_TLS).status_code
 
     with ThreadPoolExecutor(8) as pool:
         statuses = sorted(pool.map(once, range(16)))
@@ -273,7 +273,7 @@ def test_a_writer_of_the_registry_proves_its_key(service: Service) -> None:
     url = service.root + path
     headers = {"Authorization": f"DPoP {token}"}
 
-    def put(**more: str) -> httpx.Response:
+    def put(**more: str) -> httpx2.Response:
         return holder.member.client.put(url, json=payload, headers=headers | more)
 
     assert put().status_code == 401

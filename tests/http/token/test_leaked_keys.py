@@ -2,7 +2,7 @@
 
 import json
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.people.console import reader
@@ -35,7 +35,7 @@ def in_state(service: Service, state: str, kind: str = "entity") -> list[str]:
 
 
 def published(service: Service) -> set[str]:
-    answer = httpx.get(f"{service.issuer}/.well-known/jwks.json", verify=NO_TLS)
+    answer = httpx2.get(f"{service.issuer}/.well-known/jwks.json", verify=NO_TLS)
     return {key["kid"] for key in answer.json()["keys"]}
 
 

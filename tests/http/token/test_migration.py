@@ -5,7 +5,7 @@ import uuid
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.keycloak import Realm, client
@@ -41,7 +41,7 @@ def migrate(
     return {one["name"]: (one["result"], one["detail"]) for one in lines}
 
 
-def token_of(service: Service, entity_id: str, secret: str) -> httpx.Response:
+def token_of(service: Service, entity_id: str, secret: str) -> httpx2.Response:
     form = {"id": entity_id, "secret": secret}
     return service.client().post("/v1/entity/token/generate", data=form)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from tests.support.service import Member, Service, new_member
@@ -16,11 +16,11 @@ def elsewhere(unharmed: Member) -> Member:
     return replace(unharmed, client=unharmed.service.client())
 
 
-def grant(member: Member, **form: str) -> httpx.Response:
+def grant(member: Member, **form: str) -> httpx2.Response:
     return member.client.post("/oauth2/token", data={"grant_type": "client_credentials", **form})
 
 
-def basic(member: Member, secret: str, **form: str) -> httpx.Response:
+def basic(member: Member, secret: str, **form: str) -> httpx2.Response:
     return member.client.post(
         "/oauth2/token",
         data={"grant_type": "client_credentials", **form},
@@ -28,7 +28,7 @@ def basic(member: Member, secret: str, **form: str) -> httpx.Response:
     )
 
 
-def revoke(member: Member, token: str, secret: str) -> httpx.Response:
+def revoke(member: Member, token: str, secret: str) -> httpx2.Response:
     return member.client.post(
         "/oauth2/revoke", data={"token": token}, auth=(member.entity_id, secret)
     )

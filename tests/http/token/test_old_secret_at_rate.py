@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import Counter
 
-import httpx
+import httpx2
 from tests.support.service import NO_TLS, Member, Service, new_address, new_member
 
 RESETS = 4
@@ -14,10 +14,10 @@ BEFORE, AFTER = 3, 6
 """So often each asks at least before the reset, and then after its answer."""
 
 
-def a_client(service: Service) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
+def a_client(service: Service) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
         base_url=service.issuer,
-        transport=httpx.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
+        transport=httpx2.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
         trust_env=False,
         timeout=30,
     )
@@ -27,9 +27,9 @@ async def across_a_reset(member: Member, headers: dict[str, str], old: str) -> t
     """Tokens that the old secret got before the reset, and after its answer was there."""
     asked: list[tuple[float, int]] = []
     answered_at = float("inf")
-    warm = Counter[httpx.AsyncClient]()
+    warm = Counter[httpx2.AsyncClient]()
 
-    async def ask_without_pause(client: httpx.AsyncClient) -> None:
+    async def ask_without_pause(client: httpx2.AsyncClient) -> None:
         form, late = {"id": member.entity_id, "secret": old}, 0
         while late < AFTER:
             started = time.monotonic()

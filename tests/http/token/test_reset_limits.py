@@ -4,18 +4,18 @@ import math
 import re
 from datetime import datetime
 
-import httpx
+import httpx2
 import pytest
 from tests.support.service import Member, new_member
 
 
-def next_time(refused: httpx.Response) -> datetime:
+def next_time(refused: httpx2.Response) -> datetime:
     found = re.search(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", refused.json()["errorMsg"])
     assert found, refused.text
     return datetime.fromisoformat(found[0])
 
 
-def check_refusal(refused: httpx.Response, code: str, about_s: float) -> None:
+def check_refusal(refused: httpx2.Response, code: str, about_s: float) -> None:
     assert (refused.status_code, refused.json()["errorCode"]) == (429, code)
     wait = int(refused.headers["Retry-After"])
     assert about_s - 30 < wait <= about_s

@@ -2,7 +2,7 @@
 
 import asyncio
 
-import httpx
+import httpx2
 import sqlalchemy as sa
 from tests.support.database.held_lock import someone_waits
 from tests.support.service import Member, Service, in_store, new_member
@@ -18,7 +18,7 @@ def test_a_stranger_is_refused_while_an_admin_s_reset_is_under_way(service: Serv
 
     async def refused_meanwhile(
         dependencies: Dependencies,
-    ) -> tuple[httpx.Response, bool, httpx.Response]:
+    ) -> tuple[httpx2.Response, bool, httpx2.Response]:
         own = sa.select(entity.c.entity_id).where(entity.c.entity_id == member.entity_id)
         async with dependencies.database.transaction(within_s=20) as holding:
             await holding.connection.execute(own.with_for_update())

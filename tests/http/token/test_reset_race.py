@@ -4,7 +4,7 @@ import asyncio
 import collections
 import time
 
-import httpx
+import httpx2
 import pytest
 from tests.support.hostile.simultaneous import crowd, together
 from tests.support.service import Member, Service, new_member
@@ -22,7 +22,7 @@ def test_of_100_resets_at_once_exactly_one_succeeds_in_each_round(
     members = [new_member(service_of_two) for _ in range(number)]
     headers = {member.entity_id: member.bearer() for member in members}
 
-    async def race(clients: list[httpx.AsyncClient], member: Member) -> None:
+    async def race(clients: list[httpx2.AsyncClient], member: Member) -> None:
         bearer = headers[member.entity_id]
         before = member.read(bearer).json()
         ask = {"json": {"entityId": member.entity_id}, "headers": bearer}
@@ -44,12 +44,12 @@ def test_of_100_resets_at_once_exactly_one_succeeds_in_each_round(
     asyncio.run(all_rounds())
 
 
-def only_one_won(answers: list[httpx.Response], took_s: float) -> None:
+def only_one_won(answers: list[httpx2.Response], took_s: float) -> None:
     assert collections.Counter(a.status_code for a in answers) == {200: 1, 429: AT_ONCE - 1}
     for refused in (a for a in answers if a.status_code == 429):
         assert refused.json()["errorCode"] in {"ResetTooSoon", "ResetLimitReached"}
         assert int(refused.headers["Retry-After"]) >= 299 - took_s
 
 
-def winner(answers: list[httpx.Response]) -> httpx.Response:
+def winner(answers: list[httpx2.Response]) -> httpx2.Response:
     return next(a for a in answers if a.status_code == 200)

@@ -4,7 +4,7 @@ import json
 import uuid
 from datetime import timedelta
 
-import httpx
+import httpx2
 import pytest
 import sqlalchemy as sa
 from joserfc import jws
@@ -20,7 +20,7 @@ from mudra.storage.database.tables import revoked_entity_token
 from mudra.tokens.revocation.revocation_limit import MAX_OF_ENTITY
 
 
-def fetched(service: Service) -> httpx.Response:
+def fetched(service: Service) -> httpx2.Response:
     answer = service.client().get("/revocations")
     assert answer.status_code == 200
     return answer
@@ -149,7 +149,7 @@ def test_an_entity_that_filled_its_room_revokes_no_more_and_others_do(service: S
     assert full.entity_id in fetched(service).json()["notBefore"]
 
 
-def revoke(member: Member, token: str, secret: str) -> httpx.Response:
+def revoke(member: Member, token: str, secret: str) -> httpx2.Response:
     return member.client.post(
         "/oauth2/revoke", data={"token": token}, auth=(member.entity_id, secret)
     )

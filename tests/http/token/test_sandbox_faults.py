@@ -6,7 +6,7 @@ import time
 from datetime import datetime
 from typing import get_args
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.people.console import reader
@@ -18,7 +18,7 @@ from mudra.http.request.sandbox_requests import Kind
 from mudra.tokens.faults.fault import FaultKind
 
 
-def switch(admin: Member, kind: str, *, end: bool = False, **members: str) -> httpx.Response:
+def switch(admin: Member, kind: str, *, end: bool = False, **members: str) -> httpx2.Response:
     """Switch a fault on, or end it, as a member's admin."""
     body = {"entityId": admin.entity_id, "kind": kind, **members}
     path = "/sandbox/v1/faults" + ("/end" if end else "")
@@ -33,7 +33,7 @@ def switched(member: Member, kind: str, *, by: str = "", lasts: str = "PT1H") ->
     return fault
 
 
-def oauth_token(member: Member, secret: str) -> httpx.Response:
+def oauth_token(member: Member, secret: str) -> httpx2.Response:
     return member.client.post(
         "/oauth2/token",
         data={"grant_type": "client_credentials"},
@@ -41,7 +41,7 @@ def oauth_token(member: Member, secret: str) -> httpx.Response:
     )
 
 
-def registry(member: Member, token: str) -> httpx.Response:
+def registry(member: Member, token: str) -> httpx2.Response:
     return member.client.get(
         f"{member.service.root}/cr/v2/entityInfo/AA", headers={"Authorization": f"Bearer {token}"}
     )
@@ -57,7 +57,7 @@ def kid_of(token: str) -> str:
     return str(jwt.get_unverified_header(token)["kid"])
 
 
-def kids(client: httpx.Client, url: str) -> set[str]:
+def kids(client: httpx2.Client, url: str) -> set[str]:
     return {key["kid"] for key in client.get(url).json()["keys"]}
 
 

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-import httpx
+import httpx2
 import pytest
 import sqlalchemy as sa
 from tests.support.hostile.simultaneous import tokens_of_every_worker
@@ -22,11 +22,11 @@ def instant(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def code(answer: httpx.Response) -> tuple[int, str]:
+def code(answer: httpx2.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["errorCode"]
 
 
-def said(answers: list[httpx.Response]) -> set[tuple[int, str]]:
+def said(answers: list[httpx2.Response]) -> set[tuple[int, str]]:
     return {(a.status_code, a.json().get("errorCode", "")) for a in answers}
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.service import NO_TLS, Member, Service, in_store, new_member
@@ -16,7 +16,7 @@ def keyed_member(keyed: Service) -> Member:
 
 
 def jwks(service: Service, path: str = "/.well-known/jwks.json") -> dict[str, dict[str, str]]:
-    answer = httpx.get(service.issuer + path, verify=NO_TLS)
+    answer = httpx2.get(service.issuer + path, verify=NO_TLS)
     assert answer.status_code == 200
     return {key["kid"]: key for key in answer.json()["keys"]}
 
@@ -69,12 +69,12 @@ def test_the_metadata_lead_to_the_keys_and_endpoints(keyed: Service, place: str)
         else f"{keyed.root}/.well-known/{place}/iam"
     )
 
-    metadata = httpx.get(address, verify=NO_TLS).json()
+    metadata = httpx2.get(address, verify=NO_TLS).json()
 
     assert metadata["issuer"] == keyed.issuer
-    assert httpx.get(metadata["jwks_uri"], verify=NO_TLS).json()["keys"]
+    assert httpx2.get(metadata["jwks_uri"], verify=NO_TLS).json()["keys"]
     for name in ("token", "introspection", "revocation"):
-        assert httpx.post(
+        assert httpx2.post(
             metadata[f"{name}_endpoint"], data={"token": ""}, verify=NO_TLS
         ).status_code in {
             400,

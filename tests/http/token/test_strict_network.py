@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-import httpx
+import httpx2
 import pytest
 from tests.support.dpop import KeyOfClient
 from tests.support.people.console import reader
@@ -170,7 +170,7 @@ def test_a_member_beyond_its_proofs_waits_wherever_it_sends_one(strict: Service)
     auth = (member.entity_id, member.secret())
     endpoint, registry = f"{strict.issuer}/oauth2/token", f"{strict.root}/cr/v2/entityInfo/AA"
 
-    def token() -> httpx.Response:
+    def token() -> httpx2.Response:
         proof = key.proof("POST", endpoint, strict.wall())
         form = {"grant_type": "client_credentials"}
         return member.client.post("/oauth2/token", data=form, auth=auth, headers={"DPoP": proof})
@@ -179,15 +179,15 @@ def test_a_member_beyond_its_proofs_waits_wherever_it_sends_one(strict: Service)
         proof = key.proof(method, url, strict.wall(), bound)
         return {"Authorization": f"DPoP {bound}", "DPoP": proof}
 
-    def reads() -> httpx.Response:
+    def reads() -> httpx2.Response:
         return member.client.get(registry, headers=with_proof("GET", registry))
 
-    def asks() -> httpx.Response:
+    def asks() -> httpx2.Response:
         asked = f"{strict.issuer}/oauth2/introspect"
         headers = with_proof("POST", asked)
         return member.client.post(asked, data={"token": "x"}, headers=headers)
 
-    def limited(call: Callable[[], httpx.Response]) -> httpx.Response:
+    def limited(call: Callable[[], httpx2.Response]) -> httpx2.Response:
         for _ in range(20):  # a machine under load may answer one a second
             with ThreadPoolExecutor(4) as pool:
                 answers = [one.result() for one in [pool.submit(call) for _ in range(4)]]

@@ -3,7 +3,7 @@
 import re
 import uuid
 
-import httpx
+import httpx2
 import jwt
 import pytest
 from tests.support.service import Member, Service, new_member
@@ -114,7 +114,7 @@ def test_another_s_entity_and_an_unknown_one_are_refused_alike(member: Member) -
         assert seen.pop()[:2] == (401, "Unauthorized")
 
 
-def asked(member: Member, which: str, **members: str) -> httpx.Response:
+def asked(member: Member, which: str, **members: str) -> httpx2.Response:
     if which == "user token":
         return member.client.post(
             "/v1/user/token/generate",

@@ -6,7 +6,7 @@ import signal
 import socket
 from pathlib import Path
 
-import httpx
+import httpx2
 from tests.support.agent.hostile_operator import PUSH
 from tests.support.manual_clock import START
 from tests.support.preloaded_program import ForkedProgram
@@ -60,7 +60,7 @@ class Sender:
         await self._more.wait()
 
     async def send_until(self, stop: asyncio.Event) -> None:
-        async with httpx.AsyncClient(timeout=5, verify=NO_TLS) as http:
+        async with httpx2.AsyncClient(timeout=5, verify=NO_TLS) as http:
             while not stop.is_set():
                 events = []
                 for _ in range(5):
@@ -78,7 +78,7 @@ class Sender:
                     ]
                 try:
                     answer = await http.post(f"{self.address}/sna/v1/aa", json=events)
-                except httpx.TransportError:
+                except httpx2.TransportError:
                     await asyncio.wait([asyncio.create_task(stop.wait())], timeout=0.05)
                     continue
                 assert answer.headers.get("x-mudra-durable") != "no"
@@ -112,11 +112,11 @@ async def started(
         words, dict(os.environ), module="tests.support.agent.fast_agent", output=STDERR
     )
     program.stdout.close()
-    async with httpx.AsyncClient(verify=NO_TLS) as http, asyncio.timeout(START_S):
+    async with httpx2.AsyncClient(verify=NO_TLS) as http, asyncio.timeout(START_S):
         while program.poll() is None:
             try:
                 await http.get(f"{address}/livez")
-            except httpx.TransportError:
+            except httpx2.TransportError:
                 await asyncio.sleep(0.02)
             else:
                 break

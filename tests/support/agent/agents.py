@@ -5,7 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import msgspec
 from tests.support.agent.hostile_operator import PUSH, HostileOperator
 from tests.support.manual_clock import SECOND, WINDOW, MovedClock
@@ -93,12 +93,12 @@ async def writing(recorder: EventRecorder) -> AsyncIterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def asking(agent: Agent) -> AsyncIterator[httpx.AsyncClient]:
+async def asking(agent: Agent) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of the agent's HTTP server, while its journal is written."""
-    transport = httpx.ASGITransport(ingest_app(agent, IntakeGuard()))  # type: ignore[arg-type]
+    transport = httpx2.ASGITransport(ingest_app(agent, IntakeGuard()))  # type: ignore[arg-type]
     async with (
         writing(agent.recorder),
-        httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
+        httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
     ):
         yield http
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
-import httpx
+import httpx2
 import msgspec
 
 from mudra.metrics.payload.validation import CheckedReport, check_report
@@ -208,13 +208,13 @@ class HostileOperator:
         return OperatorTransport(self)
 
 
-class OperatorTransport(httpx.AsyncBaseTransport):
+class OperatorTransport(httpx2.AsyncBaseTransport):
     """The operator without a network, for tests in moved time."""
 
     def __init__(self, operator: HostileOperator) -> None:
         self._operator = operator
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         operator = self._operator
         operator.in_flight += 1
         operator.most_in_flight = max(operator.most_in_flight, operator.in_flight)
@@ -224,24 +224,24 @@ class OperatorTransport(httpx.AsyncBaseTransport):
             try:
                 reply = operator.answer(request.url.path, dict(request.headers), body)
             except Fault as fault:
-                raise httpx.ReadError(str(fault)) from None
+                raise httpx2.ReadError(str(fault)) from None
             if operator.pass_time is not None:
                 operator.pass_time(int(reply.after * 1000))
             headers = {"date": format_datetime(operator.now(), usegmt=True), **reply.headers}
             if reply.half:
-                return httpx.Response(reply.status, headers=headers, stream=_Half(reply.body))
-            return httpx.Response(reply.status, headers=headers, content=reply.body)
+                return httpx2.Response(reply.status, headers=headers, stream=_Half(reply.body))
+            return httpx2.Response(reply.status, headers=headers, content=reply.body)
         finally:
             operator.in_flight -= 1
 
 
-class _Half(httpx.AsyncByteStream):
+class _Half(httpx2.AsyncByteStream):
     def __init__(self, body: bytes) -> None:
         self._body = body
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         yield self._body[: len(self._body) // 2]
-        raise httpx.RemoteProtocolError("the answer ended in its middle")
+        raise httpx2.RemoteProtocolError("the answer ended in its middle")
 
 
 @contextlib.asynccontextmanager

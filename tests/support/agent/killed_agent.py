@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 from tests.support.agent.agent_process import SPEED, START_S, Sender, configured, free_port, started
 from tests.support.agent.fast_agent import FastClock
 from tests.support.agent.hostile_operator import HostileOperator, listening
@@ -98,7 +98,7 @@ def calls_stored(operator: HostileOperator) -> int:
 
 async def _delivered(address: str, within_s: float) -> int:
     """Wait until nothing is left to deliver; gives the number of dead letters."""
-    async with httpx.AsyncClient(timeout=within_s) as http, asyncio.timeout(within_s):
+    async with httpx2.AsyncClient(timeout=within_s) as http, asyncio.timeout(within_s):
         while True:
             # In this order: a window that closes between the two is in the backlog then.
             metrics = (await http.get(f"{address}/metrics")).text

@@ -2,7 +2,7 @@
 
 import re
 
-import httpx
+import httpx2
 import pyotp
 import sqlalchemy as sa
 import structlog
@@ -110,16 +110,16 @@ def secrets(w: World) -> None:
     w.act("POST /iam/v1/entity/secret/retire", w.admin, OWN)
 
 
-def flushed(w: World) -> httpx.Response:
+def flushed(w: World) -> httpx2.Response:
     """Write what was issued, as a worker does each half second; its loop logs an error."""
     txn_id = new_id()
     try:
         w.served.do(w.served.edge.issue_log.stop())
     except sa.exc.DBAPIError:
         structlog.get_logger().exception("collected events cannot be stored", txn_id=txn_id)
-        return httpx.Response(500, text=txn_id)
+        return httpx2.Response(500, text=txn_id)
     waiting = len(w.served.edge.issue_log)
-    return httpx.Response(503 if waiting else 200, headers={"Retry-After": "1"})
+    return httpx2.Response(503 if waiting else 200, headers={"Retry-After": "1"})
 
 
 def browser(w: World, email: str) -> Reader:

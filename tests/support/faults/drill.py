@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from zlib import crc32
 
-import httpx
+import httpx2
 import psycopg
 from psycopg import sql
 from structlog.testing import capture_logs
@@ -84,11 +84,11 @@ class Drill:
     def __call__(
         self,
         name: str,
-        request: Callable[[], httpx.Response],
+        request: Callable[[], httpx2.Response],
         *,
         proof: bool = False,
         refused: int = 0,
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Repeat a request, each time with a fault one exchange later, until it succeeds.
 
         An act may be one that is refused, with this status. With `proof` a first transaction
@@ -115,7 +115,7 @@ class Drill:
             half = _changed(former, before)
             if not half <= kept:
                 drilled.problems.append(f"left behind in {sorted(half)} by {fault}")
-            if answer.status_code < httpx.codes.BAD_REQUEST:
+            if answer.status_code < httpx2.codes.BAD_REQUEST:
                 return answer
         if answer.status_code != refused and (refused or answer.status_code >= 400):
             drilled.problems.append(f"done again: {answer.status_code} {answer.text[:300]}")
@@ -148,17 +148,17 @@ def _of_each(tables: Sequence[str], store: psycopg.Connection[Any]) -> bytes:
     return sql.SQL(" UNION ALL ").join(queries).as_bytes(store)
 
 
-def failures(fault: Fault, answer: httpx.Response, logs: list[Any]) -> list[str]:
+def failures(fault: Fault, answer: httpx2.Response, logs: list[Any]) -> list[str]:
     """What is wrong with the answer to an act that a fault ended, and with its log records."""
     expected = 500 if fault.error is psycopg.errors.DivisionByZero else 503
     found = []
     if answer.status_code != expected:
         found.append(f"{answer.status_code} {answer.text[:200]} for {fault}")
-    if expected == httpx.codes.SERVICE_UNAVAILABLE and "Retry-After" not in answer.headers:
+    if expected == httpx2.codes.SERVICE_UNAVAILABLE and "Retry-After" not in answer.headers:
         found.append(f"no Retry-After for {fault}")
     if not any(one["log_level"] in {"warning", "error"} for one in logs):
         found.append(f"no log record of {fault}")
-    if expected == httpx.codes.INTERNAL_SERVER_ERROR and not any(
+    if expected == httpx2.codes.INTERNAL_SERVER_ERROR and not any(
         one["log_level"] == "error" and "txn_id" in one and one["txn_id"] in answer.text
         for one in logs
     ):

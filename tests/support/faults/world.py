@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-import httpx
+import httpx2
 import msgspec
 import psycopg
 from tests.support.faults.drill import Drill
@@ -64,19 +64,19 @@ class World:
     def act(
         self,
         operation: str,
-        by: httpx.Client,
+        by: httpx2.Client,
         body: Any = None,
         *,
         form: bool = False,
         **places: str,
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Drill an operation of the document, with this body and these parts of its path."""
         method, _, path = operation.partition(" ")
         url = re.sub(r"\{(\w+)\}", lambda place: places.pop(place[1]), path)
         sent = {} if method == "DELETE" else {"data" if form else "json": body or {}}
         return self.drill(operation, lambda: by.request(method, url, params=places, **sent))
 
-    def user(self, email: str, password: str = PASSWORD) -> httpx.Client:
+    def user(self, email: str, password: str = PASSWORD) -> httpx2.Client:
         """A client with a token of a person."""
         login = {"username": email, "password": password}
         answer = self.served.client().post("/iam/v1/user/token/generate", data=login)
@@ -91,7 +91,7 @@ class World:
         assert isinstance(found, str)
         return found
 
-    def entity(self, entity_id: str) -> httpx.Client:
+    def entity(self, entity_id: str) -> httpx2.Client:
         """A client with a token of a member."""
         form = {"id": entity_id, "secret": self.secret(entity_id)}
         answer = self.served.client().post("/iam/v1/entity/token/generate", data=form)

@@ -6,23 +6,23 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from typing import Any
 from urllib.parse import urlencode
 
-import httpx
+import httpx2
 from tests.support.service import NO_TLS, Member, Service, new_address
 
 EVERY_WORKER = 12
 """Connections that leave no worker of two unasked (but for one time in 2000)."""
 
 
-Ask = Callable[[httpx.AsyncClient, int], Coroutine[Any, Any, httpx.Response]]
+Ask = Callable[[httpx2.AsyncClient, int], Coroutine[Any, Any, httpx2.Response]]
 
 
 @contextlib.asynccontextmanager
-async def crowd(service: Service, number: int) -> AsyncIterator[list[httpx.AsyncClient]]:
+async def crowd(service: Service, number: int) -> AsyncIterator[list[httpx2.AsyncClient]]:
     """Clients with a connection and an address each, ready to ask."""
     clients = [
-        httpx.AsyncClient(
+        httpx2.AsyncClient(
             base_url=service.issuer,
-            transport=httpx.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
+            transport=httpx2.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
             trust_env=False,
             timeout=60,
         )
@@ -35,22 +35,22 @@ async def crowd(service: Service, number: int) -> AsyncIterator[list[httpx.Async
         await asyncio.gather(*(client.aclose() for client in clients))
 
 
-async def together(clients: list[httpx.AsyncClient], ask: Ask) -> list[httpx.Response]:
+async def together(clients: list[httpx2.AsyncClient], ask: Ask) -> list[httpx2.Response]:
     """Let all ask at the same moment."""
     return list(await asyncio.gather(*(ask(client, n) for n, client in enumerate(clients))))
 
 
-def at_once(service: Service, number: int, ask: Ask) -> list[httpx.Response]:
+def at_once(service: Service, number: int, ask: Ask) -> list[httpx2.Response]:
     """Open `number` connections, then let all ask together."""
 
-    async def all_of_them() -> list[httpx.Response]:
+    async def all_of_them() -> list[httpx2.Response]:
         async with crowd(service, number) as clients:
             return await together(clients, ask)
 
     return asyncio.run(all_of_them())
 
 
-def tokens_of_every_worker(member: Member, secret: str) -> list[httpx.Response]:
+def tokens_of_every_worker(member: Member, secret: str) -> list[httpx2.Response]:
     """Ask for an Entity Access Token on so many connections that every worker is asked."""
     form = urlencode({"id": member.entity_id, "secret": secret})
     path, media = "/iam/v1/entity/token/generate", "application/x-www-form-urlencoded"
@@ -65,10 +65,10 @@ def tokens_of_every_worker(member: Member, secret: str) -> list[httpx.Response]:
 
 def asked_at_once(
     service: Service, number: int, what: str, headers: Mapping[str, str], body: str = ""
-) -> list[httpx.Response]:
+) -> list[httpx2.Response]:
     """Ask for the same on so many new connections at once; `what` is method and path.
 
-    Less CPU than clients of httpx take, of which each has a connection.
+    Less CPU than clients of httpx2 take, of which each has a connection.
     """
     host = service.root.removeprefix("http://")
     name, _, port = host.partition(":")
@@ -91,13 +91,13 @@ def asked_at_once(
     return [_response(answer) for answer in asyncio.run(all_of_them())]
 
 
-def _response(answer: bytes) -> httpx.Response:
+def _response(answer: bytes) -> httpx2.Response:
     head, _, body = answer.partition(b"\r\n\r\n")
     status, *lines = head.decode().split("\r\n")
-    headers = httpx.Headers([(one.partition(": ")[0], one.partition(": ")[2]) for one in lines])
+    headers = httpx2.Headers([(one.partition(": ")[0], one.partition(": ")[2]) for one in lines])
     if headers.get("Transfer-Encoding") == "chunked":
         body = b"".join(_chunks(body))
-    return httpx.Response(int(status.split()[1]), headers=headers, content=body)
+    return httpx2.Response(int(status.split()[1]), headers=headers, content=body)
 
 
 def _chunks(body: bytes) -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import msgspec
 import zstandard
 from tests.support.metrics.metrics_payloads import notification_metrics, request_metrics
@@ -35,7 +35,7 @@ class PushingAa:
     service: Service
     aa_id: str
     token: str
-    client: httpx.Client
+    client: httpx2.Client
     admin: str = ""
 
     @property
@@ -58,7 +58,7 @@ class PushingAa:
         path: str = "/metrics/perf/v1/push",
         packed: str = "",
         **headers: str,
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         """Push a payload, or raw bytes."""
         body = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
         if packed == "gzip":

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import httpx
+import httpx2
 import pytest
 from tests.support import cheap_keys
 from tests.support.cheap_hashes import cheap_hashes
@@ -58,11 +58,13 @@ class ServiceInProcess(Service):
         self._woken: set[asyncio.Task[None]] = set()
         served.edge.dependencies.invalidation.on_change(self._changed)
 
-    def client(self, address: str | None = None) -> httpx.Client:
+    def client(self, address: str | None = None) -> httpx2.Client:
         """A client, all of which are at the same address."""
         assert address is None
         plain = {"Accept-Encoding": "identity"}  # what is packed comes unpacked out of `InProcess`
-        return httpx.Client(transport=self._served, base_url=self.issuer, timeout=30, headers=plain)
+        return httpx2.Client(
+            transport=self._served, base_url=self.issuer, timeout=30, headers=plain
+        )
 
     def advance(self, duration: str) -> datetime:
         """Move the clock forward and run the jobs; give the time then."""

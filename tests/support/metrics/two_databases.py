@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, cast
 
-import httpx
+import httpx2
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from tests.support.cheap_hashes import cheap_hashes
@@ -141,7 +141,7 @@ class ApartNetwork:
         handed_over = self.dependencies.carry_over if carry_over else None
         self.served.do(detect_incidents(work, handed_over))
 
-    def ask(self, path: str, **query: str) -> httpx.Response:
+    def ask(self, path: str, **query: str) -> httpx2.Response:
         """Ask as the operator."""
         return self.served.client(self.operator).get(path, params=query)
 

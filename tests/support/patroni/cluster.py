@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 from tests.support.documents.blocks import blocks_of
 from tests.support.programs import program
@@ -144,8 +144,8 @@ class Cluster:
     def members(self) -> dict[str, tuple[str, str]]:
         """Role and state of each member, as any Patroni that answers says."""
         for machine in self.machines:
-            with contextlib.suppress(httpx.TransportError):
-                found = httpx.get(
+            with contextlib.suppress(httpx2.TransportError):
+                found = httpx2.get(
                     f"http://{machine.address}:8008/cluster", timeout=2, verify=NO_TLS
                 )
                 return {one["name"]: (one["role"], one["state"]) for one in found.json()["members"]}

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-import httpx
+import httpx2
 import msgspec
 import sqlalchemy as sa
 from tests.support.metrics.metrics_push import PushingAa, pushing_aa
@@ -142,13 +142,13 @@ class Load(SideBySide):
         self._lock = threading.Lock()
         super().__init__(work)
 
-    def _call(self, kind: str, node: int, path: str, **request: object) -> httpx.Response | None:
+    def _call(self, kind: str, node: int, path: str, **request: object) -> httpx2.Response | None:
         began, status, answer = time.monotonic(), 0, None
         url = self.nodes[node].root + path
         try:
-            answer = httpx.post(url, timeout=TIMEOUT_S, verify=NO_TLS, trust_env=False, **request)  # type: ignore[arg-type]
+            answer = httpx2.post(url, timeout=TIMEOUT_S, verify=NO_TLS, trust_env=False, **request)  # type: ignore[arg-type]
             status = answer.status_code
-        except httpx.TransportError:
+        except httpx2.TransportError:
             pass
         self.journal.answers.append(Answer(kind, node, began, time.monotonic(), status))
         if answer is not None and status not in {200, 503, 429}:
@@ -158,11 +158,11 @@ class Load(SideBySide):
     def _token(self, node: int, entity_id: str, secret: str) -> int:
         form = {"id": entity_id, "secret": secret}
         try:
-            return httpx.post(
+            return httpx2.post(
                 f"{self.nodes[node].issuer}/v1/entity/token/generate",
                 data=form, timeout=TIMEOUT_S, verify=NO_TLS, trust_env=False,
             ).status_code  # fmt: skip
-        except httpx.TransportError:
+        except httpx2.TransportError:
             return 0
 
     def _tokens(self, node: int) -> None:

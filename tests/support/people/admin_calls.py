@@ -2,7 +2,7 @@
 
 import uuid
 
-import httpx
+import httpx2
 from tests.support.service import PASSWORD, Member, latest_link, set_password
 
 
@@ -13,7 +13,7 @@ def address(name: str = "ravi") -> str:
 
 def ask(
     member: Member, path: str, headers: dict[str, str] | None = None, **body: object
-) -> httpx.Response:
+) -> httpx2.Response:
     """Make a call about the admins of an entity, as one of them.
 
     Without `headers` by the person's latest token, and by a new one where that is refused.
@@ -25,12 +25,12 @@ def ask(
     return member.client.post(call, json=sent, headers=member.sign_in())
 
 
-def confirm(member: Member, link: str) -> httpx.Response:
+def confirm(member: Member, link: str) -> httpx2.Response:
     """Accept by a link, as the page behind it does for who has an account."""
     return _answer(member, "confirm", link)
 
 
-def decline(member: Member, link: str) -> httpx.Response:
+def decline(member: Member, link: str) -> httpx2.Response:
     """Decline by a link, as the page behind it does."""
     return _answer(member, "decline", link)
 
@@ -49,6 +49,6 @@ def invited(member: Member, email: str, role: str = "admin") -> str:
     return latest_link(member.service, email)
 
 
-def _answer(member: Member, what: str, link: str) -> httpx.Response:
+def _answer(member: Member, what: str, link: str) -> httpx2.Response:
     token = link.rpartition("/")[2]
     return member.client.post(f"/v1/user/link/{what}", json={"token": token})

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 from tests.support.service import PASSWORD, Service
 
 _WORD = re.compile(r'name="csrf_token" value="([^"]+)"')
@@ -14,18 +14,18 @@ SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 class Reader:
     """One browser."""
 
-    client: httpx.Client
+    client: httpx2.Client
     root: str
 
-    def get(self, path: str, **headers: str) -> httpx.Response:
+    def get(self, path: str, **headers: str) -> httpx2.Response:
         """Open a page."""
         return self.client.get(self.root + path, headers=headers)
 
-    def post(self, path: str, fields: dict[str, str], **headers: str) -> httpx.Response:
+    def post(self, path: str, fields: dict[str, str], **headers: str) -> httpx2.Response:
         """Send a form as our own page would; `headers` come on top."""
         return self.client.post(self.root + path, data=fields, headers={**SAME_ORIGIN, **headers})
 
-    def sign_in(self, username: str, password: str = PASSWORD, to: str = "") -> httpx.Response:
+    def sign_in(self, username: str, password: str = PASSWORD, to: str = "") -> httpx2.Response:
         """Send the sign-in form."""
         return self.post("/console/sign-in", {"username": username, "password": password, "to": to})
 
@@ -36,7 +36,7 @@ class Reader:
         assert found, page.text
         return found[1]
 
-    def act(self, page: str, path: str, **fields: str) -> httpx.Response:
+    def act(self, page: str, path: str, **fields: str) -> httpx2.Response:
         """Send a form of `page` with its word."""
         return self.post(path, {**fields, "csrf_token": self.word(page)})
 

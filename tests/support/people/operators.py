@@ -3,7 +3,7 @@
 import uuid
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 from tests.support.service import PASSWORD, Service, in_store
 
 from mudra.audit.event import Caller
@@ -18,15 +18,15 @@ class Operator:
     """An activated operator with a User Access Token."""
 
     email: str
-    client: httpx.Client
+    client: httpx2.Client
     headers: dict[str, str]
     root: str
 
-    def get(self, path: str, **query: str) -> httpx.Response:
+    def get(self, path: str, **query: str) -> httpx2.Response:
         """Get from /operator/v1."""
         return self.client.get(f"{self.root}/operator/v1{path}", params=query, headers=self.headers)
 
-    def post(self, path: str, **members: object) -> httpx.Response:
+    def post(self, path: str, **members: object) -> httpx2.Response:
         """Post to /operator/v1."""
         return self.client.post(
             f"{self.root}/operator/v1{path}", json=members, headers=self.headers

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import pyotp
 from tests.support.people.console import Reader
 from tests.support.service import Service
@@ -47,19 +47,19 @@ class App:
         return pyotp.TOTP(self.secret).at(_STEP_S * step)
 
 
-def csrf(page: httpx.Response) -> str:
+def csrf(page: httpx2.Response) -> str:
     """The CSRF token of a page that is at hand."""
     found = _WORD.search(page.text)
     assert found, page.text
     return found[1]
 
 
-def recovery_codes(page: httpx.Response) -> list[str]:
+def recovery_codes(page: httpx2.Response) -> list[str]:
     """The codes that a page shows."""
     return _RECOVERY.findall(page.text)
 
 
-def begin(browser: Reader, service: Service, **proof: str) -> tuple[App, httpx.Response]:
+def begin(browser: Reader, service: Service, **proof: str) -> tuple[App, httpx2.Response]:
     """Begin to set up an app on the account page."""
     page = browser.act(PAGE, f"{PAGE}/begin", **proof)
     found = _KEY.search(page.text)
@@ -77,7 +77,7 @@ def enroll(browser: Reader, service: Service, **proof: str) -> tuple[App, list[s
     return app, codes
 
 
-def enter_code(browser: Reader, code: str) -> httpx.Response:
+def enter_code(browser: Reader, code: str) -> httpx2.Response:
     """Send the second step of a sign-in whose password was right."""
     return browser.post(CODE, {"csrf_token": browser.word(CODE), "code": code})
 

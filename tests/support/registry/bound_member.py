@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-import httpx
+import httpx2
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 from tests.support.cheap_keys import rsa_key
@@ -33,7 +33,7 @@ class Bound:
     def service(self) -> Service:
         return self.registry.member.service
 
-    def switch(self, to: str, **members: object) -> httpx.Response:
+    def switch(self, to: str, **members: object) -> httpx2.Response:
         member = self.registry.member
         body = {"entityId": self.entity_id, "binding": to, **members}
         return member.client.post(BINDING, json=body, headers=member.bearer())
@@ -46,17 +46,17 @@ class Bound:
         found: dict[str, Any] = answer.json()
         return found
 
-    def generate(self, client: httpx.Client, secret: str = "", **headers: str) -> httpx.Response:
+    def generate(self, client: httpx2.Client, secret: str = "", **headers: str) -> httpx2.Response:
         form = {"id": self.entity_id, "secret": secret or self.registry.secret}
         return client.post("/v1/entity/token/generate", data=form, headers=headers)
 
-    def by_secret(self, client: httpx.Client, path: str = "token", **form: str) -> httpx.Response:
+    def by_secret(self, client: httpx2.Client, path: str = "token", **form: str) -> httpx2.Response:
         auth = (self.entity_id, self.registry.secret)
         return client.post(
             f"/oauth2/{path}", data={"grant_type": "client_credentials", **form}, auth=auth
         )
 
-    def by_key(self, client: httpx.Client) -> httpx.Response:
+    def by_key(self, client: httpx2.Client) -> httpx2.Response:
         now = int(self.service.wall())
         claims = {"iss": self.entity_id, "sub": self.entity_id, "aud": self.service.issuer}
         header = {"alg": "RS256", "kid": str(self.key.kid)}

@@ -5,7 +5,7 @@ import os
 import uuid
 from typing import Any
 
-import httpx
+import httpx2
 from tests.support.registry import registry_payloads
 from tests.support.service import NO_TLS, Member
 
@@ -28,7 +28,7 @@ def send(member: Member, made: dict[str, Any], *, update: bool = False) -> None:
     url = f"{member.service.root}/cr/v2/entityInfo/{made['type']}"
     if update:
         url += f"/{member.entity_id}"
-    answer = httpx.request(
+    answer = httpx2.request(
         "PUT" if update else "POST",
         url,
         json=made,

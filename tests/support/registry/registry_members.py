@@ -5,7 +5,7 @@ import os
 import uuid
 from typing import Any
 
-import httpx
+import httpx2
 from tests.support.registry import registry_payloads
 from tests.support.service import NO_TLS, Member, Service, new_member
 
@@ -42,29 +42,29 @@ class Registry:
         self.entity = {"Authorization": f"Bearer {token}"}
         self.root = f"{member.service.root}/cr/v2"
 
-    def submit(self, payload: dict[str, Any], **headers: str) -> httpx.Response:
+    def submit(self, payload: dict[str, Any], **headers: str) -> httpx2.Response:
         """Submit for the first time."""
         url = f"{self.root}/entityInfo/{payload['type']}"
-        return httpx.post(
+        return httpx2.post(
             url, json=payload, headers=headers or self.entity, timeout=30, verify=NO_TLS
         )
 
-    def lint(self, payload: Any, kind: str = "FIP") -> httpx.Response:
+    def lint(self, payload: Any, kind: str = "FIP") -> httpx2.Response:
         """Ask which findings a submission would have."""
-        return httpx.post(
+        return httpx2.post(
             f"{self.root}/lint/{kind}", json=payload, headers=self.entity, timeout=30, verify=NO_TLS
         )
 
-    def update(self, payload: dict[str, Any], **headers: str) -> httpx.Response:
+    def update(self, payload: dict[str, Any], **headers: str) -> httpx2.Response:
         """Update the entry that the payload names."""
         url = f"{self.root}/entityInfo/{payload['type']}/{payload['entityinfo']['id']}"
-        return httpx.put(
+        return httpx2.put(
             url, json=payload, headers=headers or self.entity, timeout=30, verify=NO_TLS
         )
 
-    def get(self, path: str, **headers: str) -> httpx.Response:
+    def get(self, path: str, **headers: str) -> httpx2.Response:
         """Read below /cr/v2."""
-        return httpx.get(
+        return httpx2.get(
             f"{self.root}{path}", headers=self.entity | headers, timeout=30, verify=NO_TLS
         )
 

@@ -8,7 +8,7 @@ import importlib, sys
 def load(module, *without):
     importlib.import_module(f"mudra.bootstrap.{module}")
     assert not sys.modules.keys() & {*without}, f"{module} loads one of {without}"
-load("node.processes", "httpx", "numpy")
+load("node.processes", "httpx2", "numpy")
 load("wiring", "numpy")
 load("command_line", "numpy")
 load("node.jobs_process", "numpy")

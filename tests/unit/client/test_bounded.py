@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from mudra.client import AsyncEntityTokenSource, EntityTokenSource, UnexpectedResponse
@@ -20,9 +20,9 @@ async def _aendless() -> AsyncIterator[bytes]:
 
 
 def test_a_response_without_an_end_is_cut_off() -> None:
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=_endless()))
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=_endless()))
     tokens = EntityTokenSource(
-        "http://127.0.0.1/iam", "AA-1", lambda: "secret", http=httpx.Client(transport=transport)
+        "http://127.0.0.1/iam", "AA-1", lambda: "secret", http=httpx2.Client(transport=transport)
     )
 
     with pytest.raises(UnexpectedResponse, match="200 without a token"):
@@ -30,12 +30,12 @@ def test_a_response_without_an_end_is_cut_off() -> None:
 
 
 def test_a_response_without_an_end_is_cut_off_on_an_event_loop() -> None:
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=_aendless()))
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=_aendless()))
     tokens = AsyncEntityTokenSource(
         "http://127.0.0.1/iam",
         "AA-1",
         lambda: "secret",
-        http=httpx.AsyncClient(transport=transport),
+        http=httpx2.AsyncClient(transport=transport),
     )
 
     with pytest.raises(UnexpectedResponse, match="200 without a token"):

@@ -4,7 +4,7 @@ import base64
 import json
 from collections.abc import Callable
 
-import httpx
+import httpx2
 import pytest
 
 from mudra.client import clock
@@ -36,18 +36,18 @@ ONLY_A_STATUS = {"O-D3-10", "M-2.5-1", "M-2.6-1"}
 """Of these the line promises a 200 and nothing about a body."""
 
 
-def run_against(answer: httpx.Response | None) -> list[Result]:
-    def respond(_: httpx.Request) -> httpx.Response:
+def run_against(answer: httpx2.Response | None) -> list[Result]:
+    def respond(_: httpx2.Request) -> httpx2.Response:
         if answer is None:
-            raise httpx.ConnectError("no one there")
-        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+            raise httpx2.ConnectError("no one there")
+        return httpx2.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
     return run_with(respond)
 
 
-def run_with(respond: Callable[[httpx.Request], httpx.Response]) -> list[Result]:
+def run_with(respond: Callable[[httpx2.Request], httpx2.Response]) -> list[Result]:
     redaction = Redaction()
-    with httpx.Client(transport=httpx.MockTransport(respond)) as client:
+    with httpx2.Client(transport=httpx2.MockTransport(respond)) as client:
         one = Implementation(TARGET, client, redaction, lambda _: None, clock.wall)
         return run_checks(
             SERVICE_CHECKS, one, TARGET.given, redaction, clock.steady, lambda _: None
@@ -58,17 +58,17 @@ def run_with(respond: Callable[[httpx.Request], httpx.Response]) -> list[Result]
     "answer",
     [
         None,
-        httpx.Response(503, json=ERROR),
-        httpx.Response(200, json={}),
-        httpx.Response(200, json={"accessToken": None, "keys": [1], "secret": 3}),
-        httpx.Response(200, text="<html>"),
-        httpx.Response(
+        httpx2.Response(503, json=ERROR),
+        httpx2.Response(200, json={}),
+        httpx2.Response(200, json={"accessToken": None, "keys": [1], "secret": 3}),
+        httpx2.Response(200, text="<html>"),
+        httpx2.Response(
             200, text="<html>", headers={"Date": f"Mon, 01 Jan {'9' * 20} 00:00:00 GMT"}
         ),
     ],
     ids=["no answer", "503", "empty object", "wrong types", "a page", "no time"],
 )
-def test_an_implementation_of_nothing_passes_nothing(answer: httpx.Response | None) -> None:
+def test_an_implementation_of_nothing_passes_nothing(answer: httpx2.Response | None) -> None:
     results = run_against(answer)
 
     assert len(results) == len(SERVICE_CHECKS)
@@ -78,13 +78,13 @@ def test_an_implementation_of_nothing_passes_nothing(answer: httpx.Response | No
 
 def test_a_token_that_is_nested_too_deeply_ends_no_run() -> None:
     deep = base64.urlsafe_b64encode(b"[" * 3000).decode()
-    results = run_against(httpx.Response(200, json={"accessToken": f"e30.{deep}.e30"}))
+    results = run_against(httpx2.Response(200, json={"accessToken": f"e30.{deep}.e30"}))
 
     assert len(results) == len(SERVICE_CHECKS)
 
 
 def test_one_that_refuses_everything_passes_only_refusals() -> None:
-    results = run_against(httpx.Response(401, json=ERROR))
+    results = run_against(httpx2.Response(401, json=ERROR))
 
     passed = [one for one in results if one.verdict is Verdict.PASSED]
     words = ("401", "refused", "wrong secret", "wrong password", "same", "400")
@@ -92,22 +92,22 @@ def test_one_that_refuses_everything_passes_only_refusals() -> None:
 
 
 def test_a_limit_is_no_verdict() -> None:
-    results = run_against(httpx.Response(429, json=ERROR, headers={"Retry-After": "9999"}))
+    results = run_against(httpx2.Response(429, json=ERROR, headers={"Retry-After": "9999"}))
 
     assert not [one for one in results if one.verdict is Verdict.PASSED]
     assert sum(one.verdict is Verdict.SKIPPED for one in results) > 200
 
 
-def to_an_aa(request: httpx.Request) -> httpx.Response:
+def to_an_aa(request: httpx2.Request) -> httpx2.Response:
     """Grant tokens of an AA, list what is no entry, and refuse all else."""
     if request.url.path.endswith("/entity/token/generate"):
         parts = ({"alg": "RS256"}, {"roles": "AA"})
         encoded = (base64.urlsafe_b64encode(json.dumps(one).encode()).decode() for one in parts)
         token = ".".join([*(one.rstrip("=") for one in encoded), "c2ln"])
-        return httpx.Response(200, json={"accessToken": token, "expiresIn": 86400})
+        return httpx2.Response(200, json={"accessToken": token, "expiresIn": 86400})
     if "/entityInfo/" in request.url.path:
-        return httpx.Response(200, json=["x"])
-    return httpx.Response(401, json=ERROR)
+        return httpx2.Response(200, json=["x"])
+    return httpx2.Response(401, json=ERROR)
 
 
 def test_whether_an_entity_that_is_no_aa_may_push_is_not_proven_by_an_aa() -> None:

@@ -13,7 +13,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import pytest
 import yaml
 from psycopg.conninfo import conninfo_to_dict
@@ -308,8 +308,8 @@ def test_a_node_starts_with_what_the_chart_gives_it(tmp_path: Path) -> None:
 
 
 def answers(address: str) -> bool:
-    with contextlib.suppress(httpx.TransportError):
-        return httpx.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
+    with contextlib.suppress(httpx2.TransportError):
+        return httpx2.get(address, headers={"Host": "10.1.2.3:8080"}, timeout=5).status_code == 200
     return False
 
 

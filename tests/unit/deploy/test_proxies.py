@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.proxies import (
@@ -84,7 +84,7 @@ def proxy(
 
 
 def test_a_claimed_address_is_not_passed_on(proxy: Proxy) -> None:
-    answer = httpx.get(
+    answer = httpx2.get(
         f"https://127.0.0.1:{proxy.port}/", headers={"X-Forwarded-For": "6.6.6.6"}, verify=proxy.tls
     )
 
@@ -94,8 +94,8 @@ def test_a_claimed_address_is_not_passed_on(proxy: Proxy) -> None:
 def test_a_body_above_the_limit_is_refused(proxy: Proxy) -> None:
     """By its announced length, or while it is passed on: nothing of it is stored at the proxy."""
     body = b" " * (17 << 20)
-    with contextlib.suppress(httpx.TransportError):  # it may be cut off while it is sent
-        answer = httpx.post(f"https://127.0.0.1:{proxy.port}/", content=body, verify=proxy.tls)
+    with contextlib.suppress(httpx2.TransportError):  # it may be cut off while it is sent
+        answer = httpx2.post(f"https://127.0.0.1:{proxy.port}/", content=body, verify=proxy.tls)
         # Caddy 2.6 sees it while the upstream reads: the upstream gets a body that is cut short.
         assert answer.status_code in ({413, 502} if proxy.name == "caddy" else {413})
 
@@ -148,7 +148,7 @@ def test_what_may_have_been_done_is_not_sent_to_another_node(proxy: Proxy, answe
     """A node that dies, or answers 503 since it does not know, may have replaced a secret."""
     address = f"https://127.0.0.1:{proxy.port}{LOST}/{answer}"
     name = f"{proxy.name} {answer}"
-    got = httpx.post(address, content=name.encode(), verify=proxy.tls)
+    got = httpx2.post(address, content=name.encode(), verify=proxy.tls)
 
     assert got.status_code in {502, 503, 504}
     assert posts.count(name) == 1

@@ -66,3 +66,16 @@ def test_everything_that_is_installed_is_named_by_its_hash() -> None:
     lock = (ROOT / "uv.lock").read_text()
     assert lock.count("sdist = {") + lock.count("wheels = [") > 60
     assert not re.search(r"url = \"[^\"]+\"(?![^}]*hash)", lock)
+
+
+@pytest.mark.parametrize("extra", ["server", "agent", "tracing"])
+def test_no_package_is_installed_that_makes_up_data_or_that_nothing_calls(extra: str) -> None:
+    """Litestar asks for four such; `exclude-dependencies` of pyproject.toml leaves them out."""
+    exported = subprocess.run(
+        [UV, "export", "--quiet", "--frozen", "--no-dev", "--extra", extra, "--no-hashes"],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+    ).stdout  # fmt: skip
+    packages = set(re.findall(r"^([a-z0-9-]+)==", exported, re.MULTILINE))
+
+    assert packages >= {"httpx2", "cryptography"}
+    assert not packages & {"faker", "polyfactory", "httpx", "rich-click", "zxcvbn"}

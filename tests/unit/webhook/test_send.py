@@ -146,12 +146,16 @@ def test_a_network_that_the_operator_opens_is_reached_and_no_other():
     assert PUBLIC.url_fault("https://alarms.network.example/x?key=1") is None
 
 
-def test_a_host_that_idna_forbids_is_a_failed_attempt_and_no_fault_of_the_job():
-    assert "IDNA 2008" in sent("https://xn--ls8h.example/hook", PUBLIC)
+def test_a_host_that_idna_forbids_is_a_name_like_others(monkeypatch):
+    names(monkeypatch, "10.0.0.1")
+
+    outcome = sent("https://xn--ls8h.example/hook", PUBLIC)
+
+    assert outcome.startswith("the host is the address")
 
 
-def test_a_redirect_to_such_a_host_is_one_too():
+def test_a_redirect_to_a_host_that_idna_forbids_is_a_failed_attempt_and_no_fault_of_the_job():
     with webhook_sink() as sink:
-        sink.answers, sink.location = [302], "https://xn--ls8h.example/"
+        sink.answers, sink.location = [302], "https://xn--ls8h.ab--cd.example/"
 
         assert "IDNA 2008" in sent(sink.url, SANDBOX)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 
-import httpx
+import httpx2
 import msgspec
 
 from mudra.agent.clock import SECOND, Clock
@@ -104,7 +104,7 @@ def token_source(  # its collaborators, each named
     token_url: str,
     entity_id: str,
     read_secret: Callable[[], str],
-    http: httpx.AsyncClient,
+    http: httpx2.AsyncClient,
     clock: Clock,
     uniform: Uniform,
     dpop: DpopKey | None = None,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, assert_never
 
-import httpx
+import httpx2
 
 from mudra.agent.clock import MINUTE, SECOND, Clock
 from mudra.agent.counting.payload import format_time
@@ -67,7 +67,7 @@ class Pusher:
     aa_id: str
     recorder: EventRecorder
     tokens: Tokens
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
     url: str
     directory: Path
     clock: Clock
@@ -154,7 +154,7 @@ class Pusher:
             ) as response:
                 answer = await aread_bounded(response)
         # A ValueError: of a redirect to a host that IDNA 2008 forbids.
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             return NotNow(f"the operator cannot be reached ({type(error).__name__})")
         operators_time = self._compare_clocks(response.headers.get("date", ""))
         outcome = classify_response(

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from mudra.agent.clock import Clock
 from mudra.agent.delivery.backoff import Uniform
@@ -13,7 +13,7 @@ from mudra.agent.delivery.registered_credentials import RegisteredCredentials, R
 from mudra.agent.host.config import Config
 
 
-def tokens_of(config: Config, http: httpx.AsyncClient, clock: Clock, uniform: Uniform) -> Tokens:
+def tokens_of(config: Config, http: httpx2.AsyncClient, clock: Clock, uniform: Uniform) -> Tokens:
     """Build the tokens of this configuration. Raises SecretUnreadable for their key."""
     credentials, url = config.credentials, config.operator.token_url
     if not credentials.registered:

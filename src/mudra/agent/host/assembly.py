@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 
 from mudra.agent.clock import HOUR, MINUTE, Clock
 from mudra.agent.counting.counter import Counter
@@ -147,7 +147,7 @@ def assemble(
     clock: Clock,
     uniform: Uniform,
     warn: Warn,
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: httpx2.AsyncBaseTransport | None = None,
 ) -> Agent:
     """Build an agent that continues where its last run ended. Raises sqlite3.Error, OSError."""
     directory = Path(config.directory)
@@ -167,8 +167,10 @@ def assemble(
         warn,
     )
     recorder.recover()
-    http = httpx.AsyncClient(
-        transport=transport, timeout=httpx.Timeout(HTTP_SECONDS, connect=10), follow_redirects=False
+    http = httpx2.AsyncClient(
+        transport=transport,
+        timeout=httpx2.Timeout(HTTP_SECONDS, connect=10),
+        follow_redirects=False,
     )
     tokens = tokens_of(config, http, clock, uniform)
     pusher = Pusher(

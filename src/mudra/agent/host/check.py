@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import msgspec
 
 from mudra.agent.clock import Clock
@@ -41,12 +41,12 @@ async def check(
     config: Config,
     clock: Clock,
     uniform: Uniform,
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: httpx2.AsyncBaseTransport | None = None,
 ) -> list[CheckResult]:
     """Run all checks; a failed one does not hide the next."""
     found = [CheckResult("configuration", ok=True, found=f"for {config.aa_id}, no unknown keys")]
     found += [_secret_file(config), _disk(config), *_logs(config)]
-    async with httpx.AsyncClient(transport=transport, timeout=15) as http:
+    async with httpx2.AsyncClient(transport=transport, timeout=15) as http:
         credentials, warning = await _credentials(config, http, clock, uniform)
         found.append(credentials)
         if warning:
@@ -61,7 +61,7 @@ async def check(
 
 
 async def _credentials(
-    config: Config, http: httpx.AsyncClient, clock: Clock, uniform: Uniform
+    config: Config, http: httpx2.AsyncClient, clock: Clock, uniform: Uniform
 ) -> tuple[CheckResult, str]:
     try:
         tokens = tokens_of(config, http, clock, uniform)
@@ -83,12 +83,12 @@ async def _credentials(
     return CheckResult("credentials", ok=True, found=f"{entity} gets a token{bound}"), warning
 
 
-async def _reach(config: Config, http: httpx.AsyncClient, clock: Clock) -> list[CheckResult]:
+async def _reach(config: Config, http: httpx2.AsyncClient, clock: Clock) -> list[CheckResult]:
     url = config.operator.push_url
     try:
         # An empty push without a token: the right place answers 401 and stores nothing.
         response = await http.post(url, content=b"{}", headers={"Content-Type": "application/json"})
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         way = "check operator.push_url, name resolution, firewall and proxy from this machine"
         fact = f"{url} cannot be reached ({type(error).__name__})"
         return [CheckResult("reachability", ok=False, found=fact, way_out=way)]

@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-import httpx
+import httpx2
 import msgspec
 
 from mudra.agent.counting.payload import format_time
@@ -91,10 +91,12 @@ def ask_status(config: Config) -> Status:
     socket = listen.removeprefix(UNIX) if listen.startswith(UNIX) else None
     address = "http://localhost" if socket else f"http://{listen}"
     try:
-        with httpx.Client(transport=httpx.HTTPTransport(uds=socket), timeout=_ASK_SECONDS) as http:
+        with httpx2.Client(
+            transport=httpx2.HTTPTransport(uds=socket), timeout=_ASK_SECONDS
+        ) as http:
             answer = http.get(f"{address}/status")
         return msgspec.json.decode(answer.content, type=Status)
-    except (httpx.HTTPError, msgspec.DecodeError):
+    except (httpx2.HTTPError, msgspec.DecodeError):
         return stored_status(config)
 
 

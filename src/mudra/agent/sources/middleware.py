@@ -1,6 +1,6 @@
 """Middleware that reports to an agent the calls that a Python program makes and receives.
 
-    httpx.AsyncClient(transport=ReportingTransport(reporter, fip_of_host))
+    httpx2.AsyncClient(transport=ReportingTransport(reporter, fip_of_host))
     app = ReportingApp(app, reporter, fip_of_request)
 
 Only calls that count are read; no body is delayed or changed.
@@ -9,7 +9,7 @@ Only calls that count are read; no body is delayed or changed.
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from typing import Final
 
-import httpx
+import httpx2
 
 from mudra.agent.sources.python_call import MAX_BODY, Reporter
 from mudra.agent.sources.route import Routes
@@ -28,20 +28,20 @@ App = Callable[[MutableMapping[str, object], Receive, Send], Awaitable[None]]
 _BODIES: Final = {RequestType.FI_REQUEST.value, RequestType.FI_FETCH.value}
 
 
-class ReportingTransport(httpx.AsyncBaseTransport):
-    """An httpx transport that reports calls to FIPs and otherwise is the one it wraps."""
+class ReportingTransport(httpx2.AsyncBaseTransport):
+    """An httpx2 transport that reports calls to FIPs and otherwise is the one it wraps."""
 
     def __init__(
         self,
         reporter: Reporter,
         fip_of_host: FipOfHost,
-        inner: httpx.AsyncBaseTransport | None = None,
+        inner: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self._reporter, self._fip_of_host = reporter, fip_of_host
-        self._inner = inner or httpx.AsyncHTTPTransport()
+        self._inner = inner or httpx2.AsyncHTTPTransport()
         self._routes = Routes()
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send the request; reporting it does not delay it."""
         code = self._routes.code(request.method, request.url.path, inbound=False)
         fip = self._fip_of_host(request.url.host) if code else ""
@@ -55,7 +55,7 @@ class ReportingTransport(httpx.AsyncBaseTransport):
             raise
         if code in _BODIES and response.is_closed:
             timing.finish(response.status_code, response.content)  # read already by the inner one
-        elif code in _BODIES and isinstance(response.stream, httpx.AsyncByteStream):
+        elif code in _BODIES and isinstance(response.stream, httpx2.AsyncByteStream):
             timing.answered()
             response.stream = _Reading(response.stream, timing, response)
         else:
@@ -94,11 +94,11 @@ class _Timing:
         )  # fmt: skip  # the fields in their order
 
 
-class _Reading(httpx.AsyncByteStream):
+class _Reading(httpx2.AsyncByteStream):
     """A response body that is reported when it has been read or closed."""
 
     def __init__(
-        self, inner: httpx.AsyncByteStream, timing: _Timing, response: httpx.Response
+        self, inner: httpx2.AsyncByteStream, timing: _Timing, response: httpx2.Response
     ) -> None:
         self._inner, self._timing = inner, timing
         self._status = response.status_code
@@ -118,8 +118,8 @@ class _Reading(httpx.AsyncByteStream):
     def _decoded(self) -> bytes:
         headers = {"content-encoding": self._coding}
         try:
-            return httpx.Response(self._status, headers=headers, content=bytes(self._seen)).content
-        except httpx.DecodingError:
+            return httpx2.Response(self._status, headers=headers, content=bytes(self._seen)).content
+        except httpx2.DecodingError:
             return b""  # cut short, or no such coding: the call counts, its body does not
 
 

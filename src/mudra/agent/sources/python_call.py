@@ -1,4 +1,4 @@
-"""Reports calls to an agent from inside a Python program: a function, httpx, and ASGI.
+"""Reports calls to an agent from inside a Python program: a function, httpx2, and ASGI.
 
     reporter = Reporter("http://127.0.0.1:4044")
     reporter.call("FIP-1", "/FI/request", took_ms=180, status=200, session="S-1")
@@ -20,7 +20,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
-import httpx
+import httpx2
 import msgspec
 
 from mudra.agent.clock import MINUTE, Clock, MachineClock
@@ -91,7 +91,7 @@ class _Accepted(msgspec.Struct, frozen=True):
     rejected: list[_Rejected] = []
 
 
-class _OwnClient(httpx.Client):
+class _OwnClient(httpx2.Client):
     """The client of a reporter that was given none: a forked process makes one of its own."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class Reporter:
     """Sends events to one agent. Safe to use from every thread; `close` it at the end."""
 
     address: str
-    http: httpx.Client = field(default_factory=_OwnClient)
+    http: httpx2.Client = field(default_factory=_OwnClient)
     clock: Clock = field(default_factory=MachineClock)
     metrics: ReporterMetrics = field(default_factory=ReporterMetrics)
     _routes: Routes = field(default_factory=Routes)
@@ -247,7 +247,7 @@ class Reporter:
                 content=b"[" + b",".join(batch) + b"]",
                 headers={"Content-Type": "application/json"},
             )
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return _Outcome.AWAY  # sent again later, until the queue is full
         status = response.status_code
         if status in _LATER or status >= _FIRST_SERVER_ERROR:

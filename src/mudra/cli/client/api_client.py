@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Annotated, NoReturn, TypeVar
 
-import httpx
+import httpx2
 import msgspec
 import typer
 
@@ -112,22 +112,22 @@ def refused(status: int, members: dict[str, object]) -> NoReturn:
     )
 
 
-def _answered(url: str, call: Callable[[httpx.Client], httpx.Response]) -> dict[str, object]:
+def _answered(url: str, call: Callable[[httpx2.Client], httpx2.Response]) -> dict[str, object]:
     status, members = _sent(url, call)
-    if not httpx.codes.is_success(status):
+    if not httpx2.codes.is_success(status):
         refused(status, members)
     return members
 
 
 def _sent(
-    url: str, call: Callable[[httpx.Client], httpx.Response]
+    url: str, call: Callable[[httpx2.Client], httpx2.Response]
 ) -> tuple[int, dict[str, object]]:
     try:
-        with httpx.Client(timeout=_TIMEOUT_S, follow_redirects=False) as client:
+        with httpx2.Client(timeout=_TIMEOUT_S, follow_redirects=False) as client:
             response = call(client)
-    except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError) as error:
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
         fail(f"{url} is no address of a service ({error}): is --base-url right?")
-    except httpx.HTTPError as error:
+    except httpx2.HTTPError as error:
         fail(
             f"{url} did not answer ({type(error).__name__}): is the service running, "
             "and is --base-url right?",
@@ -143,8 +143,8 @@ def _sent(
 
 
 def _exit_code(status: int) -> Exit:
-    if status == httpx.codes.TOO_MANY_REQUESTS:
+    if status == httpx2.codes.TOO_MANY_REQUESTS:
         return Exit.WAIT
-    if status == httpx.codes.SERVICE_UNAVAILABLE:
+    if status == httpx2.codes.SERVICE_UNAVAILABLE:
         return Exit.UNREACHABLE
     return Exit.FAILED

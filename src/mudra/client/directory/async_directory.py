@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from mudra.client import clock
 from mudra.client.address import checked_url
@@ -19,7 +19,7 @@ from mudra.client.directory.following import (
 )
 from mudra.client.errors import MudraClientError
 from mudra.client.signing.body_signature import SIGNATURE_HEADER
-from mudra.client.web.httpx_auth import AsyncEntityTokenAuth
+from mudra.client.web.httpx2_auth import AsyncEntityTokenAuth
 
 
 class AsyncDirectory:
@@ -34,14 +34,14 @@ class AsyncDirectory:
         file: Path | None = None,
         refresh_seconds: float = 60.0,
         allow_http: bool = False,
-        http: httpx.AsyncClient | None = None,
+        http: httpx2.AsyncClient | None = None,
         steady: clock.Seconds = clock.steady,
     ) -> None:
         address = checked_url(registry, allow_http=allow_http)
         self._following = Following(address, file, refresh_seconds, steady)
         self._auth = AsyncEntityTokenAuth(tokens, allow_http=allow_http)
         self._verifier = verifier
-        self._http = http or httpx.AsyncClient(timeout=30)
+        self._http = http or httpx2.AsyncClient(timeout=30)
         self._refreshing = asyncio.Lock()
 
     @property
@@ -102,7 +102,7 @@ class AsyncDirectory:
                 self._following.begin_again()
                 await self._follow()
             failure = None
-        except (httpx.HTTPError, MudraClientError, PageRefused) as error:
+        except (httpx2.HTTPError, MudraClientError, PageRefused) as error:
             failure = error
         finally:
             self._following.asked(failure)

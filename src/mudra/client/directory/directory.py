@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from mudra.client import clock
 from mudra.client.address import checked_url
@@ -18,7 +18,7 @@ from mudra.client.errors import MudraClientError
 from mudra.client.signing.body_signature import SIGNATURE_HEADER
 from mudra.client.token_source import EntityTokenSource
 from mudra.client.verifier import TokenVerifier
-from mudra.client.web.httpx_auth import EntityTokenAuth
+from mudra.client.web.httpx2_auth import EntityTokenAuth
 from mudra.shared.fork_lock import ForkLock
 
 
@@ -46,14 +46,14 @@ class Directory:
         file: Path | None = None,
         refresh_seconds: float = 60.0,
         allow_http: bool = False,
-        http: httpx.Client | None = None,
+        http: httpx2.Client | None = None,
         steady: clock.Seconds = clock.steady,
     ) -> None:
         address = checked_url(registry, allow_http=allow_http)
         self._following = Following(address, file, refresh_seconds, steady)
         self._auth = EntityTokenAuth(tokens, allow_http=allow_http)
         self._verifier = verifier
-        self._http = http or httpx.Client(timeout=30)
+        self._http = http or httpx2.Client(timeout=30)
         self._refreshing = ForkLock()
 
     @property
@@ -115,7 +115,7 @@ class Directory:
                 self._following.begin_again()
                 self._follow()
             failure = None
-        except (httpx.HTTPError, MudraClientError, PageRefused) as error:
+        except (httpx2.HTTPError, MudraClientError, PageRefused) as error:
             failure = error
         finally:
             self._following.asked(failure)

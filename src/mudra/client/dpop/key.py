@@ -6,7 +6,7 @@ import json
 import uuid
 from typing import Final
 
-import httpx
+import httpx2
 from joserfc import jws
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey
@@ -50,7 +50,7 @@ class DpopKey:
         claims = {
             "jti": str(uuid.uuid4()),
             "htm": method,
-            "htu": str(httpx.URL(url).copy_with(userinfo=b"", query=None, fragment=None)),
+            "htu": str(httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None)),
             "iat": int(self._wall()),
         }
         if token:

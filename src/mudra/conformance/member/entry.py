@@ -2,7 +2,7 @@
 
 from typing import Final
 
-import httpx
+import httpx2
 
 from mudra.conformance.expectation import kind
 from mudra.conformance.service.implementation import Implementation
@@ -24,13 +24,13 @@ def baseurl_of(document: object) -> str:
 
 def read_baseurl(one: Implementation, member_id: str) -> str:
     """Read the entry of the member, of whichever type; raises NoEntry."""
-    if one.entity_answer.status != httpx.codes.OK:
+    if one.entity_answer.status != httpx2.codes.OK:
         raise NoEntry(f"no entity token: {one.entity_answer.described()}")
     answer = None
     for entity_type in _TYPES:
         url = f"{one.target.registry}/entityInfo/{entity_type}/{member_id}"
         answer = one.send("GET", url, token=one.entity_bearer)
-        if answer.status == httpx.codes.OK:
+        if answer.status == httpx2.codes.OK:
             return baseurl_of(answer.document)
     assert answer is not None
     raise NoEntry(f"the registry shows no entry of {member_id}: {answer.described()}")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 from joserfc.errors import JoseError
 from joserfc.jwk import RSAKey
 from msgspec import Struct
@@ -41,7 +41,7 @@ class MemberTarget(Struct, frozen=True, kw_only=True):
 class Peer:
     """Calls `GET {baseurl}/Heartbeat` of the member."""
 
-    def __init__(self, target: MemberTarget, client: httpx.Client, redaction: Redaction) -> None:
+    def __init__(self, target: MemberTarget, client: httpx2.Client, redaction: Redaction) -> None:
         self.target = target
         self._client = client
         for token in (target.token, target.expired, target.other_audience):

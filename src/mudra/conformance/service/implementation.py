@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 
-import httpx
+import httpx2
 import msgspec
 from joserfc.jwk import RSAKey
 
@@ -26,7 +26,7 @@ class Implementation:
     def __init__(
         self,
         target: Target,
-        client: httpx.Client,
+        client: httpx2.Client,
         redaction: Redaction,
         pause: Callable[[float], None],
         wall: Callable[[], float],
@@ -125,7 +125,7 @@ class Implementation:
         """Reset the entity's secret."""
         document = {"entityId": self.entity.entity_id, **fields}
         answer = self.json("/v1/entity/secret/reset", document, self.user_bearer)
-        if answer.status == httpx.codes.OK:
+        if answer.status == httpx2.codes.OK:
             self.resets += 1
         return self._hiding(answer, "secret")
 

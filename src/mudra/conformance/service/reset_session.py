@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
-import httpx
+import httpx2
 
 from mudra.conformance.answer import Answer
 from mudra.conformance.expectation import TOO_MANY
@@ -92,7 +92,7 @@ class ResetSession:
 
         def until_refused() -> Answer:
             answer = self._reset()
-            while answer.status == httpx.codes.OK and self._one.resets <= 5:  # noqa: PLR2004
+            while answer.status == httpx2.codes.OK and self._one.resets <= 5:  # noqa: PLR2004
                 self._keep(answer)
                 answer = self._reset()
             return answer
@@ -140,7 +140,7 @@ class ResetSession:
         return self._made[name]
 
     def _keep(self, answer: Answer) -> None:
-        if answer.status == httpx.codes.OK and answer.text("secret"):
+        if answer.status == httpx2.codes.OK and answer.text("secret"):
             self._one.use_secret(SecretText(answer.text("secret")))
 
     def _reset(self, **fields: object) -> Answer:

@@ -118,7 +118,7 @@ def _fault(password: str, context: PasswordContext) -> PasswordFault | None:
 
 def _guessable(folded: str, context: PasswordContext) -> PasswordFault | None:
     plain = "".join(char for char in folded if char.isalnum())
-    if not common_texts(MIN_LENGTH).isdisjoint({folded, plain}):
+    if not common_texts().isdisjoint({folded, plain}):
         return PasswordFault.COMMON
     if is_repetition(folded):
         return PasswordFault.REPEATED

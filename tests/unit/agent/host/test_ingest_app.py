@@ -6,7 +6,7 @@ import gzip
 import json
 import tracemalloc
 
-import httpx
+import httpx2
 import pytest
 from tests.support.manual_clock import MovedClock
 
@@ -38,14 +38,14 @@ def _ask(
     async def status() -> bytes:
         return b'{"running":true}'
 
-    async def story() -> httpx.Response:
+    async def story() -> httpx2.Response:
         app = IngestApp(
             SourceContext(MovedClock()), record, "1.2.3",
             lambda: Health(ready, () if ready else ("nothing has been delivered",)),
             status, lambda: b"mudra_agent_events_total 1\n", at_once, guard,
         )  # fmt: skip
-        transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
-        async with httpx.AsyncClient(transport=transport, base_url="http://agent") as http:
+        transport = httpx2.ASGITransport(app)  # type: ignore[arg-type]
+        async with httpx2.AsyncClient(transport=transport, base_url="http://agent") as http:
             return await http.request(method, path, **more)
 
     return asyncio.run(story()), recorded
@@ -107,8 +107,8 @@ def test_paths_of_any_length_that_do_not_count_take_no_memory(of: str) -> None:
             context, record, "1.2.3", lambda: Health(ready=True), status, bytes,
             guard=OURS,
         )  # fmt: skip  # the parts in their order
-        transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
-        async with httpx.AsyncClient(transport=transport, base_url="http://agent") as http:
+        transport = httpx2.ASGITransport(app)  # type: ignore[arg-type]
+        async with httpx2.AsyncClient(transport=transport, base_url="http://agent") as http:
             sent = ({**EVENT, of: f"/{place}" + "/x" * 50_000} for place in range(200))
             return [(await http.post("/sna/v1/aa", json=one)).status_code for one in sent]
 

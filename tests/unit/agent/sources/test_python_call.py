@@ -1,11 +1,11 @@
-"""The call, the httpx transport and the ASGI middleware, against the agent's own reader."""
+"""The call, the httpx2 transport and the ASGI middleware, against the agent's own reader."""
 
 import asyncio
 import json
 import subprocess
 import sys
 
-import httpx
+import httpx2
 import pytest
 from tests.support.forked_child import says_yes
 from tests.support.manual_clock import MovedClock
@@ -26,20 +26,20 @@ class RecordingAgent:
         self._refusals, self._largest = list(refusals), largest
         self._context = SourceContext(clock)
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
         self.requests += 1
         if len(request.content) > self._largest:
-            return httpx.Response(413)
+            return httpx2.Response(413)
         if self._refusals:
-            return httpx.Response(self._refusals.pop(0))
+            return httpx2.Response(self._refusals.pop(0))
         events, rejected = read_events(request.content, self._context)
         assert not rejected
         self.events += events
-        return httpx.Response(200, json={"message": "accepted"})
+        return httpx2.Response(200, json={"message": "accepted"})
 
 
 def _reporter(agent: RecordingAgent, clock: MovedClock) -> Reporter:
-    return Reporter("http://agent", httpx.Client(transport=httpx.MockTransport(agent)), clock)
+    return Reporter("http://agent", httpx2.Client(transport=httpx2.MockTransport(agent)), clock)
 
 
 def test_a_call_reaches_the_agent_with_its_duration_and_session() -> None:
@@ -60,11 +60,11 @@ def test_a_call_reaches_the_agent_with_its_duration_and_session() -> None:
 def test_what_the_agent_does_not_accept_is_dropped_and_its_reason_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def half(_: httpx.Request) -> httpx.Response:
+    def half(_: httpx2.Request) -> httpx2.Response:
         rejected = [{"index": 1, "message": "peerId is missing"}]
-        return httpx.Response(200, json={"message": "accepted", "rejected": rejected})
+        return httpx2.Response(200, json={"message": "accepted", "rejected": rejected})
 
-    http = httpx.Client(transport=httpx.MockTransport(half))
+    http = httpx2.Client(transport=httpx2.MockTransport(half))
     reporter = Reporter("http://agent", http, MovedClock())
 
     reporter.call("FIP-1", "/FI/request", took_ms=180, status=200)
@@ -76,8 +76,8 @@ def test_what_the_agent_does_not_accept_is_dropped_and_its_reason_logged(
 
 @pytest.mark.parametrize("answer", [b"", b"accepted", b'{"rejected":"\xff"}', b"[" * 100_000])
 def test_an_answer_that_names_nothing_is_a_yes(answer: bytes) -> None:
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=answer))
-    reporter = Reporter("http://agent", httpx.Client(transport=transport), MovedClock())
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=answer))
+    reporter = Reporter("http://agent", httpx2.Client(transport=transport), MovedClock())
 
     reporter.call("FIP-1", "/FI/request", took_ms=180, status=200)
     reporter.close()
@@ -119,10 +119,12 @@ def test_a_call_after_the_end_is_counted_as_dropped() -> None:
 def _away() -> Reporter:
     """A reporter of an agent that does not run."""
 
-    def away(_: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectError("away")
+    def away(_: httpx2.Request) -> httpx2.Response:
+        raise httpx2.ConnectError("away")
 
-    return Reporter("http://agent", httpx.Client(transport=httpx.MockTransport(away)), MovedClock())
+    return Reporter(
+        "http://agent", httpx2.Client(transport=httpx2.MockTransport(away)), MovedClock()
+    )
 
 
 def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> None:
@@ -215,17 +217,17 @@ def test_the_httpx_transport_reports_calls_and_leaves_bodies_alone() -> None:
     agent = RecordingAgent(clock)
     reporter = _reporter(agent, clock)
 
-    def fip(request: httpx.Request) -> httpx.Response:
+    def fip(request: httpx2.Request) -> httpx2.Response:
         clock.pass_time(70)
         if request.url.path.endswith("discover"):
-            raise httpx.ReadTimeout("late")
-        return httpx.Response(200, json={"sessionId": "S-5"})
+            raise httpx2.ReadTimeout("late")
+        return httpx2.Response(200, json={"sessionId": "S-5"})
 
     async def story() -> None:
         transport = ReportingTransport(
-            reporter, {"fip.test": "FIP-1"}.get, httpx.MockTransport(fip)
+            reporter, {"fip.test": "FIP-1"}.get, httpx2.MockTransport(fip)
         )  # type: ignore[arg-type]
-        async with httpx.AsyncClient(transport=transport) as http:
+        async with httpx2.AsyncClient(transport=transport) as http:
             answer = await http.post("https://fip.test/v2/FI/request", json={})
             assert answer.json() == {"sessionId": "S-5"}
             await http.post("https://elsewhere.test/v2/Consent", json={})
@@ -261,8 +263,8 @@ def test_the_asgi_middleware_reports_notifications_with_their_content() -> None:
 
     async def story() -> None:
         watched = ReportingApp(app, reporter, lambda headers, _: headers.get("x-fip", ""))
-        transport = httpx.ASGITransport(watched)  # type: ignore[arg-type]
-        async with httpx.AsyncClient(transport=transport, base_url="http://aa") as http:
+        transport = httpx2.ASGITransport(watched)  # type: ignore[arg-type]
+        async with httpx2.AsyncClient(transport=transport, base_url="http://aa") as http:
             await http.post("/FI/Notification", json=body, headers={"x-fip": "FIP-1"})
             await http.post("/other", json=body)
 

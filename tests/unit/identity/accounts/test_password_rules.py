@@ -150,7 +150,7 @@ def test_every_long_entry_of_the_lists_is_refused_with_its_reason():
     """A10: the blocklist."""
     stranger = PasswordContext("zz@qq.example", "Zz")
 
-    for text in common_texts(15):
+    for text in common_texts():
         refusal = check_password(text.upper(), stranger)
 
         assert refusal is not None
@@ -161,8 +161,9 @@ def test_every_common_password_is_refused_when_doubled():
     """A10: the blocklist."""
     stranger = PasswordContext("zz@qq.example", "Zz")
 
-    for text in sorted(common_texts(8))[:2000]:
+    for text in common_texts():
         assert check_password(f"{text}{text}", stranger) is not None
+        assert check_password(f"{text[:8]}{text[:8]}", stranger) is not None
 
 
 def test_a_short_name_does_not_forbid_half_the_dictionary():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
-import httpx
+import httpx2
 import typer
 
 from mudra.cli.commands.conformance import member_check, options
@@ -121,7 +121,7 @@ def _report(
         fail("--only: no such part or check; mudra conformance list shows them", Exit.USAGE)
     redaction = Redaction()
     started = datetime.fromtimestamp(clock.wall(), UTC)
-    with httpx.Client(timeout=TIMEOUT_S) as client:
+    with httpx2.Client(timeout=TIMEOUT_S) as client:
         one = Implementation(target, client, redaction, _pause(client, sandbox_url), clock.wall)
         if (reached := one.refused_form).status == 0:
             fail(f"{target.base_url}: {reached.described()}", Exit.UNREACHABLE)
@@ -136,7 +136,7 @@ def _report(
     return Report(target.base_url, iso_ms(started), results)
 
 
-def _pause(client: httpx.Client, sandbox_url: str) -> Callable[[float], None]:
+def _pause(client: httpx2.Client, sandbox_url: str) -> Callable[[float], None]:
     """Return what waits; in a sandbox it moves the clock."""
 
     def wait(seconds: float) -> None:
@@ -147,7 +147,7 @@ def _pause(client: httpx.Client, sandbox_url: str) -> Callable[[float], None]:
         url = f"{sandbox_url.rstrip('/')}/sandbox/v1/clock"
         body = b'{"advance":"PT' + str(round(seconds)).encode() + b'S"}'
         moved = ask(client, "POST", url, headers={"Content-Type": "application/json"}, content=body)
-        if moved.status != httpx.codes.OK:
+        if moved.status != httpx2.codes.OK:
             fail(f"--sandbox-url: its clock was not moved: {moved.described()}")
 
     return advance if sandbox_url else wait

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Final
 
-import httpx
+import httpx2
 import msgspec
 import typer
 
@@ -73,7 +73,7 @@ def member(  # noqa: PLR0913, PLR0917  # its options
     )
     redaction = Redaction()
     started = datetime.fromtimestamp(clock.wall(), UTC)
-    with httpx.Client(timeout=_TIMEOUT_S) as client:
+    with httpx2.Client(timeout=_TIMEOUT_S) as client:
         one = Implementation(target, client, redaction, _never_waits, clock.wall)
         try:
             baseurl = read_baseurl(one, member_id) if entry is None else baseurl_of(_read(entry))

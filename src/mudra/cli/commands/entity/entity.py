@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Annotated
 
-import httpx
+import httpx2
 import typer
 
 from mudra.cli.client.api_client import BaseUrl, as_entity, get_json, read_as, signed_in
@@ -153,7 +153,7 @@ def _of_days(entity_id: str, path: str, days: int, base_url: str | None) -> dict
     """Read what an entity sees of its last days, by the service's clock."""
     entry = signed_in(base_url)
     holder = as_entity(entity_id, entry)
-    url = str(httpx.URL(entry.base_url).copy_with(path=path))
+    url = str(httpx2.URL(entry.base_url).copy_with(path=path))
     answer = get_json(url, {}, holder)  # of the last day
     if days == 1:
         return answer

@@ -4,7 +4,7 @@ from http import HTTPMethod
 from typing import Annotated
 from urllib.parse import quote
 
-import httpx
+import httpx2
 import typer
 
 from mudra.cli.client.api_client import (
@@ -59,7 +59,7 @@ def unfollow(
 
 def _call(entity_id: str, prefix: str, base_url: str | None) -> tuple[SignedIn, str]:
     entry = signed_in(base_url)
-    url = str(httpx.URL(entry.base_url).copy_with(path=f"{prefix}/followed-fips"))
+    url = str(httpx2.URL(entry.base_url).copy_with(path=f"{prefix}/followed-fips"))
     return as_entity(entity_id, entry), url
 
 
@@ -67,7 +67,7 @@ def _each(method: HTTPMethod, fips: list[str], holder: SignedIn, url: str) -> di
     answer: dict[str, object] = {}
     for fip_id in fips:
         status, answer = send_json(method, f"{url}/{quote(fip_id, safe='')}", None, holder)
-        if not httpx.codes.is_success(status):
+        if not httpx2.codes.is_success(status):
             refused(status, answer)
     return answer
 

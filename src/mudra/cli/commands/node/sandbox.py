@@ -4,7 +4,7 @@ import re
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
-import httpx
+import httpx2
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
@@ -44,7 +44,7 @@ def advance(
 ) -> None:
     """Move the sandbox's clock forward, so that grace periods, limits and expiry pass."""
     address = base_address(base_url)
-    root = httpx.URL(address).copy_with(raw_path=b"/sandbox/v1/clock")
+    root = httpx2.URL(address).copy_with(raw_path=b"/sandbox/v1/clock")
     answer = post_open(str(root), {"advance": by})
     if as_json:
         show_json(answer)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-import httpx
+import httpx2
 import typer
 
 from mudra.cli.client.api_client import BaseUrl, read_as, refused, send_json, signed_in
@@ -77,11 +77,11 @@ def off(
 def _answered(
     method: str, path: str, body: dict[str, str] | None, entry: SignedIn
 ) -> dict[str, object]:
-    root = httpx.URL(entry.base_url).copy_with(raw_path=b"/sandbox/v1/faults")
+    root = httpx2.URL(entry.base_url).copy_with(raw_path=b"/sandbox/v1/faults")
     status, members = send_json(method, f"{root}{path}", body, entry)
-    if status == httpx.codes.NOT_FOUND:
+    if status == httpx2.codes.NOT_FOUND:
         fail(f"{entry.base_url} is no sandbox: faults exist in a sandbox only")
-    if not httpx.codes.is_success(status):
+    if not httpx2.codes.is_success(status):
         refused(status, members)
     return members
 

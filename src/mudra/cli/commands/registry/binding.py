@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-import httpx
+import httpx2
 import typer
 
 from mudra.cli.client.api_client import BaseUrl, get_json, post_json, read_as, signed_in
@@ -41,7 +41,7 @@ def binding(
     body: dict[str, object] = {"binding": to.value, "evenSo": even_so} if to else {}
     if as_operator:
         url = str(
-            httpx.URL(entry.base_url).copy_with(
+            httpx2.URL(entry.base_url).copy_with(
                 path=f"/operator/v1/members/{entity_id}/address-binding"
             )
         )

@@ -3,7 +3,7 @@
 import time
 from typing import Annotated
 
-import httpx
+import httpx2
 import typer
 
 from mudra.cli.client.api_client import BaseUrl, get_json, post_json, read_as, signed_in
@@ -32,7 +32,7 @@ def probe(
     """
     entry = signed_in(base_url)
     path = f"/operator/v1/registry/entries/{entity_id}/probe"
-    url = str(httpx.URL(entry.base_url).copy_with(path=path))
+    url = str(httpx2.URL(entry.base_url).copy_with(path=path))
     answer, until = post_json(url, {}, entry), time.monotonic() + _WAIT_S
     while answer.get("doneAt") is None:
         if time.monotonic() > until:

@@ -1,9 +1,9 @@
-"""`auth=` of httpx: our Entity Access Token, and on wish a signature, on every request."""
+"""`auth=` of httpx2: our Entity Access Token, and on wish a signature, on every request."""
 
 from collections.abc import AsyncGenerator, Generator
 from typing import Final, Generic, TypeVar
 
-import httpx
+import httpx2
 
 from mudra.client.address import is_safe
 from mudra.client.async_token_source import AsyncEntityTokenSource
@@ -19,7 +19,7 @@ _UNAUTHORIZED: Final = 401
 _Source = TypeVar("_Source", EntityTokenSource, AsyncEntityTokenSource)
 
 
-class _TokenAuth(httpx.Auth, Generic[_Source]):
+class _TokenAuth(httpx2.Auth, Generic[_Source]):
     requires_request_body = True
 
     def __init__(
@@ -35,7 +35,7 @@ class _TokenAuth(httpx.Auth, Generic[_Source]):
         self._signer = signer
         self._allow_http = allow_http
 
-    def _prepared(self, request: httpx.Request, token: str) -> httpx.Request:
+    def _prepared(self, request: httpx2.Request, token: str) -> httpx2.Request:
         if not is_safe(request.url.scheme, request.url.host, allow_http=self._allow_http):
             raise ValueError(
                 f"a token is not sent to {request.url.host} over plain http; use https, or pass"
@@ -52,24 +52,26 @@ class _TokenAuth(httpx.Auth, Generic[_Source]):
 
 
 class EntityTokenAuth(_TokenAuth[EntityTokenSource]):
-    """Send the token of `source` with every request of an `httpx.Client`.
+    """Send the token of `source` with every request of an `httpx2.Client`.
 
     `header` is where the peer expects it: one of `mudra.client.TOKEN_HEADERS`. With `signer` the
     body is signed in `x-jws-signature`; where `source` has a key (`dpop`), each request proves it.
     After a 401 the request is sent once more with a new token. Request bodies are held in memory
-    for that. Leave redirects off, as httpx does: it would send a header other than `Authorization`
+    for that. Leave redirects off, as httpx2 does: it would send a header other than `Authorization`
     on to another host.
 
     Raises ValueError for a request over plain http to another machine, unless `allow_http`.
     """
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Refuse an `httpx.AsyncClient`, which would send the request without a token."""
-        raise TypeError(f"pass AsyncEntityTokenAuth to an httpx.AsyncClient ({request.url.host})")
+    def auth_flow(
+        self, request: httpx2.Request
+    ) -> Generator[httpx2.Request, httpx2.Response, None]:
+        """Refuse an `httpx2.AsyncClient`, which would send the request without a token."""
+        raise TypeError(f"pass AsyncEntityTokenAuth to an httpx2.AsyncClient ({request.url.host})")
 
     def sync_auth_flow(
-        self, request: httpx.Request
-    ) -> Generator[httpx.Request, httpx.Response, None]:
+        self, request: httpx2.Request
+    ) -> Generator[httpx2.Request, httpx2.Response, None]:
         """Yield the request with its token, and again with another after a 401."""
         request.read()
         token = self._source.token()
@@ -81,15 +83,17 @@ class EntityTokenAuth(_TokenAuth[EntityTokenSource]):
 
 
 class AsyncEntityTokenAuth(_TokenAuth[AsyncEntityTokenSource]):
-    """EntityTokenAuth for `httpx.AsyncClient`: the same options."""
+    """EntityTokenAuth for `httpx2.AsyncClient`: the same options."""
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        """Refuse an `httpx.Client`, which would send the request without a token."""
-        raise TypeError(f"pass EntityTokenAuth to an httpx.Client ({request.url.host})")
+    def auth_flow(
+        self, request: httpx2.Request
+    ) -> Generator[httpx2.Request, httpx2.Response, None]:
+        """Refuse an `httpx2.Client`, which would send the request without a token."""
+        raise TypeError(f"pass EntityTokenAuth to an httpx2.Client ({request.url.host})")
 
     async def async_auth_flow(
-        self, request: httpx.Request
-    ) -> AsyncGenerator[httpx.Request, httpx.Response]:
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Yield the request with its token, and again with another after a 401."""
         await request.aread()
         token = await self._source.token()
