@@ -174,6 +174,7 @@ messages: $(STAMP) ## collect the messages of pages and emails for translators (
 sbom: $(STAMP) ## write what Mudra is made of as CycloneDX: dist/*.cdx.json
 	@mkdir -p dist
 	@$(UV) export --quiet --frozen --all-extras --no-dev --format cyclonedx1.5 -o dist/mudra.cdx.json >/dev/null
+	@$(BIN)/python -m tools.sbom dist/mudra.cdx.json
 	@cd $(ASSETS) && PATH="$(CURDIR)/$(BIN):$$PATH" npm sbom --package-lock-only \
 		--sbom-format cyclonedx >$(CURDIR)/dist/console.cdx.json
 	@ls dist/*.cdx.json

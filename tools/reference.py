@@ -101,6 +101,11 @@ def settings_page() -> str:
                 "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
                 "| a command line | |"
             ),
+            (
+                "| `MUDRA_POSTGRES_BIN` | folder of PostgreSQL 18's programs, for the embedded "
+                "database and for backups of any; the newest of Debian's and of those that come "
+                "with Mudra when not set | a directory | |"
+            ),
             "| `MUDRA_PASSWORD` | password of `mudra login`, in place of the prompt | a text | |",
             (
                 "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "

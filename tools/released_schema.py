@@ -13,7 +13,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from mudra.storage.database.embedded.server import embedded_server, programs
+from mudra.storage.database.embedded.programs import programs
+from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
 
 FOLDER: Final = Path(__file__).parents[1] / "tests" / "upgrade" / "released"

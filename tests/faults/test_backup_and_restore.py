@@ -21,7 +21,8 @@ from tests.support.metrics.metrics_push import pushing_aa
 from tests.support.second_place import until_exported
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
-from mudra.storage.database.embedded.server import embedded_server, programs
+from mudra.storage.database.embedded.programs import programs
+from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.roles import OWNER, SERVICE, as_role
 
 MEMBERS = 10

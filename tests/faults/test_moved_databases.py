@@ -16,7 +16,8 @@ from tests.support.forked_command import run_mudra
 from tests.support.second_place import SECOND, until_exported
 from tests.support.service import new_member, running_service
 
-from mudra.storage.database.embedded.server import embedded_server, programs
+from mudra.storage.database.embedded.programs import programs
+from mudra.storage.database.embedded.server import embedded_server
 
 pytestmark = pytest.mark.slow
 

@@ -36,7 +36,8 @@ from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.audit.witness import open_witness
 from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
-from mudra.storage.database.embedded.server import embedded_server, programs
+from mudra.storage.database.embedded.programs import programs
+from mudra.storage.database.embedded.server import embedded_server
 
 ROWS = 20
 LOST = 48

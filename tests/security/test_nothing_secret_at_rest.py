@@ -23,10 +23,10 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.storage.database.embedded import server as embedded
+from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
 
-PG_DUMP = embedded.programs() / "pg_dump"
+PG_DUMP = programs() / "pg_dump"
 NEW_PASSWORD = "another-canary-password/with+signs=%"
 
 

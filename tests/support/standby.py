@@ -13,7 +13,7 @@ import psycopg
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
-from mudra.storage.database.embedded.server import programs
+from mudra.storage.database.embedded.programs import programs
 
 
 @dataclass

@@ -28,6 +28,7 @@ from mudra.bootstrap.diagnosis_of_copies import (
 from mudra.bootstrap.diagnosis_of_installation import installation
 from mudra.bootstrap.diagnosis_of_metrics import metrics_database, processes_at_most
 from mudra.bootstrap.diagnosis_of_room import forecast, queues
+from mudra.bootstrap.diagnosis_of_server import postgresql
 from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.cli.local.program import CommandFailed
@@ -146,6 +147,7 @@ def _master_key(settings: Settings) -> list[Diagnosis]:
 
 async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
     checks: list[Callable[[Dependencies], Awaitable[Diagnosis]]] = [
+        postgresql,
         _roles,
         _clock,
         _signing_keys,

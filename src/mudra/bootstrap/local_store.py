@@ -27,7 +27,7 @@ from mudra.storage.backup.encryption import BackupKeyInvalid, BackupUnreadable
 from mudra.storage.backup.postgres_dump import DumpFailed
 from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import MasterKeyError
-from mudra.storage.database.embedded.server import EmbeddedServerError
+from mudra.storage.database.embedded.programs import EmbeddedServerError
 from mudra.storage.database.migrate import SchemaBusy, SchemaUnknown
 from mudra.storage.database.outage import outage_of
 from mudra.storage.database.roles import AdminTooWeak

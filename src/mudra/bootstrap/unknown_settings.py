@@ -5,9 +5,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from mudra.bootstrap.config import REFERENCE
+from mudra.storage.database.embedded.programs import SETTING as POSTGRES_BIN
 
 OTHER_VARIABLES: Final = frozenset(
-    {"MUDRA_MASTER_KEY", "MUDRA_MASTER_KEY_COMMAND", "MUDRA_PASSWORD", "MUDRA_CONFIG_DIR"}
+    {
+        *("MUDRA_MASTER_KEY", "MUDRA_MASTER_KEY_COMMAND", "MUDRA_PASSWORD", "MUDRA_CONFIG_DIR"),
+        POSTGRES_BIN,
+    }
 )
 """Variables that other files read: key material never enters the settings object."""
 

@@ -13,6 +13,8 @@ class Diagnosis(Struct, frozen=True):
     name: str
     passed: bool
     text: str
+    warns: bool = False
+    """It passed, and the text says what should be done all the same."""
 
 
 class Distribution(Struct, frozen=True):

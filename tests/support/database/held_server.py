@@ -7,7 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
+from mudra.storage.database.embedded.programs import EmbeddedServerError
+from mudra.storage.database.embedded.server import embedded_server
 
 
 def main() -> None:

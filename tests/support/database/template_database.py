@@ -16,7 +16,8 @@ import pytest
 from mudra.storage.database.embedded.account import choose_accounts
 from mudra.storage.database.embedded.locks import ALIVE, is_held
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
-from mudra.storage.database.embedded.server import embedded_server, programs
+from mudra.storage.database.embedded.programs import programs
+from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
 from mudra.storage.database.roles import OWNER, SERVICE, Role, as_role, grant, make_roles
 

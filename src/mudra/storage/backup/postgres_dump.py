@@ -1,23 +1,25 @@
 """pg_dump and pg_restore as streams: nothing that was not encrypted is written to a disk.
 
-The programs are those that come with the embedded server; they work with PostgreSQL 15 to 18.
-What pg_restore 18 sends, a server before 17 refuses (transaction_timeout), and what pg_dump 18
-writes, pg_restore 16 cannot read: with such a server both are of version 16.
+The programs are of PostgreSQL 18 and work with servers from 15 on. A server before 17 refuses what
+pg_restore 18 sends, so a restore to one takes a way of its own (`restore_before_17`).
 """
 
 import contextlib
-import os
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
 import psycopg
 
-from mudra.shared.child_environment import without_settings
-from mudra.storage.backup.tls_tunnel import tunnel
-from mudra.storage.database.embedded.server import programs
+from mudra.storage.backup.client_programs import (
+    client_programs,
+    encrypted_as,
+    environment,
+    way_out,
+)
 from mudra.storage.database.roles import without
 
 _DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
@@ -32,6 +34,7 @@ WHERE relkind IN ('r', 'p', 'S') AND relnamespace = current_schema()::regnamespa
 HAVING count(*) > 0
 """
 _VERSION_17: Final = 170_000
+_BEFORE_17: Final = "mudra.storage.backup.restore_before_17"
 
 
 class DumpFailed(Exception):
@@ -81,7 +84,9 @@ def unreadable_part(conninfo: str) -> tuple[str, str] | None:
 def dumping(conninfo: str, snapshot: str | None = None) -> Iterator[IO[bytes]]:
     """Give what pg_dump writes, of one snapshot; raises DumpFailed at the end."""
     of = () if snapshot is None else (f"--snapshot={snapshot}",)
-    with _running("pg_dump", (*_DUMP, *of), conninfo, writes=True) as stream:
+    way = _way(conninfo)
+    command = [way.programs / "pg_dump", *_DUMP, *of, way.option]
+    with _running(command, environment(way.programs, way.password), writes=True) as stream:
         yield stream
 
 
@@ -91,24 +96,27 @@ def restoring(conninfo: str) -> Iterator[IO[bytes]]:
 
     An exception within the block kills pg_restore, whose transaction is rolled back.
     """
-    with _running("pg_restore", _RESTORE, conninfo, writes=False) as stream:
+    way = _way(conninfo)
+    command: Sequence[str | Path] = [way.programs / "pg_restore", *_RESTORE, way.option]
+    variables = environment(way.programs, way.password)
+    if way.before_17:
+        command = [sys.executable, "-P", "-m", _BEFORE_17, way.programs, way.address]
+        variables = environment(None, way.password)
+    with _running(command, variables, writes=False) as stream:
         yield stream
 
 
 @contextlib.contextmanager
 def _running(
-    name: str, options: tuple[str, ...], conninfo: str, *, writes: bool
+    command: Sequence[str | Path], variables: Mapping[str, str], *, writes: bool
 ) -> Iterator[IO[bytes]]:
-    environment = {**without_settings(os.environ), "PGAPPNAME": "mudra backup"}
-    with tempfile.TemporaryFile() as said, _way(conninfo) as way:
-        if way.password:  # not an argument, which every user of the machine could read
-            environment["PGPASSWORD"] = way.password
+    with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - our own programs, no shell
-            [way.programs / name, *options, f"--dbname={way.address}"],
+            command,
             stdin=subprocess.DEVNULL if writes else subprocess.PIPE,
             stdout=subprocess.PIPE if writes else subprocess.DEVNULL,
             stderr=said,
-            env=environment,
+            env=variables,
         )
         stream = process.stdout if writes else process.stdin
         assert stream is not None
@@ -128,27 +136,31 @@ def _running(
         if failed:
             said.seek(0)
             text = " ".join(said.read().decode(errors="replace").split())
-            raise DumpFailed(f"{name}: {text[-_TAIL:]}")
+            name = "pg_dump" if writes else "pg_restore"
+            raise DumpFailed(f"{name}: {text[-_TAIL:]}{way_out(text)}")
 
 
 class _Way(NamedTuple):
-    """The programs that a server understands, and how they reach it."""
+    """The programs, and how they reach a server."""
 
     programs: Path
     address: str
     password: str
+    before_17: bool
+
+    @property
+    def option(self) -> str:
+        return f"--dbname={self.address}"
 
 
-@contextlib.contextmanager
-def _way(conninfo: str) -> Iterator[_Way]:
-    with contextlib.ExitStack() as stack:
-        try:
-            with psycopg.connect(conninfo, connect_timeout=5) as connection:
-                chosen = programs(before_17=connection.info.server_version < _VERSION_17)
-                password = connection.info.password
-                address = without(conninfo, "password")
-                if connection.pgconn.ssl_in_use:
-                    address = stack.enter_context(tunnel(connection, conninfo))
-        except (psycopg.Error, OSError) as error:
-            raise DumpFailed(str(error)) from error
-        yield _Way(chosen, address, password)
+def _way(conninfo: str) -> _Way:
+    try:
+        with psycopg.connect(conninfo, connect_timeout=5) as connection:
+            return _Way(
+                client_programs(),
+                without(conninfo, "password", **encrypted_as(connection)),
+                connection.info.password,
+                connection.info.server_version < _VERSION_17,
+            )
+    except psycopg.Error as error:
+        raise DumpFailed(str(error)) from error

