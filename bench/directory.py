@@ -35,9 +35,9 @@ from bench.support import (
 )
 from mudra.audit.event import Caller
 from mudra.bootstrap import wiring
-from mudra.bootstrap.command_line import run
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
+from mudra.bootstrap.entry_point import run
 from mudra.bootstrap.node.serve import open_store
 from mudra.bootstrap.routes import ServiceRoutes, service_routes
 from mudra.http.route_settings import RouteSettings

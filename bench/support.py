@@ -26,7 +26,7 @@ from mudra.storage.database.embedded.server import embedded_server
 
 _LISTENS = re.compile(r"  listens +\S+:(?P<port>\d+)$", re.MULTILINE)
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
-_PROGRAM = ("-c", "from mudra.bootstrap.command_line import run; run()")
+_PROGRAM = ("-c", "from mudra.bootstrap.entry_point import run; run()")
 
 
 class RunningService:

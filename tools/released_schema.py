@@ -13,6 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
+from mudra import DISTRIBUTION
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
@@ -44,7 +45,7 @@ def schema(url: str) -> str:
 
 def main() -> int:
     """Write the file; 1 when this version has one."""
-    file = FOLDER / f"{version('mudra')}.sql"
+    file = FOLDER / f"{version(DISTRIBUTION)}.sql"
     if file.exists():
         print(f"{file.name} is there: raise the version in pyproject.toml first", file=sys.stderr)
         return 1

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.docs.test_guides import GUIDES
+from tests.docs.test_installed_copies import AGENT
 from tests.docs.test_tutorials import PAGES
 from tests.support.documents.blocks import (
     DOCUMENTS,
@@ -21,7 +22,7 @@ from tests.support.documents.left_out import BY_ANOTHER_TEST, is_left_out, rows
 from mudra.bootstrap.config import REFERENCE, load_settings
 
 TESTS = ROOT / "tests"
-FOLLOWED = {*GUIDES, *PAGES, "docs/how-to/monitor-the-network.md"}
+FOLLOWED = {*GUIDES, *PAGES, AGENT, "docs/how-to/monitor-the-network.md"}
 """The last one in tests/http/health/test_feed_states.py, where a network has an incident."""
 GENERATED = re.compile(r"^(Generated|Made) by `make docs`", re.MULTILINE)
 """`make lint` compares such a page with the program; what a reader runs in it is run all the same."""

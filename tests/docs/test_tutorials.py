@@ -5,6 +5,7 @@ Samples in Java and Go, whose compilers take longer, run before a release.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,8 @@ def test_a_tutorial_works_word_by_word(page: str, sandbox: Service, tmp_path: Pa
         pytest.skip("the npm packages are not there: run `make test`, which installs them")
     fill = Fill(files=exports() if page.endswith("keycloak.md") else {})
 
-    follow(blocks, sandbox, tmp_path, fill, own_process=page == INSTALLED)
+    programs = Path(sys.executable).parent if page == INSTALLED else None
+    follow(blocks, sandbox, tmp_path, fill, programs=programs)
 
     assert any(block.kind == "text" for block in blocks), (
         "a page that promises nothing proves nothing"

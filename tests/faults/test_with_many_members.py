@@ -76,7 +76,7 @@ def old_key(service: Service) -> str:
 
 def command(service: Service, *words: str, keys: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", "from mudra.bootstrap.command_line import run; run()", *words],
+        [sys.executable, "-c", "from mudra.bootstrap.entry_point import run; run()", *words],
         env=service.environment | ({"MUDRA_MASTER_KEY": keys} if keys else {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -9,7 +9,7 @@ from typing import Final
 
 from tests.support import set_clock, short_past
 
-from mudra.bootstrap import command_line
+from mudra.bootstrap import entry_point
 from mudra.storage.crypto import password_hash
 
 _KIB_OF_A_MIB: Final = 54
@@ -33,4 +33,4 @@ def run() -> None:
     set_clock.install()
     short_past.install()
     with cheap_hashes():
-        command_line.run()
+        entry_point.run()

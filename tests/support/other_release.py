@@ -96,7 +96,7 @@ def start(
 
     `forked` is for this release: from a process that has its code loaded.
     """
-    program = "from mudra.bootstrap.command_line import run; run()"
+    program = "from mudra.bootstrap.command_line import app; app()"
     words = ["serve", "--port", str(port)]
     environment = environment_of(tree, {**settings, "MUDRA_DATA_DIR": str(data_dir)})
     process: subprocess.Popen[str] | ForkedProgram

@@ -227,7 +227,7 @@ def running_service(
 def _started_afresh(
     arguments: list[str], environment: dict[str, str], *, full_hashes: bool
 ) -> subprocess.Popen[str]:
-    program = "mudra.bootstrap.command_line" if full_hashes else "tests.support.cheap_hashes"
+    program = "mudra.bootstrap.entry_point" if full_hashes else "tests.support.cheap_hashes"
     return subprocess.Popen(
         [sys.executable, "-c", f"from {program} import run; run()", *arguments],
         stdout=subprocess.PIPE,

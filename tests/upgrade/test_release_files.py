@@ -54,7 +54,7 @@ def environment(built: Path, tmp_path: Path, request: pytest.FixtureRequest) -> 
     home = tmp_path / "env"
     run(_UV, "venv", "--quiet", "--python", sys.executable, home, cwd=tmp_path)
     python = home / "bin" / "python"
-    wanted = f"mudra[server] @ {file.as_uri()}"
+    wanted = f"mudra-network[server] @ {file.as_uri()}"
     run(_UV, "pip", "install", "--quiet", "--python", python, wanted, cwd=tmp_path)
     return home / "bin", tmp_path
 
@@ -122,6 +122,28 @@ def test_it_is_installed_and_upgraded_by_the_page(tmp_path: Path) -> None:
     assert restart == "systemctl restart mudra"
 
 
+def test_a_member_installs_by_the_page_and_adds_an_extra(tmp_path: Path) -> None:
+    """Its commands, with a folder in place of /opt; then what the program says when asked for more."""
+    build, install = (one.body for one in blocks_of("docs/how-to/install.md") if one.kind == "sh")
+    opt, dist = tmp_path / "opt", tmp_path / "dist"
+    opt.mkdir()
+    for line in build.splitlines()[1:]:
+        words = line.replace(".venv/bin/uv", _UV).replace(" dist", f" {dist}")
+        run("bash", "-ec", words, cwd=ROOT)
+    for line in install.splitlines():
+        words = line.replace("python3.11", sys.executable).replace("/opt", str(opt))
+        run("bash", "-ec", words, cwd=dist)
+    program = opt / "mudra" / "bin" / "mudra"
+    assert "Usage: mudra secret" in run(program, "secret", "--help", cwd=tmp_path)
+
+    refused = subprocess.run([program, "agent"], capture_output=True, text=True, check=False)
+    remedy = refused.stderr.rpartition(": ")[2].strip()
+    assert remedy.startswith("pip install ")
+    run("bash", "-ec", f"{program.parent}/{remedy}", cwd=tmp_path)
+
+    assert "Usage: mudra agent" in run(program, "agent", "--help", cwd=tmp_path)
+
+
 def test_the_files_hold_what_they_should_and_nothing_private(built: Path) -> None:
     (wheel,), (source,) = built.glob("*.whl"), built.glob("*.tar.gz")
     with zipfile.ZipFile(wheel) as file:
@@ -136,21 +158,9 @@ def test_the_files_hold_what_they_should_and_nothing_private(built: Path) -> Non
         "mudra/py.typed",
     ):
         assert needed in installed, needed
-    assert not [name for name in installed if not name.startswith(("mudra/", "mudra-"))]
+    assert not [name for name in installed if not name.startswith(("mudra/", "mudra_network-"))]
     private = ("node_modules", "mudra/console/assets/")
     assert not [name for name in installed if any(one in name for one in private)]
     assert {"README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml"} <= set(sources)
     assert not [name for name in sources if name.startswith((".venv", "var/", ".build"))]
     assert not [name for name in sources if "node_modules" in name]
-
-
-def test_the_base_alone_is_the_client(built: Path, tmp_path: Path) -> None:
-    (wheel,) = built.glob("*.whl")
-    run(_UV, "venv", "--quiet", "--python", sys.executable, tmp_path / "env", cwd=tmp_path)
-    python = tmp_path / "env" / "bin" / "python"
-    run(_UV, "pip", "install", "--quiet", "--python", python, wheel, cwd=tmp_path)
-
-    run(python, "-c", "from mudra.client import TokenVerifier", cwd=tmp_path)
-    packages = run(_UV, "pip", "list", "--quiet", "--python", python, cwd=tmp_path)
-
-    assert not [name for name in ("litestar", "sqlalchemy", "psycopg") if name in packages.lower()]

@@ -1,4 +1,4 @@
-"""The `mudra` program: gives the command line what only the composition root can reach.
+"""Gives the command line what only the composition root can reach.
 
 Loaded by every command, so it imports each part when it is asked for: the drivers of the
 database alone take longer than most commands.
@@ -29,7 +29,7 @@ from mudra.overview.backups import (
 )
 from mudra.shared.secret_text import SecretText
 
-__all__ = ["LocalProgram", "app", "run"]
+__all__ = ["LocalProgram", "app"]
 
 T = TypeVar("T")
 PRIVATE: Final = 0o077
@@ -174,8 +174,3 @@ class LocalProgram:
 
 
 provide(LocalProgram())
-
-
-def run() -> None:
-    """Run the command line."""
-    app()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from mudra import DISTRIBUTION
 from mudra.bootstrap.config_sign_in import SignInSettings
 from mudra.bootstrap.setting import setting as _setting
 from mudra.bootstrap.setting_parsers import share as _share
@@ -26,5 +27,5 @@ class TracingSettings(SignInSettings):
 def tracing_fault(settings: TracingSettings) -> str:
     """Return why no traces can be made although they are asked for; empty when they can."""
     if settings.otlp_url and find_spec("opentelemetry.sdk") is None:
-        return 'MUDRA_OTLP_URL needs more packages: pip install "mudra[server,tracing]"'
+        return f"MUDRA_OTLP_URL needs more packages: pip install '{DISTRIBUTION}[server,tracing]'"
     return ""

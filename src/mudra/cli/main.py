@@ -1,65 +1,19 @@
-"""The mudra command: what there is, in one table.
+"""The mudra command: the groups and commands of the table, each loaded when it is called.
 
-A command's module is imported when it is called (or listed by `mudra --help`):
-importing them all would cost more than a warm start of the service.
+Importing them all would cost more than a warm start of the service, and needs every extra.
 """
 
 from collections.abc import Callable, Iterator, MutableMapping
 from importlib import import_module
-from typing import Annotated, Any, Final, NamedTuple, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias, cast
 
 import typer
 import typer.main
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
-
-class _Call(NamedTuple):
-    """A command of one word: a function of a module of `commands/`, and its examples."""
-
-    module: str
-    example: str
-
-
-_CALLS: Final = {
-    "serve": _Call(
-        "node.serve",
-        "mudra serve --sandbox --demo · MUDRA_DATABASE_URL=postgresql://… mudra serve --workers 4",
-    ),
-    "login": _Call("account.login", "mudra login lakshmi@kaveribank.example"),
-    "doctor": _Call("node.doctor", "mudra doctor --json"),
-    "restore": _Call(
-        "node.restore",
-        "mudra restore mudra-20261122T023000Z.dump.age --identity backup.key --data-dir /srv/mudra",
-    ),
-    "board": _Call("network.board", "mudra board --json"),
-}
-_NOUNS: Final = {
-    "member": "network.member",
-    "migrate": "network.migrate",
-    "mail": "node.mail",
-    "admin": "network.admin",
-    "operator": "network.operator",
-    "password": "account.password",
-    "entity": "entity.entity",
-    "secret": "entity.secret",
-    "token": "entity.token",
-    "session": "account.session",
-    "alarms": "account.alarms",
-    "keys": "node.keys",
-    "database": "node.database",
-    "backup": "node.backup",
-    "agent": "entity.agent",
-    "sandbox": "node.sandbox",
-    "audit": "network.audit",
-    "registry": "registry.entries",
-    "health": "network.health",
-    "announcement": "network.announcement",
-    "conformance": "conformance.conformance",
-    "jwk": "registry.jwk",
-    "config": "node.config",
-}
-"""The module of `commands/` whose `app` has the commands of a noun."""
-
+from mudra import DISTRIBUTION
+from mudra.cli.table import NOT_INSTALLED, ROWS, Extra, Row
 
 _Command: TypeAlias = TyperCommand | TyperGroup
 
@@ -74,17 +28,18 @@ class _Lazy(MutableMapping[str, _Command]):
         if name not in self:
             raise KeyError(name)
         if name not in self._taken:
-            self._taken[name] = _call(name) if name in _CALLS else _noun(name)
+            row = ROWS[name]
+            self._taken[name] = _call(name, row) if row.example else _noun(name, row)
         return self._taken[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in _CALLS or name in _NOUNS
+        return name in ROWS
 
     def __iter__(self) -> Iterator[str]:
-        return iter((*_CALLS, *_NOUNS))
+        return iter(ROWS)
 
     def __len__(self) -> int:
-        return len(_CALLS) + len(_NOUNS)
+        return len(ROWS)
 
     def __setitem__(self, name: str, command: _Command) -> None:
         self._taken[name] = command
@@ -101,25 +56,42 @@ class _Commands(TyperGroup):
         self.commands = cast("Any", _Lazy())  # Typer does not export the type that it declares
 
     def list_commands(self, ctx: object) -> list[str]:  # noqa: ARG002  # as the base has it
-        """Name them in the order of the table, importing none."""
-        return list(self.commands)
+        """Name them in the order of the table."""
+        return list(ROWS)
+
+    def get_command(self, ctx: object, cmd_name: str) -> Any:  # noqa: ARG002  # as the base has it
+        """Return what lists show of a command, without importing it."""
+        row = ROWS.get(cmd_name)
+        if row is None:
+            return None
+        return TyperCommand(cmd_name, help=row.help, rich_help_panel=_panel(row.extra))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command itself, which is called now."""
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, self.commands[str(name)], rest
 
 
-def _noun(name: str) -> TyperGroup:
-    group = typer.main.get_group(import_module(f"mudra.cli.commands.{_NOUNS[name]}").app)
-    group.name = name
+def _panel(extra: Extra) -> str | None:
+    # Escaped, since Rich takes what is in brackets for a style.
+    return None if extra.is_installed else f"Not installed: {escape(extra.requirement)}"
+
+
+def _noun(name: str, row: Row) -> TyperGroup:
+    group = typer.main.get_group(import_module(f"mudra.cli.commands.{row.module}").app)
+    group.name, group.help = name, row.help
     return group
 
 
-def _call(name: str) -> TyperCommand:
-    module, example = _CALLS[name]
-    function: Callable[..., None] = getattr(import_module(f"mudra.cli.commands.{module}"), name)
+def _call(name: str, row: Row) -> TyperCommand:
+    module = import_module(f"mudra.cli.commands.{row.module}")
+    function: Callable[..., None] = getattr(module, name)
     alone = typer.Typer(
         add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    alone.command(name, epilog=f"Example: {example}")(function)
+    alone.command(name, epilog=f"Example: {row.example}")(function)
     command = typer.main.get_command(alone)
     assert isinstance(command, TyperCommand)
     return command
@@ -132,7 +104,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Identity, registry and health service of an account-aggregator network.",
     epilog="Exit codes: 0 done · 1 refused or found wrong · 2 wrong usage · 3 sign in first · "
-    "4 wait and try again · 5 service or database did not answer",
+    "4 wait and try again · 5 service or database did not answer · "
+    f"{NOT_INSTALLED} an extra is not installed",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -141,7 +114,7 @@ def _version(asked: bool) -> None:
     if asked:
         from importlib.metadata import version  # noqa: PLC0415  # asked for once in a while
 
-        typer.echo(f"mudra {version('mudra')}")
+        typer.echo(f"mudra {version(DISTRIBUTION)}")
         raise typer.Exit
 
 

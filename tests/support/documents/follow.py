@@ -78,11 +78,11 @@ def follow(
     fill: Fill | None = None,
     *,
     strict: bool = False,
-    own_process: bool = False,
+    programs: Path | None = None,
 ) -> list[str]:
     """Run the blocks; gives what each of those that run printed.
 
-    With `own_process` each `mudra` is the installed program, in a process of its own.
+    With a folder of `programs` each `mudra` is the one there, in a process of its own.
     """
     fill = fill or Fill()
     for name, text in fill.files.items():
@@ -99,9 +99,8 @@ def follow(
     for written, ours in {_WRITTEN: service.root, **fill.names}.items():
         assert written == _WRITTEN or written in script, f"{written}: not in the document"
         script = script.replace(written, ours)
-    done = run_script(
-        script, folder, _environment(service, folder, strict=strict), own_process=own_process
-    )
+    environment = _environment(service, folder, programs, strict=strict)
+    done = run_script(script, folder, environment, own_process=programs is not None)
     printed = done.out.split(_MARK)
 
     assert done.code == 0, f"{runs[len(printed) - 1].body}\n{done.out[-2000:]}\n{done.err[-4000:]}"
@@ -122,7 +121,9 @@ def compare(blocks: Sequence[Block], printed: Sequence[str], names: Mapping[str,
             assert line in printed[number], (line, printed[number])
 
 
-def _environment(service: Service, folder: Path, *, strict: bool) -> dict[str, str]:
+def _environment(
+    service: Service, folder: Path, programs: Path | None, *, strict: bool
+) -> dict[str, str]:
     """Variables of the reader's shell; guides begin where the settings of a node are known."""
     settings = {
         "MUDRA_BASE_URL": service.issuer,
@@ -130,7 +131,7 @@ def _environment(service: Service, folder: Path, *, strict: bool) -> dict[str, s
         "MUDRA_SANDBOX": "true",
     }
     return {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{programs or Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder),
         "LANG": "C.UTF-8",
         "MUDRA_DATA_DIR": str(service.data_dir),

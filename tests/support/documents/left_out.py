@@ -26,6 +26,9 @@ _FAIL_OVER: Final = "faults/test_patroni.py::test_nothing_acknowledged_is_lost_o
 _SETTINGS: Final = "docs/test_every_block.py::test_settings_of_documents_are_accepted"
 _ERRORS: Final = "docs/test_samples.py::test_the_error_of_the_reference_is_what_a_service_answers"
 _INSTALLED: Final = "upgrade/test_release_files.py::test_it_is_installed_and_upgraded_by_the_page"
+_INSTALLED_BY_MEMBER: Final = (
+    "upgrade/test_release_files.py::test_a_member_installs_by_the_page_and_adds_an_extra"
+)
 _LIBRARY: Final = "docs/test_samples.py::test_the_samples_of_the_client_library_work"
 _FRAMEWORKS: Final = (
     "conformance/test_frameworks.py::test_a_framework_lets_members_in_and_no_one_else"
@@ -41,6 +44,10 @@ BY_ANOTHER_TEST: Final = {
             _RESTORE
         ),
         "mudra audit confirm-restore": _RESTORE,
+    },
+    "docs/how-to/install.md": {
+        "make setup": _INSTALLED_BY_MEMBER,
+        "python3.11 -m venv /opt/mudra": _INSTALLED_BY_MEMBER,
     },
     "docs/how-to/recover-to-a-time.md": {
         "pgbackrest --stanza=mudra stanza-create": _RECOVERY,
@@ -195,7 +202,7 @@ NOT_RUN: Final = {
         "1:(the old key),2:(the new key)": "is the form of a setting"
     },
     "docs/how-to/run-an-agent.md": {
-        "python3.11 -m venv /opt/mudra": _MACHINE,
+        "useradd --system --home-dir /var/lib/mudra-agent mudra-agent": _MACHINE,
         "podman build -f deploy/agent.Containerfile -t mudra-agent \\": _CONTAINER,
         "systemctl daemon-reload && systemctl enable --now mudra-agent": _MACHINE,
         "podman run -d --restart always -v ./agent.toml:/etc/mudra/agent.toml:ro \\": _CONTAINER,

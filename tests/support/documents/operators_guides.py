@@ -207,7 +207,6 @@ OPERATORS_GUIDES: Final[Mapping[str, Begins]] = MappingProxyType(
         "docs/how-to/second-factor.md": second_factor,
         "docs/how-to/single-sign-on.md": single_sign_on,
         "docs/how-to/check-an-implementation.md": check_an_implementation,
-        "docs/how-to/run-an-agent.md": run_an_agent,
         "docs/reference/audit-events.md": nothing,
         "docs/how-to/rotate-the-master-key.md": nothing,
         "docs/how-to/add-a-language.md": add_a_language,

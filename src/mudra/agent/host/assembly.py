@@ -11,6 +11,7 @@ from typing import Final
 
 import httpx2
 
+from mudra import DISTRIBUTION
 from mudra.agent.clock import HOUR, MINUTE, Clock
 from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.event import Call, Event
@@ -30,7 +31,7 @@ from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.spool import Fact, Spool
 from mudra.metrics.payload.catalogue import Tag
 
-VERSION: Final = version("mudra")
+VERSION: Final = version(DISTRIBUTION)
 MAX_SILENCE: Final = 3 * WINDOW
 """Without a delivery for longer than this the agent is not ready."""
 HTTP_SECONDS: Final = 35

@@ -13,6 +13,7 @@ import msgspec
 import psycopg
 from msgspec import Struct
 
+from mudra import DISTRIBUTION
 from mudra.bootstrap.backup.place import refuse_unfinished
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
@@ -219,7 +220,7 @@ def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> Backup
             details = BackupDetails(
                 backup_id=begun.backup_id,
                 made_at=making.at,
-                mudra=version("mudra"),
+                mudra=version(DISTRIBUTION),
                 schema=HEAD,
                 database_bytes=begun.size,
                 dump_bytes=plain.count,

@@ -22,6 +22,7 @@ from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
+from mudra import DISTRIBUTION
 from mudra.http.server.instrumentation import ObserveRequest
 from mudra.jobs.scheduler import Job
 from mudra.shared.clock import Clock
@@ -43,7 +44,7 @@ class Tracing:
         """`share` of requests and jobs are traced; `process` names this one, `clock` is real."""
         self._clock = clock
         chosen = TraceIdRatioBased(share)
-        facts = {"service.name": "mudra", "service.version": version("mudra")}
+        facts = {"service.name": "mudra", "service.version": version(DISTRIBUTION)}
         self._provider = TracerProvider(
             resource=Resource.create({**facts, "mudra.process": process}),
             sampler=ParentBased(

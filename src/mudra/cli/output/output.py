@@ -11,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from mudra.cli.table import NOT_INSTALLED
+
 _INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
 # What is shown came from outside: nothing in it is markup.
 console = Console(highlight=False, markup=False, emoji=False)
@@ -31,6 +33,8 @@ class Exit(enum.IntEnum):
     """A limit is reached: the same command may work later."""
     UNREACHABLE = 5
     """The service or its database did not answer."""
+    NOT_INSTALLED = NOT_INSTALLED
+    """The command needs an extra that is not installed."""
 
 
 def fail(sentence: str, code: Exit = Exit.FAILED) -> NoReturn:

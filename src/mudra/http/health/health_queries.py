@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Annotated, Final, TypeAlias
+
+from litestar.params import PathParameter
 
 from mudra.http.auth.as_entity import EntityCall, as_entity
 from mudra.http.auth.as_operator import OperatorCall, as_operator
 from mudra.http.request.health_requests import (
     GROUPED_BY,
     MAX_LENGTH,
-    GroupingInPath,
     MatrixParameters,
     PictureParameters,
     TimeParameters,
@@ -35,6 +36,10 @@ from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import PAGE_S
 
+_GroupingInPath: TypeAlias = Annotated[
+    str,
+    PathParameter(description="what one row is about", schema_extra={"enum": list(GROUPED_BY)}),
+]
 _DEFAULT_LENGTH: Final = timedelta(days=1)
 _FEW_ROWS: Final = 100
 
@@ -56,7 +61,7 @@ async def health_matrix(call: OperatorCall[MatrixParameters]) -> MatrixResponse 
 @get("/operator/v1/health/{grouping:str}", "Show a picture of health")
 @as_operator(Scope.HEALTH, within_s=PAGE_S, reads=True)
 async def health_rows(
-    call: OperatorCall[PictureParameters], grouping: GroupingInPath
+    call: OperatorCall[PictureParameters], grouping: _GroupingInPath
 ) -> PictureResponse | CsvText | Refusal:
     """Show requests, success, errors, times and volume by network, fips, aas or pairs.
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal
 
-from litestar.params import PathParameter
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.http_refusals import InvalidField
@@ -47,11 +46,6 @@ _Silenced = Annotated[
     ),
 ]
 _Flag = Annotated[str, Meta(pattern=r"^(true|false)\Z", description="true or false")]
-
-GroupingInPath: TypeAlias = Annotated[
-    str,
-    PathParameter(description="what one row is about", schema_extra={"enum": list(GROUPED_BY)}),
-]
 
 
 class TimeParameters(Struct, frozen=True):

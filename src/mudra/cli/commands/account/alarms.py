@@ -18,10 +18,7 @@ from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.metrics.notifications.webhook_formats import Format
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Your alarms about incidents: channel, webhook, severity, quiet hours.",
-)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command(epilog="Example: mudra alarms show --json")

@@ -14,10 +14,7 @@ from mudra.cli.output.output import Exit, fail, show_json
 
 _LINK: Final = re.compile(r"(?:(?P<base>https?://\S+)/activate/)?(?P<token>[A-Za-z0-9_-]+)")
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Request a link by email if you forgot your password, and set a new one with it.",
-)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command(epilog="Example: mudra password forgot lakshmi@kaveribank.example")

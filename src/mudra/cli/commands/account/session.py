@@ -9,7 +9,7 @@ from mudra.cli.client.api_responses import Sessions, Status
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import show_facts, show_json, show_table
 
-app = typer.Typer(no_args_is_help=True, help="Your own sessions of the console.")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.command("list", epilog="Example: mudra session list --json")

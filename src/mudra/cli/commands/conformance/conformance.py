@@ -27,9 +27,7 @@ from mudra.shared.time_text import iso_ms
 
 TIMEOUT_S: Final = 60.0
 
-app = typer.Typer(
-    no_args_is_help=True, help="Check an implementation of the specification, or a member."
-)
+app = typer.Typer(no_args_is_help=True)
 app.command(epilog=member_check.EXAMPLE)(member_check.member)
 
 

@@ -22,11 +22,7 @@ from mudra.agent.host.status import Status, ask_status, no_spool
 from mudra.agent.sources.access_log import FORMATS
 from mudra.agent.spool.dead_letter import FOLDER, dead_letters, request_resend
 
-app = typer.Typer(
-    help="The monitoring agent: counts calls, pushes a window every ten minutes.",
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-)
+app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
 DEFAULT_CONFIG: Final = Path("/etc/mudra/agent.toml")
 

@@ -26,7 +26,7 @@ from mudra.http.response.health_responses import PictureResponse
 from mudra.shared.finding import Finding
 from mudra.shared.time_text import iso_ms
 
-app = typer.Typer(no_args_is_help=True, help="The status of an entity that you administer.")
+app = typer.Typer(no_args_is_help=True)
 
 app.command(epilog="Example: mudra entity admins KAVERI-FIP")(admins)
 app.command(epilog="Example: mudra entity add-admin KAVERI-FIP ravi@kaveribank.example")(add_admin)

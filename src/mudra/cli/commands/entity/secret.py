@@ -11,7 +11,7 @@ from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import show_facts, show_json
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS
 
-app = typer.Typer(no_args_is_help=True, help="The secret of an entity that you administer.")
+app = typer.Typer(no_args_is_help=True)
 
 EntityId = Annotated[str, typer.Argument(help="The entity's ID.")]
 

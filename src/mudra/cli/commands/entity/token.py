@@ -25,7 +25,7 @@ from mudra.http.response.account_responses import TokensResponse
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
 
-app = typer.Typer(no_args_is_help=True, help="Access tokens: get, inspect, verify.")
+app = typer.Typer(no_args_is_help=True)
 
 Token = Annotated[
     str | None, typer.Argument(help="The token; read from standard input when left out.")

@@ -40,7 +40,7 @@ from mudra.identity.second_factor.reset_factor import reset_factor
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
-app = typer.Typer(no_args_is_help=True, help="Admins of entities, and their accounts.")
+app = typer.Typer(no_args_is_help=True)
 
 EntityId = Annotated[str, typer.Argument(help="The entity's ID.")]
 Email = Annotated[str, typer.Argument(help="The admin's email address.")]

@@ -29,7 +29,7 @@ from mudra.metrics.announcements.announcement import (
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
-app = typer.Typer(no_args_is_help=True, help="Announcements of the operator on the public status.")
+app = typer.Typer(no_args_is_help=True)
 T = TypeVar("T")
 _ID = "7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d"
 _TRANSLATED = 3

@@ -25,7 +25,7 @@ from mudra.cli.output.acts import act_document, show_acts
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.shared.time_text import iso_ms
 
-app = typer.Typer(no_args_is_help=True, help="The audit: what happened, provably.")
+app = typer.Typer(no_args_is_help=True)
 
 
 _MAX_S: Final = 1800.0

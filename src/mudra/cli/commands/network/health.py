@@ -28,9 +28,7 @@ from mudra.metrics.incidents.silence import Silence, SilenceCommand
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
-app = typer.Typer(
-    no_args_is_help=True, help="Health of the network: pictures, incidents, silences, webhooks."
-)
+app = typer.Typer(no_args_is_help=True)
 app.command(epilog="Example: mudra health picture fips --last P7D --csv")(picture)
 app.command("matrix", epilog="Example: mudra health matrix --type fireq --json")(health_matrix)
 app.command(epilog="Example: mudra health held --json")(held)

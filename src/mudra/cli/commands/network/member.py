@@ -32,7 +32,7 @@ from mudra.tokens.ports import DayCount
 _MAX_REASON = 200
 _OPTIONS = {"entityId": "ENTITY_ID", "adminEmail": "admin", "adminName": "admin-name"}
 """Fields of a new member as this command calls them."""
-app = typer.Typer(no_args_is_help=True, help="Members of the network.")
+app = typer.Typer(no_args_is_help=True)
 member_file.add_commands(app)
 member_bulk.add_commands(app)
 

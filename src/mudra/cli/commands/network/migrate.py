@@ -36,7 +36,7 @@ from mudra.tokens.migration.move_in import (
     preview_member,
 )
 
-app = typer.Typer(no_args_is_help=True, help="Move a network in from other software.")
+app = typer.Typer(no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(help="The exported file.")]
 Apply = Annotated[bool, typer.Option("--apply", help="Do it; without it, only report.")]

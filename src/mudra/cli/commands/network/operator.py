@@ -24,7 +24,7 @@ from mudra.identity.operators.person_rule import LastOperator
 from mudra.identity.single_sign_on.local_sign_in import allow_password as allow_local_password
 from mudra.shared.refusal import Refusal
 
-app = typer.Typer(no_args_is_help=True, help="People who operate the network.")
+app = typer.Typer(no_args_is_help=True)
 _MAX_COUNT = 1000
 _LAST = (
     "this is the last active operator with the scope members, which manages operators: "

@@ -13,7 +13,7 @@ from mudra.cli.output.steps import steps_shown
 from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, Part
 from mudra.shared.time_text import iso_ms
 
-app = typer.Typer(no_args_is_help=True, help="Backups of the database, encrypted.")
+app = typer.Typer(no_args_is_help=True)
 
 BackupFile = Annotated[
     Path, typer.Argument(help="The backup: a file that ends in .dump.age.", dir_okay=False)

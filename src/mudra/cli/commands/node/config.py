@@ -6,7 +6,7 @@ from mudra.cli.local.program import CommandFailed, program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import fail, show_json, show_table
 
-app = typer.Typer(no_args_is_help=True, help="The settings in force.")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()

@@ -13,7 +13,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.acts import act_document, show_acts
 from mudra.cli.output.output import Exit, fail, show_facts, show_json
 
-app = typer.Typer(no_args_is_help=True, help="Roles, schema and rights of the database.")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()

@@ -23,7 +23,7 @@ from mudra.tokens.signing_keys.signing_key_service import (
     UnknownKey,
 )
 
-app = typer.Typer(no_args_is_help=True, help="Signing keys of the service.")
+app = typer.Typer(no_args_is_help=True)
 
 _EVENT_TEXTS = {
     EventName.KEYS_SIGNING_CREATE: "created and published",

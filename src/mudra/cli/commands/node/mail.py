@@ -17,7 +17,7 @@ from mudra.identity.accounts.email_address import AddressRefused, normalize_emai
 from mudra.overview.mail_queue import NoSuchMail, QueuedMail, StoredEmail, retry_mail
 from mudra.shared.time_text import iso_ms
 
-app = typer.Typer(no_args_is_help=True, help="Email: the development mailbox and the outbox.")
+app = typer.Typer(no_args_is_help=True)
 _MAX_COUNT = 1000
 
 

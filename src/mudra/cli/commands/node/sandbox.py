@@ -20,7 +20,7 @@ from mudra.demo.traffic import Disruption, Traffic
 from mudra.metrics.payload.catalogue import WINDOW, WINDOWS_PER_DAY, RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 
-app = typer.Typer(no_args_is_help=True, help="The sandbox: its past, its clock, its faults.")
+app = typer.Typer(no_args_is_help=True)
 app.add_typer(sandbox_fault.app, name="fault")
 
 _INCIDENT: Final = re.compile(

@@ -9,6 +9,7 @@ import typer
 from mudra.cli.local.program import CommandFailed, LocalSettings, program
 from mudra.cli.local.settings import DataDir
 from mudra.cli.output.output import Exit, fail
+from mudra.cli.table import Extra
 from mudra.demo.network import DEMO_NETWORK, DEMO_OPERATORS, DEMO_PASSWORD, FIRST_DAYS, Demo
 
 _USUAL_ISSUER: Final = "http://127.0.0.1:8080/iam"
@@ -43,6 +44,9 @@ def serve(
     try:
         if demo and not program().settings(overrides).sandbox:
             fail("--demo needs --sandbox: its passwords are published", Exit.USAGE)
+        if shape is Demo.ALIVE and not Extra.AGENT.is_installed:
+            wanted = f"pip install '{Extra.AGENT.requirement}', or add --no-traffic"
+            fail(f"--demo runs agents and needs the extra [agent]: {wanted}", Exit.NOT_INSTALLED)
         code = program().serve(overrides, lambda ready: _announce(ready, shape), shape)
     except CommandFailed as failed:
         fail(str(failed), failed.code)

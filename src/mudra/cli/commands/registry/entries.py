@@ -25,7 +25,7 @@ from mudra.registry.lifecycle.register import Command, Outcome, decide
 from mudra.registry.ports import Registry
 from mudra.shared.time_text import iso_ms
 
-app = typer.Typer(no_args_is_help=True, help="The registry's entries: submit, decide, export.")
+app = typer.Typer(no_args_is_help=True)
 payload_files.add_to(app)
 addresses.add_to(app)
 binding.add_to(app)

