@@ -139,9 +139,9 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version  # noqa: PLC0415  # asked for once in a while
+        from mudra.shared.build_version import version  # noqa: PLC0415  # asked for once in a while
 
-        typer.echo(f"mudra {version('mudra')}")
+        typer.echo(f"mudra {version()}")
         raise typer.Exit
 
 

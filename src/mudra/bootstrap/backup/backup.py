@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from mudra.bootstrap.node.serve import metrics_address, open_server, owner_of
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit
 from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, OnProgress, Part
+from mudra.shared.build_version import version
 from mudra.shared.ids import fresh_id
 from mudra.storage.backup.archive import (
     DUMP,
@@ -219,7 +219,7 @@ def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> Backup
             details = BackupDetails(
                 backup_id=begun.backup_id,
                 made_at=making.at,
-                mudra=version("mudra"),
+                mudra=version(),
                 schema=HEAD,
                 database_bytes=begun.size,
                 dump_bytes=plain.count,
