@@ -9,11 +9,10 @@ import re
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-from mudra import DISTRIBUTION
+from mudra.shared.build_version import RELEASE
 from mudra.storage.database.embedded.programs import programs
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
@@ -45,9 +44,12 @@ def schema(url: str) -> str:
 
 def main() -> int:
     """Write the file; 1 when this version has one."""
-    file = FOLDER / f"{version(DISTRIBUTION)}.sql"
+    file = FOLDER / f"{RELEASE}.sql"
     if file.exists():
-        print(f"{file.name} is there: raise the version in pyproject.toml first", file=sys.stderr)
+        print(
+            f"{file.name} is there: raise RELEASE in src/mudra/shared/build_version.py first",
+            file=sys.stderr,
+        )
         return 1
     with tempfile.TemporaryDirectory() as folder, embedded_server(Path(folder) / "data") as url:
         migrate(url)

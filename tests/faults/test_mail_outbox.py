@@ -1,15 +1,18 @@
 """Emails of a running service through a real mail server: STARTTLS, refusals, a kill (F6)."""
 
+import contextlib
 import json
 import os
 import signal
 import socket
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from email.parser import BytesParser
 from email.policy import default
 from pathlib import Path
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 from tests.support.mailbox import eventually
@@ -27,6 +30,7 @@ from tests.support.smtp_sink import Received, SmtpSink, make_certificate, smtp_s
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.email_message import links_in
+from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.tables import mail_outbox
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
@@ -246,6 +250,61 @@ def test_a_kill_between_the_servers_yes_and_our_mark_sends_twice_at_most(tmp_pat
     assert len(sent) == 2
     ids = {BytesParser(policy=default).parsebytes(one.content)["Message-ID"] for one in sent}
     assert len(ids) == 1  # so that the reader's program shows one
+
+
+def test_an_email_that_was_sent_while_the_database_failed_is_not_sent_again(
+    service: Service, sink: SmtpSink
+):
+    """F6: the mail server has the email, and the one who sent it cannot note so, and lives."""
+    with held_outbox(service) as outbox:
+
+        def hold_it() -> None:
+            sink.once_taken = bool
+            outbox.hold()
+
+        sink.once_taken = hold_it
+        _, email = onboard(service)
+        eventually(lambda: '"job": "mail"' in waits(service), 60)
+        outbox.free()
+    in_store(service, expire_claims)
+    service.advance("PT10M")
+    eventually(lambda: sent_at(service, email))
+    service.advance("P1D")
+    last = onboard(service)[1]
+    eventually(lambda: emails(sink, last))
+
+    assert sent_at(service, email)
+    assert len(emails(sink, email)) == 1
+
+
+@dataclass
+class HeldOutbox:
+    """The table of emails, which a session of its own keeps from all others."""
+
+    session: psycopg.Connection
+
+    def hold(self) -> None:
+        self.session.execute("LOCK TABLE mail_outbox IN SHARE ROW EXCLUSIVE MODE")
+
+    def free(self) -> None:
+        self.session.rollback()
+
+
+@contextlib.contextmanager
+def held_outbox(service: Service) -> Iterator[HeldOutbox]:
+    with embedded_server(service.data_dir) as conninfo, psycopg.connect(conninfo) as session:
+        yield HeldOutbox(session)
+
+
+def waits(service: Service) -> str:
+    """What the log says of jobs that the database kept from their work."""
+    lines = (service.data_dir / "mudra.log").read_text().splitlines()
+    return "\n".join(line for line in lines if "job waits" in line)
+
+
+def sent_at(service: Service, email: str) -> str | None:
+    (mail,) = json.loads(service.cli("mail", "list", "--to", email, "--json").stdout)
+    return mail["sentAt"]
 
 
 def test_an_operator_sees_the_queue_without_the_text(service: Service, sink: SmtpSink):

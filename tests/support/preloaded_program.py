@@ -33,6 +33,7 @@ from tests.support.database import template_database
 from tests.support.rare_collection import collect_rarely
 
 from mudra.bootstrap.config import Settings
+from mudra.shared.build_version import version
 
 ROOT: Final = Path(__file__).parents[2]
 _MESSAGE_BYTES: Final = 1 << 17
@@ -182,6 +183,7 @@ def main() -> None:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = unused
     for name in _LOADED:
         importlib.import_module(name)
+    version()  # kept: else each program that is forked from here asks git
     for name in ("cheap_keys", "shared_tls"):
         importlib.import_module(f"tests.support.{name}").install()
     compile_templates()

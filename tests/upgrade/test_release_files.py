@@ -113,11 +113,12 @@ def test_it_is_installed_and_upgraded_by_the_page(tmp_path: Path) -> None:
     first = program.read_text().partition("\n")[0]
 
     # The release after it: the link leads there, and what runs is not touched.
-    again = steps[0].replace("python3.11", sys.executable).replace("/opt", str(opt))
-    run("bash", "-ec", again.replace(version, "1.1.0"), cwd=dist)
     link, restart = upgrade.splitlines()
+    following = link.split()[2]
+    again = steps[0].replace("python3.11", sys.executable).replace("/opt", str(opt))
+    run("bash", "-ec", again.replace(f"mudra-{version}", following), cwd=dist)
     run("bash", "-ec", link.replace("/opt", str(opt)), cwd=dist)
-    assert (opt / "mudra").resolve() == opt / "mudra-1.1.0"
+    assert (opt / "mudra").resolve() == opt / following
     assert first.startswith(f"#!{opt / f'mudra-{version}'}/bin/python")
     assert restart == "systemctl restart mudra"
 

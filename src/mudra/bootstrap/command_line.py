@@ -157,6 +157,12 @@ class LocalProgram:
         with opening():
             return after_move(settings, caller, checkpoints)
 
+    def has_documentation(self) -> bool:
+        """Return whether the service shows the documentation."""
+        from mudra.console.framework.static_assets import DOCUMENTATION  # noqa: PLC0415
+
+        return DOCUMENTATION.find("reference/api.html") is not None
+
     def serve(
         self,
         overrides: Mapping[str, object],

@@ -12,7 +12,6 @@ import typer.main
 from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 
-from mudra import DISTRIBUTION
 from mudra.cli.table import NOT_INSTALLED, ROWS, Extra, Row
 
 _Command: TypeAlias = TyperCommand | TyperGroup
@@ -112,9 +111,9 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version  # noqa: PLC0415  # asked for once in a while
+        from mudra.shared.build_version import version  # noqa: PLC0415  # asked for once in a while
 
-        typer.echo(f"mudra {version(DISTRIBUTION)}")
+        typer.echo(f"mudra {version()}")
         raise typer.Exit
 
 

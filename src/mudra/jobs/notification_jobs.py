@@ -68,12 +68,17 @@ async def send_links(open_work: OpenUnitOfWork) -> None:
             found = await send_requested_links(work)
 
 
-async def deliver_mail(open_queue: OpenQueue, send: Send, count: Callable[[str], None]) -> None:
-    """Sends every email that is due; logs those that could not be delivered."""
+async def deliver_mail(
+    open_queue: OpenQueue, send: Send, count: Callable[[str], None], delivered: set[str]
+) -> None:
+    """Sends every email that is due; logs those that could not be delivered.
+
+    `delivered` are the IDs of those that are sent and not recorded yet.
+    """
 
     def report(mail: StoredEmail, outcome: Delivered | Undelivered) -> None:
         count("sent" if isinstance(outcome, Delivered) else "failed")
         if isinstance(outcome, Undelivered):
             _log.warning("mail not delivered", mail_id=mail.mail_id, problem=outcome.problem)
 
-    await deliver_due(open_queue, send, pause_after, report)
+    await deliver_due(open_queue, send, pause_after, report, delivered)

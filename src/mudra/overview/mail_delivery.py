@@ -41,8 +41,8 @@ class DeliveryQueue(Protocol):
         """Extend the claim; returns False when another node took the email, or it is gone."""
         ...
 
-    async def sent(self, mail_id: str) -> None:
-        """Record that an email was delivered."""
+    async def sent(self, mail_id: str) -> bool:
+        """Record that an email was delivered; returns False when that was recorded before."""
         ...
 
     async def failed(self, mail: StoredEmail, error: str, again_in: timedelta | None) -> None:
@@ -56,13 +56,20 @@ Report = Callable[[StoredEmail, Delivered | Undelivered], None]
 
 
 async def deliver_due(
-    open_queue: OpenQueue, send: Send, pause_after: Callable[[int], timedelta], report: Report
+    open_queue: OpenQueue,
+    send: Send,
+    pause_after: Callable[[int], timedelta],
+    report: Report,
+    delivered: set[str],
 ) -> None:
     """Send every email whose time has come, and report each outcome.
 
     Each is taken and settled in transactions of its own: a crash in between sends
-    an email twice, never zero times.
+    an email twice, never zero times. Where the database fails in between, the email's ID stays
+    in `delivered`, which the process keeps from run to run: the next one records it first.
     """
+    for mail_id in tuple(delivered):
+        await _settle_delivered(mail_id, open_queue, delivered)
     while True:
         async with open_queue() as (queue, _):
             due = await queue.take_due(_BATCH)
@@ -72,29 +79,37 @@ async def deliver_due(
                 if not await queue.still_taken(mail):
                     continue
             outcome = await send(mail)
-            async with open_queue() as (queue, audit_log):
-                await _settle(mail, outcome, queue, audit_log, pause_after)
             report(mail, outcome)
+            if isinstance(outcome, Delivered):
+                delivered.add(mail.mail_id)
+                await _settle_delivered(mail.mail_id, open_queue, delivered)
+            else:
+                await _settle_undelivered(mail, outcome, open_queue, pause_after)
         if len(due) < _BATCH:
             return
 
 
-async def _settle(
+async def _settle_delivered(mail_id: str, open_queue: OpenQueue, delivered: set[str]) -> None:
+    async with open_queue() as (queue, audit_log):
+        if await queue.sent(mail_id):
+            await audit_log.append(AuditEntry(EventName.MAIL_LETTER_SEND, _caller(mail_id)))
+    delivered.remove(mail_id)
+
+
+async def _settle_undelivered(
     mail: StoredEmail,
-    outcome: Delivered | Undelivered,
-    queue: DeliveryQueue,
-    audit_log: AuditLog,
+    outcome: Undelivered,
+    open_queue: OpenQueue,
     pause_after: Callable[[int], timedelta],
 ) -> None:
-    caller = Caller("system:outbox", txn_id=mail.mail_id)
-    if isinstance(outcome, Delivered):
-        await queue.sent(mail.mail_id)
-        await audit_log.append(AuditEntry(EventName.MAIL_LETTER_SEND, caller))
-        return
     again_in = pause_after(mail.attempts) if outcome.again else None
-    await queue.failed(mail, outcome.problem, again_in)
-    await audit_log.append(
-        AuditEntry(
-            EventName.MAIL_LETTER_SEND, caller, reason=outcome.problem, outcome=Outcome.FAILED
+    event, caller = EventName.MAIL_LETTER_SEND, _caller(mail.mail_id)
+    async with open_queue() as (queue, audit_log):
+        await queue.failed(mail, outcome.problem, again_in)
+        await audit_log.append(
+            AuditEntry(event, caller, reason=outcome.problem, outcome=Outcome.FAILED)
         )
-    )
+
+
+def _caller(mail_id: str) -> Caller:
+    return Caller("system:outbox", txn_id=mail_id)

@@ -1,16 +1,10 @@
 """What the overview of a member counts, and what it leads to."""
 
-import uuid
 from datetime import UTC, datetime, timedelta
 
-import sqlalchemy as sa
-from tests.support.metrics.incidents import stored_row
+from tests.support.metrics.stored_incidents import open_incident
 from tests.support.people.console import reader
-from tests.support.service import Service, in_store, new_member
-
-from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.payload.catalogue import window_start
-from mudra.storage.metrics.tables import metrics_incident
+from tests.support.service import Service, new_member
 
 
 def test_issued_and_refused_tokens_are_counted_since_the_beginning_of_yesterday(
@@ -36,16 +30,8 @@ def test_the_overview_of_a_fiu_leads_to_what_is_wrong_at_a_fip_that_it_follows(
     service: Service,
 ) -> None:
     fiu, other = new_member(service, "FIU"), new_member(service, "FIU")
-    bank, incident_id = new_member(service, "FIP").entity_id, str(uuid.uuid4())
-    # One of a window that is judged is withdrawn by the next run, which finds no calls of it.
-    began = window_start(datetime.fromtimestamp(service.wall(), UTC))
-    row = stored_row(incident_id, "fip-api", bank, began) | {"ended": None, "ending": "open"}
-
-    async def store(dependencies: Dependencies) -> None:
-        async with dependencies.database.transaction() as transaction:
-            await transaction.connection.execute(sa.insert(metrics_incident), [row])
-
-    in_store(service, store)
+    bank = new_member(service, "FIP").entity_id
+    incident_id = open_incident(service, bank)
     home = f"/console/entity/{fiu.entity_id}"
     browser, stranger = reader(service), reader(service)
     assert browser.sign_in(fiu.email).status_code == 303

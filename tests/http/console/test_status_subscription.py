@@ -6,8 +6,9 @@ import uuid
 import httpx2
 import pytest
 from tests.support.alarm_network import emails_to
+from tests.support.metrics.stored_incidents import end_incident, open_incident
 from tests.support.people.console import SAME_ORIGIN, Reader, reader
-from tests.support.service import Service, new_member, onboard
+from tests.support.service import Service, mails, new_member, onboard
 
 LINK = re.compile(r"https?://\S+/status/subscription/[A-Za-z0-9_-]{43}")
 ASK = "/status/subscribe"
@@ -22,6 +23,11 @@ def link_to(service: Service, email: str) -> str:
     service.wait_until(lambda: bool(emails_to(service, email)))
     (found,) = LINK.findall(emails_to(service, email)[0])
     return found.partition("/status")[1] + found.partition("/status")[2]
+
+
+def requests_to_confirm(service: Service, email: str) -> int:
+    """How many emails asked an address to confirm; others may tell it of other tests' incidents."""
+    return sum("confirm your subscription" in one["subject"] for one in mails(service, email))
 
 
 def words(answer: httpx2.Response) -> str:
@@ -84,8 +90,23 @@ def test_the_answer_is_the_same_for_every_address(service: Service) -> None:
     link_to(service, fresh)  # asked last: the job has looked at all of them
 
     assert {(one.status_code, words(one)) for one in answers} == {(202, words(answers[0]))}
-    assert len(emails_to(service, known)) == 1
-    assert len(LINK.findall("".join(emails_to(service, member.email)))) == 1
+    asked = [requests_to_confirm(service, one) for one in (known, member.email, fresh)]
+    assert asked == [1, 1, 1]
+
+
+def test_a_new_subscriber_hears_of_no_incident_that_began_before(service: Service) -> None:
+    browser, email, fip_id = reader(service), someone(), onboard(service, "FIP")[0]
+    incident_id = open_incident(service, fip_id)
+    service.advance("PT1M")  # the status is at most a minute old
+    service.wait_until(lambda: browser.get(f"/status/fip/{fip_id}").status_code == 200)
+    assert browser.post(ASK, {"email": email, "fip": fip_id}).status_code == 202
+    browser.post(f"{link_to(service, email)}/confirm", {})
+
+    end_incident(service, incident_id)
+    service.advance("PT1M")
+    service.wait_until(lambda: "works again" in mails(service, email)[-1]["subject"])
+
+    assert len(mails(service, email)) == 2
 
 
 def test_three_links_at_most_are_sent_to_an_address_in_a_day(service: Service) -> None:

@@ -158,6 +158,8 @@ def test_an_image_is_pinned_rootless_and_looks_after_its_health(name: str) -> No
     assert "--require-hashes -r tools/uv.txt" in text
     assert "uv sync --frozen" in text
     assert "--compile-bytecode" in text
+    assert "\nARG VERSION\n" in text
+    assert "MUDRA_BUILD_VERSION=${VERSION} \\\n" in text
     assert re.search(r"^USER \d{5}$", text, re.MULTILINE)
     assert "HEALTHCHECK" in text
     for path in re.findall(r"^COPY (?!--from)(.+) \S+$", text, re.MULTILINE):
@@ -167,12 +169,13 @@ def test_an_image_is_pinned_rootless_and_looks_after_its_health(name: str) -> No
 @pytest.mark.parametrize(
     "document", [*DOCUMENTS, *map(str, Path("deploy").glob("*.Containerfile"))]
 )
-def test_a_documented_build_names_the_digest_of_its_python(document: str) -> None:
-    """Without it the build ends at its first line."""
+def test_a_documented_build_names_the_digest_of_its_python_and_its_version(document: str) -> None:
+    """Without the first it ends at its first line, without the other no one knows what it is."""
     lines = re.sub(r"\\\n(?:#\s*|\s*)", " ", text_of(document)).splitlines()
     builds = [line for line in lines if re.search(r"(?:podman|docker) build.*Containerfile", line)]
 
     assert [line for line in builds if not re.search(r"--build-arg PYTHON=\S+@sha256:", line)] == []
+    assert [line for line in builds if '--build-arg VERSION="$(.venv/bin/mudra' not in line] == []
     assert builds or document in DOCUMENTS
 
 

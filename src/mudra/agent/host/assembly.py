@@ -5,13 +5,11 @@ import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
 import httpx2
 
-from mudra import DISTRIBUTION
 from mudra.agent.clock import HOUR, MINUTE, Clock
 from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.event import Call, Event
@@ -30,8 +28,8 @@ from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.spool import Fact, Spool
 from mudra.metrics.payload.catalogue import Tag
+from mudra.shared.build_version import version
 
-VERSION: Final = version(DISTRIBUTION)
 MAX_SILENCE: Final = 3 * WINDOW
 """Without a delivery for longer than this the agent is not ready."""
 HTTP_SECONDS: Final = 35
@@ -159,7 +157,7 @@ def assemble(
             f"payloads are not; the damaged file is now {spool.damaged_copy}; check the disk"
         )
     sessions = FiSessionTracker(config.sessions.keep_hours * HOUR, config.sessions.most)
-    reporter = Reporter(config.aa_id, f"mudra-{VERSION}")
+    reporter = Reporter(config.aa_id, f"mudra-{version()}")
     recorder = EventRecorder(
         spool,
         Counter(Windows(), sessions),

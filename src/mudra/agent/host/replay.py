@@ -12,9 +12,9 @@ from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Payload, Reporter, payloads
 from mudra.agent.counting.window import CLOSE_DELAY, WINDOW, Windows
-from mudra.agent.host.assembly import VERSION
 from mudra.agent.sources.access_log import Fields, LineReader
 from mudra.agent.sources.route import Peers, SourceContext, SourceMetrics
+from mudra.shared.build_version import version
 
 _LINES: Final = 5_000
 
@@ -73,6 +73,6 @@ class Replay:
 
     def _closed(self, now: int) -> Iterator[Payload]:
         self.counter.expire(now)
-        by = Reporter(self._aa_id, f"mudra-{VERSION}")
+        by = Reporter(self._aa_id, f"mudra-{version()}")
         for start in self.counter.windows.due(now):
             yield from payloads(start, self.counter.close(start), by)

@@ -26,7 +26,7 @@ from mudra.agent.clock import MachineClock
 from mudra.agent.counting.payload import format_time
 from mudra.agent.delivery.credentials import read_source
 from mudra.agent.delivery.registered_credentials import RegisteredTokens
-from mudra.agent.host.assembly import VERSION, Agent, assemble
+from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.config import UNIX, Config
 from mudra.agent.host.entity_requests import EntityRequests
 from mudra.agent.host.ingest_app import IngestApp
@@ -35,6 +35,7 @@ from mudra.agent.host.metrics import exposition
 from mudra.agent.host.status import status_of
 from mudra.agent.spool.payload_files import QueuedPayload
 from mudra.client import SecretUnreadable
+from mudra.shared.build_version import version
 from mudra.shared.garbage import set_aside_what_is_loaded
 
 TICK_SECONDS: Final = 1.0
@@ -88,7 +89,7 @@ async def run_agent(agent: Agent, stop: asyncio.Event | None = None, token: byte
         *(asyncio.create_task(server.serve(_socket(listen))) for server, listen in servers),
     ]
     set_aside_what_is_loaded()
-    _LOG.info("the agent of %s runs, version %s", agent.config.aa_id, VERSION)
+    _LOG.info("the agent of %s runs, version %s", agent.config.aa_id, version())
     stopping = asyncio.create_task(stop.wait())
     done, _ = await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
     failed = [task for task in done if task is not stopping]
@@ -194,7 +195,7 @@ def ingest_app(agent: Agent, guard: IntakeGuard) -> IngestApp:
     return IngestApp(
         agent.context,
         recorder.record,
-        VERSION,
+        version(),
         agent.health,
         status,
         exposition(agent),

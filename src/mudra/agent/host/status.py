@@ -8,11 +8,12 @@ import httpx2
 import msgspec
 
 from mudra.agent.counting.payload import format_time
-from mudra.agent.host.assembly import VERSION, Agent
+from mudra.agent.host.assembly import Agent
 from mudra.agent.host.config import UNIX, Config
 from mudra.agent.spool.dead_letter import dead_letters
 from mudra.agent.spool.payload_files import Backlog, backlog_of, payloads_in
 from mudra.agent.spool.spool import Fact, read_facts, read_only
+from mudra.shared.build_version import version
 
 _ASK_SECONDS: Final = 3
 
@@ -122,7 +123,7 @@ def _stored(config: Config, facts: dict[str, Fact], backlog: Backlog) -> Status:
     receipt = facts.get("last_receipt")
     return Status(
         aa_id=config.aa_id,
-        agent_version=VERSION,
+        agent_version=version(),
         running=False,
         ready=False,
         reasons=("the agent does not run",),

@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import Iterator
 from datetime import datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +12,6 @@ import msgspec
 import psycopg
 from msgspec import Struct
 
-from mudra import DISTRIBUTION
 from mudra.bootstrap.backup.place import refuse_unfinished
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
@@ -21,6 +19,7 @@ from mudra.bootstrap.node.serve import metrics_address, open_server, owner_of
 from mudra.cli.local.program import CommandFailed
 from mudra.cli.output.output import Exit
 from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, OnProgress, Part
+from mudra.shared.build_version import version
 from mudra.shared.ids import fresh_id
 from mudra.storage.backup.archive import (
     DUMP,
@@ -220,7 +219,7 @@ def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> Backup
             details = BackupDetails(
                 backup_id=begun.backup_id,
                 made_at=making.at,
-                mudra=version(DISTRIBUTION),
+                mudra=version(),
                 schema=HEAD,
                 database_bytes=begun.size,
                 dump_bytes=plain.count,

@@ -24,6 +24,7 @@ def mail_jobs(dependencies: Dependencies) -> list[Job]:
     The alarms are apart: a run that sends to a server that drops packets takes 20 s for each
     email, and with enough of them never ends.
     """
+    delivered: set[str] = set()
 
     async def count_failing() -> None:
         MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
@@ -32,7 +33,7 @@ def mail_jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="mail",
             every=timedelta(minutes=1),
-            run=lambda: _send(dependencies),
+            run=lambda: _send(dependencies, delivered),
             wake_on=OUTBOX_CHANGED,
             follows_clock=True,
         ),
@@ -46,7 +47,7 @@ def mail_jobs(dependencies: Dependencies) -> list[Job]:
     ]
 
 
-async def _send(dependencies: Dependencies) -> None:
+async def _send(dependencies: Dependencies, delivered: set[str]) -> None:
     url = dependencies.settings.smtp_url
     if url is None:
         return
@@ -60,4 +61,4 @@ async def _send(dependencies: Dependencies) -> None:
     async def send(mail: StoredEmail) -> Delivered | Undelivered:
         return await deliver(server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at)
 
-    await deliver_mail(open_outbox, send, lambda outcome: MAILS.labels(outcome).inc())
+    await deliver_mail(open_outbox, send, lambda one: MAILS.labels(one).inc(), delivered)

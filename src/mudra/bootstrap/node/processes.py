@@ -22,6 +22,7 @@ from mudra.bootstrap.node.parent_watch import on_parent_exit
 from mudra.bootstrap.node.supervisor import STOP_S, Body, Supervisor, listeners
 from mudra.bootstrap.node.worker import run_worker
 from mudra.bootstrap.observability.telemetry import (
+    BUILD_INFO,
     ISSUES_LOST,
     RESTARTS,
     forget_process,
@@ -35,8 +36,10 @@ from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.telemetry import count_from_zero
 from mudra.mail.mail_server import mail_server
+from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.embedded.programs import EmbeddedServerError
+from mudra.storage.database.migrate import HEAD
 from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
@@ -64,7 +67,7 @@ def run_node(
         settings.host, settings.port, settings.workers
     )
     settings = replace(settings, port=sockets[0].getsockname()[1])
-    _record(conninfo, settings)
+    _say_which_build(_record(conninfo, settings))
     asyncio.run(_prepare(settings, conninfo, encryption, demo))
     supervisor = Supervisor(
         settings.pause_s + STOP_S,
@@ -204,8 +207,11 @@ def _figures(settings: Settings) -> int:
     return server.server_port
 
 
-def _record(conninfo: str, settings: Settings) -> None:
-    """Keep what commands next to the service need to write the same links and decide alike."""
+def _record(conninfo: str, settings: Settings) -> str:
+    """Keep what commands next to the service need to write the same links and decide alike.
+
+    Returns the version of PostgreSQL, which a server says when one connects.
+    """
     alone = "true" if settings.one_operator_decides else "false"
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         connection.execute(
@@ -214,3 +220,10 @@ def _record(conninfo: str, settings: Settings) -> None:
             " ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value",
             [settings.issuer, alone],
         )
+        return (connection.info.parameter_status("server_version") or "unknown").split()[0]
+
+
+def _say_which_build(postgresql: str) -> None:
+    build = {"version": version(), "schema": HEAD, "postgresql": postgresql}
+    _log.info("node starts", **build)
+    BUILD_INFO.labels(**build).set(1)

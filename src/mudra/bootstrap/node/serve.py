@@ -20,6 +20,7 @@ from mudra.bootstrap.node.of_systemd import OfSystemd, take_from
 from mudra.bootstrap.observability.logging import set_up_logging
 from mudra.bootstrap.unknown_settings import unknown_names
 from mudra.demo.network import Demo
+from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import data_encryption_of
 from mudra.storage.database.embedded.server import EmbeddedServer
@@ -184,7 +185,7 @@ def _serve(
     # supervisor begins to collect again, once all this is set aside.
     gc.disable()
     # Most of a start is loading code, and the database's start is waiting: side by side.
-    loading = threading.Thread(target=importlib.import_module, args=(_NODE,), name="loading")
+    loading = threading.Thread(target=_load, name="loading")
     loading.start()
     try:
         with open_server(settings) as (found, heal):
@@ -203,6 +204,11 @@ def _serve(
             return run_node(settings, conninfo, encryption, announce, demo, heal, given)
     finally:
         loading.join()  # else it goes on loading in a process that ends, and complains
+
+
+def _load() -> None:
+    importlib.import_module(_NODE)
+    version()  # kept from here on: a checkout asks git
 
 
 def _log_stream(settings: Settings) -> TextIO:

@@ -52,6 +52,12 @@ RESTARTS = Counter(
     "Processes of this node that were started again, because they died or were hung",
     ["process", "cause"],
 )
+BUILD_INFO = Gauge(
+    "mudra_build_info",
+    "Always 1; its labels say which build this node runs, on which schema and PostgreSQL",
+    ["version", "schema", "postgresql"],
+    multiprocess_mode="livemax",
+)
 CLOCK_AHEAD = Gauge(
     "mudra_clock_ahead_seconds",
     "How far this machine's clock is ahead of the database's; negative when behind",

@@ -6,7 +6,6 @@ values, or the name of a job: never an address, a header, a body or a token. A c
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from importlib.metadata import version
 from typing import Final
 
 from litestar.enums import ScopeType
@@ -22,9 +21,9 @@ from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from mudra import DISTRIBUTION
 from mudra.http.server.instrumentation import ObserveRequest
 from mudra.jobs.scheduler import Job
+from mudra.shared.build_version import version
 from mudra.shared.clock import Clock
 
 EXPORT_S: Final = 2.0
@@ -44,7 +43,7 @@ class Tracing:
         """`share` of requests and jobs are traced; `process` names this one, `clock` is real."""
         self._clock = clock
         chosen = TraceIdRatioBased(share)
-        facts = {"service.name": "mudra", "service.version": version(DISTRIBUTION)}
+        facts = {"service.name": "mudra", "service.version": version()}
         self._provider = TracerProvider(
             resource=Resource.create({**facts, "mudra.process": process}),
             sampler=ParentBased(

@@ -170,6 +170,9 @@ class Program(Protocol):
     def after_move(self, caller: Caller, data_dir: Path | None, checkpoints: Path | None) -> bool:
         """Record that the database was moved whole, if it was moved; raises CommandFailed."""
 
+    def has_documentation(self) -> bool:
+        """Return whether the service shows the documentation: a checkout may not have built it."""
+
     def serve(
         self,
         overrides: Mapping[str, object],

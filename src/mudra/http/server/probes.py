@@ -10,6 +10,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
+from mudra.shared.build_version import version
 
 PATHS: Final = frozenset({"/livez", "/readyz"})
 
@@ -23,8 +24,8 @@ class Ready(Struct, frozen=True):
 
 @get("/livez", include_in_schema=False)
 async def livez() -> Response[dict[str, str]]:
-    """Answer that this process runs; asks nothing of anyone."""
-    return Response({"status": "live"}, headers={"Cache-Control": "no-store"})
+    """Answer that this process runs, and of which build; asks nothing of anyone."""
+    return Response({"status": "live", "version": version()}, headers={"Cache-Control": "no-store"})
 
 
 @get("/readyz", include_in_schema=False)

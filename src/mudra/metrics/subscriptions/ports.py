@@ -140,10 +140,6 @@ class Subscriptions(Protocol):
         """Return whether there is a subscription, or news or an announcement not sent to all."""
         ...
 
-    async def any_confirmed(self) -> bool:
-        """Return whether anyone is subscribed."""
-        ...
-
     async def confirmed(
         self, fip_ids: Sequence[str], before: datetime, after: str, limit: int
     ) -> Sequence[Subscription]:

@@ -46,15 +46,19 @@ class StatusEmails(Struct, frozen=True):
     root: str
 
     async def write(self) -> None:
-        """Answer requests, then announce what has changed, until nothing waits."""
+        """Answer requests, then announce what has changed, until nothing waits.
+
+        Changes are noted first, also while no one has confirmed: to anyone who confirms by an
+        email of this run they are no news.
+        """
         async with self.open_work() as work:
             if not await work.subscriptions.is_anything_due():
                 return
+        await self._note_changes()
         while await self._ask_to_confirm():
             pass
         while await self._report_failures():
             pass
-        await self._note_changes()
         while await self._announce_next():
             pass
         await AnnouncementMessages(self.languages, self.root).write(self.open_work)
@@ -105,8 +109,6 @@ class StatusEmails(Struct, frozen=True):
 
     async def _note_changes(self) -> None:
         async with self.open_work() as work:
-            if not await work.subscriptions.any_confirmed():
-                return
             now = await work.subscriptions.now()
             incidents = await work.incidents.since(now - _RECENT)
             public = await work.health.onboarded_fips()

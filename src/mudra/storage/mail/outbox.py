@@ -60,7 +60,7 @@ _FAILED: Final = _CLAIMED.values(
 )
 _SENT: Final = (
     sa.update(mail_outbox)
-    .where(_C.mail_id == sa.bindparam("mail"))
+    .where(_C.mail_id == sa.bindparam("mail"), _C.sent_at.is_(None))
     .values(sent_at=sa.bindparam("now"), next_attempt_at=None, last_error=None, taken_until=None)
 )
 
@@ -136,9 +136,12 @@ class PostgresOutbox:
         )
         return claims.rowcount == 1
 
-    async def sent(self, mail_id: str) -> None:
-        """Record that an email was delivered."""
-        await self._tx.connection.execute(_SENT, {"mail": mail_id, "now": await self._tx.now()})
+    async def sent(self, mail_id: str) -> bool:
+        """Record that an email was delivered; returns False when that was recorded before."""
+        recorded = await self._tx.connection.execute(
+            _SENT, {"mail": mail_id, "now": await self._tx.now()}
+        )
+        return recorded.rowcount == 1
 
     async def failed(self, mail: StoredEmail, error: str, again_in: timedelta | None) -> None:
         """Record a failure, and when to try again (None: never)."""

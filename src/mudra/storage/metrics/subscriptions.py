@@ -57,7 +57,6 @@ _CONFIRMATIONS: Final = sa.select(sa.func.coalesce(sa.func.sum(_S.confirmations)
 _CONFIRMATIONS_OF: Final = _CONFIRMATIONS.where(_S.email == sa.bindparam("email"))
 _ANY_SUBSCRIPTION: Final = sa.exists(sa.select(_S.subscription_id))
 _ANY_NEWS: Final = sa.exists().where(sa.not_(_N.done))
-_ANY_CONFIRMED: Final = sa.select(sa.exists().where(_S.confirmed_at.is_not(None)))
 _PLACE: Final = ("status_subscription", "sealed_token")
 
 
@@ -251,10 +250,6 @@ class PostgresSubscriptions:
         announced = sa.exists().where(sa.not_(_A.done), _A.publish_at <= self._tx.this_moment)
         due = sa.or_(_ANY_SUBSCRIPTION, _ANY_NEWS, announced)
         return bool(await self._tx.connection.scalar(sa.select(due)))
-
-    async def any_confirmed(self) -> bool:
-        """Return whether anyone is subscribed."""
-        return bool(await self._tx.connection.scalar(_ANY_CONFIRMED))
 
     async def confirmed(
         self, fip_ids: Sequence[str], before: datetime, after: str, limit: int

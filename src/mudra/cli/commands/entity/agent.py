@@ -12,7 +12,6 @@ import msgspec
 import typer
 
 from mudra.agent.clock import MachineClock
-from mudra.agent.host.assembly import VERSION
 from mudra.agent.host.check import CheckResult
 from mudra.agent.host.check import check as run_checks
 from mudra.agent.host.config import Config, ConfigError, log_of, read_config
@@ -21,6 +20,7 @@ from mudra.agent.host.run import run as run_until_stopped
 from mudra.agent.host.status import Status, ask_status, no_spool
 from mudra.agent.sources.access_log import FORMATS
 from mudra.agent.spool.dead_letter import FOLDER, dead_letters, request_resend
+from mudra.shared.build_version import version
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 
@@ -40,7 +40,7 @@ def run(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None
     """
     read = _read(config)
     if as_json:
-        started = {"aaId": read.aa_id, "agentVersion": VERSION, "listen": read.http.listen}
+        started = {"aaId": read.aa_id, "agentVersion": version(), "listen": read.http.listen}
         typer.echo(msgspec.json.encode(started).decode())
     else:
         typer.echo(f"the agent of {read.aa_id} listens at {', '.join(read.http.listen)}")

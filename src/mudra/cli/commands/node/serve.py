@@ -55,11 +55,12 @@ def serve(
 
 def _announce(settings: LocalSettings, demo: Demo) -> None:
     root = settings.issuer.removesuffix(settings.token_prefix)
+    pages = f"{root}/docs/reference/api.html, " if program().has_documentation() else ""
     lines = [
         "",
         f"Mudra answers at {settings.issuer}",
         f"  keys       {settings.issuer}/.well-known/jwks.json",
-        f"  API        {root}/docs/reference/api.html, {root}/schema/openapi.json",
+        f"  API        {pages}{root}/schema/openapi.json",
         f"  figures    http://{settings.telemetry_host}:{settings.telemetry_port}/metrics",
         f"  listens    {settings.host}:{settings.port}",
         f"  data       {settings.data_dir.resolve()}",

