@@ -24,11 +24,9 @@ NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference lint-verification lint-messages
 # Two at a time, each with its own words in one piece: `make lint` and `make test` are for two cores.
 BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-# A red test is tried again so often, and listed (docs/decisions/0110). 0 while one works on a test.
-RERUNS ?= 2
 # Twice as many as there are cores: some tests wait for most of their time.
 PROCESSES ?= 4
-PYTEST := $(BIN)/pytest --reruns $(RERUNS) --reruns-delay 1 -raR
+PYTEST := $(BIN)/pytest
 # A run makes a hundred databases, 4 GiB at most at a time, and takes 7 GiB of memory with them: in
 # memory none waits for a disk. What a green run leaves there it removes.
 SHM := /dev/shm
