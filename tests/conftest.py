@@ -13,7 +13,6 @@ from tests.support.forked_run import pytest_addoption, pytest_runtestloop
 from tests.support.order import pytest_collection_modifyitems, pytest_runtest_teardown
 from tests.support.preloaded_program import compile_templates, share_program
 from tests.support.rare_collection import collect_rarely
-from tests.support.second_tries import pytest_terminal_summary
 from tests.support.service import Member, Service, new_member, running_service
 
 __all__ = [
@@ -21,12 +20,12 @@ __all__ = [
     "pytest_collection_modifyitems",
     "pytest_runtest_teardown",
     "pytest_runtestloop",
-    "pytest_terminal_summary",
 ]
 
-# A machine that runs other things as well is slow: no example fails for its time.
-settings.register_profile("untimed", settings(), deadline=None)
-settings.load_profile("untimed")
+# A machine that runs other things as well is slow: no example fails for its time. No example of an
+# earlier run is kept: a test that is red prints how to see that example again.
+settings.register_profile("of_this_run", deadline=None, database=None, print_blob=True)
+settings.load_profile("of_this_run")
 # A failure that is logged is shown as Python does: with the values of all frames, as structlog
 # shows it where nothing is configured, each takes a second of CPU.
 structlog.configure(
@@ -55,19 +54,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if option.processes > 1 and not option.collectonly:
         share_program()
         compile_templates()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A second try gets a service of its own: what another test left in the first is not there.
-
-    Everything that fixtures made in the former service goes with it.
-    """
-    assert isinstance(item, pytest.Function)
-    if getattr(item, "execution_count", 1) > 1:
-        for name in ("service", "service_of_two"):
-            for shared in item._fixtureinfo.name2fixturedefs.get(name, [])[-1:]:
-                shared.finish(item._request)
 
 
 @pytest.fixture(scope="session", autouse=True)

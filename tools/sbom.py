@@ -19,6 +19,7 @@ import psycopg
 from cryptography.hazmat.backends.openssl import backend
 from psycopg import pq
 
+from mudra.shared.build_version import version as build_version
 from mudra.storage.database.embedded.programs import of_the_wheel
 
 _NUMBERS: Final = re.compile(r"\d+(?:\.\d+)+")
@@ -79,6 +80,8 @@ def main() -> int:
     file = Path(sys.argv[1])
     sbom = json.loads(file.read_text())
     add(sbom, list(bundled()))
+    # The lock names no version of Mudra itself: it follows from the commit.
+    sbom["metadata"]["component"]["version"] = build_version()
     file.write_text(json.dumps(sbom, indent=2) + "\n")
     return 0
 

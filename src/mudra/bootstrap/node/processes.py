@@ -40,6 +40,7 @@ from mudra.shared.build_version import version
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.embedded.programs import EmbeddedServerError
 from mudra.storage.database.migrate import HEAD
+from mudra.storage.database.server_version import server_version
 from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
@@ -220,7 +221,7 @@ def _record(conninfo: str, settings: Settings) -> str:
             " ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value",
             [settings.issuer, alone],
         )
-        return (connection.info.parameter_status("server_version") or "unknown").split()[0]
+        return server_version(connection)
 
 
 def _say_which_build(postgresql: str) -> None:
