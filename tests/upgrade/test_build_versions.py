@@ -94,7 +94,7 @@ def test_what_cannot_be_known_is_said(
     assert version_of(folder) == f"{RELEASE}.dev0+unknown"
 
 
-def test_a_build_without_git_is_told_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_build_without_git_is_reported_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
     """As an image is, whose build has the files alone."""
     monkeypatch.setenv("MUDRA_BUILD_VERSION", "1.1.0.dev7+g0a1b2c3d")
 
