@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from tests.support.database.template_database import prepare
 from tests.support.service import NO_TLS
@@ -31,7 +31,7 @@ def test_the_address_of_the_documentation_is_printed_where_it_is(
 
     with served(source, tmp_path / "data") as banner:
         (line,) = re.findall(r"^  API +(.+)$", banner, re.MULTILINE)
-        found = [httpx.get(one, verify=NO_TLS).status_code for one in line.split(", ")]
+        found = [httpx2.get(one, verify=NO_TLS).status_code for one in line.split(", ")]
 
     assert (PAGE in banner) is built
     assert found == [200] * (2 if built else 1)

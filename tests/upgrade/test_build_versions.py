@@ -6,7 +6,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from packaging.version import Version
@@ -130,8 +130,8 @@ def _asks(file: Path) -> bool:
 def test_a_node_says_which_build_it_is(tmp_path: Path) -> None:
     port = free_port()
     with running_service(tmp_path / "data", MUDRA_TELEMETRY_PORT=str(port)) as service:
-        live = httpx.get(f"{service.root}/livez", verify=NO_TLS).json()
-        figures = httpx.get(f"http://127.0.0.1:{port}/metrics", timeout=30, verify=NO_TLS).text
+        live = httpx2.get(f"{service.root}/livez", verify=NO_TLS).json()
+        figures = httpx2.get(f"http://127.0.0.1:{port}/metrics", timeout=30, verify=NO_TLS).text
         asked = service.cli("--version").stdout
         expected = {"version": version(), "schema": HEAD, "postgresql": _postgresql(service)}
 
