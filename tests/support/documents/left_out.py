@@ -155,7 +155,7 @@ BY_ANOTHER_TEST: Final = {
         "pg_restore --no-owner --no-privileges -d service=mudra-new mudra.dump": _DUMP,
         "make assets site": _INSTALLED,
         "apt-get install --no-install-recommends python3.11-venv": _INSTALLED,
-        "ln -sfn mudra-1.1.0 /opt/mudra": _INSTALLED,
+        "ln -sfn mudra-1.2.0 /opt/mudra": _INSTALLED,
         "MUDRA_TELEMETRY_HOST=10.0.0.1": _SETTINGS,
         "[Service]": "unit/deploy/test_deployment_files.py::test_systemd_takes_a_directory_of_your_own",
         "scrape_configs:": "docs/test_samples.py::test_the_scrape_of_the_page_is_one_of_prometheus",
