@@ -100,8 +100,10 @@ test: $(STAMP) ## everything that must hold before a change lands
 	@$(MAKE) --no-print-directory -j 3 test-types test-pages test-all; failed=$$?; \
 		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
-# As root, since it mounts; AS=user runs both commands there as an ordinary user.
-AS ?= root
+# It mounts, so that root makes the machine; AS=user runs both commands there as an ordinary user.
+ifeq ($(origin AS),default) # that of make is its assembler
+AS := root
+endif
 test-bare: ## prove make run and make test on a bare Debian 12, a clean clone (15 minutes; needs mmdebstrap)
 	@$(PYTHON) -m tools.bare_machine --as $(AS)
 

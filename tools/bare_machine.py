@@ -191,7 +191,7 @@ def main() -> int:
         print("note: changes that are not committed are not proven")
     machine = Machine(Path(tempfile.mkdtemp(prefix="mudra-bare-")) / "debian", asked.user)
     machine.directory.parent.chmod(0o755)
-    for one in (signal.SIGTERM, signal.SIGHUP):
+    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, _end)
     try:
         return _proven(machine, commit)
