@@ -18,8 +18,6 @@ ASSETS_STAMP := $(BUILT)/charts.min.js.gz
 SITE := src/mudra/console/site
 SITE_ENV := .build/site-env
 SITE_STAMP := $(SITE)/.built
-NODE_DIR := tests/conformance/node
-NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
 LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference lint-verification lint-messages
 # Two at a time, each with its own words in one piece: `make lint` and `make test` are for two cores.
@@ -27,6 +25,9 @@ BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURE
 # Twice as many as there are cores: some tests wait for most of their time.
 PROCESSES ?= 4
 PYTEST := $(BIN)/pytest
+# What tests need besides, before the first of them. Root on Debian installs packages of the system.
+INSTALL ?= 1
+PROGRAMS := $(BIN)/python -m tools.programs $(if $(filter 0,$(INSTALL)),--no-system-packages)
 # A run makes a hundred databases, 4 GiB at most at a time, and takes 7 GiB of memory with them: in
 # memory none waits for a disk. What a green run leaves there it removes.
 SHM := /dev/shm
@@ -36,7 +37,7 @@ TMP_OF_TESTS = $(shell [ "0$(GIB_FREE)" -ge 6 ] && [ "0$(GIB_UNUSED)" -ge 10 ] &
 PAGES_LOG := .build/pages.txt
 TYPES_LOG := .build/types.txt
 
-.PHONY: site screenshots assets help setup run test test-all test-security test-pages test-slow test-mutation fuzz kills lint $(LINTS) \
+.PHONY: site screenshots assets help setup run programs test test-all test-security test-pages test-slow test-mutation fuzz kills lint $(LINTS) \
 	bench docs messages sbom clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
@@ -88,15 +89,14 @@ lint-verification:
 lint-messages:
 	@$(BIN)/python -m tools.messages --check
 
-# What one test compares with: libraries of Node.js, which itself is a Python package here.
-$(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
-	@cd $(NODE_DIR) && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --ignore-scripts --no-audit --no-fund && \
-		touch $(CURDIR)/$@ || echo "note: npm packages cannot be had, the test that needs them is skipped"
+programs: $(STAMP) ## find or install what tests need besides (INSTALL=0: no system packages)
+	@$(PROGRAMS)
 
 # The quick lints first. Types beside the tests: without a cache they keep one core busy for 40 s
 # while the other has nothing to do.
 test: $(STAMP) ## everything that must hold before a change lands
-	@$(BESIDE) $(filter-out lint-types,$(LINTS)) $(NODE_STAMP) assets site
+	@$(PROGRAMS) --brief
+	@$(BESIDE) $(filter-out lint-types,$(LINTS)) assets site
 	@$(MAKE) --no-print-directory -j 3 test-types test-pages test-all; failed=$$?; \
 		cat $(PAGES_LOG) $(TYPES_LOG); exit $$failed
 
@@ -132,7 +132,8 @@ fuzz: $(STAMP) ## change inputs of each parser, led by the code that they reach 
 			2>$(FUZZ)/$$t.txt || { tail -n 30 $(FUZZ)/$$t.txt; exit 1; }; \
 		echo "$$t: $$(tail -n 1 $(FUZZ)/$$t.txt)"; done
 
-test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
+test-slow: $(STAMP) ## what needs minutes, before a release
+	@$(PROGRAMS) --slow --brief
 	@TEST_DEEP=1 $(BIN)/pytest --processes 2 -m "slow or deeper" --ignore tests/browser
 	@TEST_DEEP=1 $(BIN)/pytest -m "" tests/browser # all of them: each may look at a page in every look
 
@@ -176,7 +177,7 @@ sbom: $(STAMP) ## write what Mudra is made of as CycloneDX: dist/*.cdx.json
 	@ls dist/*.cdx.json
 
 screenshots: $(STAMP) assets ## take the pictures of the README anew (needs Chromium)
-	@tools/install_program.sh chromium >/dev/null
+	@$(PROGRAMS) --brief chromium libatomic
 	@$(BIN)/python -m tools.screenshots $(INTO)
 
 clean: ## remove the environment and all caches (never the data directory)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import httpx
 from tools.demonstration import Demonstration, Page, demonstration
+from tools.programs import find
 
 from bench.machine import slowness, speed_note
 from bench.sizes import SHORT, argument, exit_code, sized
@@ -120,9 +121,9 @@ def paints_ms(network: Demonstration, pages: list[Page]) -> Mapping[str, Paint]:
         return {}
     # A third of a second of CPU, which a run of the smallest size spares.
     from playwright.sync_api import sync_playwright  # noqa: PLC0415
-    from tools.screenshots import browser_program, signed_in  # noqa: PLC0415
+    from tools.screenshots import signed_in  # noqa: PLC0415
 
-    chromium = browser_program()
+    chromium = find("chromium")
     if chromium is None:
         print("no Chromium: the service's time only")
         return {}

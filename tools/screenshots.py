@@ -1,11 +1,10 @@
 """Take pictures of every page, and those of the README: `make screenshots [INTO=folder]`.
 
 Every page at 1280 and 390 pixels, light and dark, into the folder (.build/screenshots); the
-README's into docs/images. Needs a Chromium (tools/install_program.sh). Data and service are
+README's into docs/images. Needs a Chromium (tools/programs.py). Data and service are
 of the run's own.
 """
 
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +15,7 @@ from playwright.sync_api import Page as Tab
 
 from mudra.demo.network import DEMO_PASSWORD
 from tools.demonstration import Demonstration, Page, demonstration
+from tools.programs import find, reason
 
 IMAGES: Final = Path("docs/images")
 INTO: Final = Path(".build/screenshots")
@@ -33,9 +33,9 @@ IN_THE_README: Final = {
 
 def main() -> int:
     """Start a sandbox, photograph it, stop it."""
-    chromium = browser_program()
+    chromium = find("chromium")
     if chromium is None:
-        print("no Chromium on this machine: run tools/install_program.sh chromium", file=sys.stderr)
+        print(f"no Chromium on this machine: {reason('chromium')}", file=sys.stderr)
         return 1
     into = Path(sys.argv[1]) if len(sys.argv) > 1 else INTO
     with (
@@ -47,12 +47,6 @@ def main() -> int:
         photograph(browser, network, into)
         browser.close()
     return 0
-
-
-def browser_program() -> str | None:
-    """Find a Chromium on this machine."""
-    names = ("chromium-headless-shell", "chromium", "google-chrome")
-    return next((found for name in names if (found := shutil.which(name))), None)
 
 
 def photograph(browser: Browser, network: Demonstration, into: Path) -> None:

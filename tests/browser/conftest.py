@@ -1,9 +1,6 @@
 """A real Chromium, and what every page must keep to."""
 
 import contextlib
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,7 +13,6 @@ from tests.support.depth import DEEP
 from tests.support.programs import program
 from tests.support.service import Service
 
-NODE = Path(__file__).parent / "node"
 _PATIENCE_MS: Final = 45_000
 _BROWSER: Final = ("--no-sandbox", "--in-process-gpu", "--js-flags=--no-turbofan --no-maglev")
 """A page lives for seconds: to optimize its scripts takes more CPU than it saves, a sixth of all."""
@@ -30,6 +26,7 @@ COLORS: Final = ("color-contrast", "link-in-text-block")
 @pytest.fixture(scope="session")  # ended before others run (order.py): it has an event loop
 def browser() -> Iterator[Browser]:
     chromium = program("chromium")
+    program("libatomic")  # for Playwright's own Node.js
     expect.set_options(timeout=_PATIENCE_MS)  # of a machine that does much else
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium, args=_BROWSER)
@@ -39,19 +36,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """The text of axe-core, installed by npm with a lock file."""
-    script = NODE / "node_modules" / "axe-core" / "axe.min.js"
-    if not script.exists():
-        npm = Path(sys.executable).with_name("npm")
-        subprocess.run(
-            [str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-            cwd=NODE,
-            check=True,
-            capture_output=True,
-            timeout=120,
-            env={**os.environ, "PATH": f"{npm.parent}:{os.environ['PATH']}"},
-        )
-    return script.read_text()
+    """The text of axe-core."""
+    return Path(program("axe-core")).read_text()
 
 
 T = TypeVar("T")

@@ -6,30 +6,20 @@ Apart from ours, which must not have these packages: Litestar loads Pydantic whe
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests.support.programs import program
 from tests.support.service import Member, Service, new_member
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent / "frameworks"
-ENVIRONMENT = ROOT / ".build" / "frameworks-env"
 
 
 @pytest.fixture(scope="module")
 def python() -> Path:
-    """Python of an environment with exactly the locked packages, which keeps what it compiled."""
-    uv, program = str(Path(sys.executable).with_name("uv")), ENVIRONMENT / "bin" / "python"
-    if not program.exists():
-        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, ENVIRONMENT], check=True)
-    subprocess.run(
-        [uv, "pip", "sync", "--quiet", "--require-hashes", HERE / "requirements.txt"],
-        check=True,
-        env={**os.environ, "VIRTUAL_ENV": str(ENVIRONMENT)},
-        timeout=240,
-    )
-    return program
+    """Python of an environment with exactly the locked packages."""
+    return Path(program("frameworks"))
 
 
 @pytest.fixture(scope="module")

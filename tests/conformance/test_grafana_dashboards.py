@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
+from tests.support.programs import needs
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
@@ -18,10 +18,7 @@ STRICT: Final = (
 )
 """Fields that a type does not have are errors: what is compiled are literals."""
 
-pytestmark = pytest.mark.skipif(
-    not (HERE / "node_modules" / "@grafana" / "schema").is_dir(),
-    reason="the npm packages are not there: run `make test`, which installs them",
-)
+pytestmark = needs("node-packages")
 
 
 def compiled(folder: Path, dashboards: dict[str, Any]) -> str:

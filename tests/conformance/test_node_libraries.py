@@ -6,16 +6,13 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-import pytest
+from tests.support.programs import needs
 from tests.support.service import Member, Service
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
 
-pytestmark = pytest.mark.skipif(
-    not (HERE / "node_modules" / "jose").is_dir(),
-    reason="the npm packages are not there: run `make test`, which installs them",
-)
+pytestmark = needs("node-packages")
 DAY_S = 86400
 
 

@@ -16,6 +16,7 @@ import httpx
 import msgspec
 import pytest
 from tests.support.metrics.metrics_payloads import request_metrics
+from tests.support.programs import needs
 from tests.support.registry.registry_members import Registry, payload_of
 from tests.support.service import Service, new_member
 
@@ -27,10 +28,7 @@ HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
 BASES = {Page, ErrorBody, FindingsErrorBody}
 
-pytestmark = pytest.mark.skipif(
-    not (HERE / "node_modules" / "openapi-typescript").is_dir(),
-    reason="the npm packages are not there: run `make test`, which installs them",
-)
+pytestmark = needs("node-packages")
 
 
 def node(package: str, script: str, *arguments: object) -> None:

@@ -15,16 +15,14 @@ import pytest
 from joserfc.jwk import ECKey, KeySet, RSAKey
 from tests.support.people.console import Reader, reader
 from tests.support.people.operators import active_operator
+from tests.support.programs import needs
 from tests.support.service import Service, running_service
 
 HERE = Path(__file__).parent / "node"
 NODE = Path(sys.executable).with_name("node")
 CLIENT = {"clientId": "mudra", "clientSecret": "a-secret-of-at-least-32-characters-for-tests"}
 
-pytestmark = pytest.mark.skipif(
-    not (HERE / "node_modules" / "oidc-provider").is_dir(),
-    reason="the npm packages are not there: run `make test`, which installs them",
-)
+pytestmark = needs("node-packages")
 
 
 def _free_port() -> int:

@@ -12,7 +12,7 @@ NODE = TESTS / "conformance" / "node"
 PAGE = (ROOT / "docs" / "reference" / "clients.md").read_text()
 ROW = re.compile(r"^\| (.+?) \| (.+?) \| (.+?) \| `(\S+)::(\w+)` \|$", re.MULTILINE)
 OF_THE_MACHINE = {"curl": "the machine's", "Java, JDK alone": "17", "Go, standard library": "1.19"}
-"""Debian 12's, which tools/install_program.sh installs."""
+"""Debian 12's, which tools/programs.py installs."""
 NO_CLIENTS = {"@grafana/schema"}
 """What describes dashboards calls no service."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.documents.blocks import ROOT, Block, blocks_of
-from tests.support.documents.follow import COMPILED, NODE, Fill, follow
+from tests.support.documents.follow import COMPILED, Fill, follow
 from tests.support.documents.left_out import is_left_out
 from tests.support.keycloak import Realm, client
 from tests.support.programs import program
@@ -56,8 +56,8 @@ def uncompiled(page: str, *compiled: str) -> list[Block]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: Path(page).stem)
 def test_a_tutorial_works_word_by_word(page: str, sandbox: Service, tmp_path: Path) -> None:
     blocks = uncompiled(page)
-    if any(block.kind == "js" for block in blocks) and not (NODE / "jose").is_dir():
-        pytest.skip("the npm packages are not there: run `make test`, which installs them")
+    if any(block.kind == "js" for block in blocks):
+        program("node-packages")
     fill = Fill(files=exports() if page.endswith("keycloak.md") else {})
 
     follow(blocks, sandbox, tmp_path, fill, own_process=page == INSTALLED)

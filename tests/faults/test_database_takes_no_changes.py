@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.database.own_postgres import as_superuser, own_postgres
+from tests.support.programs import program
 from tests.support.proxies import PROXIES, running_proxy
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
@@ -189,7 +190,7 @@ def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A disk of two megabytes; only root may have one."""
     folder = tmp_path_factory.mktemp("small")
     made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m,mode=0755", "none", str(folder)],
+        [program("mount"), "-t", "tmpfs", "-o", "size=2m,mode=0755", "none", str(folder)],
         capture_output=True,
         check=False,
     )

@@ -140,12 +140,8 @@ def test_an_ordinary_user_runs_it_under_the_own_account_and_root_joins_without_t
             assert joined == url
 
     with holder(open_dir) as root:
-        if not _is_open(Path(sys.prefix)):
-            # The account cannot reach the programs of this environment.
-            assert f"cannot pass {_first_closed(sys.prefix)}" in root.answer()
-        else:
-            assert read_the_row(root.answer())
-            assert server_uid(open_dir) == OTHER_UID
+        assert read_the_row(root.answer())
+        assert server_uid(open_dir) == OTHER_UID
 
     with holder(open_dir, before=_as(OTHER_UID)) as ordinary:
         assert read_the_row(ordinary.answer())
@@ -153,6 +149,11 @@ def test_an_ordinary_user_runs_it_under_the_own_account_and_root_joins_without_t
 
 @AS_ROOT
 def test_a_user_without_a_name_runs_it_too(open_dir):
+    if not _is_open(Path(sys.prefix)):
+        pytest.skip(f"{_first_closed(sys.prefix)} is closed to a user without a name")
+    renamed = ("unshare", "--user", "--map-user=65534", "true")
+    if subprocess.run([*_as(54321), *renamed], capture_output=True, check=False).returncode:
+        pytest.skip("this machine gives its users no user namespaces")
     os.chown(open_dir, 54321, 54321)
     with holder(open_dir, before=_as(54321)) as nameless:
         assert answers(nameless.answer())
@@ -163,6 +164,8 @@ def _as(uid):
     """Run as this user, with no right but to read this interpreter where it is closed to others."""
     before = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
     if not (_is_open(Path(sys.prefix)) and _is_open(Path(sys.base_prefix))):
+        # By the bit access(2) counts the right too, by which PostgreSQL looks for its programs.
+        before += ["--securebits=+no_setuid_fixup"]
         before += ["--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search"]
     return tuple(before)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.documents.blocks import blocks_of
-from tests.support.patroni.cluster import Cluster, Machine, patroni_cluster
+from tests.support.patroni.cluster import Cluster, Machine, control_program, patroni_cluster
 from tests.support.programs import program
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ class Archived:
     def run(self, machine: Machine, body: str, given: str = "") -> str:
         """Run commands of the page on a machine as the user of PostgreSQL."""
         for theirs, ours in (
-            (CONTROL, f"{program('patronictl')} -c {machine.home / 'config.yml'}"),
+            (CONTROL, f"{control_program()} -c {machine.home / 'config.yml'}"),
             ("/var/lib/postgresql", str(machine.home / "postgresql")),
         ):
             body = body.replace(theirs, ours)

@@ -1,7 +1,6 @@
 """The Helm charts, rendered by Helm's own library, and what Kubernetes makes of them."""
 
 import json
-import os
 import shlex
 import subprocess
 from collections.abc import Iterator
@@ -10,13 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
 import yaml
 from tests.support.documents.blocks import blocks_of
+from tests.support.programs import program
 
 Manifest = dict[str, Any]
 HELM: Final = Path("deploy/helm")
-ENVIRONMENT: Final = Path(".build/charts-env").absolute()
 IMAGE: Final = {"repository": "registry.example/mudra", "digest": "sha256:" + "a" * 64}
 GUIDE: Final = blocks_of("docs/how-to/run-on-kubernetes.md")
 _PROGRAM: Final = Path("tests/unit/deploy/chart_program.py")
@@ -30,18 +28,9 @@ def values_of_the_guide() -> Manifest:
     return found
 
 
-@cache
 def python() -> str:
     """An environment that has Helm's library: 100 MB, of which nothing else needs a part."""
-    made = subprocess.run(
-        [".venv/bin/uv", "sync", "--quiet", "--frozen", "--only-group=charts",
-         "--no-install-project"],
-        env={**os.environ, "UV_PROJECT_ENVIRONMENT": str(ENVIRONMENT)},
-        capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    if made.returncode:
-        pytest.skip(f"Helm's library cannot be had: {made.stderr[-300:]}")
-    return str(ENVIRONMENT / "bin" / "python")
+    return program("charts")
 
 
 def said_of(chart: str, values: object) -> dict[str, Any]:

@@ -6,7 +6,6 @@ no reset and no message of the router, unlike a closed port. Only root may make 
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from tests.support.programs import program
 
 ROOT = Path(__file__).parents[2]
 PORT = 5432
@@ -81,8 +81,9 @@ class LossyNetwork:
 @contextlib.contextmanager
 def lossy_network() -> Iterator[LossyNetwork]:
     """Make the network until the end of the block; a test is skipped that may not."""
-    if os.geteuid() != 0 or shutil.which("ip") is None:
-        pytest.skip("network namespaces need root and iproute2")
+    program("ip")
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
     number = os.getpid() % 250
     name = f"mdr{os.getpid()}"
     net = f"10.251.{number}"

@@ -1,20 +1,24 @@
-"""Programs of the machine that tests run: found, or installed by the project's own script."""
+"""Programs of the machine, and packages of other registries, that tests run: looked up, never installed."""
 
-import subprocess
 from functools import cache
-from pathlib import Path
 
 import pytest
-
-_SCRIPT = Path(__file__).parents[2] / "tools" / "install_program.sh"
+from tools.programs import find, reason
 
 
 @cache
+def _place(name: str) -> str | None:
+    return find(name)
+
+
 def program(name: str) -> str:
     """Where `chromium`, `java` or `nginx` is; a test is skipped that cannot have it."""
-    found = subprocess.run(
-        [str(_SCRIPT), name], capture_output=True, text=True, timeout=900, check=False
-    )
-    if found.returncode:
-        pytest.skip(found.stderr.strip())
-    return found.stdout.strip()
+    place = _place(name)
+    if place is None:
+        pytest.skip(reason(name))
+    return place
+
+
+def needs(name: str) -> pytest.MarkDecorator:
+    """Mark tests that are skipped without it."""
+    return pytest.mark.skipif(_place(name) is None, reason=reason(name))

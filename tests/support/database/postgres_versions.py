@@ -4,17 +4,14 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
 
 import psycopg
-import pytest
 from tests.support.agent.agent_process import free_port
 from tests.support.programs import program
 from tests.support.smtp_sink import make_certificate
@@ -22,8 +19,6 @@ from tests.support.until import until
 
 from mudra.storage.database.embedded.account import choose_accounts
 
-LOCKED: Final = Path(__file__).parents[2] / "storage" / "postgres"
-INSTALLED: Final = Path(".build/postgres").absolute()
 DEBIAN: Final = 15
 _HBA: Final = "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n"
 
@@ -33,27 +28,12 @@ def programs_of(major: int) -> Path:
     """The directory of `initdb` and `postgres`; a test is skipped that cannot have them."""
     if major == DEBIAN:
         return Path(program(f"postgresql-{major}")).parent
-    INSTALLED.mkdir(parents=True, exist_ok=True)
-    with (INSTALLED / "lock").open("w") as lock:
+    packages = Path(program("postgres-versions"))
+    home = packages / f"postgresql-{major}"
+    with (packages / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        home = INSTALLED / "node_modules" / f"postgresql-{major}"
-        if not home.exists():
-            _install()
         _link(home)
     return home / "native" / "bin"
-
-
-def _install() -> None:
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy2(LOCKED / name, INSTALLED / name)
-    node = Path(sys.executable).parent
-    done = subprocess.run(
-        ["npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"],
-        cwd=INSTALLED, env={**os.environ, "PATH": f"{node}:{os.environ['PATH']}"},
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    if done.returncode:
-        pytest.skip(f"the npm packages cannot be had: {done.stderr[-300:]}")
 
 
 def _link(home: Path) -> None:
