@@ -39,7 +39,7 @@ from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.copy_rows import lines_of
-from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, PREVIOUS, RAW, make_partition
+from mudra.storage.metrics.partitions import HOURS, PREVIOUS, RAW, make_partition
 from mudra.storage.metrics.rollups.rollups import PostgresRollups
 
 AAS = int(os.environ.get("AAS", sized(20, 1)))
@@ -53,18 +53,12 @@ STEP = sized(1, 24)
 """Of the smallest size some windows of a day do."""
 DAY = timedelta(days=1)
 _SUMS = "aa_id, tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, longest"
-_PAIRS = (
-    "type, aa_id, fip_id, total, succeeded, client_errors, answered, soon_lower, soon_upper,"
-    " soon_estimate, longest"
-)
 _MOVED = {
     "metrics_raw": ("window_at", "aa_id, tag, fip_id, type, counts, pxx, status, data_bytes"),
     "metrics_hour": ("at", _SUMS),
-    "metrics_pair_hour": ("at", _PAIRS),
 }
 _OF_A_DAY = {
     "metrics_day": ("at", _SUMS),
-    "metrics_pair_day": ("at", _PAIRS),
     "metrics_received": ("at", "aa_id, tag, windows"),
 }
 
@@ -171,7 +165,7 @@ async def partitions(conninfo: str, first: datetime, last: datetime) -> None:
     day = first
     while day <= last:
         async with database.transaction(within_s=60.0) as transaction:
-            for part in (RAW, PREVIOUS, HOURS, PAIR_HOURS):
+            for part in (RAW, PREVIOUS, HOURS):
                 await make_partition(transaction, part, day)
         day += DAY
     await database.close()

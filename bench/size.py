@@ -108,6 +108,14 @@ class Bench:
             found = connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()
         return int(found[0]) if found else 0
 
+    def packed(self, grain: str) -> int:
+        """Count the bytes of packed sums."""
+        with psycopg.connect(self._conninfo) as connection:
+            found = connection.execute(
+                "SELECT sum(pg_column_size(p.*)) FROM metrics_packed p WHERE grain = %s", [grain]
+            ).fetchone()
+        return int(found[0] or 0) if found else 0
+
     def _sizes(self) -> dict[str, int]:
         with psycopg.connect(self._conninfo, autocommit=True) as connection:
             if not SHORT:
@@ -235,8 +243,8 @@ async def measured(bench: Bench) -> Bytes:
         raw=each,
         push=push.each() - push.each("metrics_raw"),
         push_log=push.log / raw,
-        hour=(sums.tables["metrics_hour"] + sums.tables["metrics_pair_hour"]) / hours,
-        day=(sums.tables["metrics_day"] + sums.tables["metrics_pair_day"]) / days,
+        hour=(sums.tables["metrics_hour"] + bench.packed("hour")) / hours,
+        day=(sums.tables["metrics_day"] + bench.packed("day")) / days,
     )
 
 

@@ -78,8 +78,6 @@ class Installation:
     name: str
     workers: int = 2
     database: int = 2
-    metrics: int = 0
-    """Cores of a database of their own for the metrics; 0 for none."""
     shards: int = 1
     """Processes that sum, each its AAs."""
 
@@ -91,10 +89,9 @@ NETWORKS: Final = (
 )
 INSTALLATIONS: Final = (
     Installation("one node, 2 workers"),
-    Installation("metrics apart", metrics=2),
-    Installation("4 nodes", workers=8, metrics=2),
-    Installation("by AA, 4 shards", workers=8, metrics=8, shards=4),
-    Installation("by AA, 16 shards", workers=32, metrics=32, shards=16),
+    Installation("4 nodes", workers=8),
+    Installation("by AA, 4 shards", workers=8, database=8, shards=4),
+    Installation("by AA, 16 shards", workers=32, database=32, shards=16),
 )
 
 
@@ -161,8 +158,6 @@ class Operator:
         self.workers = Part("workers", installation.workers)
         self.checks = Part("checks", installation.workers)
         self.database = Part("database", installation.database)
-        apart = Part("metrics database", installation.metrics)
-        self.metrics = apart if installation.metrics else self.database
         self.jobs = [Part(f"jobs {n}", 1) for n in range(installation.shards)]
         self.waits: dict[str, list[float]] = {}
         self.rows = network.fips * network.rows_of_fip
@@ -171,8 +166,7 @@ class Operator:
 
     def all_parts(self) -> list[Part]:
         """Each part once."""
-        parts = [self.workers, self.checks, self.database, *self.jobs]
-        return parts if self.metrics is self.database else [*parts, self.metrics]
+        return [self.workers, self.checks, self.database, *self.jobs]
 
     def load(self, seconds: float) -> None:
         """Let the usual load come for so long."""
@@ -229,7 +223,7 @@ class Operator:
         """What the payloads of one window of an AA need."""
         parts = 2 * -(-self.network.fips // BLOCKS)
         rows = self.rows / parts
-        return [[(self.checks, rows * CHECK_S), (self.metrics, rows * STORE_S)]] * parts
+        return [[(self.checks, rows * CHECK_S), (self.database, rows * STORE_S)]] * parts
 
     def push_window(self) -> None:
         """An AA pushes what it has of a window."""
@@ -240,7 +234,7 @@ class Operator:
         """An hour of an AA is summed."""
         rows = 6 * self.rows
         jobs = self.jobs[aa % len(self.jobs)]
-        self.line.work([(jobs, rows * SUM_S), (self.metrics, rows * SUM_STORE_S)], then)
+        self.line.work([(jobs, rows * SUM_S), (self.database, rows * SUM_STORE_S)], then)
 
     def _detect(self) -> None:
         self.line.work([(self.jobs[0], self.network.detection_s)], lambda: None)
@@ -298,7 +292,7 @@ class Found:
         return f"{use} | {waits} | {self.backlog:,} | {gone} | {first}"
 
 
-PARTS: Final = ("workers", "checks", "database", "metrics database", "jobs")
+PARTS: Final = ("workers", "checks", "database", "jobs")
 
 
 def shown(seconds: float) -> str:
@@ -376,7 +370,7 @@ def main() -> None:
     few = replace(NETWORKS[0], members=6, tokens_a_day=1e4, readers=1)
     for network in sized(NETWORKS, (few,)):
         for rows, name in ((3.47, "quarter"), (14.0, "full"))[: sized(2, 1)]:
-            for installation in INSTALLATIONS[: sized(5, 1)]:
+            for installation in INSTALLATIONS[: sized(4, 1)]:
                 found = simulate(replace(network, rows_of_fip=rows), installation)
                 print(
                     f"| {network.name}, {name} | {installation.name} | {found.line()} |", flush=True

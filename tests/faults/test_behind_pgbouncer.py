@@ -20,9 +20,7 @@ from tests.support.database.postgres_versions import DEBIAN, postgres_of, progra
 from tests.support.programs import program
 from tests.support.service import NO_TLS, Service, new_member, running_service
 from tests.support.smtp_sink import make_certificate
-from typer.testing import CliRunner
 
-from mudra.bootstrap.command_line import app
 from mudra.storage.database.embedded.account import Account, choose_accounts
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
 from mudra.storage.database.embedded.programs import programs
@@ -195,16 +193,6 @@ def asked(port: int) -> object:
         return connection.execute(
             "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
         ).fetchone()
-
-
-def test_pgbouncer_in_front_of_the_metrics_database_is_refused(service: Service) -> None:
-    """The pool of the second database sets its sessions up, which PgBouncer does not pass on."""
-    variables = {"MUDRA_METRICS_DATABASE_URL": service.environment["MUDRA_DATABASE_URL"]}
-    done = CliRunner().invoke(app, ["mail", "list"], env=service.environment | variables)
-
-    assert done.exit_code == 1
-    assert "PgBouncer cannot be in front of the metrics database" in done.output
-    assert "MUDRA_METRICS_DATABASE_URL" in done.output
 
 
 def doctor(service: Service) -> dict[str, dict[str, object]]:

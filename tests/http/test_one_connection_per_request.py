@@ -9,14 +9,12 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import httpx2
 import msgspec
 import pytest
 from tests.support.cheap_hashes import cheap_hashes
-from tests.support.database.own_postgres import own_postgres
 from tests.support.database.template_database import prepare
 from tests.support.in_process import InProcess, in_process
 from tests.support.metrics.metrics_payloads import as_value, request_metrics
@@ -37,7 +35,6 @@ from mudra.identity.operators.operator import Scope
 from mudra.identity.operators.person_rule import owner
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.registry.lifecycle.register import submit_entry
-from mudra.shared.secret_text import SecretText
 from mudra.storage.database import database
 from mudra.storage.database.database import MAX_CONNECTIONS
 
@@ -207,28 +204,14 @@ async def _set_up(settings: Settings, conninfo: str, encryption: Any) -> None:
 
 @pytest.fixture(
     scope="module",
-    params=["together", pytest.param("apart", marks=pytest.mark.slow)],
-    ids=["cached", "uncached-apart"],
+    params=["cached", pytest.param("uncached", marks=pytest.mark.slow)],
 )
-def network(
-    request: pytest.FixtureRequest,
-    store: tuple[Any, ...],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Network]:
-    """A worker with one connection, whose caches are valid.
-
-    Then one whose caches never are, and which has one connection to the metrics besides.
-    """
-    if request.param == "together":
-        with in_process(*store, connections=1) as served:
-            yield Network(served)
-        return
-    settings, *opened = store
-    with own_postgres(tmp_path_factory.mktemp("second") / "data") as second:
-        apart = replace(settings, metrics_database_url=SecretText(second))
-        with in_process(apart, *opened, connections=1) as served:
+def network(request: pytest.FixtureRequest, store: tuple[Any, ...]) -> Iterator[Network]:
+    """A worker with one connection, whose caches are valid, then one whose caches never are."""
+    with in_process(*store, connections=1) as served:
+        if request.param == "uncached":
             served.edge.dependencies.invalidation.is_valid = lambda _: False
-            yield Network(served)
+        yield Network(served)
 
 
 def operations(network: Network) -> list[tuple[str, str]]:

@@ -228,7 +228,7 @@ def test_a_change_of_address_ends_with_the_last_scope(service: Service, chief: O
 
 
 def test_a_change_of_address_ends_with_another_one(service: Service, chief: Operator) -> None:
-    """One that waited since the person was an operator, on a node of a release before."""
+    """One that waited since the person was an operator."""
     target = person(service, chief, set())
 
     async def left_waiting(dependencies: Dependencies) -> None:

@@ -246,7 +246,7 @@ def admins_of(operator: Operator, member: Member) -> list[str]:
 def test_a_disabled_admin_invites_no_one_where_the_account_was_disabled_without_the_lock(
     service: Service,
 ) -> None:
-    """As a node of the release before does, during an upgrade."""
+    """As one does who writes into the database by hand."""
     member, accomplice = new_member(service), address()
     headers = member.bearer()
 

@@ -17,7 +17,7 @@ from mudra.cli.local.program import CommandFailed, Dependencies, LocalSettings, 
 from mudra.cli.main import app
 from mudra.cli.output.output import Exit
 from mudra.demo.network import Demo
-from mudra.overview.administration import Diagnosis, Distribution, SettingDetails
+from mudra.overview.administration import Diagnosis, SettingDetails
 from mudra.overview.backups import (
     BackupDetails,
     BackupMade,
@@ -72,39 +72,10 @@ class LocalProgram:
         with opening():
             return prepare_database(settings)
 
-    def distribution(self, data_dir: Path | None) -> Distribution:
-        """Return what shares out the metrics to a cluster; raises CommandFailed."""
-        settings = self.settings({"data_dir": data_dir})
-        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.metrics_database import metrics_distribution  # noqa: PLC0415
-
-        with opening():
-            return metrics_distribution(settings)
-
-    def move_metrics(
-        self, data_dir: Path | None, on_table: Callable[[str, int], None]
-    ) -> Mapping[str, int]:
-        """Move the metrics to the second database; raises CommandFailed."""
-        settings = self.settings({"data_dir": data_dir})
-        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.metrics_database import move_to_second  # noqa: PLC0415
-
-        with opening():
-            return move_to_second(settings, on_table)
-
-    def pair_metrics(self, data_dir: Path | None, *, begin_empty: bool) -> bool:
-        """Pair both databases again; returns if metrics begin empty; raises CommandFailed."""
-        settings = self.settings({"data_dir": data_dir})
-        from mudra.bootstrap.local_store import opening  # noqa: PLC0415  # loads the drivers
-        from mudra.bootstrap.metrics_database import pair_metrics  # noqa: PLC0415
-
-        with opening():
-            return pair_metrics(settings, begin_empty=begin_empty)
-
     def make_backup(
         self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress
-    ) -> Sequence[BackupMade]:
-        """Back up the database, or both; raises CommandFailed."""
+    ) -> BackupMade:
+        """Back up the database; raises CommandFailed."""
         settings = self.settings({"data_dir": data_dir})
         from mudra.bootstrap.backup.backup import make_backup  # noqa: PLC0415  # loads the drivers
         from mudra.bootstrap.local_store import opening  # noqa: PLC0415

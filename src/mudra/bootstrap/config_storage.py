@@ -55,28 +55,6 @@ class StorageSettings:
         "DATABASE_ADMIN_URL", None, SecretText, "postgresql://user:password@host/database",
         "the same database as a superuser, for mudra database prepare alone", secret=True,
     )  # fmt: skip
-    metrics_database_url: SecretText | None = _setting(
-        "METRICS_DATABASE_URL", None, SecretText, "postgresql://user:password@host/database",
-        "a second database for the metrics alone, not through PgBouncer; identity, tokens, "
-        "registry and incidents stay in the first one",
-        secret=True,
-    )  # fmt: skip
-    metrics_database_owner_url: SecretText | None = _setting(
-        "METRICS_DATABASE_OWNER_URL",
-        None,
-        SecretText,
-        "postgresql://user:password@host/database",
-        "the second database as the role that owns its schema",
-        secret=True,
-    )
-    metrics_database_replica_url: SecretText | None = _setting(
-        "METRICS_DATABASE_REPLICA_URL",
-        None,
-        SecretText,
-        "postgresql://user:password@host/database",
-        "a replica of the second database for health pages",
-        secret=True,
-    )
     metrics_raw_days: int = _setting(
         "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
     )

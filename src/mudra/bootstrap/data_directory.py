@@ -29,7 +29,7 @@ def using(data_dir: Path) -> Iterator[None]:
 
 
 def _close(data_dir: Path) -> None:
-    """Take others' rights from a directory of our own, made by hand or by an older release.
+    """Take others' rights from a directory of our own that was made by hand.
 
     Root leaves the right to pass: PostgreSQL runs as another user, which else needed a right to
     pass every directory, and to read every file (decision 0016).

@@ -39,7 +39,6 @@ from mudra.registry.payload.fields.url_rules import AddressPolicy
 from mudra.registry.ports import CheckSubmission
 from mudra.registry.probe.probe_service import ProbeService
 from mudra.shared.shared_values import SharedValues
-from mudra.shared.unavailable import METRICS_DATABASE
 from mudra.storage.audit.archive_files import Folder
 from mudra.storage.audit.archives import PostgresArchives
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -73,8 +72,6 @@ from mudra.storage.identity.sessions import PostgresSessions
 from mudra.storage.identity.single_sign_on import PostgresSingleSignOn
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
-from mudra.storage.metrics.apart.carry_over import carry_over
-from mudra.storage.metrics.apart.metrics_database import Both, MetricsDatabase
 from mudra.storage.metrics.incident_acts import PostgresIncidentActs
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
@@ -114,7 +111,6 @@ class Dependencies(Struct, frozen=True):
     invalidation: CacheInvalidation
     database: Database
     replica: ReplicaReads
-    metrics: MetricsDatabase
     encryption: DataEncryption
     languages: Languages
     writer: EmailComposer
@@ -128,16 +124,14 @@ class Dependencies(Struct, frozen=True):
     @contextlib.asynccontextmanager
     async def unit_of_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
         """Open a transaction with all its ports; it must end `within_s` seconds."""
-        opened = self.metrics.both(self.database.transaction, within_s=within_s)
-        async with opened as both:
-            yield self._work(both)
+        async with self.database.transaction(within_s=within_s) as transaction:
+            yield self._work(transaction)
 
     @contextlib.asynccontextmanager
     async def reads(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
         """Open one for reads alone, which a replica may serve."""
-        opened = self.metrics.both(self.replica.transaction, within_s=within_s, reads=True)
-        async with opened as both:
-            yield self._work(both)
+        async with self.replica.transaction(within_s=within_s) as transaction:
+            yield self._work(transaction)
 
     async def rewrap(
         self, caller: Caller, begin: Callable[[int], None], on_progress: Callable[[int], None]
@@ -162,21 +156,16 @@ class Dependencies(Struct, frozen=True):
     @contextlib.asynccontextmanager
     async def history(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[HistoryService]:
         """Open a transaction for windows of the past."""
-        async with self.metrics.both(self.database.transaction, within_s=within_s) as both:
-            yield await history(both, self.partitions, within_s)
-
-    async def carry_over(self) -> int:
-        """Carry what metrics in a second database handed over to the first one."""
-        return await carry_over(self.metrics, self._notices)
+        async with self.database.transaction(within_s=within_s) as transaction:
+            yield await history(transaction, self.partitions, within_s)
 
     @property
     def has_replica(self) -> bool:
-        """Return whether reads may be served by a replica of either database."""
-        return self.replica.is_apart or self.metrics.replica is not None
+        """Return whether reads may be served by a replica."""
+        return self.replica.is_apart
 
     async def close(self) -> None:
         """Close all connections but those of `invalidation`."""
-        await self.metrics.close()
         await self.replica.close()
         await self.database.close()
 
@@ -237,20 +226,19 @@ class Dependencies(Struct, frozen=True):
     @contextlib.asynccontextmanager
     async def metrics_maintenance(self, *, within_s: float) -> AsyncIterator[MaintenanceWork]:
         """Open a transaction for the scheduled jobs of metrics."""
-        async with self.metrics.both(self.database.transaction, within_s=within_s) as both:
-            yield await maintenance(self, both)
+        async with self.database.transaction(within_s=within_s) as transaction:
+            yield await maintenance(self, transaction)
 
     def _notices(self, transaction: Transaction) -> NoticeService:
         return NoticeService(PostgresMemberships(transaction), self.outbox(transaction))
 
-    def _work(self, both: Both) -> UnitOfWork:
-        transaction = both.first
+    def _work(self, transaction: Transaction) -> UnitOfWork:
         audit_log, outbox = PostgresAuditLog(transaction), self.outbox(transaction)
         notices, secret_uses = self._notices(transaction), PostgresSecretUses(transaction)
         registration = self._registration(transaction, notices)
         secret_store = PostgresSecrets(transaction, self.encryption)
-        network, incidents = OnboardedMembers(*both), PostgresIncidents(transaction)
-        pushes, held_reports, receipts = reporting(self, both, network, notices)
+        network, incidents = OnboardedMembers(transaction), PostgresIncidents(transaction)
+        pushes, held_reports, receipts = reporting(self, transaction, network, notices)
         return UnitOfWork(
             audit_log=audit_log,
             people=PostgresPeople(transaction),
@@ -292,7 +280,7 @@ class Dependencies(Struct, frozen=True):
             pushes=pushes,
             held_reports=held_reports,
             receipts=receipts,
-            health=health_service(both, network, incidents, self.health_values),
+            health=health_service(transaction, network, incidents, self.health_values),
             incidents=IncidentService(incidents),
             incident_acts=IncidentActService(PostgresIncidentActs(transaction), audit_log),
             silences=alarm_wiring.silence_service(transaction, network, audit_log),
@@ -375,7 +363,6 @@ def build_dependencies(
             database.replica(replica.reveal(), connections) if replica else None,
             settings.database_replica_lag_ms / 1000,
         ),
-        metrics=_metrics_database(settings, database, connections),
         encryption=encryption,
         languages=languages,
         writer=email_composer(settings, languages),
@@ -384,14 +371,3 @@ def build_dependencies(
         witness=open_witness(settings.audit_checkpoints, settings.data_dir, encryption),
         health_values=shared_health(),
     )
-
-
-def _metrics_database(settings: Settings, database: Database, connections: int) -> MetricsDatabase:
-    url = settings.metrics_database_url
-    if url is None:
-        return MetricsDatabase(database, None)
-    own = database.second(of_primary(url.reveal()), connections, METRICS_DATABASE)
-    if (replica := settings.metrics_database_replica_url) is None:
-        return MetricsDatabase(database, own)
-    pool, lag_ms = own.replica(replica.reveal(), connections), settings.database_replica_lag_ms
-    return MetricsDatabase(database, own, ReplicaReads(own, pool, lag_ms / 1000))

@@ -18,15 +18,11 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.diagnosis_of_certificates import certificates
 from mudra.bootstrap.diagnosis_of_copies import (
     backup,
-    metrics_backup,
-    metrics_replica,
-    metrics_standbys,
     replica,
     restore,
     standbys,
 )
 from mudra.bootstrap.diagnosis_of_installation import installation
-from mudra.bootstrap.diagnosis_of_metrics import metrics_database, processes_at_most
 from mudra.bootstrap.diagnosis_of_room import forecast, queues
 from mudra.bootstrap.diagnosis_of_server import postgresql
 from mudra.bootstrap.local_store import in_store
@@ -42,6 +38,7 @@ from mudra.storage.crypto.master_key import FILE
 from mudra.storage.crypto.sealed_values import COLUMNS, count_readable, master_versions
 from mudra.storage.database.database import MAX_CONNECTIONS
 from mudra.storage.database.roles import excess_rights
+from mudra.storage.database.running import running_processes
 from mudra.storage.database.tables import entity, entity_secret, mail_outbox
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
@@ -165,10 +162,6 @@ async def _examine(dependencies: Dependencies) -> list[Diagnosis]:
     ]
     if dependencies.settings.database_replica_url is not None:
         checks.append(replica)
-    if dependencies.metrics.own is not None:
-        checks += [metrics_database, metrics_backup, metrics_standbys]
-    if dependencies.metrics.replica is not None:
-        checks.append(metrics_replica)
     return [await check(dependencies) for check in checks]
 
 
@@ -311,7 +304,7 @@ async def _audit(dependencies: Dependencies) -> Diagnosis:
 
 async def _connections(dependencies: Dependencies) -> Diagnosis:
     """The server takes the connections of all nodes at their busiest; says how large to make it."""
-    processes = await processes_at_most(dependencies)
+    processes = await _processes_at_most(dependencies)
     pooled, direct = processes * MAX_CONNECTIONS, processes * _DIRECT_EACH
     with psycopg.connect(dependencies.database.direct, connect_timeout=5) as connection:
         row = connection.execute("SHOW max_connections").fetchone()
@@ -331,3 +324,10 @@ async def _connections(dependencies: Dependencies) -> Diagnosis:
         advice = "raise max_connections"
     passed = needed <= most
     return Diagnosis("connections", passed, text if passed else f"{text}: {advice}")
+
+
+async def _processes_at_most(dependencies: Dependencies) -> int:
+    """Return how many processes of all nodes open connections: those that run, or this node's."""
+    async with dependencies.database.transaction() as transaction:
+        running = await running_processes(transaction)
+    return max(running, dependencies.settings.workers + 1)

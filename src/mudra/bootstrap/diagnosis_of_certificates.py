@@ -63,9 +63,8 @@ def _servers(settings: Settings) -> Sequence[_Server]:
     public = urlsplit(settings.base_url)
     if public.scheme == "https" and public.hostname:
         found.append(_Server(public.hostname, public.port or _HTTPS))
-    for url in (settings.database_url, settings.metrics_database_url):
-        if url is not None:
-            found += _of_database(url.reveal())
+    if settings.database_url is not None:
+        found += _of_database(settings.database_url.reveal())
     return list(dict.fromkeys(found))
 
 

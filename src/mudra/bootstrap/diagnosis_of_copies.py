@@ -1,4 +1,4 @@
-"""The checks of `mudra doctor` of backups, restores, standbys and replicas, of each database."""
+"""The checks of `mudra doctor` of backups, restores, standbys and replicas."""
 
 from datetime import timedelta
 from typing import Final
@@ -10,10 +10,7 @@ from mudra.bootstrap.backup.place import what_is_wrong
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.overview.administration import Diagnosis
-from mudra.shared.secret_text import SecretText
-from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.backup.restored_store import last_backup, look
-from mudra.storage.database.database import Database
 from mudra.storage.database.replica import IDENTITY
 from mudra.storage.database.standbys import read_standbys
 
@@ -29,13 +26,18 @@ async def backup(dependencies: Dependencies) -> Diagnosis:
 
     Who makes none may have another way.
     """
-    found = await _backup("backup", dependencies.database, "mudra backup create")
-    if found is not None:
-        return found
-    if not dependencies.settings.backup_recipients:
-        return Diagnosis("backup", passed=True, text="mudra backup create has not been used yet")
-    text = "none was made, though MUDRA_BACKUP_RECIPIENTS is set: run mudra backup create"
-    return Diagnosis("backup", passed=False, text=text)
+    async with dependencies.database.transaction() as transaction:
+        last = await last_backup(transaction)
+    if last is None:
+        if not dependencies.settings.backup_recipients:
+            text = "mudra backup create has not been used yet"
+            return Diagnosis("backup", passed=True, text=text)
+        text = "none was made, though MUDRA_BACKUP_RECIPIENTS is set: run mudra backup create"
+        return Diagnosis("backup", passed=False, text=text)
+    age = ServiceClock()() - last
+    text = f"the last one is {age.total_seconds() / 3600:.1f} hours old"
+    passed = age <= _MAX_BACKUP_AGE
+    return Diagnosis("backup", passed, text if passed else f"{text}: run mudra backup create")
 
 
 async def restore(dependencies: Dependencies) -> Diagnosis:
@@ -47,25 +49,9 @@ async def restore(dependencies: Dependencies) -> Diagnosis:
 
 async def standbys(dependencies: Dependencies) -> Diagnosis:
     """Those that follow keep up, and one is there where commits wait for it."""
-    return _standbys("standbys", dependencies.database)
-
-
-async def metrics_backup(dependencies: Dependencies) -> Diagnosis:
-    """The same of the second database; one that does not answer has a check of its own."""
-    own, command = _second(dependencies), "mudra backup create --only metrics"
-    unused = Diagnosis("metrics backup", passed=True, text=f"{command} has not been used yet")
-    try:
-        return await _backup("metrics backup", own, command) or unused
-    except DatabaseUnavailable as outage:
-        return Diagnosis("metrics backup", passed=False, text=outage.sentence)
-
-
-async def metrics_standbys(dependencies: Dependencies) -> Diagnosis:
-    """The same of the second database."""
-    own = _second(dependencies)
-    if outage := await own.outage():
-        return Diagnosis("metrics standbys", passed=False, text=outage.sentence)
-    return _standbys("metrics standbys", own)
+    found = read_standbys(dependencies.database.direct)
+    faults = found.faults()
+    return Diagnosis("standbys", not faults, "; ".join(faults) or found.text())
 
 
 async def replica(dependencies: Dependencies) -> Diagnosis:
@@ -73,46 +59,7 @@ async def replica(dependencies: Dependencies) -> Diagnosis:
     url = dependencies.settings.database_replica_url
     assert url is not None
     lag_ms = dependencies.settings.database_replica_lag_ms
-    return await _replica("replica", dependencies.database, url, lag_ms)
-
-
-async def metrics_replica(dependencies: Dependencies) -> Diagnosis:
-    """The same of the second database's."""
-    url = dependencies.settings.metrics_database_replica_url
-    assert url is not None
-    lag_ms = dependencies.settings.database_replica_lag_ms
-    try:
-        return await _replica("metrics replica", _second(dependencies), url, lag_ms)
-    except DatabaseUnavailable as outage:
-        return Diagnosis("metrics replica", passed=False, text=outage.sentence)
-
-
-def _second(dependencies: Dependencies) -> Database:
-    own = dependencies.metrics.own
-    assert own is not None, "there is one"
-    return own
-
-
-async def _backup(name: str, database: Database, command: str) -> Diagnosis | None:
-    """The check of the last backup's age; None where there was none."""
-    async with database.transaction() as transaction:
-        last = await last_backup(transaction)
-    if last is None:
-        return None
-    age = ServiceClock()() - last
-    text = f"the last one is {age.total_seconds() / 3600:.1f} hours old"
-    passed = age <= _MAX_BACKUP_AGE
-    return Diagnosis(name, passed, text if passed else f"{text}: run {command}")
-
-
-def _standbys(name: str, database: Database) -> Diagnosis:
-    found = read_standbys(database.direct)
-    faults = found.faults()
-    return Diagnosis(name, not faults, "; ".join(faults) or found.text())
-
-
-async def _replica(name: str, primary: Database, url: SecretText, lag_ms: int) -> Diagnosis:
-    async with primary.transaction() as transaction:
+    async with dependencies.database.transaction() as transaction:
         position, identity = (
             await transaction.connection.execute(
                 sa.text(f"SELECT pg_current_wal_flush_lsn()::text, {IDENTITY}")
@@ -124,13 +71,14 @@ async def _replica(name: str, primary: Database, url: SecretText, lag_ms: int) -
             row = connection.execute(_REPLAYED, [position]).fetchone()
             theirs = connection.execute(f"SELECT {IDENTITY}".encode()).fetchone()
     except psycopg.Error:
-        return Diagnosis(name, passed=False, text=f"it cannot be reached: {advice}")
+        return Diagnosis("replica", passed=False, text=f"it cannot be reached: {advice}")
     assert row is not None
     if not row[0]:
-        return Diagnosis(name, passed=False, text=f"it is no standby: {advice}")
+        return Diagnosis("replica", passed=False, text=f"it is no standby: {advice}")
     if theirs != (identity,):
-        return Diagnosis(name, passed=False, text=f"it is another database's replica: {advice}")
+        text = f"it is another database's replica: {advice}"
+        return Diagnosis("replica", passed=False, text=text)
     behind, seconds = max(0, int(row[1] or 0)), float(row[2] or 0)
     text = f"{behind:,} bytes behind, its last transaction is {seconds:.1f} s old"
     passed = behind == 0 or seconds <= lag_ms / 1000
-    return Diagnosis(name, passed, text if passed else f"{text}: {advice}")
+    return Diagnosis("replica", passed, text if passed else f"{text}: {advice}")

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.overview.administration import Diagnosis
-from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.tables import audit_token_issue
 from mudra.storage.database.database import Database
 from mudra.storage.database.growth import Growth, read_growth
@@ -36,12 +35,8 @@ Late sums wait for a day, and a message is tried for one.
 
 async def forecast(dependencies: Dependencies) -> Diagnosis:
     """The disk of the embedded database lasts; of another the growth is shown alone."""
-    own = dependencies.metrics.own
-    embedded = own is None and dependencies.settings.database_url is None
-    try:
-        growth = await _growth(dependencies, own or dependencies.database)
-    except DatabaseUnavailable as outage:
-        return Diagnosis("growth", passed=False, text=outage.sentence)
+    embedded = dependencies.settings.database_url is None
+    growth = await _growth(dependencies)
     free = shutil.disk_usage(dependencies.settings.data_dir).free if embedded else None
     return judge(growth, free)
 
@@ -60,10 +55,10 @@ def judge(growth: Growth, free: int | None) -> Diagnosis:
     return Diagnosis("growth", passed=days >= _MIN_DAYS, text=text)
 
 
-async def _growth(dependencies: Dependencies, database: Database) -> Growth:
+async def _growth(dependencies: Dependencies) -> Growth:
     settings = dependencies.settings
     policy = RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days)
-    async with database.transaction() as transaction:
+    async with dependencies.database.transaction() as transaction:
         return await read_growth(transaction, policy.raw_days, policy.kept_hour_days)
 
 
@@ -71,12 +66,7 @@ async def queues(dependencies: Dependencies) -> Diagnosis:
     """Nothing waits for longer than its job takes; emails have a check of their own."""
     waiting, late = [], []
     for name, since, which, most in _QUEUES:
-        database = dependencies.metrics.of_table(since.table.name)
-        try:
-            age = await _age(database, since, which)
-        except DatabaseUnavailable as outage:
-            late.append(f"{name}: {outage.sentence}")
-            continue
+        age = await _age(dependencies.database, since, which)
         if age > most:
             late.append(f"{name} have waited for {_shown(age)}")
         elif age:

@@ -13,7 +13,6 @@ from mudra.storage.database.deadline import TimeIsOver
 from mudra.storage.database.outage import is_lost
 from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.announcements import PostgresAnnouncements
-from mudra.storage.metrics.apart.metrics_database import Both
 from mudra.storage.metrics.attribution import PostgresFipStates
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
@@ -31,16 +30,19 @@ def _is_of_all(failure: Exception) -> bool:
 
 
 def health_service(
-    both: Both, members: OnboardedMembers, incidents: PostgresIncidents, shared: SharedValues
+    transaction: Transaction,
+    members: OnboardedMembers,
+    incidents: PostgresIncidents,
+    shared: SharedValues,
 ) -> HealthService:
     """Return the health service of a unit of work."""
     return HealthService(
-        PostgresRollupQueries(both.metrics),
-        PostgresSeries(both.metrics),
+        PostgresRollupQueries(transaction),
+        PostgresSeries(transaction),
         members,
         incidents,
-        PostgresFipStates(both.metrics),
-        PostgresSilences(both.first),
+        PostgresFipStates(transaction),
+        PostgresSilences(transaction),
         shared,
     )
 

@@ -31,12 +31,6 @@ from mudra.storage.database.embedded.programs import EmbeddedServerError
 from mudra.storage.database.migrate import SchemaBusy, SchemaUnknown
 from mudra.storage.database.outage import outage_of
 from mudra.storage.database.roles import AdminTooWeak
-from mudra.storage.metrics.apart.pairing import (
-    FACT,
-    MetricsMisplaced,
-    MetricsUnreachable,
-    require_together,
-)
 
 T = TypeVar("T")
 
@@ -70,7 +64,6 @@ def opening() -> Iterator[None]:
         EmbeddedServerError,
         MailUrlError,
         MasterKeyError,
-        MetricsMisplaced,
         SchemaBusy,
         SchemaUnknown,
         TemplateError,
@@ -83,8 +76,6 @@ def opening() -> Iterator[None]:
         ) from error
     except (CiphertextInvalid, MasterVersionMissing) as error:
         raise CommandFailed(f"{error}: is this the master key of this database?") from error
-    except MetricsUnreachable as error:
-        raise CommandFailed(str(error), Exit.UNREACHABLE) from error
     except DatabaseUnavailable as error:
         raise CommandFailed(_way_out(error), Exit.UNREACHABLE) from error
     except (psycopg.Error, DBAPIError) as error:
@@ -119,20 +110,8 @@ def _way_out(outage: DatabaseUnavailable) -> str:
     return _NO_RESPONSE
 
 
-def in_first(settings: Settings, action: Callable[[Dependencies], Awaitable[T]]) -> T:
-    """Run an action that needs no metrics, whether they are there or not; raises CommandFailed."""
-    alone = replace(settings, metrics_database_url=None, metrics_database_owner_url=None)
-    return _in(alone, action, needs_metrics=False)
-
-
 def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]]) -> T:
     """Open the store, run the action, close it; raises CommandFailed."""
-    return _in(settings, action, needs_metrics=True)
-
-
-def _in(
-    settings: Settings, action: Callable[[Dependencies], Awaitable[T]], *, needs_metrics: bool
-) -> T:
     if isinstance(structlog.get_config()["logger_factory"], structlog.PrintLoggerFactory):
         # It writes to standard output, which belongs to the command's own, which may be JSON.
         structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
@@ -142,7 +121,7 @@ def _in(
             "MUDRA_DATA_DIR, or start the service once, which makes it"
         )
     with opening(), open_store(settings, create=False) as (conninfo, encryption):
-        settings = with_recorded(settings, conninfo, needs_metrics=needs_metrics)
+        settings = with_recorded(settings, conninfo)
         return asyncio.run(_run(build_dependencies(settings, conninfo, encryption), action))
 
 
@@ -165,17 +144,15 @@ async def _in_use(dependencies: Dependencies) -> AsyncIterator[None]:
         await dependencies.close()
 
 
-def with_recorded(settings: Settings, conninfo: str, *, needs_metrics: bool) -> Settings:
+def with_recorded(settings: Settings, conninfo: str) -> Settings:
     """Take what the service recorded, unless this command has a setting of its own."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         facts: dict[str, str] = dict(
             connection.execute(
                 "SELECT name, value FROM service_fact WHERE name = ANY(%s)",
-                [["base-url", "registry-one-operator", FACT]],
+                [["base-url", "registry-one-operator"]],
             ).fetchall()
         )
-    if needs_metrics and settings.metrics_database_url is None:
-        require_together(facts.get(FACT))
     if not settings.base_url and "base-url" in facts:
         settings = replace(settings, base_url=facts["base-url"])
     if settings.registry_one_operator is None and "registry-one-operator" in facts:

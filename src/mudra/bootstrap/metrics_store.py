@@ -1,9 +1,8 @@
-"""What works on the metrics, wherever they are: wired here for requests and for jobs."""
+"""What works on the metrics: wired here for requests and for jobs."""
 
 from datetime import timedelta
 from typing import Protocol
 
-from mudra.audit.ports import AuditLog
 from mudra.bootstrap.alarm_wiring import AlarmDependencies, alarm_mailer
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.health_store import health_service
@@ -15,16 +14,15 @@ from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.notifications.escalation import Escalation
 from mudra.metrics.notifications.notifier import Notifier
 from mudra.metrics.payload.held_reports import HeldReportService
-from mudra.metrics.payload.push_report import Notices, PushService
+from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.metrics.payload.validation import ContentLimits
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.shared.ids import fresh_id
 from mudra.shared.shared_values import SharedValues
 from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
-from mudra.storage.metrics.apart.handover import HandedOverAudit, HandedOverNotices
-from mudra.storage.metrics.apart.metrics_database import Both
 from mudra.storage.metrics.attribution import PostgresDetections
 from mudra.storage.metrics.held_reports import PostgresHeldReports
 from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
@@ -57,39 +55,35 @@ class JobDependencies(AlarmDependencies, Protocol):
 
 
 def reporting(
-    parts: ReportDependencies, both: Both, members: OnboardedMembers, notices: NoticeService
+    parts: ReportDependencies,
+    transaction: Transaction,
+    members: OnboardedMembers,
+    notices: NoticeService,
 ) -> tuple[PushService, HeldReportService, ReceiptService]:
-    """Return the services of reports in a unit of work.
-
-    Their events and notices are in the transaction of the report, wherever that is.
-    """
-    settings, reports = parts.settings, PostgresReports(both.metrics, parts.partitions)
-    held = PostgresHeldReports(both.metrics, reports)
+    """Return the services of reports in a unit of work."""
+    settings, reports = parts.settings, PostgresReports(transaction, parts.partitions)
+    held = PostgresHeldReports(transaction, reports)
     limits = ContentLimits(settings.metrics_push_blocks, settings.metrics_push_unknown_fips)
-    log = _audit_log(both)
-    sent: Notices = HandedOverNotices(both.metrics) if both.are_apart else notices
+    log = PostgresAuditLog(transaction)
     return (
-        PushService(reports, held, sent, members, log, limits),
+        PushService(reports, held, notices, members, log, limits),
         HeldReportService(held, log),
-        ReceiptService(PostgresReceipts(both.metrics), members),
+        ReceiptService(PostgresReceipts(transaction), members),
     )
 
 
-async def history(both: Both, partitions: KnownPartitions, within_s: float) -> HistoryService:
+async def history(
+    transaction: Transaction, partitions: KnownPartitions, within_s: float
+) -> HistoryService:
     """Return what stores windows of the past; each statement may take so long."""
-    reports = PostgresReports(both.metrics, partitions)
+    reports = PostgresReports(transaction, partitions)
     await reports.take_time(within_s)
-    return HistoryService(reports, PostgresReceipts(both.metrics), _audit_log(both))
+    return HistoryService(reports, PostgresReceipts(transaction), PostgresAuditLog(transaction))
 
 
-def _audit_log(both: Both) -> AuditLog:
-    return HandedOverAudit(both.metrics) if both.are_apart else PostgresAuditLog(both.first)
-
-
-async def maintenance(parts: JobDependencies, both: Both) -> MaintenanceWork:
+async def maintenance(parts: JobDependencies, transaction: Transaction) -> MaintenanceWork:
     """Return the services of the scheduled jobs."""
-    transaction = both.first
-    members, incidents = OnboardedMembers(*both), PostgresDetections(*both)
+    members, incidents = OnboardedMembers(transaction), PostgresDetections(transaction)
     messages = PostgresWebhooks(transaction, parts.encryption)
     silences = PostgresSilences(transaction)
     escalation = Escalation(
@@ -108,10 +102,10 @@ async def maintenance(parts: JobDependencies, both: Both) -> MaintenanceWork:
             notifier=notifier,
             new_id=fresh_id,
         ),
-        rollups=RollupService(PostgresRollups(both.metrics)),
-        tables=PostgresMetricsTables(*both),
+        rollups=RollupService(PostgresRollups(transaction)),
+        tables=PostgresMetricsTables(transaction),
         messages=messages,
-        health=health_service(both, members, incidents, parts.health_values),
+        health=health_service(transaction, members, incidents, parts.health_values),
         incidents=IncidentService(incidents),
         silences=silences,
     )

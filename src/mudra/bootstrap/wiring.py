@@ -72,8 +72,6 @@ class Edge(Struct, frozen=True):
         """Connect, listen, load keys; the worker answers afterwards."""
         self.dependencies.database.outages.count = count_database_failure
         self.dependencies.replica.observe = observe_replica
-        if (of_metrics := self.dependencies.metrics.replica) is not None:
-            of_metrics.observe = observe_replica
         await self.dependencies.invalidation.start()
         if self.dependencies.settings.sandbox:
             await self.dependencies.time_machine.load()
@@ -179,7 +177,6 @@ def _token_sources(dependencies: Dependencies, keys: NodeKeys) -> TokenSources:
 def _node_state(dependencies: Dependencies) -> NodeState:
     return NodeState(
         dependencies.database,
-        dependencies.metrics.own,
         dependencies.clock_watch,
         dependencies.encryption.keyring,
     )

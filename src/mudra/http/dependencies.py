@@ -136,7 +136,7 @@ class Readiness(Struct, frozen=True):
 
     outage: ServiceUnavailable | None = None
     """Why it should choose another node."""
-    impairments: Sequence[ServiceUnavailable] = ()
+    impairment: ServiceUnavailable | None = None
     """What this node cannot do although it is ready: no other node could do it either."""
 
 

@@ -1,6 +1,6 @@
 """The scheduled jobs of network metrics: they open transactions, call use cases and count."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,6 @@ DETECT_S: Final = 600.0
 """Most of it is the last step of judging days again, which stores their incidents."""
 _NIGHTLY: Final = timedelta(hours=12)
 _OUTCOMES: Final = ("sent", "failed", "given up")
-CarryOver = Callable[[], Awaitable[int]]
 _log = structlog.get_logger()
 
 
@@ -54,13 +53,11 @@ def metrics_jobs(
     retention: RetentionPolicy,
     post: Post,
     post_to_public: Post,
-    carry_over: CarryOver | None,
     telemetry_dir: Path,
 ) -> list[Job]:
     """Returns the jobs for network metrics: rollups, partitions, incidents, webhooks.
 
-    `carry_over` takes to the first database what metrics in another one mean for it; what has
-    labels of members is exported in `telemetry_dir`.
+    What has labels of members is exported in `telemetry_dir`.
     """
     count_from_zero(RECOUNTS, ("hour", "day"), ("equal", "different"))
     count_from_zero(RECOUNT_PARTS, ("compared", "failed"))
@@ -68,7 +65,7 @@ def metrics_jobs(
     count_from_zero(STATUS_WEBHOOK_MESSAGES, _OUTCOMES)
 
     async def watch() -> None:
-        await detect_incidents(open_work, carry_over)
+        await detect_incidents(open_work)
         async with open_work(within_s=WORK_S) as work:
             await export_health(work, telemetry_dir)
 
@@ -154,16 +151,6 @@ def _webhooks(
     )
 
 
-def handover_job(carry_over: CarryOver) -> Job:
-    """Returns the job that takes to the first database what the metrics handed over."""
-
-    async def hand_over() -> None:
-        await carry_over()
-
-    every = timedelta(seconds=20)
-    return Job(name="metrics-handover", every=every, run=hand_over, follows_clock=True)
-
-
 async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) -> None:
     """Recomputes all stale sums; with `delayed`, those that still receive late windows wait."""
     while True:
@@ -199,7 +186,7 @@ async def _drop_next(open_work: OpenMaintenance, policy: RetentionPolicy) -> str
         return await drop_next(work.tables, policy, work.now)
 
 
-async def detect_incidents(open_work: OpenMaintenance, carry_over: CarryOver | None = None) -> None:
+async def detect_incidents(open_work: OpenMaintenance) -> None:
     """Judges windows and detects incidents."""
     days, more = DaysAgain(), True
     while more:
@@ -207,8 +194,6 @@ async def detect_incidents(open_work: OpenMaintenance, carry_over: CarryOver | N
             detected = await work.detection.detect(work.now, days)
         _count(detected.notifications)
         more = detected.more
-    if carry_over is not None:
-        await carry_over()
 
 
 def _count(notifications: Sequence[IncidentNotification]) -> None:

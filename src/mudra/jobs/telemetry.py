@@ -32,8 +32,8 @@ AUDIT_CONTRADICTED = Gauge(
 )
 BACKUP_AGE = Gauge(
     "mudra_backup_age_seconds",
-    "Age of the last finished mudra backup, of the older one where metrics are in a second "
-    "database; before the first one, since MUDRA_BACKUP_RECIPIENTS was set, absent without it",
+    "Age of the last finished mudra backup; before the first one, since MUDRA_BACKUP_RECIPIENTS "
+    "was set, absent without it",
     multiprocess_mode="livemostrecent",
 )
 DISK_FREE = Gauge(
@@ -76,7 +76,7 @@ LAST_WINDOW = Gauge(
 )
 STANDBYS = Gauge(
     "mudra_standbys",
-    "Standbys that follow the primary, of both databases where metrics are in a second one",
+    "Standbys that follow the primary",
     multiprocess_mode="livemostrecent",
 )
 STANDBY_BEHIND = Gauge(
@@ -87,11 +87,6 @@ STANDBY_BEHIND = Gauge(
 STANDBY_FAULTS = Gauge(
     "mudra_standby_faults",
     "What is wrong with standbys, as mudra doctor says it: gone, far behind, none to wait for",
-    multiprocess_mode="livemostrecent",
-)
-METRICS_DATABASE_UP = Gauge(
-    "mudra_metrics_database_up",
-    "Whether the second database, which has the metrics, takes changes; none without one",
     multiprocess_mode="livemostrecent",
 )
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])

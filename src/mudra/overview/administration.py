@@ -1,7 +1,6 @@
 """What the commands that administer a node report: checks, key rotation, settings."""
 
 import enum
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec import Struct
@@ -15,14 +14,6 @@ class Diagnosis(Struct, frozen=True):
     text: str
     warns: bool = False
     """It passed, and the text says what should be done all the same."""
-
-
-class Distribution(Struct, frozen=True):
-    """What shares the metrics out to the machines of a cluster of databases."""
-
-    former_keys: Sequence[str]
-    """Tables with keys that do not begin with the AA's ID yet; `statements` begin with those."""
-    statements: Sequence[str]
 
 
 class Rewrapped(Struct, frozen=True):

@@ -39,10 +39,6 @@ _SENTENCES: Final = {
 }
 
 
-FIRST_DATABASE: Final = "database"
-METRICS_DATABASE: Final = "metrics database"
-
-
 class ServiceUnavailable(Exception):
     """This node cannot do it now, and may be able to soon.
 
@@ -62,14 +58,10 @@ class DatabaseUnavailable(ServiceUnavailable):
         self,
         detail: str = "",
         cause: Outage = Outage.UNREACHABLE,
-        which: str = FIRST_DATABASE,
         *,
         of_own_time: bool = False,
     ) -> None:
-        """`which` database it is: a second one is named in the sentence.
-
-        `of_own_time` says that the time of one transaction was over: another may have some left.
-        """
+        """`of_own_time`: the time of one transaction was over, and another may have some left."""
         self.detail: Final = detail
         self.of_own_time: Final = of_own_time
-        super().__init__(cause, detail, _SENTENCES[cause].replace(FIRST_DATABASE, which))
+        super().__init__(cause, detail)

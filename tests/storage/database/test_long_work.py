@@ -18,16 +18,15 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(("within_s", "idle"), [(3, "30s"), (1800, "30min")])
-def test_a_unit_of_work_may_be_idle_as_long_as_it_may_take(
+def test_a_transaction_may_be_idle_as_long_as_it_may_take(
     conninfo: str, keys: Path, within_s: float, idle: str
 ) -> None:
     encryption = load_data_encryption(conninfo, keys, create=True)
     dependencies = build_dependencies(Settings(data_dir=keys), conninfo, encryption)
 
     async def shown() -> object:
-        opening = dependencies.metrics.both(dependencies.database.transaction, within_s=within_s)
-        async with opening as both:
-            found = await both.first.connection.scalar(
+        async with dependencies.database.transaction(within_s=within_s) as transaction:
+            found = await transaction.connection.scalar(
                 sa.text("SHOW idle_in_transaction_session_timeout")
             )
         await dependencies.database.close()

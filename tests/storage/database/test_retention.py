@@ -24,7 +24,7 @@ def purge(conninfo: str, folder: Path) -> dict[str, int]:
 
     async def act() -> dict[str, int]:
         try:
-            return await purge_expired(dependencies.metrics.of_table, DAYS)
+            return await purge_expired(dependencies.database, DAYS)
         finally:
             await dependencies.database.close()
 

@@ -37,7 +37,7 @@ class Judged:
         await self.store.run("UPDATE metrics_stale SET noted_at = noted_at - interval '1 hour'")
         async with self.store.database.transaction(within_s=60) as tx:
             service = DetectionService(
-                store=PostgresDetections(tx, tx),
+                store=PostgresDetections(tx),
                 members=self.members,
                 silences=self.members,
                 notifier=self.members,

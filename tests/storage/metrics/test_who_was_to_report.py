@@ -77,7 +77,7 @@ async def asked(conninfo: str, plan: str) -> tuple[Mapping[str, ReportingTimes],
     try:
         async with database.transaction(within_s=60) as tx:
             await tx.connection.execute(sa.text(f"SET LOCAL plan_cache_mode = {plan}"))
-            members = OnboardedMembers(tx, tx)
+            members = OnboardedMembers(tx)
             for _ in range(8):  # from the sixth time on the statement is a prepared one
                 before = await tx.connection.scalar(_ROWS_READ)
                 found = await members.reporting_aas()

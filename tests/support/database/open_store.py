@@ -30,7 +30,7 @@ class OpenStore:
     def __init__(self, settings: Settings) -> None:
         self._open = contextlib.ExitStack()
         conninfo, encryption = self._open.enter_context(open_store(settings, create=False))
-        recorded = with_recorded(settings, conninfo, needs_metrics=True)
+        recorded = with_recorded(settings, conninfo)
         self._dependencies = build_dependencies(recorded, conninfo, encryption)
         self._loop = uvloop.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)

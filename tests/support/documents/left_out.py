@@ -95,25 +95,6 @@ BY_ANOTHER_TEST: Final = {
             "security/test_database_roles.py::test_an_own_database_is_prepared_by_one_command"
         ),
     },
-    "docs/how-to/metrics-apart.md": {
-        "MUDRA_METRICS_DATABASE_URL=postgresql://mudra_service:…@metrics.example/mudra": _SETTINGS,
-        "mudra database move-metrics": (
-            "faults/test_metrics_apart.py::test_an_installation_moves_and_begins_again"
-        ),
-        "mudra backup create --only first": _TWO_DATABASES,
-        "mudra restore mudra-20261122T023000Z.dump.age mudra-20261122T023000Z.metrics.dump.age --identity backup.key": (
-            _TWO_DATABASES
-        ),
-        "mudra restore mudra-20261122T023000Z.dump.age --identity backup.key": _TWO_DATABASES,
-        "mudra restore mudra-20261122T023000Z.metrics.dump.age --identity backup.key": (
-            _TWO_DATABASES
-        ),
-        "mudra database pair-metrics --begin-empty": _TWO_DATABASES,
-        "mudra database pair-metrics": _TWO_DATABASES,
-        "mudra database distribute --dry-run > metrics.sql": (
-            "cli/test_database_distribute.py::test_what_it_prints_is_one_transaction_for_psql"
-        ),
-    },
     "docs/how-to/rotate-the-master-key.md": {
         "mudra keys rewrap": "faults/test_with_many_members.py::test_the_key_is_rotated_under_load",
     },

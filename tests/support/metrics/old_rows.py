@@ -7,7 +7,6 @@ from typing import Final
 _AT: Final = "'2001-01-01 00:00+00'"
 _RECEIPT: Final = "'00000000-0000-4000-8000-000000000001'"
 _SUMS: Final = "1, ARRAY[1], ARRAY[1], 1, '', 1"
-_PAIR: Final = "1, 1, 0, 1, 0, 0, 0, 0"
 
 OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -31,8 +30,6 @@ OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "metrics_hour": f"VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', {_SUMS})",
         "metrics_day": f"VALUES ({_AT}, 'OLD-AA', 'req', 'F', 'cns', {_SUMS})",
-        "metrics_pair_hour": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
-        "metrics_pair_day": f"VALUES ({_AT}, 'cns', 'OLD-AA', 'F', {_PAIR})",
         "metrics_window": f"VALUES ({_AT}, 'OLD-AA', 'req', '', '{{}}', '')",
         "metrics_packed": (
             f"VALUES ('OLD-AA', 'pairs', 'hour', {_AT}, 'req', '', gen_random_uuid(), '')"
@@ -45,12 +42,9 @@ OLD_ROWS: Final[Mapping[str, str]] = MappingProxyType(
         "metrics_attribution": f"VALUES ({_AT}, '')",
         "metrics_window_calls": f"VALUES ({_AT}, '')",
         "metrics_fip_state": f"VALUES ({_AT}, '', '')",
-        "handover": (
-            f'VALUES (\'\', {_RECEIPT}, {_AT}, \'{{"type":"change","key":"fip-states"}}\')'
-        ),
     }
 )
-PARTITIONED: Final = ("metrics_raw", "metrics_previous", "metrics_hour", "metrics_pair_hour")
+PARTITIONED: Final = ("metrics_raw", "metrics_previous", "metrics_hour")
 _TIME: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -62,7 +56,6 @@ _TIME: Final[Mapping[str, str]] = MappingProxyType(
         ),
         "metrics_push": "txn_id = 'old'",
         "metrics_held": "aa_id = 'OLD-AA'",
-        "handover": "noted_at < '2002-01-01'",
     }
 )
 

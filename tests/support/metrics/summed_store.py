@@ -83,7 +83,7 @@ class Store:
                 reports,
                 PostgresHeldReports(tx, reports),
                 NoticeService(PostgresMemberships(tx), NoMail()),
-                OnboardedMembers(tx, tx),
+                OnboardedMembers(tx),
                 PostgresAuditLog(tx),
             )
             return await pushes.receive(storable(checked), str(uuid.uuid4()), Caller("entity:test"))
@@ -246,8 +246,7 @@ HOURS_WITH_ROWS = (
 """Those of a day that have any sums or raw rows: in others nothing can differ."""
 WRITTEN = (
     *("metrics_push", "metrics_receipt", "metrics_raw", "metrics_previous", "metrics_stale"),
-    *("metrics_hour", "metrics_day", "metrics_pair_hour", "metrics_pair_day", "metrics_received"),
-    *("metrics_window", "metrics_packed"),
+    *("metrics_hour", "metrics_day", "metrics_received", "metrics_window", "metrics_packed"),
 )
 
 

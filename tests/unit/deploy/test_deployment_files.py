@@ -98,7 +98,6 @@ def test_where_a_node_is_stopped_its_socket_is_stopped_too() -> None:
     assert wrong == []
     assert {
         "docs/how-to/back-up-and-restore.md",
-        "docs/how-to/metrics-apart.md",
         "docs/how-to/recover-to-a-time.md",
     } <= {document for document, _ in steps}
 

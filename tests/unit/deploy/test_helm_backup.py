@@ -16,7 +16,6 @@ import pytest
 import yaml
 from tests.support.charts import GUIDE, Manifest, resolved, said_of, values_of_the_guide
 from tests.support.database.own_postgres import as_superuser, own_postgres
-from tests.support.metrics.two_databases import a_copy
 
 from mudra.storage.backup.encryption import new_identity
 from mudra.storage.database.roles import OWNER, SERVICE, as_role
@@ -33,10 +32,9 @@ def backup_of_the_guide() -> Manifest:
     return {**values_of_the_guide(), **found}
 
 
-def found(kind: str, *, restoring: bool = False, only: str = "") -> Manifest:
+def found(kind: str, *, restoring: bool = False) -> Manifest:
     """One manifest of the guide's values; `restoring` adds what its command for a restore sets."""
     values = backup_of_the_guide()
-    values["backup"]["only"] = only
     if restoring:
         values = {**values, "replicas": 0, "backup": {**values["backup"], "pod": True}}
     said = said_of("mudra", values)
@@ -148,46 +146,30 @@ def test_the_cron_job_makes_a_backup_that_the_pod_restores(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-def test_metrics_that_are_away_keep_their_last_backup_alone(tmp_path: Path) -> None:
-    """Old ones of the first database go with each new one, also when the job fails."""
+def test_old_backups_go_with_a_new_one_alone(tmp_path: Path) -> None:
     with own_postgres(tmp_path / "db") as url:
-        second = a_copy(url, "metrics")
-        of_both = {"MUDRA_DATABASE_URL": url, "MUDRA_METRICS_DATABASE_URL": second}
-        key = {"MUDRA_MASTER_KEY": base64.b64encode(secrets.token_bytes(32)).decode()}
-        paired = run(["mudra", "mail", "list"], environment([], {}, tmp_path) | of_both | key)
-        away = made_by_the_job(tmp_path, url, second.replace("/metrics?", "/missing?"))
-        alone = made_by_the_job(tmp_path, url, second, only="first")
-        metrics = made_by_the_job(tmp_path, url, second, only="metrics")
-        both = made_by_the_job(tmp_path, url, second)
+        away = made_by_the_job(tmp_path, url.replace("/mudra?", "/missing?"))
+        made = made_by_the_job(tmp_path, url)
 
-    assert paired.returncode == 0, paired.stderr
-    assert away == (5, ["old.metrics.json"], ["json"])
-    assert alone == (0, ["old.metrics.json"], ["json"])
-    assert metrics == (0, ["old.json"], ["metrics.json"])
-    assert both == (0, [], ["json", "metrics.json"])
+    assert away == (5, ["old.json"], [])
+    assert made == (0, [], ["json"])
 
 
-def made_by_the_job(
-    folder: Path, url: str, second: str, *, only: str = ""
-) -> tuple[int, list[str], list[str]]:
-    """Run the job in a folder with old backups; gives its code, and which old and new ones are there."""
-    job = container_of(
-        found("CronJob", only=only)["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    )
-    given = {"MUDRA_DATABASE_URL": url, "MUDRA_DATABASE_OWNER_URL": url}
-    given |= {name.replace("MUDRA_", "MUDRA_METRICS_"): second for name in given}
+def made_by_the_job(folder: Path, url: str) -> tuple[int, list[str], list[str]]:
+    """Run the job in a folder with an old backup; gives its code, and which old and new ones are there."""
+    job = container_of(found("CronJob")["spec"]["jobTemplate"]["spec"]["template"]["spec"])
     files = folder / "backups" / "files"
     shutil.rmtree(files, ignore_errors=True)
     files.mkdir(parents=True)
     month = time.time() - 30 * 86400
-    for end in ("json", "metrics.json"):
-        (old := files / f"mudra-20250101T000000Z.{end}").touch()
-        os.utime(old, times=(month, month))
+    (old := files / "mudra-20250101T000000Z.json").touch()
+    os.utime(old, times=(month, month))
+    given = {"MUDRA_DATABASE_URL": url, "MUDRA_DATABASE_OWNER_URL": url}
     done = run([*job["command"], *job["args"]], environment(job["env"], given, folder))
     names = [one.name.removeprefix("mudra-") for one in files.glob("*.json")]
     kept = [one.replace("20250101T000000Z", "old") for one in names if one.startswith("2025")]
     made = [one.partition(".")[2] for one in names if not one.startswith("2025")]
-    return done.returncode, sorted(kept), sorted(made)
+    return done.returncode, kept, made
 
 
 def of(url: str) -> dict[str, str]:

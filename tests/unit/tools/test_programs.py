@@ -119,7 +119,9 @@ def test_each_of_the_list_is_asked_for_and_each_that_is_asked_for_is_on_the_list
 
 def test_no_test_installs_programs() -> None:
     """tools/programs.py does, before; wheels of Mudra itself are what some tests are about."""
-    found = re.compile(r"\"apt-get\"|\"npm\", \"(?:ci|install)\"|\"pip\", \"sync\"|\"uv\", \"sync\"")
+    found = re.compile(
+        r"\"apt-get\"|\"npm\", \"(?:ci|install)\"|\"pip\", \"sync\"|\"uv\", \"sync\""
+    )
     texts = {one.name: one.read_text() for one in TESTS.rglob("*.py") if one != Path(__file__)}
 
     assert [name for name, text in texts.items() if found.search(text)] == []

@@ -51,12 +51,10 @@ securityContext:
   capabilities: {drop: [ALL]}
 {{- end }}
 
-{{- /* Where the first database and the metrics' are, for the role that owns the schema. */ -}}
+{{- /* Where the database is, for the role that owns the schema. */ -}}
 {{- define "mudra.owners" -}}
 {{ include "mudra.secret" (list .Values.secrets.nodes "MUDRA_DATABASE_URL" false) }}
 {{ include "mudra.secret" (list .Values.secrets.prepare "MUDRA_DATABASE_OWNER_URL" false) }}
-{{ include "mudra.secret" (list .Values.secrets.nodes "MUDRA_METRICS_DATABASE_URL" true) }}
-{{ include "mudra.secret" (list .Values.secrets.prepare "MUDRA_METRICS_DATABASE_OWNER_URL" true) }}
 {{- end }}
 
 {{- define "mudra.secret" -}}

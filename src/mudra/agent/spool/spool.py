@@ -282,7 +282,7 @@ def read_only(directory: Path) -> sqlite3.Connection:
 
 
 def _refuse_readable(directory: Path) -> None:
-    """Raise SpoolReadable when others may look into the directory or a file of an older release."""
+    """Raise SpoolReadable when others may look into the directory or the file."""
     for path in (directory, directory / FILE_NAME):
         with contextlib.suppress(FileNotFoundError):
             mode = stat.S_IMODE(path.stat().st_mode)

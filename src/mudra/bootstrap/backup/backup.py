@@ -1,4 +1,4 @@
-"""Makes a backup of the databases while the service runs (`mudra backup create`)."""
+"""Makes a backup of the database while the service runs (`mudra backup create`)."""
 
 import contextlib
 import os
@@ -6,24 +6,20 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 import msgspec
-import psycopg
 from msgspec import Struct
 
 from mudra.bootstrap.backup.place import refuse_unfinished
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.node.serve import metrics_address, open_server, owner_of
+from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
-from mudra.cli.output.output import Exit
-from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, OnProgress, Part
+from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, OnProgress
 from mudra.shared.build_version import version
 from mudra.shared.ids import fresh_id
 from mudra.storage.backup.archive import (
     DUMP,
-    METRICS,
     Measured,
     clear_out,
     details_file,
@@ -33,27 +29,9 @@ from mudra.storage.backup.archive import (
     part_of,
 )
 from mudra.storage.backup.encryption import Recipient, encrypt, recipients
-from mudra.storage.backup.postgres_dump import (
-    DumpFailed,
-    dumping,
-    held_snapshot,
-    only_backup,
-    unreadable_part,
-)
+from mudra.storage.backup.postgres_dump import dumping, only_backup, unreadable_part
 from mudra.storage.backup.restored_store import look, mark, mark_finished
 from mudra.storage.database.migrate import HEAD
-from mudra.storage.metrics.apart.pairing import (
-    MetricsUnreachable,
-    pairing_of,
-    reaching,
-    service_of,
-)
-
-_ALONE: Final = "or leave its metrics out by --only first"
-_OWNERS: Final = {
-    Part.FIRST: "MUDRA_DATABASE_OWNER_URL",
-    Part.METRICS: "MUDRA_METRICS_DATABASE_OWNER_URL",
-}
 
 
 class _Making(Struct, frozen=True):
@@ -65,86 +43,29 @@ class _Making(Struct, frozen=True):
     on_progress: OnProgress
 
 
-class _Begun(Struct, frozen=True):
-    """A database that has the mark of a backup, from before its snapshot."""
+def make_backup(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> BackupMade:
+    """Dump a snapshot of the database, encrypt and describe it; the service runs on.
 
-    conninfo: str
-    part: Part
-    backup_id: str
-    size: int
-    pairing: str
-    """Of the service whose metrics are apart; "" where there is one database."""
-
-
-def make_backup(
-    settings: Settings, order: BackupOrder, on_progress: OnProgress
-) -> list[BackupMade]:
-    """Dump a snapshot of each database, encrypt and describe it; the service runs on.
-
-    With metrics apart their snapshot is taken first, a moment before that of the first database
-    (decision 0124). Where the second database cannot be backed up, the first one is, and
-    CommandFailed says both. Raises CommandFailed also when folder or recipient is missing, the
-    folder takes no file, the role of an address may not read all tables or a restore of the first
-    database was not finished; BackupKeyInvalid, DumpFailed.
+    Raises CommandFailed when folder or recipient is missing, the folder takes no file, the
+    database is not Mudra's, its role may not read all tables or a restore of it was not finished;
+    BackupKeyInvalid, DumpFailed.
     """
     making = _making(settings, order, on_progress)
-    second = metrics_address(settings, owner=True)
-    if second is None and order.only is Part.METRICS:
-        raise CommandFailed("name the second database: MUDRA_METRICS_DATABASE_URL")
     with open_server(settings) as (found, _):
         # Not before: an embedded server keeps the priority of the one that starts it.
         os.nice(order.nice)
-        first = owner_of(settings, found)
-        pairing = _pairing(first)
-        if pairing and second is None and order.only is None:
-            raise CommandFailed(
-                "the metrics of this service are in a second database: set "
-                f"MUDRA_METRICS_DATABASE_URL, {_ALONE}"
-            )
-        with only_backup(first):
+        conninfo = owner_of(settings, found)
+        with only_backup(conninfo):
             clear_out(making.folder)
-            # Of either database: its mark would take the place of that by which a restore goes on.
-            refuse_unfinished(look(first))
-            if second is None or order.only is Part.FIRST:
-                return [_dump(making, _begin(making.at, first, Part.FIRST, pairing))]
-            if order.only is Part.METRICS:
-                return [_metrics_alone(making, second, pairing)]
-            return _both(making, first, second, pairing)
-
-
-def _metrics_alone(making: _Making, second: str, pairing: str) -> BackupMade:
-    with reaching():
-        metrics = _begin_metrics(making.at, second, pairing)
-        with held_snapshot(second) as snapshot:
-            return _dump(making, metrics, snapshot)
-
-
-def _both(making: _Making, first: str, second: str, pairing: str) -> list[BackupMade]:
-    """Dump both; the first one also where the second one cannot be, and then CommandFailed."""
-    made: list[BackupMade] = []
-    with contextlib.ExitStack() as holding:
-        try:
-            with reaching():
-                metrics = _begin_metrics(making.at, second, pairing)
-                snapshot = holding.enter_context(held_snapshot(second))
-        except (CommandFailed, MetricsUnreachable) as error:
-            made.append(_dump(making, _begin(making.at, first, Part.FIRST, pairing)))
-            raise _without_metrics(made[0], error) from error
-        # Its snapshot is the later one: what it has of the metrics, they have.
-        made.append(_dump(making, _begin(making.at, first, Part.FIRST, pairing)))
-        try:
-            with reaching():
-                made.append(_dump(making, metrics, snapshot))
-        except (CommandFailed, DumpFailed, MetricsUnreachable) as error:
-            raise _without_metrics(made[0], error) from error
-    return made
-
-
-def _without_metrics(first: BackupMade, error: Exception) -> CommandFailed:
-    return CommandFailed(
-        f"the first database is in {first.file}, the metrics are in no backup: {error}",
-        Exit.UNREACHABLE if isinstance(error, MetricsUnreachable) else Exit.FAILED,
-    )
+            contents = look(conninfo)
+            if not contents.cluster:
+                raise CommandFailed(
+                    "the database has no tables of Mudra: there is nothing to back up; check "
+                    "MUDRA_DATABASE_URL or --data-dir"
+                )
+            # Its mark would take the place of that by which a restore goes on.
+            refuse_unfinished(contents)
+            return _dump(making, conninfo)
 
 
 def _making(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> _Making:
@@ -164,77 +85,49 @@ def _making(settings: Settings, order: BackupOrder, on_progress: OnProgress) -> 
     return _Making(folder, to, ServiceClock()(), on_progress)
 
 
-def _pairing(first: str) -> str:
-    try:
-        return pairing_of(first)
-    except psycopg.errors.UndefinedTable:
-        raise CommandFailed(
-            "the database has no tables of Mudra: there is nothing to back up; check "
-            "MUDRA_DATABASE_URL or --data-dir"
-        ) from None
+def _begin(at: datetime, conninfo: str) -> tuple[str, int]:
+    """Mark a database; returns the backup's ID and the database's size in bytes.
 
-
-def _begin_metrics(at: datetime, second: str, pairing: str) -> _Begun:
-    """Begin a backup of the second database; raises CommandFailed unless it is of this pairing."""
-    theirs = "" if look(second).empty else pairing_of(second)
-    if not theirs or theirs != pairing:
-        if not theirs:
-            state = "is empty"
-        elif service_of(theirs) == service_of(pairing):
-            state = "is of another pairing: one of the two was replaced since"
-        else:
-            state = "belongs to another service"
-        raise CommandFailed(
-            f"the database of MUDRA_METRICS_DATABASE_URL {state}: name the one that has this "
-            f"service's metrics, {_ALONE}"
-        )
-    return _begin(at, second, Part.METRICS, pairing)
-
-
-def _begin(at: datetime, conninfo: str, part: Part, pairing: str) -> _Begun:
-    """Mark a database; raises CommandFailed where its role may not read all of it."""
+    Raises CommandFailed where its role may not read all of it.
+    """
     # Asked for before: pg_dump says it ahead of a list of all tables, or of a sequence's name.
     if (found := unreadable_part(conninfo)) is not None:
         role, name = found
         raise CommandFailed(
             f"the role {role} may not read all that a backup holds ({name}): it is made as the "
-            f"role that owns the schema, so set {_OWNERS[part]}"
+            "role that owns the schema, so set MUDRA_DATABASE_OWNER_URL"
         )
     backup_id = fresh_id()
-    size = mark(conninfo, backup_id, at, of_metrics=part is Part.METRICS)
-    return _Begun(conninfo, part, backup_id, size, pairing)
+    return backup_id, mark(conninfo, backup_id, at)
 
 
-def _dump(making: _Making, begun: _Begun, snapshot: str | None = None) -> BackupMade:
-    """Write one database's file and its description."""
-    began, of_metrics = time.monotonic(), begun.part is Part.METRICS
-    dump = making.folder / (name_of(making.at) + (METRICS if of_metrics else "") + DUMP)
-    partial, step = part_of(dump), "dumping metrics" if of_metrics else "dumping"
+def _dump(making: _Making, conninfo: str) -> BackupMade:
+    """Write the database's file and its description."""
+    backup_id, size = _begin(making.at, conninfo)
+    began, dump = time.monotonic(), making.folder / (name_of(making.at) + DUMP)
+    partial = part_of(dump)
     try:
         with _writing(making.folder), open_private(partial) as file:
-            with dumping(begun.conninfo, snapshot) as dumped:
-                plain = Measured(dumped, lambda done: making.on_progress(step, done, begun.size))
+            with dumping(conninfo) as dumped:
+                plain = Measured(dumped, lambda done: making.on_progress("dumping", done, size))
                 written = Measured(file)
                 encrypt(plain, written, making.to)
             details = BackupDetails(
-                backup_id=begun.backup_id,
+                backup_id=backup_id,
                 made_at=making.at,
                 mudra=version(),
                 schema=HEAD,
-                database_bytes=begun.size,
+                database_bytes=size,
                 dump_bytes=plain.count,
                 file_bytes=written.count,
                 sha256=written.sha256,
                 seconds=round(time.monotonic() - began, 3),
-                metrics_included=of_metrics or not begun.pairing,
-                metrics_only=of_metrics,
-                service=service_of(begun.pairing),
             )
             make_durable(file, partial, dump)
             _describe(dump, details)
     finally:
         partial.unlink(missing_ok=True)  # else it has its name
-    mark_finished(begun.conninfo, making.at)
+    mark_finished(conninfo, making.at)
     return BackupMade(dump, details)
 
 

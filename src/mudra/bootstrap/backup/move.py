@@ -9,7 +9,7 @@ from mudra.audit.moved_whole import Compared, compared
 from mudra.bootstrap.backup.place import UNFINISHED, alone, refuse_users
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.local_store import in_first
+from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.checkpoints_option import collected
 from mudra.cli.local.program import CommandFailed
@@ -37,14 +37,13 @@ def after_move(settings: Settings, caller: Caller, checkpoints: Path | None) -> 
             raise CommandFailed("the database is empty: name the one that was moved")
         if not contents.unfinished:
             return False
-        if settings.database_url is not None:
-            refuse_users("MUDRA_DATABASE_URL", contents)
+        refuse_users(settings, contents)
         if not contents.may_be_moved:
             raise CommandFailed(
                 "this database is a copy by a backup, or by a dump from before the end of its "
                 f"last backup, and was not moved whole: {UNFINISHED}"
             )
-        in_first(settings, lambda d: _record(d, contents, caller, checkpoints))
+        in_store(settings, lambda d: _record(d, contents, caller, checkpoints))
     return True
 
 

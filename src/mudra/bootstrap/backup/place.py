@@ -1,4 +1,4 @@
-"""The places of a restore: who uses them, what is there already, and whether it is whole."""
+"""The place of a restore: who uses it, what is there already, and whether it is whole."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.node.node_lock import only_node
 from mudra.cli.local.program import CommandFailed
-from mudra.overview.backups import BackupDetails, Part
+from mudra.overview.backups import BackupDetails
 from mudra.storage.backup.restored_store import Contents
 from mudra.storage.database.embedded import locks
 from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
@@ -28,7 +28,7 @@ FROM_ELSEWHERE: Final = (
 
 
 def refuse_unfinished(contents: Contents) -> None:
-    """Raise CommandFailed for a first database whose restore was cut off before its rollback."""
+    """Raise CommandFailed for a database whose restore was cut off before its rollback."""
     if contents.unfinished:
         raise CommandFailed(what_is_wrong(contents))
 
@@ -38,12 +38,12 @@ def what_is_wrong(contents: Contents) -> str:
     return FROM_ELSEWHERE if contents.may_be_moved else UNFINISHED
 
 
-def refuse_users(setting: str, contents: Contents) -> None:
-    """Raise CommandFailed while other sessions use a database that a setting names."""
-    if contents.users:
+def refuse_users(settings: Settings, contents: Contents) -> None:
+    """Raise CommandFailed while other sessions use the database that a setting names."""
+    if contents.users and settings.database_url is not None:
         raise CommandFailed(
-            f"{contents.users} other sessions use the database of {setting}: stop every node and "
-            "program that is connected to it, or name a new, empty database"
+            f"{contents.users} other sessions use the database of MUDRA_DATABASE_URL: stop every "
+            "node and program that is connected to it, or name a new, empty database"
         )
 
 
@@ -51,13 +51,7 @@ def refuse_other_data(settings: Settings, contents: Contents, details: BackupDet
     """Raise CommandFailed unless the place is empty, or holds a copy of this very backup."""
     if contents.empty or contents.is_copy_of(details):
         return
-    if details.part is Part.METRICS:
-        place = "the database of MUDRA_METRICS_DATABASE_URL"
-        way_out = (
-            "make a new, empty database and name it in MUDRA_METRICS_DATABASE_URL and "
-            "MUDRA_METRICS_DATABASE_OWNER_URL"
-        )
-    elif settings.database_url is not None:
+    if settings.database_url is not None:
         place = "the database of MUDRA_DATABASE_URL"
         way_out = (
             "make a new, empty database and name it in MUDRA_DATABASE_URL and "

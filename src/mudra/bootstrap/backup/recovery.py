@@ -13,8 +13,7 @@ from mudra.audit.ports import AuditChain
 from mudra.bootstrap.backup.place import alone, refuse_users
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.local_store import in_first
-from mudra.bootstrap.metrics_database import pair_what_is_there
+from mudra.bootstrap.local_store import in_store
 from mudra.bootstrap.node.serve import open_server, owner_of
 from mudra.cli.local.program import CommandFailed
 from mudra.identity.memberships.notices import NoticeService
@@ -35,16 +34,13 @@ def after_recovery(settings: Settings, at: datetime, caller: Caller) -> Recovery
     while something else uses the database.
     """
     with alone(settings), open_server(settings) as (found, _):
-        owner = owner_of(settings, found)
-        contents = look(owner)
+        contents = look(owner_of(settings, found))
         if contents.empty:
             raise CommandFailed("the database is empty: recover it first")
-        if settings.database_url is not None:
-            refuse_users("MUDRA_DATABASE_URL", contents)
+        refuse_users(settings, contents)
         recovery = f"{RECOVERED}{contents.cluster}"
         if contents.finished == recovery:
             return RecoveryReport(already=True)
-        pair_what_is_there(settings, owner)
         done, lost = rolled_back(settings, Origin(recovery, at), caller)
     return RecoveryReport(
         already=False,
@@ -57,8 +53,8 @@ def after_recovery(settings: Settings, at: datetime, caller: Caller) -> Recovery
 
 
 def rolled_back(settings: Settings, origin: Origin, caller: Caller) -> tuple[RolledBack, list[Act]]:
-    """End what a rollback must end, in the first database alone; returns acts that were lost."""
-    return in_first(settings, lambda d: _roll_back(d, origin, caller))
+    """End what a rollback must end; returns acts that were lost."""
+    return in_store(settings, lambda d: _roll_back(d, origin, caller))
 
 
 async def _roll_back(

@@ -28,7 +28,7 @@ from mudra.bootstrap.node.standby_watch import note_standbys
 from mudra.bootstrap.observability.open_tracing import open_tracing
 from mudra.bootstrap.observability.telemetry import DATABASE_FAILURES, count_database_failure
 from mudra.jobs.key_rotation import maintain_keys
-from mudra.jobs.metrics_jobs import handover_job, metrics_jobs
+from mudra.jobs.metrics_jobs import metrics_jobs
 from mudra.jobs.notification_jobs import (
     notify_people,
     send_links,
@@ -44,7 +44,6 @@ from mudra.jobs.telemetry import (
     DISK_FREE,
     JOB_RUNS,
     MAILS,
-    METRICS_DATABASE_UP,
     SIGN_IN_FAILURES,
     count_from_zero,
 )
@@ -58,7 +57,6 @@ from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.checkpoints import CHECKPOINT_ADDED
 from mudra.storage.audit.sealing_delay import sealing_delay
 from mudra.storage.backup.restored_store import backup_awaited_since, last_backup
-from mudra.storage.database.database import Database
 from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.database.retention import Days
@@ -136,21 +134,13 @@ def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
 
         return await post_public(message, now, dependencies.public_reach)
 
-    own = dependencies.metrics.own
-    jobs = metrics_jobs(
+    return metrics_jobs(
         dependencies.metrics_maintenance,
         RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days),
         post,
         post_to_public,
-        dependencies.carry_over if own is not None else None,
         settings.telemetry_dir,
     )
-    if own is None:
-        return jobs
-    note = partial(_note_metrics_database, own)
-    every = timedelta(minutes=1)
-    watch = Job(name="metrics-database", every=every, run=note, on_every_node=True)
-    return [*jobs, handover_job(dependencies.carry_over), watch]
 
 
 def _jobs(dependencies: Dependencies) -> list[Job]:
@@ -227,8 +217,7 @@ def _jobs_of_registry(dependencies: Dependencies) -> list[Job]:
 
 
 def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
-    minute, own = timedelta(minutes=1), dependencies.metrics.own
-    second = None if own is None else own.direct
+    minute = timedelta(minutes=1)
     return [
         Job(
             name="backup-age",
@@ -251,7 +240,7 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
         Job(
             name="standbys",
             every=minute,
-            run=partial(note_standbys, dependencies.database.direct, second),
+            run=partial(note_standbys, dependencies.database.direct),
             on_every_node=True,
         ),
         Job(
@@ -279,7 +268,7 @@ def _jobs_of_proof(dependencies: Dependencies) -> list[Job]:
 async def _clear(dependencies: Dependencies) -> None:
     settings = dependencies.settings
     days = Days(mail=settings.mail_days, sums=settings.metrics_day_days)
-    if deleted := await purge_expired(dependencies.metrics.of_table, days):
+    if deleted := await purge_expired(dependencies.database, days):
         _log.info("rows over age deleted", **deleted)
     await _drop_old_audit(dependencies)
 
@@ -299,21 +288,17 @@ async def _drop_old_audit(dependencies: Dependencies) -> None:
 
 
 async def _note_backup_age(dependencies: Dependencies) -> None:
-    """Show the older one, of two databases; how old that of an absent one is, no one knows.
+    """Show the age of the last backup; how old it is while the database is away, no one knows.
 
-    A first backup that never came is as old as the setting that says who can decrypt it. Of a
-    second database it is not waited for: PostgreSQL's own means may copy it.
+    A first backup that never came is as old as the setting that says who can decrypt it.
     """
-    made, first = [], dependencies.database
-    for database in filter(None, (first, dependencies.metrics.own)):
-        with contextlib.suppress(DatabaseUnavailable):
-            async with database.transaction() as transaction:
-                at = await last_backup(transaction)
-                if at is None and database is first and dependencies.settings.backup_recipients:
-                    at = await backup_awaited_since(transaction)
-                made.append(at)
-    if known := [at for at in made if at is not None]:
-        BACKUP_AGE.set((ServiceClock()() - min(known)).total_seconds())
+    with contextlib.suppress(DatabaseUnavailable):
+        async with dependencies.database.transaction() as transaction:
+            at = await last_backup(transaction)
+            if at is None and dependencies.settings.backup_recipients:
+                at = await backup_awaited_since(transaction)
+        if at is not None:
+            BACKUP_AGE.set((ServiceClock()() - at).total_seconds())
 
 
 async def _note_room(dependencies: Dependencies) -> None:
@@ -323,10 +308,6 @@ async def _note_room(dependencies: Dependencies) -> None:
 async def _ask_database(dependencies: Dependencies) -> None:
     """Find that the database takes no changes where no one asks for one: it counts that."""
     await dependencies.database.outage()
-
-
-async def _note_metrics_database(own: Database) -> None:
-    METRICS_DATABASE_UP.set(await own.outage() is None)
 
 
 async def _record_anonymous(dependencies: Dependencies) -> None:

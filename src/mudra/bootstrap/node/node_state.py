@@ -20,13 +20,10 @@ class NodeState:
     def __init__(
         self,
         database: Database,
-        metrics: Database | None,
         clock_watch: ClockWatch,
         keyring: Keyring,
     ) -> None:
-        """`metrics` is the second database, where the metrics are in one."""
         self._database = database
-        self._metrics = metrics
         self._keyring = keyring
         self._clock_watch = clock_watch
         self.stopping = False
@@ -36,7 +33,7 @@ class NodeState:
         return self._clock_watch.outage()
 
     async def readiness(self) -> Readiness:
-        """Return what this process can do now; asks the databases too."""
+        """Return what this process can do now; asks the database too."""
         if self.stopping:
             return Readiness(ServiceUnavailable(Outage.STOPPING))
         found = self.out_of_service() or await self._database.outage()
@@ -47,5 +44,4 @@ class NodeState:
                 await require_known_versions(transaction, self._keyring)
         except ServiceUnavailable as outage:
             return Readiness(outage)
-        of_metrics = None if self._metrics is None else await self._metrics.outage()
-        return Readiness(impairments=[one for one in (found, of_metrics) if one is not None])
+        return Readiness(impairment=found)

@@ -35,7 +35,6 @@ from mudra.storage.database.roles import (
     make_roles,
     role_of,
 )
-from mudra.storage.metrics.apart.pairing import Connection, MetricsUnreachable, pair, reaching
 
 _log = structlog.get_logger()
 _NODE: Final = "mudra.bootstrap.node.processes"
@@ -61,33 +60,6 @@ def owner_of(settings: Settings, found: str) -> str:
     """Return the address of the role that owns the schema; `found` is that of `open_server`."""
     own = settings.database_owner_url
     return of_primary(own.reveal()) if settings.database_url is not None and own else found
-
-
-def metrics_address(settings: Settings, *, owner: bool = False) -> str | None:
-    """Return the address of the second database, for the role that owns its schema if named."""
-    url = settings.metrics_database_url
-    own = settings.metrics_database_owner_url if owner else None
-    return of_primary((own or url).reveal()) if url is not None else None
-
-
-def prepare_metrics(settings: Settings) -> str | None:
-    """Bring schema and rights of the second database up to date; returns its address."""
-    address, owner = metrics_address(settings), metrics_address(settings, owner=True)
-    if address is None or owner is None:
-        return None
-    with reaching():
-        migrate(owner)
-        if settings.metrics_database_owner_url is not None:
-            grant(owner, role_of(address).name)
-    return address
-
-
-def _pair_metrics(settings: Settings, first: Connection) -> None:
-    """Compare both databases; what needs no metrics starts without the second one too."""
-    try:
-        pair(first, prepare_metrics(settings))
-    except MetricsUnreachable as error:
-        _log.warning("started without the metrics database", error=str(error))
 
 
 def _prepared(settings: Settings, conninfo: str) -> str:
@@ -125,7 +97,6 @@ def prepare_database(settings: Settings) -> Sequence[str]:
     with open_server(settings) as (conninfo, _):
         if settings.database_url is not None and admin is not None and owner is not None:
             make_roles(of_primary(admin.reveal()), role_of(owner.reveal()), role_of(conninfo))
-        prepare_metrics(settings)
         with psycopg.connect(_prepared(settings, conninfo), connect_timeout=5) as connection:
             return excess_rights(connection)
 
@@ -135,23 +106,17 @@ def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, DataE
     """Give the migrated database and its keys at rest; `create` allows a new master key."""
     with open_server(settings) as (found, _):
         conninfo = _prepared(settings, found)
-        with _first(conninfo) as connection:
-            if settings.metrics_database_url is not None:
-                _pair_metrics(settings, connection)
+        with psycopg.connect(conninfo, connect_timeout=5) as connection:
             encryption = _load_encryption(settings, connection, create=create)
         yield conninfo, encryption
 
 
-def _first(conninfo: str) -> Connection:
-    """Connect without a transaction: what is done to a second database may take its time."""
-    return psycopg.connect(conninfo, connect_timeout=5, autocommit=True)
-
-
-def _load_encryption(settings: Settings, first: Connection, *, create: bool) -> DataEncryption:
+def _load_encryption(
+    settings: Settings, connection: psycopg.Connection[tuple[object, ...]], *, create: bool
+) -> DataEncryption:
     with using(settings.data_dir):
         pass
-    with first.transaction():
-        return data_encryption_of(first, settings.data_dir, create=create)
+    return data_encryption_of(connection, settings.data_dir, create=create)
 
 
 def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:
@@ -194,9 +159,8 @@ def _serve(
             from mudra.bootstrap.backup.place import refuse_unfinished  # noqa: PLC0415
             from mudra.storage.backup.restored_store import contents_of  # noqa: PLC0415
 
-            with _first(conninfo) as connection:
+            with psycopg.connect(conninfo, connect_timeout=5) as connection:
                 refuse_unfinished(contents_of(connection))
-                _pair_metrics(settings, connection)
                 encryption = _load_encryption(settings, connection, create=True)
             loading.join()
             from mudra.bootstrap.node.processes import run_node  # noqa: PLC0415  # loaded above, or says why not

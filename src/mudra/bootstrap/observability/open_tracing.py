@@ -17,7 +17,5 @@ def open_tracing(dependencies: Dependencies, process: str) -> Tracing | None:
     from mudra.bootstrap.observability.tracing import Tracing  # noqa: PLC0415  # loads OpenTelemetry
 
     tracing = Tracing(settings.otlp_url, settings.trace_share, process, dependencies.clock.machine)
-    for database in (dependencies.database, dependencies.metrics.own):
-        if database is not None:
-            database.watch_statements(tracing)
+    dependencies.database.watch_statements(tracing)
     return tracing

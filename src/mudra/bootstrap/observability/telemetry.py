@@ -70,7 +70,7 @@ WITHOUT_DATABASE = Gauge(
 )
 DATABASE_FAILURES = Counter(
     "mudra_database_failures_total",
-    "Transactions that the first database did not do, by the cause that /readyz names",
+    "Transactions that the database did not do, by the cause that /readyz names",
     ["cause"],
 )
 REPLICA_READS = Counter(
@@ -110,7 +110,7 @@ def count_lost(kind: str) -> None:
 
 
 def count_database_failure(cause: Outage) -> None:
-    """Count a transaction that the first database did not do."""
+    """Count a transaction that the database did not do."""
     DATABASE_FAILURES.labels(cause.value).inc()
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # every command imports this file, and most need none of thes
     from mudra.audit.event import Caller
     from mudra.demo.network import Demo
     from mudra.demo.past import Past
-    from mudra.overview.administration import Diagnosis, Distribution, Rewrapped, SettingDetails
+    from mudra.overview.administration import Diagnosis, Rewrapped, SettingDetails
     from mudra.overview.backups import (
         BackupDetails,
         BackupMade,
@@ -137,21 +137,10 @@ class Program(Protocol):
     def prepare_database(self, data_dir: Path | None) -> Sequence[str]:
         """Make roles, schema and rights; returns what is left too much; raises CommandFailed."""
 
-    def distribution(self, data_dir: Path | None) -> Distribution:
-        """Return what shares out the metrics to a cluster; raises CommandFailed."""
-
-    def move_metrics(
-        self, data_dir: Path | None, on_table: Callable[[str, int], None]
-    ) -> Mapping[str, int]:
-        """Move the metrics to the second database; returns rows by table; raises CommandFailed."""
-
-    def pair_metrics(self, data_dir: Path | None, *, begin_empty: bool) -> bool:
-        """Pair both databases again; returns if metrics begin empty; raises CommandFailed."""
-
     def make_backup(
         self, order: BackupOrder, data_dir: Path | None, on_progress: OnProgress
-    ) -> Sequence[BackupMade]:
-        """Back up the database, or both; raises CommandFailed."""
+    ) -> BackupMade:
+        """Back up the database; raises CommandFailed."""
 
     def check_backup(self, file: Path, identity: Path, on_progress: OnProgress) -> BackupDetails:
         """Read a backup to its end; raises CommandFailed when anything is wrong with it."""

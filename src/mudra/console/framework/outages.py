@@ -11,21 +11,13 @@ from mudra.localization.language import gettext, translatable
 SENTENCES: Final = frozenset(
     (
         translatable("the service cannot reach its database"),
-        translatable("the service cannot reach its metrics database"),
         translatable("the service's database did not answer in time"),
-        translatable("the service's metrics database did not answer in time"),
         translatable("the service's database is read-only"),
-        translatable("the service's metrics database is read-only"),
         translatable("the service's database is a standby, which takes no changes"),
-        translatable("the service's metrics database is a standby, which takes no changes"),
         translatable("the service's database was replaced by another primary"),
-        translatable("the service's metrics database was replaced by another primary"),
         translatable("the disk of the service's database is full"),
-        translatable("the disk of the service's metrics database is full"),
         translatable("all connections to the service's database are in use"),
-        translatable("all connections to the service's metrics database are in use"),
         translatable("the schema of the service's database is that of another release"),
-        translatable("the schema of the service's metrics database is that of another release"),
         translatable("the clock of this node is wrong"),
         translatable("this node has not all versions of the master key"),
         translatable("no signing key can be used yet"),
@@ -33,7 +25,7 @@ SENTENCES: Final = frozenset(
         translatable("this node is too busy"),
     )
 )
-"""Each outage, of each database; a sentence with a number stays in English."""
+"""Each outage; a sentence with a number stays in English."""
 
 
 def outage_text(refusal: Unavailable) -> str:

@@ -35,8 +35,7 @@ async def readyz(dependencies: InjectedDependencies) -> Response[bytes]:
     if found.outage is not None:
         envelope = Envelope(new_txn_id(), dependencies.clock())
         return refusal(envelope, Unavailable(found.outage.sentence)).response()
-    impaired = "; ".join(one.sentence for one in found.impairments)
-    status = Ready("ready", impaired or UNSET)
+    status = Ready("ready", found.impairment.sentence if found.impairment else UNSET)
     return Response(
         msgspec.json.encode(status),
         media_type="application/json",

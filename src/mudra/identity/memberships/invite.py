@@ -92,7 +92,7 @@ async def invitation_of_link(
         return LinkRefused(await _why_ended(work, invitation))
     if await work.people.now() >= invitation.expires_at:
         return LinkRefused(LinkFault.EXPIRED)
-    # It ended with the inviter's right, but for one that a node of a release before stored after.
+    # Asked again: no one gives a right that they have lost.
     admins = await work.memberships.admins(invitation.entity_id)
     if not has_role(admins, invitation.invited_by):
         return LinkRefused(LinkFault.WITHDRAWN)

@@ -88,12 +88,10 @@ class EvaluationRun:
         self.changed = changed
         """Windows whose reports changed since they were evaluated, if they were."""
         self.evaluated = 0
-        self._reported: list[datetime] = []
         self._new_id = new_id
         self._hourly_since = now - _KEPT_HOURLY
         self._kept: dict[datetime, _Kept] = {}
-        # Also those that had ended: people may know of a window since in which they came back.
-        self._found: dict[str, Tracked] = {one.incident_id: one for one in self.journal.incidents}
+        self._found: dict[str, Tracked] = {}
         self._recent: deque[_Recent] = deque(maxlen=LOOKS[-1])
 
     @property
@@ -117,8 +115,6 @@ class EvaluationRun:
         """Evaluate the next window; incidents that it opens were detected at this time."""
         self.journal = evaluate(self.journal, reports, calls, fips, detected, self._new_id)
         self.evaluated += 1
-        if reports.requests or reports.notifications:
-            self._reported.append(reports.window)
         self._found.update((one.incident_id, one) for one in self.journal.incidents)
         if self.journal.counts is not None:
             causes = tuple(one.cause for one in self.journal.bad_at_fips)
@@ -153,8 +149,6 @@ class EvaluationRun:
         for one in _distinct(found, known):
             was, incident = before.get(one.incident_id), one.incident
             if was is not None:
-                if self._ended_in_lost_windows(was, incident):
-                    continue
                 incident = with_corrections(was, incident, self.journal.window)
             if change := change_of(was, incident):
                 changes[one.incident_id] = change
@@ -205,32 +199,17 @@ class EvaluationRun:
         for fresh, (old, at) in names.items():
             self._found[old] = replace(self._found.pop(fresh), incident_id=old, detected=at)
 
-    def _ended_in_lost_windows(self, known: Incident, found: Incident) -> bool:
-        """Return whether all is lost that showed how it ended, and nothing bad came since.
-
-        Metrics that were restored alone are older than its end. What is known of it stays.
-        """
-        if known.ended is None or known.ending is Ending.WITHDRAWN:
-            return False
-        if found.ended is not None and known.ending is Ending.NO_DATA:
-            return False
-        shown = known.timeline[-1].window
-        return found.last_bad <= known.last_bad and not any(
-            found.last_bad < window <= shown for window in self._reported
-        )
-
     def _gone(self, known: Incident) -> Change | None:
         """Return what becomes of an incident that neither these windows nor the journal show.
 
-        One of windows that follow waits for them. An open one of windows before is known from
-        reports that are lost: metrics that were restored alone are older than the incidents.
+        One of windows that follow waits for them.
         """
         opened = known.timeline[0].window
         if known.ending is Ending.WITHDRAWN or opened > self.journal.window:
             return None
-        if opened <= self.base and known.ended is not None:
-            return None
-        if opened <= self.base and self.afresh:
+        if opened > self.base:
+            return withdrawn(known, self.journal.window)
+        if self.afresh and known.ended is None:
             entry = TimelineEntry(self.base, TimelineChange.NO_DATA, known.subject)
             ended = replace(
                 known,
@@ -239,7 +218,7 @@ class EvaluationRun:
                 timeline=(*known.timeline, entry),
             )
             return Closed(known, ended)
-        return withdrawn(known, self.journal.window)
+        return None
 
 
 def _kept(journal: Journal) -> _Kept:

@@ -18,8 +18,6 @@ import msgspec
 from mudra.overview.backups import BackupDetails
 
 DUMP: Final = ".dump.age"
-METRICS: Final = ".metrics"
-"""In the name of a backup of the second database, before `DUMP`."""
 DETAILS: Final = ".json"
 _PART: Final = ".part"
 _PIECE: Final = 1 << 20

@@ -24,7 +24,6 @@ from mudra.storage.database.roles import without
 
 _DUMP: Final = ("--format=custom", "--no-owner", "--no-privileges")
 _RESTORE: Final = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
-_HOLDING: Final = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
 _TAIL: Final = 600
 _LOCK: Final = 0x6D756261636B
 _UNREADABLE: Final = """
@@ -39,19 +38,6 @@ _BEFORE_17: Final = "mudra.storage.backup.restore_before_17"
 
 class DumpFailed(Exception):
     """pg_dump or pg_restore ended with an error; the text is the end of what it said."""
-
-
-@contextlib.contextmanager
-def held_snapshot(conninfo: str) -> Iterator[str]:
-    """Give the name of a snapshot that a dump may be of until the end of the block."""
-    connection = psycopg.connect(conninfo, connect_timeout=5, options=_HOLDING)
-    # Nothing is committed: a server that is gone by the end has said so to the dump.
-    with contextlib.closing(connection):
-        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        connection.read_only = True
-        row = connection.execute("SELECT pg_export_snapshot()").fetchone()
-        assert row is not None
-        yield str(row[0])
 
 
 @contextlib.contextmanager
@@ -81,11 +67,10 @@ def unreadable_part(conninfo: str) -> tuple[str, str] | None:
 
 
 @contextlib.contextmanager
-def dumping(conninfo: str, snapshot: str | None = None) -> Iterator[IO[bytes]]:
+def dumping(conninfo: str) -> Iterator[IO[bytes]]:
     """Give what pg_dump writes, of one snapshot; raises DumpFailed at the end."""
-    of = () if snapshot is None else (f"--snapshot={snapshot}",)
     way = _way(conninfo)
-    command = [way.programs / "pg_dump", *_DUMP, *of, way.option]
+    command: Sequence[str | Path] = [way.programs / "pg_dump", *_DUMP, way.option]
     with _running(command, environment(way.programs, way.password), writes=True) as stream:
         yield stream
 

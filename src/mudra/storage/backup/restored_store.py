@@ -29,14 +29,12 @@ from mudra.storage.identity.tables import (
     passkey_challenge,
     sign_on_attempt,
 )
-from mudra.storage.metrics.apart.pairing import FACT as PAIRED
 from mudra.storage.tokens.tokens import PostgresIssuedTokens
 
 _MADE: Final = "backup"
 _FINISHED: Final = "backup-finished"
 _AWAITED: Final = "backup-awaited"
 _RESTORED: Final = "backup-restored"
-_METRICS_RESTORED: Final = "metrics-restored"
 RECOVERED: Final = "recovered "
 """Before the name of a cluster, in place of a backup: what must follow its recovery was done."""
 _TOKEN_LIFE: Final = timedelta(hours=24)
@@ -84,10 +82,8 @@ class BackupMark(Struct, frozen=True):
 
     backup_id: str
     cluster: str
-    of_metrics: bool = False
-    """It is of a second database."""
     at: datetime | None = None
-    """When the backup was made, as its end is recorded; None of an earlier release."""
+    """When the backup was made, as its end is recorded; None in a mark of 1.0.0."""
     xid: int = 0
     """The transaction that wrote the mark."""
 
@@ -177,7 +173,7 @@ async def backup_awaited_since(transaction: Transaction) -> datetime:
     return datetime.fromisoformat(found or since)
 
 
-def mark(conninfo: str, backup_id: str, at: datetime, *, of_metrics: bool) -> int:
+def mark(conninfo: str, backup_id: str, at: datetime) -> int:
     """Write into the database which backup begins; returns the database's size in bytes."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         row = connection.execute(
@@ -185,14 +181,9 @@ def mark(conninfo: str, backup_id: str, at: datetime, *, of_metrics: bool) -> in
             " pg_current_xact_id()::text::bigint".encode()
         ).fetchone()
         assert row is not None
-        made = BackupMark(backup_id, str(row[0]), of_metrics, at, int(str(row[2])))
+        made = BackupMark(backup_id, str(row[0]), at, int(str(row[2])))
         _keep(connection, _MADE, msgspec.json.encode(made).decode())
         return int(str(row[1]))
-
-
-async def metrics_restored(transaction: Transaction, copy: str) -> None:
-    """Record in the first database which copy is the second one; see `Contents.copy`."""
-    await _keep_fact(transaction, _METRICS_RESTORED, copy)
 
 
 async def _keep_fact(transaction: Transaction, name: str, value: str) -> None:
@@ -215,16 +206,12 @@ class Contents(Struct, frozen=True):
     """It has no table, or those of Mudra without a row that anyone made."""
     restored_from: str = ""
     """The backup that was copied into it, when it is a copy."""
-    of_metrics: bool = False
-    """That backup was of a second database."""
     finished: str = ""
     """The backup whose restore came to its end."""
     users: int = 0
     """Other sessions that are connected to it."""
     cluster: str = ""
     """Cluster, timeline, database and table."""
-    second: str = ""
-    """The copy that is its second database, when that was restored to the end."""
     came_from: str = ""
     """The cluster that the backup was made in, when this is a copy."""
     ended_here: bool = False
@@ -233,9 +220,8 @@ class Contents(Struct, frozen=True):
     """Its files came along, as by pg_upgrade: numbers of tables and transactions are as before."""
 
     def is_copy_of(self, backup: BackupDetails) -> bool:
-        """Return whether this is a copy of a backup, and of the database that it is said to be."""
-        found = (self.restored_from, self.of_metrics)
-        return found == (backup.backup_id, backup.metrics_only)
+        """Return whether this is a copy of a backup."""
+        return self.restored_from == backup.backup_id
 
     @property
     def unfinished(self) -> bool:
@@ -255,11 +241,6 @@ class Contents(Struct, frozen=True):
     def may_be_moved(self) -> bool:
         """Return whether it may have been moved whole: a backup's dump is from before its end."""
         return self.unfinished and (self.same_files or self.ended_here)
-
-    @property
-    def copy(self) -> str:
-        """Return the backup with the tables that were made from it: another time, others."""
-        return f"{self.restored_from} {tables_of(self.cluster)}"
 
 
 def look(conninfo: str) -> Contents:
@@ -281,18 +262,15 @@ def contents_of(connection: psycopg.Connection[tuple[object, ...]]) -> Contents:
         return Contents(empty=False, users=users)
     rows = cast("list[tuple[str, str, int]]", connection.execute(_FACTS).fetchall())
     facts = {name: value for name, value, _ in rows}
-    empty = PAIRED not in facts and not _is(connection, _ANY_ROW)
     row = connection.execute(CLUSTER.encode()).fetchone()
     assert row is not None
     here, found = str(row[0]), facts.get(_MADE)
     origin = msgspec.json.decode(found, type=BackupMark) if found else None
     contents = Contents(
-        empty=empty,
-        of_metrics=origin is not None and origin.of_metrics,
+        empty=not _is(connection, _ANY_ROW),
         finished=facts.get(_RESTORED, ""),
         users=users,
         cluster=here,
-        second=facts.get(_METRICS_RESTORED, ""),
     )
     # A fail-over or a recovery begins another timeline of the same tables: that is no copy.
     if origin is None or tables_of(origin.cluster) == tables_of(here):

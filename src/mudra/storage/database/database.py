@@ -18,7 +18,7 @@ from psycopg.sql import Composed
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from mudra.shared.unavailable import FIRST_DATABASE, DatabaseUnavailable, Outage
+from mudra.shared.unavailable import DatabaseUnavailable, Outage
 from mudra.storage.caching.announcement import CHANNEL
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.deadline import (
@@ -54,11 +54,13 @@ OLDEST_S: Final = 200
 POOL_WAIT_S: Final = 1.0
 STATEMENT_TIMEOUT_MS: Final = 2000
 LOCK_TIMEOUT_MS: Final = 1500
+IDLE_TRANSACTION_S: Final = 30
+"""So long a transaction may be idle, but for one that may take longer."""
 _SETTINGS: Final = {
     "statement_timeout": STATEMENT_TIMEOUT_MS,
     "lock_timeout": LOCK_TIMEOUT_MS,
     "timezone": "UTC",
-    "idle_in_transaction_session_timeout": 30000,
+    "idle_in_transaction_session_timeout": IDLE_TRANSACTION_S * 1000,
 }
 _OF_TRANSACTION: Final = sa.select(
     *(sa.func.set_config(name, str(value), sa.true()) for name, value in _SETTINGS.items()),
@@ -113,7 +115,7 @@ class Transaction:
         return _moment(self._offset())
 
     async def stay_open(self, seconds: float) -> None:
-        """From here on the transaction may be idle so long: what it waits for is elsewhere."""
+        """From here on the transaction may be idle so long: it computes between statements."""
         await self._limit(seconds, "idle_in_transaction_session_timeout")
 
     async def take_time(self, seconds: float) -> None:
@@ -178,30 +180,26 @@ class Database:
         connections: int = MAX_CONNECTIONS,
         direct: str | None = None,
         read_only: bool = False,
-        which: str = FIRST_DATABASE,
     ) -> None:
         """With `direct`, `conninfo` leads to a pooler whose connections keep no session state.
 
-        `read_only` is for a replica, whose failures are no outage of the service. A second
-        database is a cluster of its own: it is not where the service listens.
+        `read_only` is for a replica, whose failures are no outage of the service.
         """
         self.conninfo = conninfo
         self.direct = direct or conninfo
         self._pooled = direct is not None
         self.invalidation = invalidation
         self.offset = offset
-        self.which = which
         self._read_only = read_only
         settings = _SETTINGS | ({"default_transaction_read_only": "on"} if read_only else {})
-        own = invalidation.lineage if which == FIRST_DATABASE else Lineage()
-        lineage = None if read_only else own
+        lineage = None if read_only else invalidation.lineage
         self._engine = _engine(conninfo, connections, settings, lineage, pooled=direct is not None)
-        self._turns = Turns(connections, which)
+        self._turns = Turns(connections)
         self._in_use = 0
         self._used_at = float("-inf")
         self._closing: asyncio.TimerHandle | None = None
         self._closed: set[asyncio.Task[None]] = set()
-        self.outages = OutageLog(which)
+        self.outages = OutageLog()
 
     def replica(self, conninfo: str, connections: int) -> "Database":
         """Return the pool of a replica of this database."""
@@ -211,13 +209,6 @@ class Database:
             self.offset,
             connections=connections,
             read_only=True,
-            which=self.which,
-        )
-
-    def second(self, conninfo: str, connections: int, which: str) -> "Database":
-        """Return the pool of another database of this service."""
-        return Database(
-            conninfo, self.invalidation, self.offset, connections=connections, which=which
         )
 
     @contextlib.asynccontextmanager
@@ -242,6 +233,8 @@ class Database:
                         connection, self.invalidation, self.offset, _watch=watch
                     )
                     timeline = await self._begun_on(connection, driver)
+                    if within_s > IDLE_TRANSACTION_S:
+                        await transaction.stay_open(within_s)
                     yield transaction
                     if not (self._read_only or self.invalidation.is_proven(timeline)):
                         await connection.execute(_CONFIRM)
@@ -270,7 +263,7 @@ class Database:
         of_own_time = isinstance(error, TimeIsOver)
         too_slow = too_slow or of_own_time
         cause = Outage.TOO_SLOW if too_slow and found.cause is Outage.UNREACHABLE else found.cause
-        outage = DatabaseUnavailable(found.detail, cause, self.which, of_own_time=of_own_time)
+        outage = DatabaseUnavailable(found.detail, cause, of_own_time=of_own_time)
         if not self._read_only:
             self.outages.begun(outage)
         if is_lost(error):
@@ -320,7 +313,7 @@ class Database:
         except DatabaseUnavailable as outage:
             return outage
         if read_only:
-            found = DatabaseUnavailable(cause=Outage.READ_ONLY, which=self.which)
+            found = DatabaseUnavailable(cause=Outage.READ_ONLY)
             self.outages.begun(found)
             return found
         self.outages.over()

@@ -73,10 +73,9 @@ async def read_growth(transaction: Transaction, raw_days: int, hour_days: int) -
     """Read the sizes of a database with metrics."""
     now = await transaction.now()
     size = await transaction.connection.scalar(_SIZE)
-    months = ("metrics_hour", "metrics_pair_hour")
-    parts = [of_days(await _sizes(transaction, "metrics_raw", "%Y%m%d"), now, raw_days)]
-    parts += [
-        of_months(await _sizes(transaction, table, "%Y%m"), now, hour_days) for table in months
+    parts = [
+        of_days(await _sizes(transaction, "metrics_raw", "%Y%m%d"), now, raw_days),
+        of_months(await _sizes(transaction, "metrics_hour", "%Y%m"), now, hour_days),
     ]
     return Growth(int(size or 0), parts)
 

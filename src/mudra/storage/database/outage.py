@@ -54,10 +54,9 @@ def is_lost(error: Exception) -> bool:
 
 
 class OutageLog:
-    """Says once what is wrong with a database, and once that it is over."""
+    """Says once what is wrong with the database, and once that it is over."""
 
-    def __init__(self, which: str) -> None:
-        self._which = which
+    def __init__(self) -> None:
         self.current: Outage | None = None
         self.count: Callable[[Outage], None] = lambda _: None
         """Called at each failure."""
@@ -67,10 +66,10 @@ class OutageLog:
         self.count(outage.cause)
         if outage.cause is not self.current and outage.cause is not Outage.ALL_IN_USE:
             self.current = outage.cause
-            _log.error(f"the {self._which} cannot be used", cause=outage.cause, error=str(outage))
+            _log.error("the database cannot be used", cause=outage.cause, error=str(outage))
 
     def over(self) -> None:
         """Note that the database takes changes."""
         if self.current is not None:
-            _log.warning(f"the {self._which} can be used again", was=self.current)
+            _log.warning("the database can be used again", was=self.current)
             self.current = None

@@ -1,6 +1,5 @@
 """Delete what is no longer needed, by the rules of `retention.py`, in batches."""
 
-from collections.abc import Callable
 from typing import Final
 
 import sqlalchemy as sa
@@ -13,14 +12,11 @@ BATCH: Final = 2000
 """Rows of one transaction: short enough that no request waits for it."""
 
 
-async def purge_expired(database_of: Callable[[str], Database], days: Days) -> dict[str, int]:
-    """Delete all rows that are over age; returns their number by table, where there were any.
-
-    `database_of` says which database has a table.
-    """
+async def purge_expired(database: Database, days: Days) -> dict[str, int]:
+    """Delete all rows that are over age; returns their number by table, where there were any."""
     deleted = {}
     for name, rule in RULES.items():
-        if isinstance(rule, Aged) and (count := await _purge(database_of(name), name, rule, days)):
+        if isinstance(rule, Aged) and (count := await _purge(database, name, rule, days)):
             deleted[name] = count
     return deleted
 

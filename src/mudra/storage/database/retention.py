@@ -20,7 +20,6 @@ from mudra.storage.identity import tables as i
 from mudra.storage.metrics import subscription_tables as n
 from mudra.storage.metrics import tables as m
 from mudra.storage.metrics.announcement_tables import status_announcement
-from mudra.storage.metrics.apart import tables as a
 from mudra.storage.registry.tables import registry_probe, registry_write
 from mudra.storage.registry.write_budget import PERIOD
 from mudra.storage.tokens import tables as k
@@ -119,12 +118,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "admin_invitation": Aged(i.admin_invitation.c.expires_at, _DAY),
     "console_session": Aged(i.console_session.c.started_at, LIFE),
     "user_token": Aged(t.user_token.c.expires_at, _DAY),
-    "totp_factor": Aged(
-        i.totp_factor.c.created_at,
-        timedelta(hours=1),
-        i.totp_factor.c.confirmed.is_(False),
-        "where a release before left it unconfirmed; others, one a person, until removed",
-    ),
+    "totp_factor": Kept("one for each person at most; deleted with the factor"),
     "passkey": Kept("ten for each person at most; deleted with the factor"),
     "passkey_challenge": Aged(i.passkey_challenge.c.expires_at, timedelta(hours=1)),
     "sign_on_attempt": Aged(i.sign_on_attempt.c.expires_at, timedelta(hours=1)),
@@ -183,7 +177,6 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_refused": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_RAW_DAYS`"),
     "metrics_held": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_RAW_DAYS`"),
     "metrics_hour": ByJob(_HOURS),
-    "metrics_pair_hour": ByJob(_HOURS),
     "metrics_window": ByJob(_WINDOWS),
     "metrics_packed": Aged(
         m.metrics_packed.c.at,
@@ -194,14 +187,11 @@ RULES: Final[Mapping[str, Rule]] = {
     "metrics_receipt": ByJob("deleted by `metrics-retention` after `MUDRA_METRICS_HOUR_DAYS`"),
     "metrics_push": ByJob("deleted with its row of `metrics_receipt`"),
     "metrics_day": Aged(m.metrics_day.c.at, "sums"),
-    "metrics_pair_day": Aged(m.metrics_pair_day.c.at, "sums"),
     "metrics_received": Aged(m.metrics_received.c.at, "sums"),
     "metrics_stale": ByJob("deleted by `metrics-sums` and `metrics-watch` with the sums they make"),
     "metrics_attribution": ByJob("thinned and deleted by `metrics-watch`: one an hour at most"),
     "metrics_window_calls": ByJob("deleted by `metrics-watch` after eight days"),
     "metrics_fip_state": ByJob("deleted by `metrics-watch` after six hours"),
-    "handover": ByJob("carried to the first database by `metrics-handover` within a minute"),
-    "handover_done": Aged(a.handover_done.c.done_at, 30 * _DAY, by_machine_time=True),
     "metrics_incident": Aged(
         m.metrics_incident.c.began, "sums", m.metrics_incident.c.ended.is_not(None), "once over"
     ),

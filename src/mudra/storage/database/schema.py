@@ -5,14 +5,12 @@ from mudra.storage.database.tables import metadata
 from mudra.storage.identity import tables as identity_tables
 from mudra.storage.metrics import alarm_tables, announcement_tables, subscription_tables
 from mudra.storage.metrics import tables as metrics_tables
-from mudra.storage.metrics.apart import tables as apart_tables
 from mudra.storage.registry import tables as registry_tables
 from mudra.storage.tokens import tables as tokens_tables
 
 __all__ = [
     "alarm_tables",
     "announcement_tables",
-    "apart_tables",
     "audit_tables",
     "identity_tables",
     "metadata",

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from mudra.shared.unavailable import FIRST_DATABASE, DatabaseUnavailable, Outage
+from mudra.shared.unavailable import DatabaseUnavailable, Outage
 
 QUEUE_S: Final = 10.0
 """How long a request waits for its turn while others are served."""
@@ -23,8 +23,7 @@ OUTAGE_WAIT_S: Final = 1.0
 class Turns:
     """The turns of one process. `connections` requests have one at the same time."""
 
-    def __init__(self, connections: int, which: str = FIRST_DATABASE) -> None:
-        self._which = which
+    def __init__(self, connections: int) -> None:
         self._free = asyncio.Semaphore(connections)
         self._trying = asyncio.Semaphore(1)
         self._waiting: set[asyncio.Timeout] = set()
@@ -52,7 +51,7 @@ class Turns:
                 await places.acquire()
         except TimeoutError:
             cause = self._gone or Outage.ALL_IN_USE
-            raise DatabaseUnavailable("no turn in time", cause, self._which) from None
+            raise DatabaseUnavailable("no turn in time", cause) from None
         finally:
             self._waiting.discard(wait)
         try:

@@ -1,6 +1,5 @@
 """Invitations of an entity's admins in PostgreSQL: implements identity/ports.py."""
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -38,7 +37,7 @@ _PENDING: Final = _IN_ORDER.where(
     _C.ended_at.is_(None),
     _C.expires_at > sa.bindparam("now"),
 )
-_IS_LINK: Final = _C.token_hash.in_(sa.bindparam("hashes", expanding=True))
+_IS_LINK: Final = _C.token_hash == sa.bindparam("token_hash")
 _LOCK_ENTITY: Final = (
     sa.select(entity.c.entity_id)
     .where(entity.c.entity_id == sa.select(_C.entity_id).where(_IS_LINK).scalar_subquery())
@@ -50,19 +49,6 @@ _END: Final = (
     .where(_C.invitation_id == sa.bindparam("of_invitation"), _C.ended_at.is_(None))
     .values(ended_at=sa.bindparam("at"), accepted=sa.bindparam("is_accepted"))
 )
-
-
-def _of_new_releases(token_hash: bytes) -> bytes:
-    return hashlib.sha256(b"role and hand-over:" + token_hash).digest()
-
-
-def _stored_hash(invitation: Invitation) -> bytes:
-    """Return a hash that nodes of a release before these invitations do not find.
-
-    They would make a reader an admin, and let the one who hands over stay (0131, 0132).
-    """
-    is_plain = invitation.role is Role.ADMIN and not invitation.takes_over
-    return invitation.token_hash if is_plain else _of_new_releases(invitation.token_hash)
 
 
 class PostgresInvitations:
@@ -91,7 +77,7 @@ class PostgresInvitations:
                 "invited_by": invitation.invited_by,
                 "created_at": invitation.created_at,
                 "expires_at": invitation.expires_at,
-                "token_hash": _stored_hash(invitation),
+                "token_hash": invitation.token_hash,
                 "takes_over": invitation.takes_over,
                 "role": invitation.role.value,
             },
@@ -115,7 +101,7 @@ class PostgresInvitations:
         In this order, in which a change of the entity's admins takes them: neither can hold what
         the other waits for.
         """
-        which = {"hashes": [token_hash, _of_new_releases(token_hash)]}
+        which = {"token_hash": token_hash}
         await self._tx.connection.execute(_LOCK_ENTITY, which)
         found = _read(await self._tx.connection.execute(_FIND, which))
         return found[0] if found else None

@@ -101,7 +101,7 @@ def _users(*, by_id: bool, by_state: bool, by_entity: bool, operators_only: bool
         .scalar_subquery()
     )
     factor = sa.or_(
-        sa.exists().where(totp_factor.c.user_id == _U.user_id, totp_factor.c.confirmed),
+        sa.exists().where(totp_factor.c.user_id == _U.user_id),
         sa.exists().where(passkey.c.user_id == _U.user_id),
     )
     query = sa.select(

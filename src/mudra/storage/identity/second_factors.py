@@ -32,14 +32,14 @@ PLACE = ("totp_factor", "sealed_secret")
 _APP: Final = totp_factor.c
 _CODE: Final = recovery_code.c
 _ENROLLED: Final = sa.select(
-    sa.exists().where(_APP.user_id == sa.bindparam("user_id"), _APP.confirmed),
+    sa.exists().where(_APP.user_id == sa.bindparam("user_id")),
     sa.select(sa.func.count())
     .where(passkey.c.user_id == sa.bindparam("user_id"))
     .scalar_subquery(),
 )
 _TOTP: Final = (
     sa.select(_APP.factor_id, _APP.sealed_secret, _APP.last_step)
-    .where(_APP.user_id == sa.bindparam("user_id"), _APP.confirmed)
+    .where(_APP.user_id == sa.bindparam("user_id"))
     .with_for_update()
 )
 _PENDING_TOTP: Final = sa.select(passkey_challenge.c.value).where(
@@ -129,7 +129,6 @@ class PostgresSecondFactors:
                 factor_id=factor_id,
                 user_id=user_id,
                 sealed_secret=self._encryption.encrypt_text(secret, table, column, factor_id),
-                confirmed=True,
                 last_step=step,
                 created_at=now,
             )

@@ -137,10 +137,9 @@ totp_factor: Final = sa.Table(
     sa.Column("factor_id", UUID(as_uuid=False), primary_key=True),
     sa.Column("user_id", sa.ForeignKey("user_account.user_id"), nullable=False),
     sa.Column("sealed_secret", sa.LargeBinary, nullable=False),
-    sa.Column("confirmed", sa.Boolean, nullable=False),
     sa.Column("last_step", sa.BigInteger, nullable=False),
     _at("created_at"),
-    sa.UniqueConstraint("user_id", "confirmed"),
+    sa.UniqueConstraint("user_id"),
 )
 
 passkey: Final = sa.Table(

@@ -137,26 +137,20 @@ _COUNTS: Final = sa.select(
 
 
 class PostgresDetections(PostgresIncidents):
-    """Implements the port `Detections`: all but incidents is among the metrics."""
-
-    def __init__(self, transaction: Transaction, metrics: Transaction) -> None:
-        super().__init__(transaction)
-        self._metrics = metrics
+    """Implements the port `Detections`."""
 
     async def lock(self, *, patient: bool) -> None:
         """Locks out other detections until the transaction ends: two would notify twice."""
-        await self._metrics.take_time(_PATIENT_S if patient else _WAIT_S)
-        await self._metrics.lock_name("watch")
-        await self._metrics.take_time(_READ_S)
-        if self._tx is not self._metrics:
-            await self._tx.take_time(_READ_S)
+        await self._tx.take_time(_PATIENT_S if patient else _WAIT_S)
+        await self._tx.lock_name("watch")
+        await self._tx.take_time(_READ_S)
 
     async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
         """Returns closed windows with new content, and the stale marks that say so.
 
         Late ones whose content is still arriving wait (rollup_delay.py).
         """
-        rows = await self._metrics.connection.execute(
+        rows = await self._tx.connection.execute(
             _STALE, {"live_after": now - LIVE, "before": window_start(now)}
         )
         return {row[0]: row[1] for row in rows}
@@ -164,22 +158,22 @@ class PostgresDetections(PostgresIncidents):
     async def clear(self, marks: Sequence[int]) -> None:
         """Deletes the stale marks of windows that were evaluated."""
         if marks:
-            await self._metrics.connection.execute(_CLEAR, {"ids": list(marks)})
+            await self._tx.connection.execute(_CLEAR, {"ids": list(marks)})
 
     async def are_left(self, marks: Sequence[int]) -> bool:
         """Returns whether none of these marks was deleted."""
-        left = await self._metrics.connection.scalar(_LEFT, {"ids": list(marks)})
+        left = await self._tx.connection.scalar(_LEFT, {"ids": list(marks)})
         return left == len(marks)
 
     async def calls(self, window: datetime) -> AsyncIterator[Sequence[CallSums]]:
         """Returns the counts of a window from its raw rows, some thousand at a time."""
         counts = _COUNTS.where(_W.window_at == window)
-        async for rows in self._metrics.in_parts(counts, ROWS_AT_ONCE):
+        async for rows in self._tx.in_parts(counts, ROWS_AT_ONCE):
             yield await asyncio.to_thread(_call_sums, rows)
 
     async def first_called(self, within: TimeRange) -> datetime | None:
         """Returns the first of these windows with raw rows or packed calls; None for none."""
-        first: datetime | None = await self._metrics.connection.scalar(
+        first: datetime | None = await self._tx.connection.scalar(
             _FIRST_CALLED, {"start": within.start, "end": within.end}
         )
         return first
@@ -189,17 +183,17 @@ class PostgresDetections(PostgresIncidents):
 
         None where reports of it came since, also where these wait to be judged with others.
         """
-        packed: bytes | None = await self._metrics.connection.scalar(_PACKED, {"at": window})
+        packed: bytes | None = await self._tx.connection.scalar(_PACKED, {"at": window})
         return packed
 
     async def save_packed_calls(self, window: datetime, packed: bytes) -> None:
         """Stores or replaces what was packed of a window."""
         row = {"window_at": window, "calls": packed}
-        await self._metrics.connection.execute(_PUT_PACKED, row)
+        await self._tx.connection.execute(_PUT_PACKED, row)
 
     async def drop_packed_calls(self, *, before: datetime) -> None:
         """Drops what was packed of windows before a time."""
-        await self._metrics.connection.execute(_DROP_PACKED, {"before": before})
+        await self._tx.connection.execute(_DROP_PACKED, {"before": before})
 
     async def received(self, within: TimeRange) -> Sequence[Received]:
         """Returns the first receipt of each AA, tag and window.
@@ -207,26 +201,24 @@ class PostgresDetections(PostgresIncidents):
         An AA whose requests are held was heard. Of held notifications nothing is known: none
         may be called missing.
         """
-        rows = await self._metrics.connection.execute(
+        rows = await self._tx.connection.execute(
             _RECEIVED, {"start": within.start, "end": within.end}
         )
         return [Received(aa_id, long_tag(tag), window, at) for aa_id, tag, window, at in rows]
 
     async def first_received(self, since: datetime) -> datetime | None:
         """Returns the first window from this one on that any AA reported; None for none."""
-        first: datetime | None = await self._metrics.connection.scalar(
-            _FIRST_RECEIVED, {"since": since}
-        )
+        first: datetime | None = await self._tx.connection.scalar(_FIRST_RECEIVED, {"since": since})
         return first
 
     async def last_evaluated(self) -> datetime | None:
         """Returns the last window that was evaluated; None before the first."""
-        last: datetime | None = await self._metrics.connection.scalar(_LAST_EVALUATED)
+        last: datetime | None = await self._tx.connection.scalar(_LAST_EVALUATED)
         return last
 
     async def journal_before(self, window: datetime) -> bytes | None:
         """Returns the latest journal from before a window; None when there is none."""
-        journal: bytes | None = await self._metrics.connection.scalar(_JOURNAL, {"before": window})
+        journal: bytes | None = await self._tx.connection.scalar(_JOURNAL, {"before": window})
         return journal
 
     async def save_journals(
@@ -237,24 +229,24 @@ class PostgresDetections(PostgresIncidents):
         drop_before: datetime,
     ) -> None:
         """Replaces all journals from a window on; keeps older ones of full hours."""
-        await self._metrics.connection.execute(
+        await self._tx.connection.execute(
             _DROP_JOURNALS, {"since": since, "drop_before": drop_before}
         )
         async for window, journal in journals:
-            await self._metrics.connection.execute(
+            await self._tx.connection.execute(
                 _ADD_JOURNAL, {"window_at": window, "journal": journal}
             )
 
     async def fip_counts(self, within: TimeRange) -> Sequence[tuple[datetime, bytes]]:
         """Returns the stored counts of FIPs in these windows, in order."""
-        rows = await self._metrics.connection.execute(
+        rows = await self._tx.connection.execute(
             _FIP_COUNTS, {"start": within.start, "end": within.end}
         )
         return [(window, counts) for window, counts in rows]
 
     async def fip_states(self, *, before: datetime) -> bytes | None:
         """Returns the states of FIPs after the last window before this time."""
-        states: bytes | None = await self._metrics.connection.scalar(_STATES, {"before": before})
+        states: bytes | None = await self._tx.connection.scalar(_STATES, {"before": before})
         return states
 
     async def save_fip_states(
@@ -265,18 +257,18 @@ class PostgresDetections(PostgresIncidents):
         drop_before: datetime,
     ) -> None:
         """Replaces counts and states from a window on, and announces the new states."""
-        await self._metrics.connection.execute(
+        await self._tx.connection.execute(
             _DROP_STATES, {"since": since, "drop_before": drop_before}
         )
         if rows:
-            await self._metrics.connection.execute(
+            await self._tx.connection.execute(
                 _ADD_STATES,
                 [
                     {"window_at": window, "counts": counts, "states": states}
                     for window, counts, states in rows
                 ],
             )
-        await self._metrics.changing(FIP_STATES_CHANGED)
+        await self._tx.changing(FIP_STATES_CHANGED)
 
 
 class PostgresFipStates:

@@ -11,7 +11,6 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarm_tables import alarm_mail, health_silence
 from mudra.storage.metrics.partitions import (
     HOURS,
-    PAIR_HOURS,
     PREVIOUS,
     RAW,
     Partitioned,
@@ -36,9 +35,8 @@ _R: Final = metrics_receipt.c
 class PostgresMetricsTables:
     """Drops whole partitions where possible, each in a transaction without any delete."""
 
-    def __init__(self, transaction: Transaction, metrics: Transaction) -> None:
-        self._first = transaction
-        self._tx = metrics
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
 
     async def make_ahead(self) -> None:
         """Creates the partitions of today and the next days."""
@@ -79,11 +77,11 @@ class PostgresMetricsTables:
 
     async def delete_silences(self, before: datetime) -> None:
         """Deletes silences that ended before a moment, and what is known of emails until then."""
-        await self._first.connection.execute(
+        await self._tx.connection.execute(
             sa.delete(health_silence).where(health_silence.c.ends < before)
         )
         of_old = alarm_mail.c.over & (alarm_mail.c.notified_at < before)
-        await self._first.connection.execute(sa.delete(alarm_mail).where(of_old))
+        await self._tx.connection.execute(sa.delete(alarm_mail).where(of_old))
 
     async def drop_raw(self, before: datetime) -> str | None:
         """Drops the oldest table of raw rows from before a day; returns its name."""
@@ -91,7 +89,7 @@ class PostgresMetricsTables:
 
     async def drop_hours(self, before: datetime) -> str | None:
         """Drops the oldest table of sums by hour from before a day; returns its name."""
-        return await self._drop_oldest((HOURS, PAIR_HOURS), before)
+        return await self._drop_oldest((HOURS,), before)
 
     async def _drop_oldest(self, parts: Iterable[Partitioned], before: datetime) -> str | None:
         # Pushes wait behind it while it waits for its lock: for less than they are allowed to.

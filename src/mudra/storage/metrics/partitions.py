@@ -42,7 +42,6 @@ def _next_month(at: datetime) -> datetime:
 RAW: Final = Partitioned("metrics_raw", "%Y%m%d", day_start, _next_day)
 PREVIOUS: Final = Partitioned("metrics_previous", "%Y%m%d", day_start, _next_day)
 HOURS: Final = Partitioned("metrics_hour", "%Y%m", month_of, _next_month)
-PAIR_HOURS: Final = Partitioned("metrics_pair_hour", "%Y%m", month_of, _next_month)
 
 
 async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bool:
@@ -69,7 +68,7 @@ async def make_ahead(tx: Transaction) -> None:
     """Creates the partitions of today and the next days."""
     now = await tx.now()
     for days in range(-1, DAYS_AHEAD + 1):
-        for part in (RAW, PREVIOUS, HOURS, PAIR_HOURS):
+        for part in (RAW, PREVIOUS, HOURS):
             await make_partition(tx, part, now + timedelta(days=days))
 
 

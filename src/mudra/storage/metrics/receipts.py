@@ -151,9 +151,8 @@ _FIRST_WINDOWS: Final = sa.select(_OWN, sa.func.least(*(_first_window(_OWN, tag)
 class OnboardedMembers:
     """The members of the network, by onboarding, the registry and the windows received."""
 
-    def __init__(self, transaction: Transaction, metrics: Transaction) -> None:
+    def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._metrics = metrics
 
     async def reporting_aas(self) -> Mapping[str, ReportingTimes]:
         """Returns the AAs that must report, or had to before they were suspended or retired.
@@ -203,10 +202,9 @@ class OnboardedMembers:
         return frozenset(aa_id for aa_id in aa_ids if first.get(aa_id) is None)
 
     async def _first_windows(self, aa_ids: Sequence[str]) -> Mapping[str, datetime]:
-        """Asked apart from the members: the metrics may be in another database."""
         if not aa_ids:
             return {}
-        rows = await self._metrics.connection.execute(_FIRST_WINDOWS, {"aas": aa_ids})
+        rows = await self._tx.connection.execute(_FIRST_WINDOWS, {"aas": aa_ids})
         return {aa_id: begin for aa_id, begin in rows}  # noqa: C416  # rows are no pairs to mypy
 
     async def is_member(self, entity_id: str) -> bool:

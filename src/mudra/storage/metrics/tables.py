@@ -4,9 +4,8 @@ Raw rows and previous versions are in partitions by day, hourly sums in
 partitions by month (storage/metrics/partitions.py), so that retention drops
 tables instead of deleting rows.
 
-Every key begins with `aa_id`, the column by which a cluster of databases would share them out
-(decision 0119), so that what belongs to one AA is in one place. Tables of the whole network have
-none; they are small.
+Every key of what belongs to one AA begins with `aa_id` (decision 0119). Tables of the whole network
+have none; they are small.
 """
 
 from typing import Final
@@ -96,38 +95,6 @@ metrics_day: Final = sa.Table(
 """In hours and days an empty `aa_id` means all AAs together."""
 
 
-def _pair_columns() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
-    """Returns the columns of metrics/rollup/pair.py; an empty type means all calls."""
-    names = ("total", "succeeded", "client_errors", "answered")
-    soon = ("soon_lower", "soon_upper", "soon_estimate", "longest")
-    sums: list[sa.Column[object]] = [
-        sa.Column(name, sa.BigInteger, nullable=False) for name in (*names, *soon)
-    ]
-    return [
-        sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
-        sa.Column("type", sa.Text, nullable=False),
-        sa.Column("aa_id", sa.Text, nullable=False),
-        sa.Column("fip_id", sa.Text, nullable=False),
-        *sums,
-        sa.PrimaryKeyConstraint("aa_id", "at", "type", "fip_id"),
-    ]
-
-
-metrics_pair_hour: Final = sa.Table(
-    "metrics_pair_hour",
-    metadata,
-    *_pair_columns(),
-    sa.Index("ix_metrics_pair_hour_at", "at", "type"),
-    postgresql_partition_by="RANGE (at)",
-)
-
-metrics_pair_day: Final = sa.Table(
-    "metrics_pair_day",
-    metadata,
-    *_pair_columns(),
-    sa.Index("ix_metrics_pair_day_at", "at", "type"),
-)
-
 SUMS_OF: Final = {"hour": metrics_hour, "day": metrics_day}
 """The table of sums of each grain."""
 
@@ -165,8 +132,8 @@ metrics_packed: Final = sa.Table(
 """Sums of one type for all FIPs in a row (decision 0194), of a window, an hour or a day.
 
 Of kind `pairs` those of an AA for the matrix, with an empty type for all its calls; of kind `sums`
-those over all AAs of an hour or a day, and those of an AA of late. The row of an empty type says
-that the others are all.
+those of an AA, or over all, of an hour or a day. The row of an empty type says that the others are
+all.
 """
 
 metrics_received: Final = sa.Table(

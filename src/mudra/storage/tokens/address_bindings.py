@@ -64,7 +64,4 @@ def _one(rows: sa.CursorResult[str, str, bool]) -> ChosenBinding | None:
 
 
 def _chosen(binding: str, exempt: bool) -> ChosenBinding:  # a column
-    """Read a row, also one that the release before this one wrote, which knows no second column."""
-    found = AddressBinding(binding)
-    kept = exempt and found is AddressBinding.ENFORCE
-    return ChosenBinding(found, kept or found is AddressBinding.WATCH)
+    return ChosenBinding(AddressBinding(binding), exempt)

@@ -43,7 +43,7 @@ class Notes:
 
     async def windows(self):
         async with self.database.transaction() as tx:
-            return list(await PostgresDetections(tx, tx).stale_windows(NOW))
+            return list(await PostgresDetections(tx).stale_windows(NOW))
 
     async def run(self, sql, **values):
         async with self.database.transaction() as tx:
@@ -125,11 +125,11 @@ def test_a_watch_clears_what_it_judged_and_keeps_what_came_meanwhile(conninfo):
     async def act(notes):
         await notes.leave(2, "window", age=QUIET)
         async with notes.database.transaction() as tx:
-            store = PostgresDetections(tx, tx)
+            store = PostgresDetections(tx)
             ((window, marks),) = (await store.stale_windows(NOW)).items()
         await notes.leave(1, "window", age=QUIET)
         async with notes.database.transaction() as tx:
-            await PostgresDetections(tx, tx).clear(marks)
+            await PostgresDetections(tx).clear(marks)
         assert await notes.windows() == [window]
 
     with_notes(conninfo, act)
@@ -141,7 +141,7 @@ def test_what_was_packed_of_a_window_is_not_read_once_more_has_come(conninfo):
     async def act(notes):
         other = LONG_AGO + timedelta(minutes=10)
         async with notes.database.transaction() as tx:
-            store = PostgresDetections(tx, tx)
+            store = PostgresDetections(tx)
             await store.save_packed_calls(LONG_AGO, b"1")
             await store.save_packed_calls(other, b"2")
             await store.drop_packed_calls(before=LONG_AGO)
@@ -150,7 +150,7 @@ def test_what_was_packed_of_a_window_is_not_read_once_more_has_come(conninfo):
         await notes.leave(1, "window")
         assert await notes.windows() == []
         async with notes.database.transaction() as tx:
-            store = PostgresDetections(tx, tx)
+            store = PostgresDetections(tx)
             assert [await store.packed_calls(at) for at in (LONG_AGO, other)] == [None, b"2"]
             await store.drop_packed_calls(before=other)
             assert await store.first_called(TimeRange(LONG_AGO, NOW)) == other

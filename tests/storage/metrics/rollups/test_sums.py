@@ -14,7 +14,6 @@ from tests.support.metrics.summed_store import (
     DAY,
     HOUR,
     LAST_HOURS,
-    TWO_DAYS,
     comparable,
     deliveries,
     examine,
@@ -54,21 +53,6 @@ def test_windows_of_the_last_hours_equal_a_plain_recount_whatever_came_when(in_s
         in_store(act)
 
     recounted()
-
-
-@pytest.mark.parametrize("summed", ["", " WHERE aa_id IN ('', 'aa-one')"])
-def test_sums_that_the_release_before_made_have_no_packed_ones(in_store, summed):
-    async def act(store):
-        await store.empty()
-        for place in (0, 7, 150):
-            for aa_id in ("aa-one", "aa-two"):
-                await store.push(request_metrics(3, aa_id, str(uuid.uuid4()), DAY + place * WINDOW))
-        await store.make_sums()
-        await store.run(f"DELETE FROM metrics_packed{summed}")
-        for within in TWO_DAYS:
-            await store.over_all_and_pairs_are_true(within)
-
-    in_store(act)
 
 
 def test_a_txn_id_used_for_other_content_changes_nothing(in_store):

@@ -6,7 +6,6 @@ import uuid
 from datetime import timedelta
 from types import SimpleNamespace
 
-import pytest
 import sqlalchemy as sa
 from tests.support.metrics.metrics_payloads import request_metrics
 from tests.support.metrics.summed_store import AFTER, DAY, HOUR
@@ -54,33 +53,6 @@ def test_they_are_the_same_made_of_one_fip_at_a_time_or_of_all(in_store):
 
     assert [len({row.fip_id for row in of}) for of in at_once] == [FIPS, FIPS]
     assert at_once == in_parts
-
-
-@pytest.mark.parametrize(("grain", "kept"), [("hour", 50 * HOUR), ("day", timedelta(days=35))])
-def test_what_is_packed_of_an_aa_is_deleted_with_them_once_no_page_reads_it(in_store, grain, kept):
-    async def packed(store):
-        rows = await store.run(
-            "SELECT DISTINCT aa_id, at FROM metrics_packed WHERE kind = 'sums' AND grain = :grain",
-            grain=grain,
-        )
-        return {(row.aa_id, row.at) for row in rows}
-
-    async def act(store):
-        await store.empty()
-        length = HOUR if grain == "hour" else timedelta(days=1)
-        found = []
-        for at, aa_id in ((DAY, "aa-left"), (DAY + kept, "aa-one")):
-            store.now = at + length + HOUR
-            await store.push(request_metrics(FIPS, aa_id, str(uuid.uuid4()), at))
-            await store.make_sums()
-            found.append(await packed(store))
-        return found
-
-    at_first, later = in_store(act)
-
-    of_all = {("", DAY), ("", DAY + kept)}
-    assert at_first == {("", DAY), ("aa-left", DAY)}
-    assert later == of_all | {("aa-one", DAY + kept)}
 
 
 def test_they_may_take_longer_than_the_sums_of_one_aa(in_store, monkeypatch):

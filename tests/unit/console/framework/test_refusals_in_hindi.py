@@ -35,12 +35,7 @@ from mudra.metrics.notifications.preferences import (
 )
 from mudra.metrics.notifications.webhook import MessageWaits, NoSuchWebhook, TooManyTests
 from mudra.shared.refusal import Refusal
-from mudra.shared.unavailable import (
-    METRICS_DATABASE,
-    DatabaseUnavailable,
-    Outage,
-    ServiceUnavailable,
-)
+from mudra.shared.unavailable import Outage, ServiceUnavailable
 from mudra.tokens.secrets.secret_service import NothingInGrace
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -62,10 +57,6 @@ REFUSALS: list[Refusal] = [
     Unexpected(),
     *(PasswordRefusal(fault) for fault in PasswordFault),
     *(Unavailable(ServiceUnavailable(cause).sentence) for cause in Outage),
-    *(
-        Unavailable(DatabaseUnavailable(cause=cause, which=METRICS_DATABASE).sentence)
-        for cause in Outage
-    ),
     *(one for one in WRONG_PREFERENCES if isinstance(one, PreferenceRefused)),
 ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -10,7 +10,7 @@ from mudra.cli.local.program import CommandFailed, program
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.output.output import Exit, fail, show_facts, show_json
 from mudra.cli.output.steps import steps_shown
-from mudra.overview.backups import BackupDetails, BackupMade, BackupOrder, Part
+from mudra.overview.backups import BackupDetails, BackupOrder
 from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True)
@@ -18,11 +18,6 @@ app = typer.Typer(no_args_is_help=True)
 BackupFile = Annotated[
     Path, typer.Argument(help="The backup: a file that ends in .dump.age.", dir_okay=False)
 ]
-_METRICS: Final = {
-    (True, False): "in it",
-    (True, True): "in it, and nothing else",
-    (False, False): "not in it, but in a second database",
-}
 IdentityFile = Annotated[
     Path,
     typer.Option("--identity", help="File with the private key, as of mudra backup key."),
@@ -41,10 +36,6 @@ def create(
         list[str] | None,
         typer.Option(help="Public key of age that can decrypt it; else MUDRA_BACKUP_RECIPIENTS."),
     ] = None,
-    only: Annotated[
-        Part | None,
-        typer.Option(help="Where metrics are in a second database: back up this one alone."),
-    ] = None,
     nice: Annotated[
         int,
         typer.Option(
@@ -59,21 +50,18 @@ def create(
     """Back up the database while the service runs: one snapshot, encrypted, with a checksum.
 
     The master key is not part of it: keep a copy of it in another place. What is written is
-    NAME.dump.age and its description NAME.json; a file has its name once it is whole. Metrics in
-    a second database are NAME.metrics.dump.age, of a snapshot a moment before.
+    NAME.dump.age and its description NAME.json; a file has its name once it is whole.
     """
-    order = BackupOrder(to, tuple(recipient or ()), only, nice)
+    order = BackupOrder(to, tuple(recipient or ()), nice)
     try:
         with steps_shown(quiet=as_json) as on_progress:
             made = program().make_backup(order, data_dir, on_progress)
     except CommandFailed as failed:
         fail(str(failed), failed.code)
     if as_json:
-        first, *second = (_made(one) for one in made)
-        show_json({**first, **({"metrics": second[0]} if second else {})})
+        show_json({"file": str(made.file), **_document(made.details)})
         return
-    for one in made:
-        show_facts({"backup": one.file, **_facts(one.details)})
+    show_facts({"backup": made.file, **_facts(made.details)})
 
 
 @app.command(
@@ -118,10 +106,6 @@ def key(
         typer.echo(public)
 
 
-def _made(one: BackupMade) -> dict[str, object]:
-    return {"file": str(one.file), **_document(one.details)}
-
-
 def _document(details: BackupDetails) -> dict[str, object]:
     return {
         "backupId": details.backup_id,
@@ -133,8 +117,6 @@ def _document(details: BackupDetails) -> dict[str, object]:
         "fileBytes": details.file_bytes,
         "sha256": details.sha256,
         "seconds": details.seconds,
-        "metricsIncluded": details.metrics_included,
-        "metricsOnly": details.metrics_only,
     }
 
 
@@ -145,5 +127,4 @@ def _facts(details: BackupDetails) -> dict[str, object]:
         "database": f"{details.database_bytes / 1e6:.1f} MB",
         "file": f"{details.file_bytes / 1e6:.1f} MB in {details.seconds:.1f} s",
         "SHA-256": details.sha256,
-        "metrics": _METRICS[details.metrics_included, details.metrics_only],
     }

@@ -13,7 +13,6 @@ from mudra.storage.metrics.copy_rows import long_tag
 from mudra.storage.metrics.rollups.packed_reads import (
     WindowRow,
     WindowSums,
-    find_packed_of_aas,
     packed_by_aa,
     times_of,
 )
@@ -36,14 +35,12 @@ class AaSums:
     async def sums(self, used: Sources, part: Part) -> Mapping[Cell, Rollup]:
         """Returns the sums of each AA; `fip_id` of each cell is empty."""
         found: PartialSums[_Key] = PartialSums(self._tx)
-        for grain, of_grain in (("day", used.days), ("hour", used.hours)):
-            table, rows = SUMS_OF[grain], of_grain
-            if part.fip_id is None:  # of one FIP few rows are read
-                packed = await find_packed_of_aas(self._tx, grain, rows)
-                async for sums in packed_by_aa(self._tx, packed, part):
+        for grain, rows in (("day", used.days), ("hour", used.hours)):
+            if part.fip_id is None:
+                async for sums in packed_by_aa(self._tx, grain, rows, part):
                     await found.add_packed(sums, _key_of_packed)
-                rows = packed.left
-            if rows.times or rows.only:
+            elif rows.times or rows.only:  # of one FIP few rows are read, by its key
+                table = SUMS_OF[grain]
                 query = sums_query(table, chosen_rows(table, table.c.at, rows), part)
                 await found.add_sums(query, _key_of)
         for aa_id in await self._aas(used.windows, part):

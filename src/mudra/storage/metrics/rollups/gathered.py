@@ -39,7 +39,7 @@ class Gathered:
     """
 
     def __init__(self, *, over_aas: bool = False) -> None:
-        self._over_aas = over_aas
+        self.over_aas = over_aas
         self._rows: dict[_Key, list[Row]] = defaultdict(list)
         self._packed: dict[tuple[str, str, str], list[bytes]] = defaultdict(list)
         self._blocks: dict[_Key, list[Block]] = defaultdict(list)
@@ -47,7 +47,7 @@ class Gathered:
     def sums(self, rows: Iterable[object]) -> None:
         """Adds rows of `sums_query`."""
         for row in cast("Iterable[Row]", rows):
-            self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
+            self._rows[ALL_AAS if self.over_aas else row[0], row[1], row[2], row[3]].append(row)
 
     async def add_sums(self, rows: Sequence[object]) -> None:
         """Adds rows of `sums_query`; many in a thread."""
@@ -55,12 +55,12 @@ class Gathered:
 
     def packed(self, aa_id: str, tag: str, type_: str, sums: bytes) -> None:
         """Adds the packed sums of all FIPs in a window, of an AA, short tag and type."""
-        self._packed[ALL_AAS if self._over_aas else aa_id, tag, type_].append(sums)
+        self._packed[ALL_AAS if self.over_aas else aa_id, tag, type_].append(sums)
 
     def raw(self, rows: Iterable[RowMapping]) -> None:
         """Adds rows of `raw_query`."""
         for row in rows:
-            aa_id = ALL_AAS if self._over_aas else row["aa_id"]
+            aa_id = ALL_AAS if self.over_aas else row["aa_id"]
             self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
 
     async def summed(self) -> dict[Cell, Rollup]:

@@ -26,13 +26,12 @@ from mudra.storage.metrics.rollups.packed_rows import EVERY, OF_FIPS
 from mudra.storage.metrics.rollups.packed_sums import add
 from mudra.storage.metrics.rollups.sums import (
     Part,
-    aas_with_rows_at,
     at_times,
+    chosen_rows,
     times_given,
     within_times,
 )
 from mudra.storage.metrics.tables import (
-    SUMS_OF,
     metrics_held,
     metrics_packed,
     metrics_receipt,
@@ -85,10 +84,6 @@ def _rows(*, of_tag: bool, of_types: bool, of_aas: bool) -> sa.Select[Any]:
     )
 
 
-_PACKED_OF_AAS: Final = sa.select(_P.aa_id, _P.tag, _P.at).where(
-    *(_P.kind == OF_FIPS, _P.grain == sa.bindparam("grain"), _P.type == EVERY),
-    *(_P.aa_id != ALL_AAS, at_times(_P.at)),
-)
 _PACKED_VERSIONS: Final = (
     sa.select(_P.tag, _P.type, _P.at, _P.version)
     .where(
@@ -255,14 +250,10 @@ def _of_all(
 class PackedSums:
     """The packed sums of one AA, or over all, at some hours or days."""
 
-    def __init__(
-        self, tx: Transaction, grain: str, part: Part, versions: _OfTimes, left: Rows
-    ) -> None:
+    def __init__(self, tx: Transaction, grain: str, part: Part, versions: _OfTimes) -> None:
         """`find_packed` makes it."""
         self._tx, self._grain, self._part = tx, grain, part
         self._versions = versions
-        self.left = left
-        """The rows that the release before made, or that are too old: they have no packed ones."""
 
     async def together(self) -> Mapping[tuple[str, str], bytes]:
         """Returns the sums of all times by short tag and type.
@@ -314,64 +305,42 @@ class PackedSums:
         )
 
 
-class PackedOfAas(Struct, frozen=True):
-    """Which hours or days of which AAs are packed, and what is left to be read by row."""
-
-    grain: str
-    found: frozenset[SeriesKey]
-    left: Rows
-
-
-async def find_packed_of_aas(tx: Transaction, grain: str, rows: Rows) -> PackedOfAas:
-    """Finds the hours or days of AAs that have packed sums among these rows."""
-    times = sorted(times_of(rows))
-    if not times:
-        return PackedOfAas(grain, frozenset(), rows)
-    read = await tx.connection.execute(_PACKED_OF_AAS, {"grain": grain, **times_given(times)})
-    is_wanted = is_of(rows)
-    found = frozenset(filter(is_wanted, (SeriesKey(*row) for row in read)))
-    summed = await tx.connection.execute(aas_with_rows_at(SUMS_OF[grain], times))
-    of_tags = (SeriesKey(aa_id, short_tag(tag), time) for aa_id, time in summed for tag in Tag)
-    return PackedOfAas(grain, found, Rows(only=frozenset(filter(is_wanted, of_tags)) - found))
-
-
 async def packed_by_type(
-    tx: Transaction, hours: PackedOfAas, part: Part
+    tx: Transaction, grain: str, rows: Rows, part: Part
 ) -> AsyncIterator[tuple[str, str, bytes]]:
-    """Gives short tag, type and the sums over all AAs of these hours, some values at a time."""
-    async for rows in _packed_of_aas(tx, hours, part, _P.tag, _P.type):
+    """Gives short tag, type and the sums over the AAs of these rows, some values at a time."""
+    async for some in _packed_of_aas(tx, grain, rows, part, _P.tag, _P.type):
         of_series: dict[tuple[str, str], list[bytes]] = {}
-        for key, type_, sums in rows:
+        for key, type_, sums in some:
             of_series.setdefault((key.tag, type_), []).append(sums)
         for (tag, type_), many in of_series.items():
             yield tag, type_, await asyncio.to_thread(add, many)
 
 
 async def packed_by_aa(
-    tx: Transaction, packed: PackedOfAas, part: Part
+    tx: Transaction, grain: str, rows: Rows, part: Part
 ) -> AsyncIterator[Sequence[WindowRow]]:
     """Gives the sums of each AA at these hours or days, some at a time."""
-    async for rows in _packed_of_aas(tx, packed, part, _P.aa_id, _P.tag, _P.type):
-        yield [WindowRow(key, {}, {type_: sums}) for key, type_, sums in rows]
+    async for some in _packed_of_aas(tx, grain, rows, part, _P.aa_id, _P.tag, _P.type):
+        yield [WindowRow(key, {}, {type_: sums}) for key, type_, sums in some]
 
 
 async def _packed_of_aas(
-    tx: Transaction, packed: PackedOfAas, part: Part, *order: sa.ColumnElement[str]
+    tx: Transaction, grain: str, rows: Rows, part: Part, *order: sa.ColumnElement[str]
 ) -> AsyncIterator[Sequence[tuple[SeriesKey, str, bytes]]]:
-    if not packed.found:
+    if not (rows.times or rows.only):
         return
     query: sa.Select[tuple[str, str, datetime, str, bytes]] = (
         sa.select(_P.aa_id, _P.tag, _P.at, _P.type, _P.sums)
         .where(
-            *(_P.kind == OF_FIPS, _P.grain == packed.grain, _P.type != EVERY),
-            within_times(_P.at, sorted({key.at for key in packed.found})),
+            *(_P.kind == OF_FIPS, _P.grain == grain, _P.type != EVERY),
+            chosen_rows(metrics_packed, _P.at, rows),
             *part.of(metrics_packed),
         )
         .order_by(*order)
     )
-    async for rows in tx.in_parts(query, _HOURS_TOGETHER):
-        keyed = ((SeriesKey(row.aa_id, row.tag, row.at), row.type, row.sums) for row in rows)
-        yield [one for one in keyed if one[0] in packed.found]
+    async for some in tx.in_parts(query, _HOURS_TOGETHER):
+        yield [(SeriesKey(row.aa_id, row.tag, row.at), row.type, row.sums) for row in some]
 
 
 async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> PackedSums:
@@ -384,7 +353,7 @@ async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> Pa
         one for one in rows.only if one.aa_id == aa_id and one.tag in tags
     }
     if not wanted:
-        return PackedSums(tx, grain, part, {}, Rows())
+        return PackedSums(tx, grain, part, {})
     of_aa = {"aa_id": aa_id, "grain": grain, "tags": tags}
     of_times = times_given({one.at for one in wanted})
     found = await tx.connection.execute(_PACKED_VERSIONS, of_aa | of_times)
@@ -392,5 +361,4 @@ async def find_packed(tx: Transaction, grain: str, rows: Rows, part: Part) -> Pa
     for tag, type_, at, version in found:
         if SeriesKey(aa_id, tag, at) in wanted:
             versions.setdefault((tag, type_), {})[at] = version
-    left = (one for one in wanted if one.at not in versions.get((one.tag, EVERY), {}))
-    return PackedSums(tx, grain, part, versions, Rows(only=frozenset(left)))
+    return PackedSums(tx, grain, part, versions)

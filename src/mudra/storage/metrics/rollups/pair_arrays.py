@@ -40,6 +40,11 @@ def pack_pairs(sums: Mapping[str, PairSums]) -> bytes:
     return _encode(_Stored([*sums], [narrow(column) for column in _columns_of(sums.values())]))
 
 
+def number_of_pairs(packed: bytes) -> int:
+    """Returns how many pairs `pack_pairs` was given."""
+    return len(_decode(packed).fip_ids)
+
+
 class PairArrays:
     """Sums of pairs that are being added up: of one API, or of some together."""
 
@@ -50,11 +55,14 @@ class PairArrays:
         self._seen = np.zeros(_ROOM, np.bool_)
         self._largest = 0
 
-    def add_packed(self, aa_id: str, packed: bytes) -> None:
-        """Adds what `pack_pairs` made of an AA's pairs."""
+    def add_packed(self, aa_id: str, packed: bytes, fip_id: str | None = None) -> None:
+        """Adds what `pack_pairs` made of an AA's pairs, or that of the FIP that is named."""
         stored = _decode(packed)
-        if stored.fip_ids:
+        if fip_id is None and stored.fip_ids:
             self._add(aa_id, stored.fip_ids, [wide(column) for column in stored.columns])
+        elif fip_id in stored.fip_ids:
+            at = stored.fip_ids.index(fip_id)
+            self._add(aa_id, [fip_id], [wide(column)[at : at + 1] for column in stored.columns])
 
     def add_pairs(self, pairs: Iterable[tuple[Pair, PairSums]]) -> None:
         """Adds some pairs."""

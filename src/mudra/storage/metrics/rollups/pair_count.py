@@ -1,5 +1,6 @@
 """Finds out whether very many pairs reported, without counting them all."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -11,10 +12,15 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import ALL_CALLS
 from mudra.metrics.rollup.stale import DAY, HOUR
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.tables import metrics_pair_day, metrics_pair_hour
+from mudra.storage.metrics.rollups.packed_rows import PAIRS
+from mudra.storage.metrics.rollups.sums import within_times
+from mudra.storage.metrics.tables import metrics_packed
 
 _HOURS: Final = DAY
 """Of a longer time the hours of its last day are looked at, and all its days."""
+_TOGETHER: Final = 40
+"""AAs whose pairs are counted at a time."""
+_P: Final = metrics_packed.c
 
 
 async def has_more_pairs(tx: Transaction, within: TimeRange, limit: int) -> bool:
@@ -26,27 +32,26 @@ async def has_more_pairs(tx: Transaction, within: TimeRange, limit: int) -> bool
     hours = [first + place * HOUR for place in range(-((first - within.end) // HOUR))]
     day = day_start(within.start)
     days = [day + place * DAY for place in range(-((day - within.end) // DAY))]
-    found = await tx.connection.scalar(
-        sa.select(
-            sa.or_(
-                _has_more(metrics_pair_hour, hours, limit), _has_more(metrics_pair_day, days, limit)
-            )
+    return await _has_more(tx, "hour", hours, limit) or await _has_more(tx, "day", days, limit)
+
+
+async def _has_more(tx: Transaction, grain: str, times: Sequence[datetime], limit: int) -> bool:
+    """Reads the latest first, up to the first that has more."""
+    # numpy: a worker loads it with the first sums of pairs that it reads.
+    from mudra.storage.metrics.rollups.pair_arrays import number_of_pairs  # noqa: PLC0415
+
+    query: sa.Select[tuple[datetime, bytes]] = (
+        sa.select(_P.at, _P.sums)
+        .where(
+            *(_P.kind == PAIRS, _P.grain == grain, _P.type == ALL_CALLS),
+            within_times(_P.at, times),
         )
+        .order_by(_P.at.desc())
     )
-    return bool(found)
-
-
-def _has_more(table: sa.Table, times: Sequence[datetime], limit: int) -> sa.Exists:
-    """Reads so many entries of an index for each of these times, up to the first that has more."""
-    c = table.c
-    asked = (
-        sa.func.unnest(sa.literal(times, sa.ARRAY(c.at.type))).table_valued("at").render_derived()
-    )
-    one_more = (
-        sa.select(sa.literal(1).label("one"))
-        .where(c.at == asked.c.at, c.type == ALL_CALLS)
-        .offset(limit)
-        .limit(1)
-        .lateral()
-    )
-    return sa.exists(sa.select(one_more.c.one).select_from(asked.join(one_more, sa.true())))
+    counted: Counter[datetime] = Counter()
+    async for rows in tx.in_parts(query, _TOGETHER):
+        for row in rows:
+            counted[row.at] += number_of_pairs(row.sums)
+        if max(counted.values()) > limit:
+            return True
+    return False

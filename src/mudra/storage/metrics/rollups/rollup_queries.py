@@ -32,7 +32,7 @@ from mudra.storage.metrics.rollups.gathered import Gathered
 from mudra.storage.metrics.rollups.packed_reads import (
     WindowSums,
     find_packed,
-    find_packed_of_aas,
+    packed_by_aa,
     packed_by_type,
 )
 from mudra.storage.metrics.rollups.pair_count import has_more_pairs
@@ -109,13 +109,7 @@ class PostgresRollupQueries:
         since = await self._windows.since()
         used = sources_of_all(wide, stale, since, of_one_grain=fip_id is None)
         gathered = Gathered(over_aas=True)
-        rest = used.rest
-        if fip_id is None:  # of one FIP few rows are read, by its key
-            packed = await find_packed_of_aas(self._tx, "hour", rest.hours)
-            async for tag_, type_, sums in packed_by_type(self._tx, packed, part):
-                gathered.packed(ALL_AAS, tag_, type_, sums)
-            rest = replace(rest, hours=packed.left)
-        raw = await self._read(rest, part, gathered, over_aas=True)
+        raw = await self._read(used.rest, part, gathered)
         of_all = replace(part, aa_id=ALL_AAS)
         await self._read_sums("day", Rows(used.days), of_all, gathered)
         await self._read_sums("hour", Rows(used.hours), of_all, gathered)
@@ -241,13 +235,11 @@ class PostgresRollupQueries:
         stale = await self._stale_series(wide, None)
         return sources(wide, _of_tag(stale, short_tag(Tag.REQUESTS)))
 
-    async def _read(
-        self, used: Sources, part: Part, gathered: Gathered, *, over_aas: bool = False
-    ) -> Rows:
+    async def _read(self, used: Sources, part: Part, gathered: Gathered) -> Rows:
         """Reads what has sums; returns what has to be read raw."""
         await self._read_sums("day", used.days, part, gathered)
         await self._read_sums("hour", used.hours, part, gathered)
-        summed, windows = await self._windows.read(used.windows, part, over_aas=over_aas)
+        summed, windows = await self._windows.read(used.windows, part, over_aas=gathered.over_aas)
         for row in summed:
             for type_, sums in row.types.items():
                 gathered.packed(row.key.aa_id, row.key.tag, type_, sums)
@@ -261,17 +253,29 @@ class PostgresRollupQueries:
                 yield mappings_of(rows)
 
     async def _read_sums(self, grain: str, rows: Rows, part: Part, gathered: Gathered) -> None:
-        table = SUMS_OF[grain]
-        if part.aa_id is not None and part.fip_id is None:  # of one FIP few are read, by its key
+        if part.fip_id is not None:
+            await self._read_of_fip(SUMS_OF[grain], rows, part, gathered)
+        elif part.aa_id is not None:
             packed = await find_packed(self._tx, grain, rows, part)
             for (tag, type_), sums in (await packed.together()).items():
                 gathered.packed(part.aa_id, tag, type_, sums)
-            rows = packed.left
+        elif gathered.over_aas:
+            async for tag, type_, sums in packed_by_type(self._tx, grain, rows, part):
+                gathered.packed(ALL_AAS, tag, type_, sums)
+        else:
+            async for some in packed_by_aa(self._tx, grain, rows, part):
+                for row in some:
+                    for type_, sums in row.types.items():
+                        gathered.packed(row.key.aa_id, row.key.tag, type_, sums)
+
+    async def _read_of_fip(
+        self, table: sa.Table, rows: Rows, part: Part, gathered: Gathered
+    ) -> None:
+        """Reads the few rows of one FIP, by its key."""
         if rows.times or rows.only:
             query = sums_query(table, chosen_rows(table, table.c.at, rows), part)
-            # Of one hour of a nation these are hundreds of thousands, where its AAs' sums are read.
-            async for part_of_rows in self._tx.in_parts(query, ROWS_AT_ONCE):
-                await gathered.add_sums(part_of_rows)
+            async for of_fip in self._tx.in_parts(query, ROWS_AT_ONCE):
+                await gathered.add_sums(of_fip)
 
     async def _widened(self, within: TimeRange) -> TimeRange:
         """Extends a range to the end of the day if nothing was received later: fewer rows."""

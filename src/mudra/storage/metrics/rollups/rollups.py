@@ -32,7 +32,6 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.copy_rows import long_tag, short_tag
 from mudra.storage.metrics.partitions import (
     HOURS,
-    PAIR_HOURS,
     RAW,
     has_partition,
     make_partition,
@@ -41,9 +40,8 @@ from mudra.storage.metrics.rollups.gathered import sums_by_cell
 from mudra.storage.metrics.rollups.packed_rows import (
     OF_FIPS,
     Packed,
-    drop_old_sums,
     put_packed,
-    put_sums_of_aa,
+    put_sums,
 )
 from mudra.storage.metrics.rollups.packed_sums import add_types, pack_types
 from mudra.storage.metrics.rollups.pair_rows import put_pairs
@@ -63,8 +61,6 @@ from mudra.storage.metrics.rollups.window_making import WindowMaking
 from mudra.storage.metrics.tables import (
     SUMS_OF,
     metrics_hour,
-    metrics_pair_day,
-    metrics_pair_hour,
     metrics_receipt,
     metrics_received,
     metrics_stale,
@@ -73,7 +69,6 @@ from mudra.storage.metrics.tables import (
 ROLLUP_S: Final = 60.0
 """The time limit of one statement of a roll-up."""
 _STALE: Final = metrics_stale.c
-_PAIR_TABLES: Final = {"hour": metrics_pair_hour, "day": metrics_pair_day}
 _LIMIT: Final = sa.text(f"SET LOCAL statement_timeout = '{ROLLUP_S:.0f}s'")
 _ADD_STALE: Final = sa.insert(metrics_stale)
 _CLEAR: Final = sa.delete(metrics_stale).where(is_among_given(_STALE.id, "ids"))
@@ -207,10 +202,7 @@ class PostgresRollups:
         return found
 
     async def replace_over_aas(self, stale: Stale) -> None:
-        """Replaces the sums over all AAs by those of the rows of each, some FIPs at a time.
-
-        Once an hour or day: what was packed of an AA and is read no more is deleted with it.
-        """
+        """Replaces the sums over all AAs by those of the rows of each, some FIPs at a time."""
         table = SUMS_OF[stale.grain]
         await _drop(self._tx, stale)
         packed = []
@@ -223,7 +215,6 @@ class PostgresRollups:
                     types[type_].append(sums)
             packed.append(Packed(at, await asyncio.to_thread(add_types, types)))
         await put_packed(self._tx, OF_FIPS, stale, packed)
-        await drop_old_sums(self._tx, stale.grain)
 
     async def _sums_over_aas(
         self, stale: Stale, at: datetime
@@ -268,13 +259,12 @@ class PostgresRollups:
     async def replace(self, stale: Stale, sums: Sums) -> None:
         """Replaces the stored sums of an AA, and those of the matrix."""
         if stale.grain == "hour":
-            for part in (HOURS, PAIR_HOURS):
-                await make_partition(self._tx, part, stale.ats[0])
+            await make_partition(self._tx, HOURS, stale.ats[0])
         table = SUMS_OF[stale.grain]
         await _drop(self._tx, stale)
         await copy_in(self._tx, table, SUMS, await asyncio.to_thread(_rows_of, sums))
-        await put_sums_of_aa(self._tx, stale, sums)
-        await put_pairs(self._tx, _PAIR_TABLES[stale.grain], stale, sums)
+        await put_sums(self._tx, stale, sums)
+        await put_pairs(self._tx, stale, sums)
 
     async def replace_received(self, stale: Stale, day: datetime) -> None:
         """Replaces the number of windows that an AA reported on a day, while receipts are kept."""

@@ -19,7 +19,7 @@ from mudra.storage.metrics.copy_rows import short_tag
 from mudra.storage.metrics.rollups.packed_reads import WindowSums, find_packed
 from mudra.storage.metrics.rollups.partial_sums import PartialSums
 from mudra.storage.metrics.rollups.sums import Part, chosen_rows, raw_query, sums_query
-from mudra.storage.metrics.tables import metrics_day, metrics_hour, metrics_stale
+from mudra.storage.metrics.tables import SUMS_OF, metrics_stale
 
 _S: Final = metrics_stale.c
 _WINDOWS_AT_ONCE: Final = 6
@@ -48,17 +48,14 @@ class PostgresSeries:
         stale = await self._stale(within, aa_id)
         used = grains(within, step, stale["day"], stale["hour"])
         found: PartialSums[datetime] = PartialSums(self._tx)
-        for table, grain, times in (
-            (metrics_day, "day", used.days),
-            (metrics_hour, "hour", used.hours),
-        ):
+        for grain, times in (("day", used.days), ("hour", used.hours)):
             rows = Rows(tuple(times))
-            if fip_id is None:  # of one FIP there are few rows, by its key
+            if fip_id is None:
                 packed = await find_packed(self._tx, grain, rows, sums_part)
                 async for some in packed.each():
                     await found.add_packed(some, lambda row, _: step.start_of(row.key.at))
-                rows = packed.left
-            if rows.times or rows.only:
+            elif rows.times:  # of one FIP there are few rows, by its key
+                table = SUMS_OF[grain]
                 query = sums_query(table, chosen_rows(table, table.c.at, rows), sums_part)
                 await found.add_sums(
                     query.add_columns(table.c.at), lambda row: step.start_of(row["at"])

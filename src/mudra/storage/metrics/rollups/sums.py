@@ -251,35 +251,6 @@ def chosen_rows(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.Co
     return sa.or_(*wanted)
 
 
-def aas_with_rows(table: sa.Table) -> sa.CTE:
-    """Returns the AAs with rows, and NULL at last; a month has 500 million rows.
-
-    Each is found by an index that begins with `aa_id`.
-    """
-    c = table.c
-    aas = sa.select(sa.func.min(c.aa_id).label("aa_id")).cte("aas", recursive=True)
-    following = sa.select(sa.func.min(c.aa_id)).where(c.aa_id > aas.c.aa_id).scalar_subquery()
-    return aas.union_all(sa.select(following).where(aas.c.aa_id.is_not(None)))
-
-
-def aas_with_rows_at(table: sa.Table, times: Sequence[datetime]) -> sa.Select[str, datetime]:
-    """Returns the query for each AA and time of a table of sums that have rows together.
-
-    Each is looked up by the key. Of `EXISTS` the planner makes a join with all rows of a month.
-    """
-    c, aas = table.c, aas_with_rows(table)
-    at = (
-        sa.func.unnest(sa.literal(times, sa.ARRAY(c.at.type))).table_valued("time").render_derived()
-    )
-    any_row = sa.select(sa.true()).where(c.aa_id == aas.c.aa_id, c.at == at.c.time).limit(1)
-    found: sa.Select[str, datetime] = (
-        sa.select(aas.c.aa_id, at.c.time)
-        .select_from(aas.join(at, sa.true()))
-        .where(aas.c.aa_id.is_not(None), any_row.scalar_subquery())
-    )
-    return found
-
-
 def _among(
     table: sa.Table, column: sa.Column[object], rows: Collection[SeriesKey]
 ) -> sa.ColumnElement[bool]:
@@ -292,7 +263,7 @@ def _among(
         "tag": [one.tag for one in rows],
         column.name: [one.at for one in rows],
     }
-    columns = [table.c[name] for name in lists if name in table.c]  # matrix sums have no tag
+    columns = [table.c[name] for name in lists]
     values = (
         sa.func.unnest(*(sa.literal(lists[one.name], sa.ARRAY(one.type)) for one in columns))
         .table_valued(*(one.name for one in columns))

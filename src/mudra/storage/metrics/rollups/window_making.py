@@ -36,7 +36,7 @@ from mudra.storage.metrics.rollups.gathered import Gathered
 from mudra.storage.metrics.rollups.packed_reads import HEADER, Versions, WindowRow, WindowSums
 from mudra.storage.metrics.rollups.packed_rows import drop_packed
 from mudra.storage.metrics.rollups.packed_sums import add, pack_types
-from mudra.storage.metrics.rollups.pair_rows import put_packed_pairs
+from mudra.storage.metrics.rollups.pair_rows import put_pairs
 from mudra.storage.metrics.rollups.raw_sums import Sums, sums_of_raw_rows
 from mudra.storage.metrics.rollups.sums import Part, at_times, times_given
 from mudra.storage.metrics.tables import (
@@ -168,7 +168,7 @@ class WindowMaking:
         rows = await asyncio.to_thread(_rows_of, aa_id, new, cells)
         await self._put(rows)
         if for_pages:
-            await put_packed_pairs(self._tx, Stale("window", aa_id, tag, ats), cells)
+            await put_pairs(self._tx, Stale("window", aa_id, tag, ats), cells)
             await self._add_to_all(tag, rows)
         return rows
 

@@ -1,54 +1,59 @@
-"""Keys of the metrics begin with `aa_id`, where the tables are small enough to do it at once.
+"""Keys of the metrics begin with `aa_id`, so that what belongs to one AA is in one place."""
 
-A new index of a large table takes minutes in which no push is stored. Its key stays as it is,
-which changes no result; `mudra database distribute --dry-run` says what changes it later.
-"""
-
-import sqlalchemy as sa
 from alembic import op
-
-from mudra.storage.database.migrations.metrics_keys import NEW_KEYS
 
 revision = "0007"
 down_revision = "0006"
 branch_labels = None
 depends_on = None
 
-MOST_BYTES = 64 << 20
-"""Of the rows of tables that change together: their new indexes take less than a second."""
-_BYTES = """
-SELECT coalesce(sum(pg_relation_size(c.oid)), 0) FROM pg_class c
-WHERE c.oid = ANY (cast(:tables AS text[])::regclass[]) OR c.oid IN (
-    SELECT inhrelid FROM pg_inherits WHERE inhparent = ANY (cast(:tables AS text[])::regclass[])
-)
-"""
+_CELL = "tag, fip_id, type"
+_KEYS = {
+    "metrics_raw": f"aa_id, window_at, {_CELL}",
+    "metrics_previous": f"aa_id, window_at, {_CELL}, version",
+    "metrics_hour": f"aa_id, at, {_CELL}",
+    "metrics_day": f"aa_id, at, {_CELL}",
+    "metrics_pair_hour": "aa_id, at, type, fip_id",
+    "metrics_pair_day": "aa_id, at, type, fip_id",
+    "metrics_received": "aa_id, at, tag",
+    "metrics_receipt": "aa_id, receipt_id",
+    "metrics_held": "aa_id, receipt_id",
+    "metrics_refused": "aa_id, id",
+    "metrics_stale": "aa_id, id",
+}
+_INDEXES = {
+    "ix_metrics_raw_window_at": "metrics_raw (window_at)",
+    "ix_metrics_hour_at": "metrics_hour (at)",
+    "ix_metrics_day_at": "metrics_day (at)",
+    "ix_metrics_pair_hour_at": "metrics_pair_hour (at, type)",
+    "ix_metrics_pair_day_at": "metrics_pair_day (at, type)",
+    "ix_metrics_received_at": "metrics_received (at)",
+    "ix_metrics_receipt_receipt_id": "metrics_receipt (receipt_id)",
+    "ix_metrics_push_receipt_id": "metrics_push (aa_id, receipt_id)",
+    "ix_metrics_stale_id": "metrics_stale (id)",
+}
+_OF_RECEIPT = "FOREIGN KEY (aa_id, receipt_id) REFERENCES metrics_receipt (aa_id, receipt_id)"
 
 
 def upgrade() -> None:
-    op.execute("SET LOCAL lock_timeout = '5s'")
     op.execute("ALTER TABLE metrics_held ADD COLUMN aa_id text")
     op.execute("""
         UPDATE metrics_held h SET aa_id = r.aa_id
         FROM metrics_receipt r WHERE r.receipt_id = h.receipt_id
     """)
     op.execute("ALTER TABLE metrics_held ALTER COLUMN aa_id SET NOT NULL")
-    # Nodes of the previous release do not give it.
-    op.execute("""
-        CREATE FUNCTION metrics_held_aa() RETURNS trigger LANGUAGE plpgsql AS $body$
-        BEGIN
-            IF NEW.aa_id IS NULL THEN
-                NEW.aa_id := (SELECT aa_id FROM metrics_receipt WHERE receipt_id = NEW.receipt_id);
-            END IF;
-            RETURN NEW;
-        END
-        $body$
-    """)
-    op.execute("""
-        CREATE TRIGGER metrics_held_aa BEFORE INSERT ON metrics_held
-        FOR EACH ROW EXECUTE FUNCTION metrics_held_aa()
-    """)
-    for tables, statements in NEW_KEYS:
-        size = op.get_bind().scalar(sa.text(_BYTES), {"tables": list(tables)})
-        if size is not None and size <= MOST_BYTES:
-            for statement in statements:
-                op.execute(statement)
+    op.execute("ALTER TABLE metrics_held DROP CONSTRAINT fk_metrics_held_receipt_id")
+    op.execute("ALTER TABLE metrics_push DROP CONSTRAINT fk_metrics_push_receipt_id")
+    for table, columns in _KEYS.items():
+        key = f"pk_{table}"
+        op.execute(
+            f"ALTER TABLE {table} DROP CONSTRAINT {key},"
+            f" ADD CONSTRAINT {key} PRIMARY KEY ({columns})"
+        )
+    for name, what in _INDEXES.items():
+        op.execute(f"CREATE INDEX {name} ON {what}")
+    op.execute(
+        "ALTER TABLE metrics_held ADD CONSTRAINT fk_metrics_held_aa_id"
+        f" {_OF_RECEIPT} ON DELETE CASCADE"
+    )
+    op.execute(f"ALTER TABLE metrics_push ADD CONSTRAINT fk_metrics_push_aa_id {_OF_RECEIPT}")
